@@ -1,0 +1,1 @@
+"""Serves releases and reports over HTTP."""

@@ -1,0 +1,1 @@
+"""Visits pages and writes what came over the wire, through schema."""

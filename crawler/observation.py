@@ -1,0 +1,28 @@
+"""What one visit yields: rows without the keys that only the store knows."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Row: TypeAlias = "Mapping[str, Any]"
+"""Column name to value; the names and types are those of schema.tables."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Observation:
+    """Everything that one visit saw, ready to be stored.
+
+    The store adds what the browser cannot know: `STORE_COLUMNS`.
+    """
+
+    visit: Row
+    connections: Sequence[Row]
+    responses: Sequence[Row]
+
+
+STORE_COLUMNS = frozenset({"crawl_id", "id", "visit_id", "rank", "host", "attempt", "is_final", "owner"})
+"""Columns of `visit` (and the `crawl_id` and `visit_id` of the others) that the store fills in."""

@@ -1,0 +1,1 @@
+"""Real pages' structure, played on loopback with bytes of our own."""

@@ -1,0 +1,55 @@
+"""`firstflight`: the root of the command line."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from firstflight.settings import from_environment
+
+COMMANDS = {
+    "demo": "everything below, on the bundled web",
+    "list": "site lists",
+    "crawl": "plan, run, watch and seal a crawl",
+    "release": "build, verify and list releases",
+    "replay": "replay a release's pages over the Linux TCP stack",
+    "report": "build the annual report",
+    "serve": "serve releases and reports",
+    "localweb": "play the bundled web on loopback",
+    "doctor": "what this machine has and lacks",
+}
+
+
+class Commands(click.Group):
+    """Each command's module is imported when it is asked for: `doctor` must run where a library is missing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
+        """In the order of the work."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
+        """The command `command` of firstflight.commands.CMD_NAME."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"firstflight.commands.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
+        """Without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="firstflight")
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """How much of the web fits into the first flight of packets, and how large should that flight be?
+
+    \b
+    Example:
+      firstflight demo                   the whole line on the bundled web
+      firstflight crawl --help
+    """
+    ctx.obj = from_environment()

@@ -1,0 +1,58 @@
+"""Where firstflight keeps things and what it talks to: read once from the environment, at the edge."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """The surroundings of one run of the command line."""
+
+    data_dir: Path
+    """Database, releases, replays and reports."""
+    cache_dir: Path
+    """What can be made again: the guest kernel, bodies of the local web."""
+    database_url: str | None
+    """A PostgreSQL server; None for the embedded one in the data folder."""
+    chromium: Path
+    """Chromium's headless shell."""
+
+    @property
+    def releases(self) -> Path:
+        """Folder of the releases."""
+        return self.data_dir / "releases"
+
+    @property
+    def replays(self) -> Path:
+        """Folder of replay cells, one folder a crawl."""
+        return self.data_dir / "replays"
+
+    @property
+    def reports(self) -> Path:
+        """Folder of reports, one folder a year."""
+        return self.data_dir / "reports"
+
+
+def from_environment() -> Settings:
+    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL and _CHROMIUM, or their defaults."""
+    root = os.geteuid() == 0  # never below root's home: the embedded PostgreSQL would open it to others
+    home = Path.home()
+    data = (
+        Path("/var/lib/firstflight")
+        if root
+        else Path(os.environ.get("XDG_DATA_HOME", home / ".local/share")) / "firstflight"
+    )
+    cache = (
+        Path("/var/cache/firstflight")
+        if root
+        else Path(os.environ.get("XDG_CACHE_HOME", home / ".cache")) / "firstflight"
+    )
+    return Settings(
+        data_dir=Path(os.environ.get("FIRSTFLIGHT_DATA_DIR", data)).absolute(),
+        cache_dir=Path(os.environ.get("FIRSTFLIGHT_CACHE_DIR", cache)).absolute(),
+        database_url=os.environ.get("FIRSTFLIGHT_DATABASE_URL") or None,
+        chromium=Path(os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")),
+    )

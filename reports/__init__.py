@@ -1,0 +1,1 @@
+"""Releases, distributions, replay, recommendation and the report."""

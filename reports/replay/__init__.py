@@ -1,0 +1,1 @@
+"""Replays recorded pages over the Linux TCP stack."""

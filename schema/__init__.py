@@ -1,0 +1,1 @@
+"""The tables and what is derived from them. Imports nothing of ours."""

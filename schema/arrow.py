@@ -1,0 +1,30 @@
+"""The Arrow schema of each table, derived from its columns and their comments."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from sqlalchemy import BigInteger, Boolean, Column, DateTime, Double, Integer, SmallInteger, Table, Text
+
+ARROW_TYPES: list[tuple[type, pa.DataType]] = [
+    # Subclasses before their bases: SmallInteger and BigInteger are Integers.
+    (SmallInteger, pa.int16()),
+    (BigInteger, pa.int64()),
+    (Integer, pa.int32()),
+    (Boolean, pa.bool_()),
+    (Double, pa.float64()),
+    (DateTime, pa.timestamp("us", tz="UTC")),
+    (Text, pa.string()),
+]
+
+
+def arrow_field(column: Column[object]) -> pa.Field:
+    """One column as an Arrow field: name, type, nullability and its comment as metadata."""
+    kind = next(arrow for declared, arrow in ARROW_TYPES if isinstance(column.type, declared))
+    return pa.field(
+        column.name, kind, nullable=bool(column.nullable), metadata={"comment": column.comment or ""}
+    )
+
+
+def arrow_schema(table: Table) -> pa.Schema:
+    """The Arrow schema of `table`; its own metadata carry the table's description."""
+    return pa.schema([arrow_field(column) for column in table.columns], metadata={"table": table.name})

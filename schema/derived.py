@@ -1,0 +1,122 @@
+"""What is computed from observations: distributions, replay cells. Parquet only, recomputable.
+
+Each is an Arrow schema whose fields carry their comments, like the observation tables.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+
+def field(name: str, kind: pa.DataType, comment: str, *, nullable: bool = False) -> pa.Field:
+    """One column with its definition."""
+    return pa.field(name, kind, nullable=nullable, metadata={"comment": comment})
+
+
+MEASURES: dict[str, str] = {
+    "responses": "wire_bytes of every response that crossed the network",
+    "responses_first": "wire_bytes of the first response on each connection",
+    "responses_iw_limited": "wire_bytes of the responses at whose beginning the congestion window, by Linux's rule, was still the initial one",
+    "first_flights": "TCP payload of all that was asked of a connection before the first acknowledgement of response data could return",
+    "tls_flights": "the server's TLS flight of each TLS connection",
+    "connections": "received_bytes of each connection with a response",
+    "hosts": "received_bytes of all connections to one host on one page",
+    "pages": "received_bytes of all connections of one page",
+}
+"""Measures of size, by their stable names."""
+
+DISTRIBUTION = pa.schema(
+    [
+        field("measure", pa.string(), "what was counted: a name from MEASURES"),
+        field(
+            "size_bytes", pa.int64(), "size in bytes; null for members whose size is unknown", nullable=True
+        ),
+        field("count", pa.int64(), "members of exactly this size"),
+        field("cumulative", pa.int64(), "members of this size or less; null for the unknown", nullable=True),
+        field(
+            "cdf",
+            pa.float64(),
+            "cumulative over all members of known size; null for the unknown",
+            nullable=True,
+        ),
+    ],
+    metadata={"table": "distribution"},
+)
+"""Exact empirical CDFs over the final visits of one crawl with outcome ok, a row each step."""
+
+CELL = pa.schema(
+    [
+        field("page", pa.string(), "host of the page"),
+        field("visit_id", pa.int64(), "the visit that the recipe was made from"),
+        field("profile", pa.string(), "network profile, by its stable id"),
+        field("iw", pa.int32(), "initial window of the servers, in segments"),
+        field("congestion_control", pa.string(), "Linux name of the congestion control"),
+        field("seed", pa.int64(), "seed of the cell's start phase and of its background traffic"),
+        field(
+            "state",
+            pa.string(),
+            "done, refused (a gate of its topology failed) or failed (the guest or the load did)",
+        ),
+        field("reason", pa.string(), "which gate, or what went wrong; null when done", nullable=True),
+        field(
+            "page_ms",
+            pa.float64(),
+            "from the first SYN to the last byte of payload of the page",
+            nullable=True,
+        ),
+        field(
+            "document_ms",
+            pa.float64(),
+            "from the first SYN to the last byte of the main document",
+            nullable=True,
+        ),
+        field(
+            "first_byte_ms",
+            pa.float64(),
+            "from the first SYN to the first byte of the main document",
+            nullable=True,
+        ),
+        field("payload_bytes", pa.int64(), "payload that the client received", nullable=True),
+        field("responses", pa.int32(), "responses of the page", nullable=True),
+        field(
+            "responses_retransmitted",
+            pa.int32(),
+            "responses during which their connection retransmitted",
+            nullable=True,
+        ),
+        field("connections", pa.int32(), "TCP connections of the page", nullable=True),
+        field(
+            "connections_initial_loss",
+            pa.int32(),
+            "connections that retransmitted within their first IW segments",
+            nullable=True,
+        ),
+        field(
+            "segments_sent",
+            pa.int64(),
+            "data segments that the servers sent, retransmissions included (tcpi_data_segs_out)",
+            nullable=True,
+        ),
+        field(
+            "segments_retransmitted",
+            pa.int64(),
+            "segments that the servers sent again (tcpi_total_retrans)",
+            nullable=True,
+        ),
+        field(
+            "bytes_retransmitted",
+            pa.int64(),
+            "payload that the servers sent again (tcpi_bytes_retrans)",
+            nullable=True,
+        ),
+        field("bottleneck_drops", pa.int64(), "packets that the bottleneck's queue dropped", nullable=True),
+        field(
+            "snd_cwnd_min",
+            pa.int32(),
+            "smallest snd_cwnd of the page's connections before their first response, in segments",
+            nullable=True,
+        ),
+    ],
+    metadata={"table": "cell"},
+)
+"""One page load in the replay lab."""

@@ -1,0 +1,19 @@
+"""How a visit can end: stable names, written into every release, so a rename breaks past data."""
+
+from __future__ import annotations
+
+OUTCOMES: dict[str, str] = {
+    "ok": "the main document arrived with a status below 400 and the page was recorded until it was quiet",
+    "http_error": "the main document arrived with a status of 400 or more",
+    "timeout": "the time budget ran out; what had arrived is kept",
+    "dns": "the host name did not resolve",
+    "connect": "no TCP connection could be made, or it was reset before an answer",
+    "tls": "the TLS handshake failed",
+    "redirect_loop": "the browser gave up following redirects",
+    "bad_response": "something arrived that is no HTTP response, or nothing did before the connection closed",
+    "aborted": "the browser gave up the navigation for another reason, e.g. a download",
+    "crash": "the browser or the page's renderer died",
+}
+
+RETRIED = frozenset({"timeout", "dns", "connect", "tls", "bad_response", "aborted", "crash"})
+"""Outcomes after which a site is visited again, while attempts are left."""
