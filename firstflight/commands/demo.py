@@ -1,0 +1,121 @@
+"""`firstflight demo`: the whole line on the bundled web, by the very commands an operator would use."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import shutil
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from firstflight.settings import Settings
+
+READY_WITHIN_S = 90
+"""The local web makes its bodies on its first start, which takes some 20 s of CPU."""
+
+
+class StepFailed(click.ClickException):
+    """A command of the line failed; it has said why itself."""
+
+
+class Line:
+    """Runs firstflight's commands one after the other over a data folder of its own, and times them."""
+
+    def __init__(self, data_dir: Path) -> None:
+        """Over `data_dir`, always with the embedded PostgreSQL: a demo must not write to an operator's database."""
+        self.environment = {
+            **os.environ,
+            "FIRSTFLIGHT_DATA_DIR": str(data_dir),
+            "FIRSTFLIGHT_DATABASE_URL": "",
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        """The command line of one step."""
+        return [sys.executable, "-m", "firstflight", *arguments]
+
+    def step(self, *arguments: str) -> None:
+        """Run one command to its end."""
+        click.secho("$ firstflight " + " ".join(arguments), bold=True, err=True)
+        began = time.monotonic()
+        code = subprocess.run(self.command(*arguments), env=self.environment, check=False).returncode
+        if code:
+            raise StepFailed(f"`firstflight {' '.join(arguments)}` ended with exit code {code}")
+        click.echo(f"  took {time.monotonic() - began:.1f} s", err=True)
+
+    @contextlib.contextmanager
+    def local_web(self, state: Path) -> Iterator[None]:
+        """The bundled web, played by a process of its own for as long as the block runs."""
+        state.unlink(missing_ok=True)
+        arguments = ("localweb", "serve", "--mode", "recorded", "--state", str(state))
+        click.secho("$ firstflight " + " ".join(arguments) + " &", bold=True, err=True)
+        web = subprocess.Popen(self.command(*arguments), env=self.environment)
+        try:
+            deadline = time.monotonic() + READY_WITHIN_S
+            while not state.exists():
+                if web.poll() is not None:
+                    raise StepFailed(f"the local web ended with exit code {web.returncode}")
+                if time.monotonic() > deadline:
+                    raise StepFailed(f"the local web was not ready within {READY_WITHIN_S} s")
+                time.sleep(0.1)
+            yield
+        finally:
+            web.terminate()
+            web.wait()
+
+
+def fresh_folder(folder: Path) -> Path:
+    """An empty `folder`: what an earlier demo left is removed, its database stopped first."""
+    from schema import embedded
+
+    if folder.exists():
+        embedded.stop(folder / "postgres")
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    return folder
+
+
+@click.command()
+@click.option("--serve", is_flag=True, help="End by serving the releases and the report.")
+@click.option("--browsers", default=2, show_default=True, help="Browsers that crawl at once.")
+@click.option("--guests", default=2, show_default=True, help="Guests that replay at once, one a core.")
+@click.option("--seeds", default=3, show_default=True, help="Seeds of each replay cell.")
+@click.pass_obj
+def command(settings: Settings, *, serve: bool, browsers: int, guests: int, seeds: int) -> None:
+    """The whole line on the bundled web: crawl, release, CDFs, replay, recommendation, report.
+
+    Everything it makes lies in the folder `demo` of the data folder, which each run makes anew.
+
+    \b
+    Example:
+      firstflight demo
+      firstflight demo --serve
+    """
+    began = time.monotonic()
+    folder = fresh_folder(settings.data_dir / "demo")
+    line = Line(folder)
+    month = datetime.datetime.now(datetime.UTC).strftime("%Y-%m")
+    sites, state = folder / "sites.csv", folder / "localweb.json"
+    with line.local_web(state):
+        line.step("localweb", "sites", "--state", str(state), "--output", str(sites))
+        line.step("list", "fetch", str(sites))
+        line.step("crawl", "plan", "--crawl", month, "--list", str(sites), "--kind", "localweb")
+        line.step("crawl", "run", "--crawl", month, "--browsers", str(browsers), "--local-web", str(state))
+    line.step("crawl", "seal", "--crawl", month)
+    line.step("release", "build", "--crawl", month)
+    line.step("release", "verify", "--crawl", month)
+    line.step("replay", "run", "--crawl", month, "--guests", str(guests), "--seeds", str(seeds))
+    line.step("report", "build", "--year", month[:4])
+    report = folder / "reports" / month[:4]
+    click.echo((report / "summary.txt").read_text(encoding="utf-8"))
+    click.echo(f"The whole line took {time.monotonic() - began:.0f} s. The report: {report / 'index.html'}")
+    if serve:
+        line.step("serve")

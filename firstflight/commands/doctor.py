@@ -1,0 +1,40 @@
+"""`firstflight doctor`: what this machine has and lacks, and how to get it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from firstflight.checks import examine
+
+if TYPE_CHECKING:
+    from firstflight.settings import Settings
+
+COLOURS = {"ok": "green", "warning": "yellow", "missing": "red"}
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.pass_context
+def command(ctx: click.Context, *, as_json: bool) -> None:
+    """What this machine has and lacks, and how to get it. Exit code 1 when something is missing.
+
+    \b
+    Example:
+      firstflight doctor
+      firstflight doctor --json
+    """
+    settings: Settings = ctx.obj
+    findings = examine(settings)
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(finding) for finding in findings], indent=2))
+    else:
+        for finding in findings:
+            state = click.style(f"{finding.state:8}", fg=COLOURS[finding.state])
+            remedy = f" -> {finding.remedy}" if finding.remedy else ""
+            click.echo(f"{state} {finding.name:24} {finding.found}{remedy}")
+    if any(finding.state == "missing" for finding in findings):
+        ctx.exit(1)

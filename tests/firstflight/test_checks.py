@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from firstflight import checks
+from firstflight.settings import Settings
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    browser = tmp_path / "browser"
+    browser.write_text("#!/bin/sh\necho Chromium 156.0\n")
+    browser.chmod(0o755)
+    return Settings(data_dir=tmp_path, cache_dir=tmp_path, database_url=None, chromium=browser)
+
+
+def test_a_browser_of_today_is_fine(settings: Settings) -> None:
+    finding = checks.chromium(settings)
+    assert finding.state == "ok"
+    assert finding.found.startswith("Chromium 156.0, built ")
+
+
+def test_a_browser_whose_hsts_list_expires_is_a_warning(settings: Settings) -> None:
+    then = time.time() - checks.BROWSER_STALE_DAYS * 86_400 - 60
+    os.utime(settings.chromium, (then, then))
+    assert checks.chromium(settings).state == "warning"
+
+
+def test_a_missing_browser_names_its_package(settings: Settings) -> None:
+    settings.chromium.unlink()
+    finding = checks.chromium(settings)
+    assert finding.state == "missing"
+    assert "chromium-headless-shell" in finding.remedy
+
+
+def test_an_unreachable_database_is_said_in_one_line(settings: Settings) -> None:
+    nowhere = dataclasses.replace(settings, database_url="postgresql://127.0.0.1:1/none")
+    finding = checks.postgresql(nowhere)
+    assert finding.state == "missing"
+    assert "\n" not in finding.found
+
+
+def test_a_missing_kernel_says_how_to_build_it(settings: Settings) -> None:
+    finding = checks.guest_kernel(settings)
+    assert finding.state == "missing"
+    assert finding.remedy == "firstflight replay build-lab"

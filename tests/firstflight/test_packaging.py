@@ -1,0 +1,48 @@
+"""The packages that Python finds are the ones in this tree, and the command line is whole."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from firstflight.main import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("package", ["crawler", "schema", "api", "reports", "firstflight"])
+def test_a_package_is_imported_from_this_tree(package: str) -> None:
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.origin == str(ROOT / package / "__init__.py")
+
+
+def test_no_dag_file_is_called_after_a_package() -> None:
+    names = {path.stem for path in (ROOT / "dags").glob("*.py")}
+    assert not names & {"crawler", "schema", "api", "reports", "firstflight"}
+
+
+def test_no_init_file_under_tests_shadows_a_package() -> None:
+    assert list((ROOT / "tests").rglob("__init__.py")) == []
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    call = [sys.executable, "-m", "firstflight", *arguments]
+    return subprocess.run(call, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_shows_an_example(name: str) -> None:
+    done = run(name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert f"firstflight {name}" in done.stdout
+
+
+def test_an_unknown_command_is_a_usage_error() -> None:
+    done = run("fly")
+    assert done.returncode == 2
+    assert "No such command 'fly'" in done.stderr
