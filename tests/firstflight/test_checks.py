@@ -3,12 +3,15 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from firstflight import checks
 from firstflight.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture
