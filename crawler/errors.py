@@ -1,0 +1,106 @@
+"""
+What can go wrong in the crawler:
+
+* CrawlerError
+  + BrowserError            the machine's side
+    - BrowserMissing        there is no Chromium, or it does not start
+    - BrowserDied           it is gone and must be replaced; carries what the visit had seen
+  + VisitError              the page's side: how a visit ended
+    - NavigationError       the page never answered
+      . DNSError
+      . ConnectError
+      . TLSError
+      . RedirectLoop
+      . BadResponse
+      . NavigationAborted   a download, a frame detached, a scheme that leads elsewhere
+    - VisitTimeout          the budget ran out
+    - PageCrashed           the renderer died; the browser must be replaced
+
+A visit that ends in a VisitError is still a row: its `outcome` is stored, not lost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from crawler.observation import Observation
+
+
+class CrawlerError(Exception):
+    """Anything below."""
+
+
+class BrowserError(CrawlerError):
+    """The browser, not the page, is at fault."""
+
+
+class BrowserMissing(BrowserError):
+    """Chromium is not there or does not start: nothing can be crawled on this machine."""
+
+
+class BrowserDied(BrowserError):
+    """The browser must be replaced; `observation` is the visit that it died on, with outcome crash."""
+
+    def __init__(self, message: str, observation: Observation) -> None:
+        super().__init__(message)
+        self.observation = observation
+
+
+class VisitError(CrawlerError):
+    """A visit that did not end well; its text is the browser's own error."""
+
+    outcome: ClassVar[str]
+    """Id in schema.outcomes.OUTCOMES."""
+
+
+class NavigationError(VisitError):
+    """The page never answered."""
+
+
+class DNSError(NavigationError):
+    """The host name did not resolve."""
+
+    outcome = "dns"
+
+
+class ConnectError(NavigationError):
+    """No TCP connection, or one that was reset before an answer."""
+
+    outcome = "connect"
+
+
+class TLSError(NavigationError):
+    """The TLS handshake failed, or the certificate was refused."""
+
+    outcome = "tls"
+
+
+class RedirectLoop(NavigationError):
+    """The browser gave up following redirects."""
+
+    outcome = "redirect_loop"
+
+
+class BadResponse(NavigationError):
+    """What arrived is no HTTP response, or nothing arrived before the connection closed."""
+
+    outcome = "bad_response"
+
+
+class NavigationAborted(NavigationError):
+    """The browser gave the navigation up."""
+
+    outcome = "aborted"
+
+
+class VisitTimeout(VisitError):
+    """The budget ran out."""
+
+    outcome = "timeout"
+
+
+class PageCrashed(VisitError):
+    """The renderer died."""
+
+    outcome = "crash"
