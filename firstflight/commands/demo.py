@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import json
 import os
 import shutil
 import subprocess
@@ -103,9 +104,11 @@ def command(settings: Settings, *, serve: bool, browsers: int, guests: int, seed
     folder = fresh_folder(settings.data_dir / "demo")
     line = Line(folder)
     month = datetime.datetime.now(datetime.UTC).strftime("%Y-%m")
-    sites, state = folder / "sites.csv", folder / "localweb.json"
+    sites, state = folder / "sites.txt", folder / "localweb.json"
     with line.local_web(state):
-        line.step("localweb", "sites", "--state", str(state), "--output", str(sites))
+        sites.write_text(
+            "\n".join(json.loads(state.read_text(encoding="utf-8"))["sites"]) + "\n", encoding="utf-8"
+        )
         line.step("list", "fetch", str(sites))
         line.step("crawl", "plan", "--crawl", month, "--list", str(sites), "--kind", "localweb")
         line.step("crawl", "run", "--crawl", month, "--browsers", str(browsers), "--local-web", str(state))
