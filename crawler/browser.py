@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import dataclasses
+import datetime
+import os
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import datetime
-    from collections.abc import AsyncIterator, Sequence
-    from pathlib import Path
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import async_playwright
 
-    from playwright.async_api import Playwright
+from crawler.errors import BrowserMissing
+from crawler.logstream import LogStream
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from playwright.async_api import Browser as PlaywrightBrowser
+    from playwright.async_api import BrowserContext, Playwright
+
+PACKAGE = "chromium-headless-shell"
+"""Debian's name of it."""
+
+QUIET_FLAGS = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--no-pings",
+    "--no-first-run",
+)
+"""What keeps the browser from talking on its own account."""
+
+FLAG_LIMIT = 500
+"""Characters of a flag that are recorded: the local web's resolver rules are long."""
+
+LAUNCH_TIMEOUT_S = 30.0
+MARK_TIMEOUT_S = 5.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,9 +48,10 @@ class Identity:
     """What a crawl records about its browser."""
 
     product: str
-    """Product and build, e.g. `Chromium 156.0.8078.79`."""
+    """Product and build, e.g. `Chromium 156.0.8078.79 (headless shell)`."""
     built_on: datetime.datetime | None
-    """When it was built; None if nothing says so."""
+    """When its package was built: the binary's modification time, which packages keep and which is never
+    before Chromium's own build time; None if nothing says so."""
     user_agent: str
     flags: tuple[str, ...]
     """Its flags that change what is measured."""
@@ -30,16 +60,97 @@ class Identity:
 class Browser:
     """One browser process; it holds one page at a time, so a slice of its log is a visit."""
 
-    identity: Identity
+    def __init__(self, browser: PlaywrightBrowser, log: LogStream, identity: Identity) -> None:
+        self.identity = identity
+        self.log = log
+        self._browser = browser
 
     @classmethod
     @contextlib.asynccontextmanager
     async def launch(
-        cls, chromium: Path, *, flags: Sequence[str] = (), playwright: Playwright | None = None
+        cls,
+        chromium: Path,
+        *,
+        flags: Sequence[str] = (),
+        quic: bool = False,
+        playwright: Playwright | None = None,
     ) -> AsyncIterator[Browser]:
         """Start Chromium; BrowserMissing if that cannot be.
 
         Browsers that share `playwright` share its driver process (128 MB).
         """
-        raise NotImplementedError
-        yield cls()
+        if not os.access(chromium, os.X_OK):
+            raise BrowserMissing(f"no browser at {chromium}: install the Debian package {PACKAGE}")
+        async with contextlib.AsyncExitStack() as stack:
+            driver = playwright or await stack.enter_async_context(async_playwright())
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-")))
+            log = LogStream(folder / "netlog")
+            stack.callback(log.close)
+            sandbox = os.geteuid() != 0  # Chromium refuses its sandbox to root
+            measuring = [*flags, *(() if quic else ("--disable-quic",))]
+            arguments = [
+                *QUIET_FLAGS,
+                *measuring,
+                f"--log-net-log={log.path}",
+                "--net-log-capture-mode=Everything",
+            ]
+            try:
+                browser = await driver.chromium.launch(
+                    executable_path=chromium,
+                    args=arguments,
+                    chromium_sandbox=sandbox,
+                    handle_sigint=False,
+                    handle_sigterm=False,
+                    timeout=LAUNCH_TIMEOUT_S * 1000,
+                )
+            except PlaywrightError as exc:
+                reason = str(exc).strip().splitlines()[0]
+                raise BrowserMissing(
+                    f"{chromium} does not start ({reason}): try it by hand, or reinstall {PACKAGE}"
+                ) from exc
+            stack.push_async_callback(_close, browser)
+            recorded = (*measuring, *(() if sandbox else ("--no-sandbox",)))
+            yield cls(browser, log, await _identity(browser, chromium, recorded))
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is there and answers Playwright."""
+        return self._browser.is_connected()
+
+    async def context(self) -> BrowserContext:
+        """A fresh profile: no cache, no cookies, no connections of the one before."""
+        return await self._browser.new_context(accept_downloads=False)
+
+    async def drained(self, context: BrowserContext) -> bool:
+        """Wait until all that the browser has logged so far has been read; False if it does not come.
+
+        Chromium holds back up to 14 events until more come. Setting cookies makes more, at no traffic.
+        """
+        names, passed = self.log.mark()
+        cookies = [{"name": name, "value": "1", "url": "http://firstflight.invalid/"} for name in names]
+        try:
+            async with asyncio.timeout(MARK_TIMEOUT_S):
+                await context.add_cookies(cookies)  # type: ignore[arg-type]  # a TypedDict by another name
+                await passed.wait()
+        except (TimeoutError, PlaywrightError):
+            return False
+        return True
+
+
+async def _close(browser: PlaywrightBrowser) -> None:
+    with contextlib.suppress(PlaywrightError, TimeoutError):  # it may be dead, or hang
+        async with asyncio.timeout(10):
+            await browser.close()
+
+
+async def _identity(browser: PlaywrightBrowser, chromium: Path, flags: Sequence[str]) -> Identity:
+    session = await browser.new_browser_cdp_session()
+    version = await session.send("Browser.getVersion")
+    await session.detach()
+    built = datetime.datetime.fromtimestamp(chromium.stat().st_mtime, tz=datetime.UTC)
+    return Identity(
+        product=f"Chromium {browser.version} (headless shell)",
+        built_on=built.replace(microsecond=0),
+        user_agent=str(version["userAgent"]),
+        flags=tuple(flag[:FLAG_LIMIT] for flag in flags),
+    )

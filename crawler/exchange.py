@@ -1,0 +1,96 @@
+"""What the fold knows about one connection and about one request with its response, while it is going on."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+
+if TYPE_CHECKING:
+    from crawler.http1 import MessageReader
+    from crawler.http2 import FrameReader
+    from crawler.tls import RecordReader
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Transport:
+    """One TCP or QUIC connection."""
+
+    opened_ms: int
+    protocol: str = "http/1.1"
+    host: str | None = None
+    local_port: int = 0
+    remote_address: str = ""
+    remote_port: int = 0
+    connected_ms: int | None = None
+    secured_ms: int | None = None
+    last_byte_ms: int | None = None
+    received_bytes: int = 0
+    decrypted_bytes: int = 0
+    quic_handshake_bytes: int = 0
+    tls_version: str | None = None
+    tls_resumed: bool | None = None
+    records: RecordReader | None = None
+    """None for clear text and QUIC."""
+    frames: FrameReader | None = None
+    """None unless HTTP/2."""
+    quic_frame_bytes: int = 0
+    current: Exchange | None = None
+    """HTTP/1.1: whose response the next bytes are."""
+    exchanges: list[Exchange] = dataclasses.field(default_factory=list)
+    """In the order of asking."""
+
+    def received(self, size: int, time_ms: int) -> None:
+        """TCP payload or a packet arrived."""
+        self.received_bytes += size
+        self.last_byte_ms = time_ms
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Exchange:
+    """One request and what came back for it. A redirect ends one and begins the next."""
+
+    url: str
+    method: str
+    frame: str
+    """`main frame`, `sub frame` or `other`, as the browser says."""
+    asked_ms: int
+    redirected_from: Exchange | None = None
+    transport: Transport | None = None
+    stream_id: int | None = None
+    message: MessageReader | None = None
+    """The count of an HTTP/1.1 response; that of H2 is with the connection's frames."""
+    quic_wire_bytes: int = 0
+    quic_body_bytes: int = 0
+    sent_ms: int | None = None
+    first_byte_ms: int | None = None
+    last_byte_ms: int | None = None
+    status: int | None = None
+    response_headers: dict[str, str] = dataclasses.field(default_factory=dict)
+    """Of the few names that become columns."""
+    request_headers: dict[str, str] = dataclasses.field(default_factory=dict)
+    decoded_bytes: int | None = None
+    error: int | None = None
+    """Chromium's number of what went wrong."""
+    finished: bool = False
+    internal: bool = False
+    """A redirect that the browser made up itself: nothing of it left the machine."""
+
+    def touched(self, time_ms: int) -> None:
+        """A byte of the response arrived."""
+        if self.first_byte_ms is None:
+            self.first_byte_ms = time_ms
+        self.last_byte_ms = time_ms
+
+    def sizes(self) -> tuple[int, int]:
+        """Bytes on the wire, and those of them that are encoded body."""
+        if self.message is not None:
+            return self.message.wire_bytes, self.message.body_bytes
+        if self.transport is not None and self.transport.frames is not None and self.stream_id is not None:
+            stream = self.transport.frames.streams.get(self.stream_id)
+            return (stream.wire_bytes, stream.body_bytes) if stream else (0, 0)
+        return self.quic_wire_bytes, self.quic_body_bytes
+
+    def again(self) -> Exchange:
+        """The same request, sent once more by the browser itself (another range, a login, a retry)."""
+        return Exchange(self.url, self.method, self.frame, self.asked_ms, self.redirected_from)

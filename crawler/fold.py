@@ -1,0 +1,414 @@
+"""The fold: NetLog events in, connections and responses with their sizes and times out.
+
+No browser, no clock, no database: it holds what the events of one visit said, and nothing else.
+HTTP/1.1: what arrives on a socket between two `HTTP_STREAM_REQUEST_BOUND_TO_JOB` is one response.
+HTTP/2: header blocks are not in the log, so the plaintext of the connection is cut into frames.
+HTTP/3: the log of the QUIC session has every stream frame and every packet.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING
+
+from crawler.exchange import Exchange, Transport
+from crawler.http1 import MessageReader
+from crawler.http2 import FrameReader
+from crawler.tls import RecordReader, expansion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from crawler.netlog import Event
+
+RESPONSE_HEADERS = frozenset({"content-type", "content-encoding", "location"})
+REQUEST_HEADERS = frozenset({"sec-fetch-dest", "referer", "access-control-request-method"})
+
+HEADER_VALUE_LIMIT = 8192
+"""Longest value of a header that is kept, in characters."""
+
+URL_LIMIT = 65_536
+"""Longest URL that is kept, in characters."""
+
+_GROUP_HOST = re.compile(r"(?:https?|wss?)://(\[[^\]]*\]|[^:/ <>]+)")
+_STATUS = re.compile(r"^\S+ +(\d{3})\b")
+
+IO_PENDING = -1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Traffic:
+    """What crossed the network in one visit, in the order in which it was begun."""
+
+    transports: list[Transport]
+    exchanges: list[Exchange]
+    hsts_upgrades: int
+    """Requests that the browser turned from http to https by itself."""
+
+
+class Fold:
+    """Feed it the events of one visit in the order of the log; `finish` gives what they amount to."""
+
+    def __init__(self) -> None:
+        self.stop_ms: int | None = None
+        """Events after this time are none of this visit's; None while it goes on."""
+        self.hsts_upgrades = 0
+        self._transports: dict[int, Transport] = {}
+        self._exchanges: dict[int, list[Exchange]] = {}
+        """By request."""
+        self._order: list[Exchange] = []
+        self._hosts: dict[int, str] = {}
+        """What a connect job connects to."""
+        self._job_transport: dict[int, Transport] = {}
+        self._job_exchange: dict[int, Exchange] = {}
+        self._session_transport: dict[int, Transport] = {}
+        self._stream_exchange: dict[tuple[int, int], Exchange] = {}
+        """HTTP/3 streams; those of HTTP/2 are counted by connection."""
+        self._unsent: dict[int, list[Exchange]] = {}
+        """Exchanges bound to a QUIC session that have no stream yet."""
+
+    def feed(self, event: Event) -> None:
+        """The next event of the log."""
+        if self.stop_ms is None or event.time_ms <= self.stop_ms:
+            HANDLERS[event.name](self, event)
+
+    def finish(self) -> Traffic:
+        """What it amounts to."""
+        transports = [transport for transport in self._transports.values() if transport.received_bytes]
+        for transport in transports:
+            if transport.records is not None:
+                transport.records.finish()
+            self._stream_times(transport)
+        exchanges = [exchange for exchange in self._order if not exchange.internal]
+        return Traffic(transports, exchanges, self.hsts_upgrades)
+
+    @staticmethod
+    def _stream_times(transport: Transport) -> None:
+        if transport.frames is None:
+            return
+        for exchange in transport.exchanges:
+            stream = transport.frames.streams.get(exchange.stream_id or 0)
+            if stream is not None:
+                exchange.first_byte_ms, exchange.last_byte_ms = stream.first_byte_ms, stream.last_byte_ms
+
+    # Connections
+
+    def _connect_job(self, event: Event) -> None:
+        found = _GROUP_HOST.search(event.text("group_id"))
+        if found:
+            self._hosts[event.source] = found[1]
+
+    def _socket(self, event: Event) -> None:
+        if event.phase == "BEGIN" and event.source not in self._transports:
+            transport = self._transports[event.source] = Transport(opened_ms=event.time_ms)
+            transport.host = self._hosts.get(event.dependency() or -1)
+
+    def _tcp_connect(self, event: Event) -> None:
+        transport = self._transports.get(event.source)
+        if transport is None:
+            return
+        if event.phase == "BEGIN":
+            transport.opened_ms = event.time_ms
+        elif remote := event.text("remote_address"):
+            transport.connected_ms = event.time_ms
+            transport.remote_address, transport.remote_port = _endpoint(remote)
+            transport.local_port = _endpoint(event.text("local_address"))[1]
+
+    def _tls_connect(self, event: Event) -> None:
+        transport = self._transports.get(event.source)
+        if transport is None:
+            return
+        if event.phase == "BEGIN":
+            transport.records = RecordReader()
+        elif (version := event.text("version")) and transport.records is not None:
+            transport.secured_ms = event.time_ms
+            transport.tls_version = version
+            transport.tls_resumed = event.params.get("is_resumed") is True
+            transport.records.expansion = expansion(version, event.number("cipher_suite"))
+            if event.text("next_proto") == "h2":
+                transport.protocol = "h2"
+                transport.frames = FrameReader()
+
+    def _handshake_message(self, event: Event) -> None:
+        transport = self._transports.get(event.source)
+        if transport is not None and transport.records is not None:
+            transport.records.handshake_message(event.number("type"), len(event.bytes()))
+
+    def _socket_bytes(self, event: Event) -> None:
+        transport = self._transports.get(event.source)
+        if transport is None:
+            return
+        size = event.number("byte_count")
+        transport.received(size, event.time_ms)
+        if transport.records is not None:
+            transport.records.feed(event.bytes())
+        else:
+            transport.decrypted_bytes += size
+            _response_bytes(transport, event, size)
+
+    def _plain_bytes(self, event: Event) -> None:
+        transport = self._transports.get(event.source)
+        if transport is None or transport.records is None:
+            return
+        size = event.number("byte_count")
+        transport.decrypted_bytes += size
+        transport.records.plaintext(size)
+        if transport.frames is not None:
+            transport.frames.feed(event.bytes(), time_ms=event.time_ms)
+        else:
+            _response_bytes(transport, event, size)
+
+    # Requests
+
+    def _start_job(self, event: Event) -> None:
+        if event.phase != "BEGIN":
+            self._error(event)
+            return
+        url = event.text("url")[:URL_LIMIT]
+        if not url.startswith(("http:", "https:", "ws:", "wss:")):
+            return
+        before = self._exchanges.setdefault(event.source, [])
+        exchange = Exchange(url, event.text("method"), event.text("request_type"), event.time_ms)
+        if before:
+            last = before[-1]
+            last.finished = True
+            exchange.redirected_from = last.redirected_from if last.internal else last
+        before.append(exchange)
+        self._order.append(exchange)
+
+    def _internal_redirect(self, event: Event) -> None:
+        exchange = self._exchange(event)
+        if exchange is not None:
+            exchange.internal = True
+            self.hsts_upgrades += event.text("reason") == "HSTS"
+
+    def _bound_to_socket(self, event: Event) -> None:
+        transport = self._transports.get(event.dependency() or -1)
+        if transport is not None:
+            self._job_transport[event.source] = transport
+
+    def _bound_to_job(self, event: Event) -> None:
+        job = event.dependency()
+        exchange = self._unbound(event)
+        if exchange is None or job is None:
+            return
+        self._job_exchange[job] = exchange
+        transport = self._job_transport.get(job)
+        if transport is not None and transport.frames is None:
+            _bind(exchange, transport)
+            exchange.message = MessageReader(head=exchange.method == "HEAD")
+            transport.current = exchange
+
+    def _exchange(self, event: Event) -> Exchange | None:
+        found = self._exchanges.get(event.source)
+        return found[-1] if found else None
+
+    def _unbound(self, event: Event) -> Exchange | None:
+        """The exchange that is to go out now: a new one if bytes have come for the last."""
+        exchange = self._exchange(event)
+        if exchange is None or exchange.transport is None:
+            return exchange
+        if not exchange.sizes()[0]:  # the browser tries again on another connection
+            exchange.transport.exchanges.remove(exchange)
+            if exchange.transport.current is exchange:
+                exchange.transport.current = None
+            exchange.transport = exchange.message = exchange.stream_id = None
+            return exchange
+        again = exchange.again()
+        self._exchanges[event.source].append(again)
+        self._order.append(again)
+        return again
+
+    def _request_headers(self, event: Event) -> None:
+        exchange = self._exchange(event)
+        if exchange is not None:
+            exchange.sent_ms = event.time_ms
+            exchange.request_headers = _headers(event, REQUEST_HEADERS)
+
+    def _response_headers(self, event: Event) -> None:
+        exchange = self._exchange(event)
+        if exchange is None:
+            return
+        lines = event.params.get("headers")
+        first = lines[0] if isinstance(lines, list) and lines and isinstance(lines[0], str) else ""
+        found = _STATUS.match(first)
+        exchange.status = int(found[1]) if found else None
+        exchange.response_headers = _headers(event, RESPONSE_HEADERS)
+
+    def _decoded(self, event: Event) -> None:
+        exchange = self._exchange(event)
+        if exchange is not None:
+            exchange.decoded_bytes = (exchange.decoded_bytes or 0) + event.number("byte_count")
+
+    def _request_alive(self, event: Event) -> None:
+        exchange = self._exchange(event)
+        if exchange is not None and event.phase == "END":
+            self._error(event)
+            exchange.finished = True
+
+    def _error(self, event: Event) -> None:
+        exchange = self._exchange(event)
+        number = event.params.get("net_error")
+        if exchange is not None and isinstance(number, int) and number not in (0, IO_PENDING):
+            exchange.error = number
+
+    # HTTP/2
+
+    def _h2_session(self, event: Event) -> None:
+        transport = self._transports.get(event.dependency() or -1)
+        if transport is not None:
+            self._session_transport[event.source] = transport
+            transport.current = None
+
+    def _h2_request(self, event: Event) -> None:
+        exchange = self._job_exchange.pop(event.dependency() or -1, None)
+        transport = self._session_transport.get(event.source)
+        if exchange is not None and transport is not None:
+            _bind(exchange, transport)
+            exchange.stream_id = event.number("stream_id")
+            exchange.sent_ms = event.time_ms
+
+    # HTTP/3
+
+    def _quic_session(self, event: Event) -> None:
+        if event.phase == "BEGIN" and event.source not in self._transports:
+            transport = self._transports[event.source] = Transport(opened_ms=event.time_ms, protocol="h3")
+            transport.host = event.text("host") or None
+            transport.remote_port = event.number("port")
+            transport.connected_ms = event.time_ms
+            transport.tls_version, transport.tls_resumed = "TLS 1.3", False
+
+    def _quic_secured(self, event: Event) -> None:
+        transport = self._transports.get(event.source)
+        if transport is not None and transport.secured_ms is None:
+            transport.secured_ms = event.time_ms
+            transport.quic_handshake_bytes = transport.received_bytes
+
+    def _quic_packet(self, event: Event) -> None:
+        transport = self._transports.get(event.source)
+        if transport is None:
+            return
+        transport.received(event.number("size"), event.time_ms)
+        if remote := event.text("peer_address"):
+            transport.remote_address, transport.remote_port = _endpoint(remote)
+        if local := event.text("self_address"):
+            transport.local_port = _endpoint(local)[1]
+
+    def _bound_to_quic(self, event: Event) -> None:
+        exchange = self._unbound(event)
+        session = event.dependency()
+        if exchange is not None and session in self._transports:
+            _bind(exchange, self._transports[session])
+            self._unsent.setdefault(session, []).append(exchange)
+
+    def _h3_request(self, event: Event) -> None:
+        pseudo = _headers(event, frozenset({":authority", ":path", ":scheme"}))
+        url = f"{pseudo.get(':scheme')}://{pseudo.get(':authority')}{pseudo.get(':path')}"
+        waiting = self._unsent.get(event.source, [])
+        exchange = next((one for one in waiting if one.url.partition("#")[0] == url), None)
+        if exchange is not None:
+            waiting.remove(exchange)
+            exchange.stream_id = event.number("stream_id")
+            exchange.sent_ms = event.time_ms
+            self._stream_exchange[event.source, exchange.stream_id] = exchange
+
+    def _quic_stream_frame(self, event: Event) -> None:
+        transport = self._transports.get(event.source)
+        if transport is None:
+            return
+        end = event.number("offset") + event.number("length")
+        exchange = self._stream_exchange.get((event.source, event.number("stream_id")))
+        if exchange is None:
+            transport.quic_frame_bytes += event.number("length")
+            transport.decrypted_bytes += event.number("length")
+            return
+        transport.decrypted_bytes += max(0, end - exchange.quic_wire_bytes)
+        exchange.quic_wire_bytes = max(end, exchange.quic_wire_bytes)
+        exchange.touched(event.time_ms)
+
+    def _h3_data(self, event: Event) -> None:
+        exchange = self._stream_exchange.get((event.source, event.number("stream_id")))
+        if exchange is not None:
+            exchange.quic_body_bytes += event.number("payload_length")
+
+
+HANDLERS: dict[str, Callable[[Fold, Event], None]] = {
+    "SOCKET_POOL_CONNECT_JOB_CREATED": Fold._connect_job,
+    "SOCKET_ALIVE": Fold._socket,
+    "TCP_CONNECT": Fold._tcp_connect,
+    "SSL_CONNECT": Fold._tls_connect,
+    "SSL_HANDSHAKE_MESSAGE_RECEIVED": Fold._handshake_message,
+    "SOCKET_BYTES_RECEIVED": Fold._socket_bytes,
+    "SSL_SOCKET_BYTES_RECEIVED": Fold._plain_bytes,
+    "URL_REQUEST_START_JOB": Fold._start_job,
+    "URL_REQUEST_REDIRECT_JOB": Fold._internal_redirect,
+    "SOCKET_POOL_BOUND_TO_SOCKET": Fold._bound_to_socket,
+    "HTTP_STREAM_REQUEST_BOUND_TO_JOB": Fold._bound_to_job,
+    "HTTP_TRANSACTION_SEND_REQUEST_HEADERS": Fold._request_headers,
+    "HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS": Fold._request_headers,
+    "HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS": Fold._request_headers,
+    "HTTP_TRANSACTION_READ_RESPONSE_HEADERS": Fold._response_headers,
+    "URL_REQUEST_JOB_FILTERED_BYTES_READ": Fold._decoded,
+    "REQUEST_ALIVE": Fold._request_alive,
+    "FAILED": Fold._error,
+    "HTTP2_SESSION_INITIALIZED": Fold._h2_session,
+    "HTTP2_SESSION_SEND_HEADERS": Fold._h2_request,
+    "QUIC_SESSION": Fold._quic_session,
+    "QUIC_SESSION_CRYPTO_HANDSHAKE_COMPLETE": Fold._quic_secured,
+    "QUIC_SESSION_PACKET_RECEIVED": Fold._quic_packet,
+    "QUIC_SESSION_STREAM_FRAME_RECEIVED": Fold._quic_stream_frame,
+    "HTTP_STREAM_REQUEST_BOUND_TO_QUIC_SESSION": Fold._bound_to_quic,
+    "HTTP3_HEADERS_SENT": Fold._h3_request,
+    "HTTP3_DATA_FRAME_RECEIVED": Fold._h3_data,
+}
+"""What each event means to the fold; also the events that it wants."""
+
+
+def fold(events: Iterable[Event], *, stop_ms: int | None = None) -> Traffic:
+    """All events of one visit at once."""
+    one = Fold()
+    one.stop_ms = stop_ms
+    for event in events:
+        one.feed(event)
+    return one.finish()
+
+
+def _bind(exchange: Exchange, transport: Transport) -> None:
+    exchange.transport = transport
+    transport.exchanges.append(exchange)
+
+
+def _response_bytes(transport: Transport, event: Event, size: int) -> None:
+    """Bytes of HTTP/1.1 arrived: they belong to the response that the connection is busy with."""
+    exchange = transport.current
+    if exchange is None or exchange.message is None:
+        return
+    exchange.touched(event.time_ms)
+    if exchange.message.needs_bytes:
+        exchange.message.feed(event.bytes())
+    else:
+        exchange.message.count(size)
+
+
+def _endpoint(text: str) -> tuple[str, int]:
+    """Address and port.
+
+    >>> _endpoint("[2001:db8::1]:443")
+    ('2001:db8::1', 443)
+    """
+    address, _, port = text.rpartition(":")
+    return address.strip("[]"), int(port) if port.isdecimal() else 0
+
+
+def _headers(event: Event, wanted: frozenset[str]) -> dict[str, str]:
+    """The wanted headers by lower-case name; of a repeated one, the first."""
+    lines = event.params.get("headers")
+    found: dict[str, str] = {}
+    for line in lines if isinstance(lines, list) else ():
+        if isinstance(line, str):
+            name, _, value = line[1:].partition(":") if line.startswith(":") else line.partition(":")
+            name = f":{name}" if line.startswith(":") else name.lower()
+            if name in wanted:
+                found.setdefault(name, value.strip()[:HEADER_VALUE_LIMIT])
+    return found

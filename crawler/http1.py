@@ -1,0 +1,127 @@
+"""Where the header of an HTTP/1.x response ends and what of the rest is body (RFC 9112)."""
+
+from __future__ import annotations
+
+import re
+
+HEADER_LIMIT = 1024 * 1024
+"""A header longer than this is given up: Chromium refuses it at 256 kB."""
+
+_END = re.compile(rb"\r?\n\r?\n")
+_STATUS = re.compile(rb"^[^\n]{0,4}?HTTP/\d\.\d +(\d{3})")
+_CHUNKED = re.compile(rb"\n *transfer-encoding *:[^\n]*\bchunked", re.IGNORECASE)
+
+
+class MessageReader:
+    """Counts one response, chunk of bytes by chunk of bytes.
+
+    Interim responses (1xx) belong to the header of the final one: they precede it on the same exchange.
+    """
+
+    def __init__(self, *, head: bool = False) -> None:
+        self.wire_bytes = 0
+        self.body_bytes = 0
+        self.in_body = False
+        self._head = head
+        self._buffer = b""
+        self._chunks: ChunkReader | None = None
+        self._bodiless = False
+
+    @property
+    def needs_bytes(self) -> bool:
+        """False once counting is enough."""
+        return not self.in_body or self._chunks is not None
+
+    def count(self, size: int) -> None:
+        """Bytes of the body of which only the number is known."""
+        self.wire_bytes += size
+        self.body_bytes += 0 if self._bodiless else size
+
+    def feed(self, data: bytes) -> None:
+        """More bytes of the response."""
+        if self.in_body:
+            self._body(data)
+            return
+        self.wire_bytes += len(data)
+        self._buffer += data
+        while not self.in_body:
+            end = _END.search(self._buffer)
+            if end is None:
+                if len(self._buffer) > HEADER_LIMIT:
+                    self._begin_body(b"", b"")
+                return
+            header, rest = self._buffer[: end.end()], self._buffer[end.end() :]
+            self._header(header, rest)
+
+    def _header(self, header: bytes, rest: bytes) -> None:
+        status = _STATUS.match(header)
+        if status is None:  # HTTP/0.9: all of it is body
+            self.body_bytes += len(header)
+            self._begin_body(b"", rest)
+        elif status[1][:1] == b"1" and status[1] != b"101":
+            self._buffer = rest
+        else:
+            self._bodiless = self._head or status[1] in (b"204", b"304")
+            self._begin_body(header, rest)
+
+    def _begin_body(self, header: bytes, rest: bytes) -> None:
+        self.in_body = True
+        self._buffer = b""
+        if _CHUNKED.search(header) and not self._bodiless:
+            self._chunks = ChunkReader()
+        self.wire_bytes -= len(rest)
+        if rest:
+            self._body(rest)
+
+    def _body(self, data: bytes) -> None:
+        if self._chunks is None:
+            self.count(len(data))
+            return
+        self.wire_bytes += len(data)
+        self.body_bytes += self._chunks.feed(data)
+
+
+class ChunkReader:
+    """Tells chunk data from the framing around it (RFC 9112 §7.1).
+
+    >>> ChunkReader().feed(b"3\\r\\nabc\\r\\n0\\r\\n\\r\\n")
+    3
+    """
+
+    def __init__(self) -> None:
+        self._left = 0
+        """Bytes of chunk data still to come."""
+        self._line = b""
+        self._ended = False
+
+    def feed(self, data: bytes) -> int:
+        """How many of these bytes are chunk data."""
+        body = 0
+        at = 0
+        while at < len(data) and not self._ended:
+            if self._left:
+                taken = min(self._left, len(data) - at)
+                self._left -= taken
+                body += taken
+                at += taken
+                continue
+            newline = data.find(b"\n", at)
+            self._line = (self._line + data[at : None if newline < 0 else newline])[:4096]
+            if newline < 0:
+                break
+            at = newline + 1
+            self._size_line()
+        return body
+
+    def _size_line(self) -> None:
+        line = self._line.split(b";", 1)[0].strip()
+        self._line = b""
+        if not line:  # the end of the line that chunk data ends with
+            return
+        try:
+            self._left = int(line, 16)
+        except ValueError:
+            self._left = 0
+            self._ended = True
+        else:
+            self._ended = self._left <= 0  # what follows is trailers: framing

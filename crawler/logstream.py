@@ -1,0 +1,131 @@
+"""The live log of one browser: a FIFO, a thread that drains it, and the fold of the visit that is going on.
+
+Nothing of the log is stored. The thread never waits for anybody: if it did, the browser would.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import secrets
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from crawler.fold import HANDLERS, Fold
+from crawler.netlog import Event, LineReader, LineSplitter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawler.fold import Traffic
+
+COOKIE_ADDED = "COOKIE_STORE_COOKIE_ADDED"
+
+MARKS = 17
+"""Cookies in one mark: Chromium writes its log in batches of 15 events, so these push out all before them."""
+
+PIPE_BYTES = 1024 * 1024
+CHUNK_BYTES = 256 * 1024
+
+
+def now_ms() -> int:
+    """The clock of the log: CLOCK_MONOTONIC, in whole milliseconds, on the machine of the browser."""
+    return time.monotonic_ns() // 1_000_000
+
+
+class LogStream:
+    """Open it before the browser starts and close it after the browser's end."""
+
+    def __init__(self, path: Path) -> None:
+        os.mkfifo(path, 0o600)
+        self.path = path
+        self.reader = LineReader(frozenset(HANDLERS) | {COOKIE_ADDED})
+        self.splitter = LineSplitter()
+        self.open_requests: set[int] = set()
+        """Requests of the network stack that have not ended, of whichever frame or worker."""
+        self.last_request_ms = 0
+        self._fold = Fold()
+        self._folding = threading.Lock()
+        self._bug: BaseException | None = None
+        self._marks: dict[str, asyncio.Event] = {}
+        self._loop = asyncio.get_running_loop()
+        # Our own writing end keeps the FIFO from ending before the browser has opened it.
+        self._reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self._writing = os.open(path, os.O_WRONLY)
+        os.set_blocking(self._reading, True)
+        with contextlib.suppress(OSError):  # a smaller pipe works too
+            fcntl.fcntl(self._reading, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        self._thread = threading.Thread(target=self._drain, name="netlog", daemon=True)
+        self._thread.start()
+
+    def begin(self) -> int:
+        """Forget what was and record anew; the time at which the recording began."""
+        with self._folding:
+            self.open_requests = set()
+            self._fold = Fold()
+        return now_ms()
+
+    def stop(self) -> int:
+        """What happens from now on is no part of the recording; the time at which it stopped."""
+        self._fold.stop_ms = now_ms()
+        return self._fold.stop_ms
+
+    def finish(self) -> Traffic:
+        """What was recorded; to be asked for when a mark made after `stop` has passed."""
+        with self._folding:
+            fold, self._fold = self._fold, Fold()
+        if self._bug is not None:
+            raise self._bug
+        return fold.finish()
+
+    def error_name(self, number: int) -> str:
+        """Chromium's name of a network error."""
+        return self.reader.error(number)
+
+    def mark(self) -> tuple[list[str], asyncio.Event]:
+        """Names for cookies to set, and an event that is set when all that was logged before them has been read."""
+        token = secrets.token_hex(8)
+        passed = self._marks[f"{token}-{MARKS - 1}"] = asyncio.Event()
+        return [f"{token}-{n}" for n in range(MARKS + 15)], passed
+
+    def close(self) -> None:
+        """Read what is left and end; the browser must have gone."""
+        os.close(self._writing)
+        self._thread.join(timeout=5)
+        self.path.unlink(missing_ok=True)
+
+    def _drain(self) -> None:
+        try:
+            self._read()
+        except BaseException as exc:  # noqa: BLE001  # a bug of ours: raised again where somebody listens
+            self._bug = exc
+
+    def _read(self) -> None:
+        with os.fdopen(self._reading, "rb", buffering=0) as pipe:
+            while chunk := pipe.read(CHUNK_BYTES):
+                for line in self.splitter.feed(chunk):
+                    event = self.reader.read(line)
+                    if event is not None:
+                        self._take(event)
+
+    def _take(self, event: Event) -> None:
+        if event.name == COOKIE_ADDED:
+            self._pass(event.text("name"))
+            return
+        with self._folding:
+            if event.name == "REQUEST_ALIVE":
+                if event.phase == "BEGIN":
+                    self.open_requests.add(event.source)
+                else:
+                    self.open_requests.discard(event.source)
+                self.last_request_ms = event.time_ms
+            self._fold.feed(event)
+
+    def _pass(self, name: str) -> None:
+        passed = self._marks.pop(name, None)
+        if passed is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
+                self._loop.call_soon_threadsafe(passed.set)

@@ -1,0 +1,67 @@
+"""The one seam where Playwright's errors become ours."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import TimeoutError as PlaywrightTimeoutError
+
+from crawler.errors import (
+    BadResponse,
+    ConnectError,
+    DNSError,
+    NavigationAborted,
+    PageCrashed,
+    RedirectLoop,
+    TLSError,
+    VisitError,
+    VisitTimeout,
+)
+
+# The first prefix that fits decides.
+NET_ERRORS: list[tuple[str, type[VisitError]]] = [
+    ("NAME_", DNSError),
+    ("DNS_", DNSError),
+    ("ICANN_NAME_COLLISION", DNSError),
+    ("CONNECTION_CLOSED", BadResponse),
+    ("CONNECTION_", ConnectError),
+    ("ADDRESS_", ConnectError),
+    ("INTERNET_DISCONNECTED", ConnectError),
+    ("NETWORK_", ConnectError),
+    ("SOCKET_", ConnectError),
+    ("TIMED_OUT", ConnectError),
+    ("SSL_", TLSError),
+    ("CERT_", TLSError),
+    ("BAD_SSL_CLIENT_AUTH_CERT", TLSError),
+    ("ECH_", TLSError),
+    ("TOO_MANY_REDIRECTS", RedirectLoop),
+    ("EMPTY_RESPONSE", BadResponse),
+    ("INVALID_", BadResponse),
+    ("RESPONSE_", BadResponse),
+    ("INCOMPLETE_", BadResponse),
+    ("CONTENT_", BadResponse),
+    ("HTTP", BadResponse),
+    ("QUIC_", BadResponse),
+    ("UNSAFE_REDIRECT", BadResponse),
+]
+"""Beginnings of Chromium's error names; what fits none is an aborted navigation."""
+
+_NET_ERROR = re.compile(r"net::ERR_([A-Z0-9_]+)")
+
+
+def visit_error(exc: PlaywrightError) -> VisitError:
+    """What Playwright's error means; its text is Chromium's name of it where there is one.
+
+    >>> visit_error(PlaywrightError("Page.goto: net::ERR_NAME_NOT_RESOLVED at https://a.test/"))
+    DNSError('net::ERR_NAME_NOT_RESOLVED')
+    """
+    message = exc.message
+    found = _NET_ERROR.search(message)
+    if found:
+        kind = next((kind for prefix, kind in NET_ERRORS if found[1].startswith(prefix)), NavigationAborted)
+        return kind(found[0])
+    if isinstance(exc, PlaywrightTimeoutError):
+        return VisitTimeout("the time budget ran out")
+    first_line = (message.strip() or "unknown").splitlines()[0][:200]
+    return PageCrashed(first_line) if "crashed" in message else NavigationAborted(first_line)

@@ -1,0 +1,190 @@
+"""Chromium's NetLog, line by line: bytes in, events out.
+
+The log is a JSON document written one event a line, flushed in batches, and cut off where the browser
+was when it died. Strings in it come from the network: of any length, in any encoding, and never trusted.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+LINE_LIMIT = 16 * 1024 * 1024
+"""Longest line that is looked at, in bytes; a data: URL in a header can be that long, and nothing useful is."""
+
+_TYPE = re.compile(rb'"type":(\d{1,6})\}\]?,?\s*$')
+_BYTES = b'"bytes":"'
+
+
+class Event(NamedTuple):
+    """One event of the log."""
+
+    name: str
+    """Event type, e.g. `SOCKET_BYTES_RECEIVED`."""
+    phase: str
+    """`BEGIN`, `END` or `NONE`."""
+    source: int
+    """Id of what it happened to: a socket, a request, a session; never reused in the life of a browser."""
+    time_ms: int
+    """Milliseconds on the monotonic clock: the log has no finer ones."""
+    params: dict[str, Any]
+    data: str = ""
+    """Base64 of the bytes that it is about, where it has any."""
+
+    def bytes(self) -> bytes:
+        """What `data` stands for; nothing where it is no Base64."""
+        try:
+            return base64.b64decode(self.data)
+        except (binascii.Error, ValueError):
+            return b""
+
+    def dependency(self) -> int | None:
+        """Id of the other source that the event names."""
+        other = self.params.get("source_dependency")
+        found = other.get("id") if isinstance(other, dict) else None
+        return found if isinstance(found, int) else None
+
+    def text(self, key: str) -> str:
+        """A parameter that should be a string; empty where it is not."""
+        found = self.params.get(key)
+        return found if isinstance(found, str) else ""
+
+    def number(self, key: str) -> int:
+        """A parameter that should be a count; 0 where it is not."""
+        found = self.params.get(key)
+        return found if isinstance(found, int) else 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Names:
+    """The numbers of one browser's log, by which its events are named."""
+
+    events: dict[bytes, str]
+    phases: dict[int, str]
+    errors: dict[int, str]
+
+    @classmethod
+    def of(cls, constants: dict[str, Any], wanted: frozenset[str]) -> Names:
+        """The names of the `wanted` events, from the log's first line."""
+        return cls(
+            events={str(n).encode(): name for name, n in constants["logEventTypes"].items() if name in wanted},
+            phases={n: name.removeprefix("PHASE_") for name, n in constants["logEventPhase"].items()},
+            errors={n: f"net::{name}" for name, n in constants["netError"].items()},
+        )
+
+
+class LineReader:
+    """Turns lines into the events that somebody wants.
+
+    >>> reader = LineReader(frozenset({"TCP_CONNECT"}))
+    >>> reader.read(b'{"constants":{"logEventTypes":{"TCP_CONNECT":7},"logEventPhase":{"PHASE_END":2},"netError":{}},')
+    >>> reader.read(b'{"phase":2,"source":{"id":5,"type":10},"time":"12","type":7},').name
+    'TCP_CONNECT'
+    """
+
+    def __init__(self, wanted: frozenset[str]) -> None:
+        self.wanted = wanted
+        self.names: Names | None = None
+        self.ignored = 0
+        """Lines that should have been events and could not be read."""
+
+    def read(self, line: bytes) -> Event | None:
+        """The event in `line`, or None: not wanted, no event, or broken (and counted)."""
+        if self.names is None:
+            self._constants(line)
+            return None
+        # Four lines of five are of no interest: they are told by their last field, before JSON is parsed.
+        found = _TYPE.search(line, max(0, len(line) - 24))
+        if found is None:
+            self.ignored += line.startswith(b'{"params"')
+            return None
+        name = self.names.events.get(found[1])
+        return None if name is None else self._event(name, line)
+
+    def _event(self, name: str, line: bytes) -> Event | None:
+        try:
+            line, data = _without_bytes(line)
+            fields = json.loads(line.rstrip().rstrip(b",").removesuffix(b"]"))
+            params = fields.get("params")
+            return Event(
+                name,
+                self.names.phases.get(fields["phase"], "NONE") if self.names else "NONE",
+                int(fields["source"]["id"]),
+                int(fields["time"]),
+                params if isinstance(params, dict) else {},
+                data,
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            self.ignored += 1
+            return None
+
+    def _constants(self, line: bytes) -> None:
+        if not line.startswith(b'{"constants"'):
+            return
+        try:
+            constants = json.loads(line.rstrip().rstrip(b",") + b"}")["constants"]
+            self.names = Names.of(constants, self.wanted)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            self.ignored += 1
+
+    def error(self, number: int) -> str:
+        """Chromium's name of a network error: `net::ERR_ABORTED` for -3."""
+        return (self.names.errors if self.names else {}).get(number, f"net::ERR_{-number}")
+
+
+def _without_bytes(line: bytes) -> tuple[bytes, str]:
+    """The line with its Base64 cut out, and the Base64.
+
+    Most of the log is Base64, and it need not go through the JSON parser. `"bytes":"` cannot stand inside
+    a string of the log, where the quotes would be escaped.
+    """
+    start = line.find(_BYTES)
+    if start < 0:
+        return line, ""
+    start += len(_BYTES)
+    end = line.find(b'"', start)
+    return (line[:start] + line[end:], line[start:end].decode("ascii")) if end > 0 else (line, "")
+
+
+class LineSplitter:
+    """Cuts a byte stream into whole lines; what is longer than `LINE_LIMIT` is dropped and counted."""
+
+    def __init__(self, limit: int = LINE_LIMIT) -> None:
+        self.limit = limit
+        self.dropped = 0
+        self._rest = bytearray()
+        self._skipping = False
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """The lines that end in `chunk`, without their newlines."""
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            whole = bytes(self._rest) + line if self._rest else line
+            self._rest.clear()
+            if self._skipping:
+                self._skipping = False
+            elif len(whole) > self.limit:
+                self.dropped += 1
+            else:
+                yield whole
+        if not self._skipping:
+            self._rest += rest
+        if len(self._rest) > self.limit:
+            self._rest.clear()
+            self._skipping = True
+            self.dropped += 1
+
+
+def events(lines: Iterable[bytes], reader: LineReader) -> Iterator[Event]:
+    """The wanted events of a whole log."""
+    for line in lines:
+        event = reader.read(line)
+        if event is not None:
+            yield event

@@ -1,0 +1,291 @@
+"""From what crossed the network and what the page said to the rows that are stored."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from crawler.exchange import Exchange, Transport
+    from crawler.fold import Traffic
+    from crawler.page import Asked
+
+PATH_LIMIT = 2048
+"""Characters of a path that are stored."""
+
+TEXT_LIMIT = 255
+"""Characters of any other text from the network that are stored."""
+
+DESTINATIONS = {
+    "": "fetch",
+    "empty": "fetch",
+    "audio": "media",
+    "video": "media",
+    "track": "media",
+    "worker": "worker",
+    "sharedworker": "worker",
+    "serviceworker": "worker",
+    "frame": "iframe",
+} | {
+    name: name
+    for name in "document iframe style script image font manifest object embed report xslt websocket".split()
+}
+"""resource_type by Sec-Fetch-Dest; what is not here is `other`."""
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+FRAMES = {"main frame": "document", "sub frame": "iframe"}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Rows:
+    """The rows of one visit, without the keys of the store."""
+
+    connections: list[dict[str, Any]]
+    responses: list[dict[str, Any]]
+    received_bytes: int
+    coverage: float | None
+    decrypted_coverage: float | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Times:
+    """Microseconds since the visit began, from the log's milliseconds."""
+
+    start_ms: int
+
+    def us(self, time_ms: int | None) -> int | None:
+        """None stays None."""
+        return None if time_ms is None else (time_ms - self.start_ms) * 1000
+
+
+def rows(
+    traffic: Traffic, asked: Sequence[Asked], *, start_ms: int, salt: bytes, error_name: Callable[[int], str]
+) -> Rows:
+    """Rows of all connections that received something and of all requests, numbered from 1."""
+    times = Times(start_ms)
+    connection_ids = {id(transport): n for n, transport in enumerate(traffic.transports, 1)}
+    positions = {id(e): n for transport in traffic.transports for n, e in enumerate(transport.exchanges, 1)}
+    joined = _join(traffic.exchanges, asked)
+    mapping = _Responses(traffic.exchanges, joined, connection_ids, positions, times, salt, error_name)
+    accounted = [_accounted(transport) for transport in traffic.transports]
+    received = sum(transport.received_bytes for transport in traffic.transports)
+    decrypted = sum(transport.decrypted_bytes for transport in traffic.transports)
+    return Rows(
+        connections=[_connection(t, n, times) for n, t in enumerate(traffic.transports, 1)],
+        responses=[mapping.row(n) for n in range(len(traffic.exchanges))],
+        received_bytes=received,
+        coverage=sum(all_ for all_, _ in accounted) / received if received else None,
+        decrypted_coverage=sum(inside for _, inside in accounted) / decrypted if decrypted else None,
+    )
+
+
+def _accounted(transport: Transport) -> tuple[int, int]:
+    """Bytes of a connection that have an explanation: all of them, and those inside TLS."""
+    inside = sum(exchange.sizes()[0] for exchange in transport.exchanges) + _frame_bytes(transport)
+    records = transport.records
+    if records is not None:
+        outside = records.handshake_bytes + records.ticket_bytes + records.record_bytes
+    else:  # QUIC's packets wrap what is inside, and the log does not say with how much
+        outside = max(0, transport.received_bytes - transport.decrypted_bytes)
+    return inside + outside, inside
+
+
+def _frame_bytes(transport: Transport) -> int:
+    return transport.frames.frame_bytes if transport.frames is not None else transport.quic_frame_bytes
+
+
+def _connection(transport: Transport, number: int, times: Times) -> dict[str, Any]:
+    records = transport.records
+    quic = transport.protocol == "h3"
+    return {
+        "id": number,
+        "host": None if transport.host is None else text(transport.host.strip("[]").lower()),
+        "port": transport.remote_port,
+        "remote_address": text(transport.remote_address),
+        "local_port": transport.local_port,
+        "protocol": transport.protocol,
+        "tls_version": text(transport.tls_version),
+        "tls_resumed": transport.tls_resumed,
+        "received_bytes": transport.received_bytes,
+        "decrypted_bytes": transport.decrypted_bytes,
+        "tls_handshake_bytes": (transport.quic_handshake_bytes if quic else None)
+        if records is None
+        else records.handshake_bytes,
+        "tls_ticket_bytes": None if records is None else records.ticket_bytes,
+        "frame_bytes": _frame_bytes(transport),
+        "response_count": sum(exchange.sizes()[0] > 0 for exchange in transport.exchanges),
+        "opened_us": times.us(transport.opened_ms),
+        "connected_us": times.us(transport.connected_ms or transport.opened_ms),
+        "secured_us": times.us(transport.secured_ms),
+        "last_byte_us": times.us(transport.last_byte_ms),
+    }
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Responses:
+    """The rows of all responses: each may name others."""
+
+    exchanges: Sequence[Exchange]
+    joined: Mapping[int, Asked]
+    connection_ids: Mapping[int, int]
+    positions: Mapping[int, int]
+    times: Times
+    salt: bytes
+    error_name: Callable[[int], str]
+    ids: dict[int, int] = dataclasses.field(default_factory=dict)
+    by_url: dict[str, int] = dataclasses.field(default_factory=dict)
+    """The last response of a URL; that of a redirect's target stands for the URL that led to it."""
+
+    def row(self, index: int) -> dict[str, Any]:
+        """The row of one response; they are to be asked for in order."""
+        exchange = self.exchanges[index]
+        asked = self.joined.get(index)
+        number = self.ids[id(exchange)] = index + 1
+        url = _split(exchange.url)
+        initiator = self._initiator(exchange, asked)
+        before = exchange.redirected_from
+        transport = exchange.transport
+        one: Exchange | None = exchange
+        while one is not None:
+            self.by_url[one.url.partition("#")[0]] = number
+            one = one.redirected_from
+        return {
+            "id": number,
+            "connection_id": None if transport is None else self.connection_ids.get(id(transport)),
+            "position": self.positions.get(id(exchange)),
+            "stream_id": exchange.stream_id,
+            "initiator_id": initiator,
+            "redirected_from_id": None if before is None else self.ids.get(id(before)),
+            "method": text(exchange.method) or "",
+            "scheme": url.scheme,
+            "host": text(_host(url)),
+            "path": valid(url.path)[:PATH_LIMIT],
+            "query_hash": _query_hash(url.query, self.salt),
+            "resource_type": _resource_type(exchange, asked),
+            **self._response(exchange, asked),
+        }
+
+    def _initiator(self, exchange: Exchange, asked: Asked | None) -> int | None:
+        if exchange.frame == "main frame":
+            return None
+        for url in (asked.initiator_url if asked else None, exchange.request_headers.get("referer")):
+            if url and url in self.by_url:
+                return self.by_url[url]
+        return None
+
+    def _response(self, exchange: Exchange, asked: Asked | None) -> dict[str, Any]:
+        wire, body = exchange.sizes()
+        cached = exchange.transport is None and exchange.finished and exchange.error is None
+        unknown = None if wire else "from_cache" if cached else "no_response"
+        if unknown == "no_response" and exchange.status is not None:
+            unknown = "unseen"
+        error = exchange.error
+        content_type = exchange.response_headers.get("content-type")
+        if content_type is None and cached and asked is not None:
+            content_type = asked.mime_type
+        times = self.times
+        return {
+            "protocol": exchange.transport.protocol if wire and exchange.transport else None,
+            "status": _status(exchange.status or (asked.status if cached and asked else None)),
+            "mime_type": _media_type(content_type),
+            "content_encoding": text((exchange.response_headers.get("content-encoding") or "").lower())
+            or None,
+            "failure": self.error_name(error)
+            if error is not None
+            else text(asked.failure)
+            if asked and asked.failure
+            else None,
+            "from_cache": cached,
+            "wire_bytes": wire or None,
+            "wire_bytes_unknown": unknown,
+            "header_bytes": wire - body if wire else None,
+            "body_bytes": body if wire else None,
+            "decoded_bytes": _decoded(exchange, body if wire else None),
+            "request_sent_us": times.us(exchange.sent_ms),
+            "first_byte_us": times.us(exchange.first_byte_ms),
+            "last_byte_us": times.us(exchange.last_byte_ms),
+        }
+
+
+def _decoded(exchange: Exchange, body: int | None) -> int | None:
+    """Size of the body after decompression: what the browser decoded, or the body itself where nothing was to decode."""
+    if exchange.error is None and exchange.decoded_bytes is not None:
+        return exchange.decoded_bytes
+    return body if body == 0 or not exchange.response_headers.get("content-encoding") else None
+
+
+def _join(exchanges: Sequence[Exchange], asked: Iterable[Asked]) -> dict[int, Asked]:
+    """What the page said, by the index of the exchange: the n-th request of a URL is the n-th in both."""
+    waiting: dict[str, list[Asked]] = {}
+    for one in asked:
+        if not one.in_memory:
+            waiting.setdefault(one.url, []).append(one)
+    for ones in waiting.values():
+        ones.reverse()
+    joined = {}
+    for index, exchange in enumerate(exchanges):
+        ones = waiting.get(exchange.url.partition("#")[0])
+        if ones:
+            joined[index] = ones.pop()
+    return joined
+
+
+def _resource_type(exchange: Exchange, asked: Asked | None) -> str:
+    """Sec-Fetch-Dest says it, but is not sent in the clear; then the frame, then the page."""
+    headers = exchange.request_headers
+    if exchange.method == "OPTIONS" and "access-control-request-method" in headers:
+        return "preflight"
+    if "sec-fetch-dest" in headers:
+        return DESTINATIONS.get(headers["sec-fetch-dest"], "other")
+    if exchange.frame in FRAMES:
+        return FRAMES[exchange.frame]
+    return (asked.resource_type if asked else None) or "other"
+
+
+def _split(url: str) -> SplitResult:
+    """Chromium's URLs are canonical, but nothing that a page made may stop the crawl."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        scheme, _, rest = url.partition("://")
+        return SplitResult(scheme, rest.partition("/")[0], "/", "", "")
+
+
+def _host(url: SplitResult) -> str:
+    return (url.hostname or "").lower()
+
+
+def _status(status: object) -> int | None:
+    """HTTP's statuses have three digits."""
+    return status if isinstance(status, int) and 100 <= status <= 999 else None
+
+
+def _query_hash(query: str, salt: bytes) -> str | None:
+    if not query:
+        return None
+    return hashlib.sha256(salt + query.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _media_type(content_type: str | None) -> str | None:
+    """`text/html` of `Text/HTML; charset=utf-8`."""
+    return text((content_type or "").partition(";")[0].strip().lower()) or None
+
+
+def valid(value: str) -> str:
+    """A string that PostgreSQL's text can hold: no NUL, no half of a surrogate pair.
+
+    >>> valid("a\\x00b\\ud800c")
+    'a\\ufffdb\\ufffdc'
+    """
+    return _UNSTORABLE.sub("\ufffd", value)
+
+
+def text(value: str | None) -> Any:
+    """A short valid string, or None."""
+    return None if value is None else valid(value[:TEXT_LIMIT])
