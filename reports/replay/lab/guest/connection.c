@@ -1,0 +1,350 @@
+/* One TCP connection, both of its ends. */
+#define _GNU_SOURCE
+#include "player.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LARGEST_READ (1 << 26)
+#define FAR_AWAY (1 << 24) /* a low-water mark that nothing reaches: sleep until a better one is known */
+
+int window_of_cell;
+const char *failure;
+
+static struct connection **connections;
+static int count, room;
+static const char zeros[1 << 20];
+
+int opened_connections(void) { return count; }
+
+struct connection *connection_at(int index) { return connections[index]; }
+
+static void get_info(int descriptor, struct tcp_info *info) {
+    socklen_t length = sizeof *info;
+    memset(info, 0, sizeof *info);
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &length) < 0) die("TCP_INFO");
+}
+
+uint32_t retransmitted_now(const struct connection *connection) {
+    struct tcp_info info;
+    get_info(connection->server, &info);
+    return info.tcpi_total_retrans;
+}
+
+static void set_option(int descriptor, int level, int name, int value) {
+    if (setsockopt(descriptor, level, name, &value, sizeof value) < 0) die("setsockopt");
+}
+
+/* Each initial window has a client address of its own, and every host a route to it with that `initcwnd`:
+ * choosing the window costs no command. */
+static void bind_client(int descriptor, int iw, int port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    address.sin_addr.s_addr = htonl(0x0a010000u + (uint32_t)iw);
+    if (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0) die("bind");
+}
+
+struct connection *open_connection(int host, int iw, struct origin *origin) {
+    if (count == room) {
+        room = room ? 2 * room : 256;
+        connections = realloc(connections, (size_t)room * sizeof *connections);
+        if (!connections) die("memory");
+    }
+    struct connection *connection = calloc(1, sizeof *connection);
+    if (!connection) die("memory");
+    int index = count++;
+    connections[index] = connection;
+    *connection = (struct connection){.host = host, .origin = origin, .server = -1, .lowat = 1, .opened = now()};
+    connection->client = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (connection->client < 0) die("socket");
+    struct linger abort_on_close = {.l_onoff = 1, .l_linger = 0};
+    setsockopt(connection->client, SOL_SOCKET, SO_LINGER, &abort_on_close, sizeof abort_on_close);
+    set_option(connection->client, IPPROTO_TCP, TCP_NODELAY, 1);
+    bind_client(connection->client, iw, FIRST_CLIENT_PORT + index);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(HTTP_PORT)};
+    inet_pton(AF_INET, hosts[host].address, &address.sin_addr);
+    if (connect(connection->client, (struct sockaddr *)&address, sizeof address) < 0 && errno != EINPROGRESS)
+        die("connect");
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.u64 = 1ull << 32 | (uint32_t)index};
+    if (epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, connection->client, &event) < 0) die("epoll_ctl");
+    return connection;
+}
+
+void close_connection(struct connection *connection) {
+    if (connection->client >= 0) close(connection->client);
+    if (connection->server >= 0) close(connection->server);
+    connection->client = connection->server = -1;
+}
+
+void close_all(void) {
+    for (int i = 0; i < count; i++) {
+        close_connection(connections[i]);
+        free(connections[i]->requested.items);
+        free(connections[i]->written.items);
+        free(connections[i]->streams);
+        free(connections[i]);
+    }
+    count = 0;
+}
+
+/* ---- the client ---- */
+
+static int64_t initial_window_bytes(const struct connection *connection) {
+    return (int64_t)window_of_cell * connection->snd_mss;
+}
+
+/* Wake when the next thing of interest has arrived, and not for each packet. */
+static void retarget(struct connection *connection) {
+    struct marks *written = &connection->written;
+    int64_t target = written->first < written->end ? written->items[written->first].at : INT64_MAX;
+    if (connection->origin && !connection->window_checked && initial_window_bytes(connection) < target)
+        target = initial_window_bytes(connection);
+    int64_t lowat = target == INT64_MAX ? FAR_AWAY : target - connection->down_read;
+    if (connection->size < 0) lowat = 1; /* a sample sees each packet */
+    if (lowat > FAR_AWAY) lowat = FAR_AWAY;
+    if (lowat == connection->lowat) return;
+    connection->lowat = lowat;
+    set_option(connection->client, SOL_SOCKET, SO_RCVLOWAT, (int)lowat);
+}
+
+/* All `bytes` of zeros at once; a request always fits into an empty send buffer. */
+static void send_up(struct connection *connection, int bytes, bool more) {
+    if (send(connection->client, zeros, (size_t)bytes, MSG_NOSIGNAL | (more ? MSG_MORE : 0)) != bytes)
+        failure = "a request did not fit into the send buffer";
+    connection->up_sent += bytes;
+}
+
+void send_request(struct connection *connection, int object, int bytes, bool more) {
+    if (connection->requests++ == 0 && connection->tls_flight_due) bytes += CLIENT_FINISHED_BYTES;
+    send_up(connection, bytes, more);
+    append_mark(&connection->requested, connection->up_sent, object, REQUEST_END);
+}
+
+static void established(struct connection *connection, nanoseconds time) {
+    connection->connected = true;
+    connection->established = time;
+    if (!connection->origin) {
+        connection->ready = true;
+        send_request(connection, connection->size < 0 ? SAMPLE : BACKGROUND, 400, false);
+    } else if (connection->origin->tls_flight_bytes) {
+        connection->tls_flight_due = true;
+        send_up(connection, CLIENT_HELLO_BYTES, false);
+        append_mark(&connection->requested, connection->up_sent, HELLO, REQUEST_END);
+    } else {
+        connection->ready = true;
+        connection_is_ready(connection);
+    }
+}
+
+static void check_window(struct connection *connection) {
+    if (connection->window_checked || connection->server < 0) return;
+    struct tcp_info info;
+    get_info(connection->server, &info);
+    connection->window_checked = true;
+    connection->initial_loss = info.tcpi_bytes_retrans > 0;
+}
+
+static void reached(struct connection *connection, const struct mark *mark, nanoseconds time) {
+    if (mark->event == TLS_END) {
+        connection->ready = true;
+        connection_is_ready(connection);
+    } else if (mark->object == BACKGROUND || mark->object == SAMPLE) {
+        connection->responses++;
+    } else if (mark->event == RESPONSE_FIRST) {
+        response_began(mark->object, time);
+    } else {
+        response_ended(connection, mark->object, time);
+    }
+}
+
+static void print_arrival(const struct connection *connection, nanoseconds time) {
+    printf("@{\"arrived\": %ld, \"ns\": %ld}\n", connection->down_read, time - connection->opened);
+}
+
+static void receive(struct connection *connection, nanoseconds time) {
+    static void *nowhere;
+    if (!nowhere) nowhere = mmap(NULL, LARGEST_READ, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    /* MSG_TRUNC on TCP: taken from the buffer, copied nowhere (tcp(7)). */
+    ssize_t got = recv(connection->client, nowhere, LARGEST_READ, MSG_TRUNC | MSG_DONTWAIT);
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) {
+        if (connection->origin) failure = got ? strerror(errno) : "a server closed its connection";
+        return;
+    }
+    connection->down_read += got;
+    if (connection->size < 0) print_arrival(connection, time);
+    if (connection->origin && connection->down_read >= initial_window_bytes(connection)) check_window(connection);
+    struct marks *written = &connection->written;
+    while (written->first < written->end && written->items[written->first].at <= connection->down_read) {
+        struct mark mark = written->items[written->first++];
+        reached(connection, &mark, time);
+    }
+    retarget(connection);
+}
+
+void client_event(struct connection *connection, nanoseconds time) {
+    if (connection->client < 0) return;
+    if (!connection->connected) {
+        int error = 0;
+        socklen_t length = sizeof error;
+        getsockopt(connection->client, SOL_SOCKET, SO_ERROR, &error, &length);
+        if (error) {
+            if (connection->origin) failure = strerror(error);
+            close_connection(connection);
+            return;
+        }
+        established(connection, time);
+    }
+    receive(connection, time);
+    if (!connection->origin && connection->size > 0 && connection->responses) close_connection(connection);
+}
+
+/* ---- the server ---- */
+
+void accept_all(int listener) {
+    for (;;) {
+        struct sockaddr_in address;
+        socklen_t length = sizeof address;
+        int server = accept4(listener, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (server < 0) {
+            if (errno == EAGAIN) return;
+            die("accept");
+        }
+        int index = ntohs(address.sin_port) - FIRST_CLIENT_PORT;
+        if (index < 0 || index >= count || connections[index]->client < 0) {
+            close(server); /* of a flow that has ended meanwhile */
+            continue;
+        }
+        struct connection *connection = connections[index];
+        connection->server = server;
+        set_option(server, IPPROTO_TCP, TCP_NODELAY, 1);
+        if (connection->origin && connection->origin->h2)
+            set_option(server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, H2_BATCH_BYTES);
+        struct tcp_info info;
+        get_info(server, &info);
+        connection->snd_cwnd = info.tcpi_snd_cwnd;
+        connection->snd_mss = info.tcpi_snd_mss;
+        struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET,
+                                    .data.u64 = 2ull << 32 | (uint32_t)index};
+        if (epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, server, &event) < 0) die("epoll_ctl");
+    }
+}
+
+static void begin_stream(struct connection *connection, int object) {
+    if (connection->stream_count == connection->stream_room) {
+        connection->stream_room = connection->stream_room ? 2 * connection->stream_room : 4;
+        connection->streams =
+            realloc(connection->streams, (size_t)connection->stream_room * sizeof *connection->streams);
+        if (!connection->streams) die("memory");
+    }
+    int64_t size = connection->size < 0 ? -connection->size : connection->size;
+    if (object >= 0) {
+        size = object_at(object)->response_bytes;
+        object_at(object)->retransmitted_before = retransmitted_now(connection);
+    }
+    connection->streams[connection->stream_count++] = (struct stream){object, size, size};
+}
+
+/* Bytes that one call hands to TCP: H1 all of its one response, H2 a few turns of its streams. */
+static int64_t next_batch(const struct connection *connection) {
+    int64_t all = connection->control_bytes;
+    for (int i = 0; i < connection->stream_count; i++) all += connection->streams[i].left;
+    int64_t limit = connection->origin && connection->origin->h2 ? H2_BATCH_BYTES : (int64_t)sizeof zeros;
+    return all < limit ? all : limit;
+}
+
+static void write_control(struct connection *connection, int64_t *bytes) {
+    int64_t part = *bytes < connection->control_bytes ? *bytes : connection->control_bytes;
+    if (!part) return;
+    connection->control_bytes -= part;
+    connection->down_written += part;
+    *bytes -= part;
+    if (!connection->control_bytes && connection->tls_flight_due && !connection->ready)
+        append_mark(&connection->written, connection->down_written, HELLO, TLS_END);
+}
+
+/* Enter into the ledger whose bytes were sent: in turn, a frame of each stream. */
+static void enter(struct connection *connection, int64_t bytes) {
+    write_control(connection, &bytes);
+    while (bytes > 0) {
+        struct stream *stream = &connection->streams[connection->turn % connection->stream_count];
+        int64_t part = stream->left < H2_FRAME_BYTES ? stream->left : H2_FRAME_BYTES;
+        if (part > bytes) part = bytes;
+        if (stream->left == stream->size && stream->object >= 0 && object_at(stream->object)->document)
+            append_mark(&connection->written, connection->down_written + 1, stream->object, RESPONSE_FIRST);
+        stream->left -= part;
+        connection->down_written += part;
+        bytes -= part;
+        if (stream->left) {
+            connection->turn = (connection->turn + 1) % connection->stream_count;
+            continue;
+        }
+        append_mark(&connection->written, connection->down_written, stream->object, RESPONSE_END);
+        int index = (int)(stream - connection->streams);
+        connection->stream_count--;
+        memmove(stream, stream + 1, (size_t)(connection->stream_count - index) * sizeof *stream);
+        connection->turn = connection->stream_count ? index % connection->stream_count : 0;
+    }
+}
+
+static void write_down(struct connection *connection) {
+    int64_t batch;
+    while ((batch = next_batch(connection)) > 0) {
+        int64_t left = connection->control_bytes;
+        for (int i = 0; i < connection->stream_count; i++) left += connection->streams[i].left;
+        ssize_t sent = send(connection->server, zeros, (size_t)batch,
+                            MSG_NOSIGNAL | MSG_DONTWAIT | (left > batch ? MSG_MORE : 0));
+        if (sent < 0) {
+            if (errno != EAGAIN && connection->origin) failure = strerror(errno);
+            break;
+        }
+        enter(connection, sent);
+        if (sent < batch) break; /* EPOLLOUT comes when there is room */
+    }
+    retarget(connection);
+}
+
+static void requested(struct connection *connection, int object) {
+    if (object == HELLO) {
+        connection->control_bytes += connection->origin->tls_flight_bytes;
+        return;
+    }
+    if (object >= 0 && !connection->answering) {
+        connection->answering = true;
+        connection->control_bytes += connection->origin->tls_after_bytes;
+    }
+    begin_stream(connection, object);
+}
+
+void server_event(struct connection *connection) {
+    if (connection->server < 0) return;
+    static char sink[65536];
+    ssize_t got = recv(connection->server, sink, sizeof sink, MSG_TRUNC | MSG_DONTWAIT);
+    if (got < 0 && errno != EAGAIN && connection->origin) failure = strerror(errno);
+    if (got > 0) connection->up_read += got;
+    struct marks *asked = &connection->requested;
+    while (asked->first < asked->end && asked->items[asked->first].at <= connection->up_read)
+        requested(connection, asked->items[asked->first++].object);
+    write_down(connection);
+}
+
+void settle(struct connection *connection, struct totals *totals) {
+    struct tcp_info info;
+    get_info(connection->server, &info);
+    check_window(connection);
+    totals->connections++;
+    totals->initial_loss += connection->initial_loss;
+    totals->payload_bytes += connection->down_read;
+    totals->segments_sent += info.tcpi_data_segs_out;
+    totals->segments_retransmitted += info.tcpi_total_retrans;
+    totals->bytes_retransmitted += (int64_t)info.tcpi_bytes_retrans;
+    if (!totals->snd_cwnd_min || connection->snd_cwnd < totals->snd_cwnd_min)
+        totals->snd_cwnd_min = connection->snd_cwnd;
+}

@@ -1,0 +1,140 @@
+/* The player: browser and servers of a page load in one process, so that a load costs few system calls.
+ *
+ * Client and servers are sockets in different network namespaces, those of Mininet's hosts; all that
+ * they say crosses the emulated network. Contents do not matter to TCP, so bytes are zeros, and what
+ * a byte belongs to is written in a ledger that both ends share instead of into a header.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    H1_CONNECTIONS = 6,          /* that a browser opens to one host at most */
+    CLIENT_HELLO_BYTES = 517,    /* as Chromium pads it */
+    CLIENT_FINISHED_BYTES = 80,  /* ChangeCipherSpec and Finished, before the first request */
+    H2_FRAME_BYTES = 16384,      /* a turn of one stream: the default SETTINGS_MAX_FRAME_SIZE (RFC 9113) */
+    H2_BATCH_BYTES = 65536,      /* what a server hands to TCP at once; later streams wait behind no more */
+    HTTP_PORT = 80,
+    FIRST_CLIENT_PORT = 10000,
+    BACKGROUND_IW = 10,          /* today's window (RFC 6928) */
+};
+
+/* Objects that are no part of a page. */
+enum { HELLO = -1, BACKGROUND = -2, SAMPLE = -3 };
+
+typedef int64_t nanoseconds;
+
+struct object {
+    int origin, parent; /* parent -1: asked for when the load begins */
+    int request_bytes;
+    int64_t response_bytes;
+    bool document;
+    /* of the current load */
+    bool done, retransmitted;
+    uint32_t retransmitted_before;
+    nanoseconds last_byte;
+};
+
+struct origin {
+    bool h2;
+    int tls_flight_bytes; /* 0: clear text */
+    int tls_after_bytes;  /* tickets and SETTINGS, in front of the first response */
+    /* of the current load */
+    int *waiting, waiting_first, waiting_end; /* objects without a connection, in order of asking */
+    struct connection *connections[H1_CONNECTIONS];
+    int connection_count;
+};
+
+struct page {
+    int origin_count, object_count;
+    struct origin *origins;
+    struct object *objects;
+};
+
+/* A queue of places in a byte stream and what happens there. */
+enum event { REQUEST_END, TLS_END, RESPONSE_FIRST, RESPONSE_END };
+struct mark {
+    int64_t at;
+    int object;
+    enum event event;
+};
+struct marks {
+    struct mark *items;
+    int first, end, room;
+};
+
+struct stream {
+    int object;
+    int64_t size, left;
+};
+
+struct connection {
+    int client, server, host; /* descriptors; the host that serves */
+    struct origin *origin;    /* NULL unless of the page */
+    int64_t size;             /* of the one response, unless of the page; negative: tell of each packet */
+    bool connected, ready, busy, answering, window_checked, initial_loss;
+    int requests, responses;
+    int64_t up_sent, up_read, down_written, down_read, lowat;
+    struct marks requested, written;
+    struct stream *streams;
+    int stream_count, stream_room, turn;
+    int64_t control_bytes; /* of TLS and H2, to be written before the streams */
+    bool tls_flight_due;
+    uint32_t snd_cwnd, snd_mss;
+    nanoseconds opened, established;
+};
+
+struct totals {
+    int connections, initial_loss, responses, responses_retransmitted;
+    int64_t payload_bytes, segments_sent, segments_retransmitted, bytes_retransmitted;
+    uint32_t snd_cwnd_min;
+};
+
+/* world.c: namespaces, listeners, the bottleneck's counters */
+struct host {
+    char name[16], address[16];
+    int listener, pid;
+};
+extern struct host *hosts;
+extern int host_count, epoll_descriptor, offloads_on;
+void enter_world(int argc, char **argv, const char *congestion);
+uint64_t bottleneck_drops(void);
+nanoseconds now(void);
+_Noreturn void die(const char *what);
+
+/* page.c */
+struct page *read_page(const char *path);
+void reset_page(struct page *page);
+void append_mark(struct marks *marks, int64_t at, int object, enum event event);
+
+/* connection.c: one TCP connection, both ends */
+struct connection *open_connection(int host, int iw, struct origin *origin);
+void client_event(struct connection *connection, nanoseconds time);
+void server_event(struct connection *connection);
+void accept_all(int listener);
+void send_request(struct connection *connection, int object, int bytes, bool more);
+void settle(struct connection *connection, struct totals *totals);
+void close_connection(struct connection *connection);
+void close_all(void);
+struct connection *connection_at(int index);
+int opened_connections(void);
+uint32_t retransmitted_now(const struct connection *connection);
+extern int window_of_cell;
+extern const char *failure; /* of the current load; NULL while all is well */
+
+/* load.c: the page, in the order of its dependencies */
+void begin_load(struct page *page, int iw, nanoseconds time);
+bool load_is_done(void);
+void connection_is_ready(struct connection *connection);
+void response_began(int object, nanoseconds time);
+void response_ended(struct connection *connection, int object, nanoseconds time);
+struct object *object_at(int index);
+void print_load(const char *id, uint64_t drops);
+
+/* background.c: other people's short flows */
+void begin_background(uint64_t seed, int host, double flows_per_second, nanoseconds time);
+nanoseconds next_arrival(void);
+void arrive(nanoseconds time);
+uint64_t next_random(void);

@@ -1,0 +1,140 @@
+/* The network that Mininet made, as this process sees it: its hosts' namespaces, and one qdisc. */
+#define _GNU_SOURCE
+#include "player.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/gen_stats.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BOTTLENECK "s1-eth1"
+
+struct host *hosts;
+int host_count, epoll_descriptor, offloads_on;
+static int netlink, bottleneck_index;
+
+_Noreturn void die(const char *what) {
+    fprintf(stderr, "player: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+nanoseconds now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (nanoseconds)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static void enter_namespace(int pid) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/ns/net", pid);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0 || setns(descriptor, CLONE_NEWNET) < 0) die(path);
+    close(descriptor);
+}
+
+/* Segmentation offloads make one packet of many, and queues count packets. */
+static void offloads_off(void) {
+    static const struct { uint32_t get, set; } offloads[] = {
+        {ETHTOOL_GTSO, ETHTOOL_STSO}, {ETHTOOL_GGSO, ETHTOOL_SGSO}, {ETHTOOL_GGRO, ETHTOOL_SGRO}};
+    int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct if_nameindex *all = if_nameindex();
+    if (any < 0 || !all) die("interfaces");
+    for (struct if_nameindex *one = all; one->if_index; one++) {
+        if (!strchr(one->if_name, '-')) continue; /* lo and the bridges themselves send nothing */
+        for (size_t i = 0; i < sizeof offloads / sizeof *offloads; i++) {
+            struct ethtool_value value = {.cmd = offloads[i].set, .data = 0};
+            struct ifreq request = {.ifr_data = (void *)&value};
+            snprintf(request.ifr_name, sizeof request.ifr_name, "%s", one->if_name);
+            ioctl(any, SIOCETHTOOL, &request);
+            value = (struct ethtool_value){.cmd = offloads[i].get, .data = 1};
+            if (ioctl(any, SIOCETHTOOL, &request) < 0 || value.data) offloads_on++;
+        }
+    }
+    if_freenameindex(all);
+    close(any);
+}
+
+static void set_sysctl(const char *name, const char *value) {
+    char path[128];
+    snprintf(path, sizeof path, "/proc/sys/net/ipv4/%s", name);
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0 || write(descriptor, value, strlen(value)) < 0) die(path);
+    close(descriptor);
+}
+
+/* Of the namespace that we are in. Buffers so large that neither end's memory ever limits a flow. */
+static void tune_tcp(void) {
+    set_sysctl("tcp_no_metrics_save", "1");
+    set_sysctl("tcp_slow_start_after_idle", "1");
+    set_sysctl("tcp_rmem", "4096 33554432 67108864");
+    set_sysctl("tcp_wmem", "4096 16777216 67108864");
+    set_sysctl("tcp_fastopen", "0");
+}
+
+static int listen_here(int index, const char *congestion) {
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(HTTP_PORT)};
+    struct linger abort_on_close = {.l_onoff = 1, .l_linger = 0};
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) < 0 ||
+        setsockopt(listener, SOL_SOCKET, SO_LINGER, &abort_on_close, sizeof abort_on_close) < 0 ||
+        setsockopt(listener, IPPROTO_TCP, TCP_CONGESTION, congestion, strlen(congestion)) < 0 ||
+        listen(listener, 1024) < 0)
+        die(hosts[index].name);
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)index};
+    if (epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, listener, &event) < 0) die("epoll_ctl");
+    return listener;
+}
+
+/* Arguments: NAME:PID:ADDRESS of every host; the first is the client, where we stay. */
+void enter_world(int argc, char **argv, const char *congestion) {
+    host_count = argc;
+    hosts = calloc((size_t)argc, sizeof *hosts);
+    epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
+    netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    bottleneck_index = (int)if_nametoindex(BOTTLENECK);
+    if (!hosts || epoll_descriptor < 0 || netlink < 0 || !bottleneck_index) die("start");
+    set_sysctl("tcp_mem", "262144 524288 1048576");
+    offloads_off();
+    for (int i = argc - 1; i >= 0; i--) {
+        if (sscanf(argv[i], "%15[^:]:%d:%15s", hosts[i].name, &hosts[i].pid, hosts[i].address) != 3) die(argv[i]);
+        enter_namespace(hosts[i].pid);
+        tune_tcp();
+        offloads_off();
+        if (i) hosts[i].listener = listen_here(i, congestion);
+    }
+}
+
+uint64_t bottleneck_drops(void) {
+    struct { struct nlmsghdr header; struct tcmsg tc; } ask = {
+        .header = {.nlmsg_len = sizeof ask, .nlmsg_type = RTM_GETQDISC, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ECHO},
+        .tc = {.tcm_family = AF_UNSPEC, .tcm_ifindex = bottleneck_index, .tcm_parent = TC_H_ROOT}};
+    static _Alignas(struct nlmsghdr) char answer[16384];
+    if (send(netlink, &ask, sizeof ask, 0) < 0) die("netlink");
+    ssize_t length = recv(netlink, answer, sizeof answer, 0);
+    struct nlmsghdr *header = (struct nlmsghdr *)answer;
+    if (length < 0 || !NLMSG_OK(header, length) || header->nlmsg_type != RTM_NEWQDISC) die("qdisc");
+    struct tcmsg *tc = NLMSG_DATA(header);
+    int left = (int)(header->nlmsg_len - NLMSG_LENGTH(sizeof *tc));
+    for (struct rtattr *a = TCA_RTA(tc); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+        if ((a->rta_type & NLA_TYPE_MASK) != TCA_STATS2) continue;
+        int inner = (int)RTA_PAYLOAD(a);
+        for (struct rtattr *b = RTA_DATA(a); RTA_OK(b, inner); b = RTA_NEXT(b, inner))
+            if (b->rta_type == TCA_STATS_QUEUE) return ((struct gnet_stats_queue *)RTA_DATA(b))->drops;
+    }
+    die("qdisc without statistics");
+}

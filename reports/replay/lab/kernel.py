@@ -1,0 +1,151 @@
+"""The guest's kernel: User-Mode Linux from Debian's source package, built once and cached by its recipe."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reports.replay.errors import BuildFailed, LabMissing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PACKAGE = "linux-source-6.12"
+SOURCE = Path(f"/usr/src/{PACKAGE}.tar.xz")
+CONFIG = Path(__file__).with_name("guest") / "kernel.config"
+
+EDITS = [
+    # The buffer for the host CPU's registers is a fixed 2,696 bytes here. A CPU with AMX has 11,008, and
+    # ptrace refuses to set a part of them: the guest's first process dies of EFAULT. The host takes what
+    # it needs of a larger buffer.
+    ("arch/x86/um/user-offsets.c", "DEFINE_LONGS(HOST_FP_SIZE, 2696);", "DEFINE_LONGS(HOST_FP_SIZE, 12288);"),
+]
+"""Changes to the source: file, what stands there once, what shall stand there."""
+
+TOOLS = {"make": "build-essential", "gcc": "build-essential", "flex": "flex", "bison": "bison", "bc": "bc", "xz": "xz-utils"}
+"""Programs that the build calls, and the Debian package of each."""
+
+
+def package_version() -> str:
+    """Version of the installed source package."""
+    asked = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", PACKAGE],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    status, _, version = asked.stdout.partition(" ")
+    if status != "installed":
+        raise LabMissing(f"the replay's kernel needs Debian's {PACKAGE}: apt-get install {PACKAGE}")
+    return version
+
+
+def recipe_key(version: str) -> str:
+    """SHA-256 of all that decides what the kernel is."""
+    recipe = json.dumps([version, CONFIG.read_text(encoding="utf-8"), EDITS])
+    return hashlib.sha256(recipe.encode()).hexdigest()
+
+
+def kernel_path(cache: Path) -> Path:
+    """Where this recipe's kernel lies once it is built."""
+    return cache / "kernel" / recipe_key(package_version())[:16] / "linux"
+
+
+def find_kernel(cache: Path) -> Path:
+    """The kernel; LabMissing says how to get it."""
+    path = kernel_path(cache)
+    if not path.is_file():
+        raise LabMissing(f"no guest kernel in {path.parent}: run `firstflight replay build-lab`")
+    return path
+
+
+def build_kernel(cache: Path, say: Callable[[str], None]) -> Path:
+    """The kernel, built now if it is not there: minutes of all cores, and 2 GB of the cache meanwhile."""
+    path = kernel_path(cache)
+    if path.is_file():
+        return path
+    check_tools()
+    path.parent.parent.mkdir(parents=True, exist_ok=True)
+    with scratch_folder(path.parent.parent) as scratch:
+        say(f"unpacking {SOURCE.name}")
+        run(["tar", "xf", str(SOURCE), "-C", str(scratch)], log=scratch / "log")
+        tree = scratch / PACKAGE
+        configure(tree, log=scratch / "log")
+        jobs = len(os.sched_getaffinity(0))
+        say(f"compiling the guest kernel on {jobs} cores: about {11 // jobs + 1} minutes, once")
+        run(["make", "-C", str(tree), "ARCH=um", f"-j{jobs}", "linux"], log=scratch / "log")
+        finished = scratch / "finished"
+        finished.mkdir()
+        shutil.copy2(tree / "linux", finished / "linux")
+        shutil.copy2(tree / ".config", finished / "config")
+        publish(finished, path.parent)
+    say(f"guest kernel: {path}")
+    return path
+
+
+def check_tools() -> None:
+    """All the programs that the build calls are there, or one line says what to install."""
+    lacking = sorted({package for tool, package in TOOLS.items() if shutil.which(tool) is None})
+    if not SOURCE.is_file():
+        lacking.append(PACKAGE)
+    if lacking:
+        raise LabMissing(f"to build the replay's kernel: apt-get install {' '.join(lacking)}")
+
+
+def configure(tree: Path, *, log: Path) -> None:
+    """Edit and configure the source; an option that did not take is an error, not a surprise later."""
+    for name, before, after in EDITS:
+        source = tree / name
+        text = source.read_text(encoding="utf-8")
+        if text.count(before) != 1:
+            raise BuildFailed(f"{name} of {PACKAGE} {package_version()} is not as the recipe expects it")
+        source.write_text(text.replace(before, after), encoding="utf-8")
+    make = ["make", "-C", str(tree), "ARCH=um"]
+    run([*make, "tinyconfig"], log=log)
+    run([str(tree / "scripts/kconfig/merge_config.sh"), "-O", str(tree), "-m", str(tree / ".config"), str(CONFIG)], log=log)
+    run([*make, "olddefconfig"], log=log)
+    made = set((tree / ".config").read_text(encoding="utf-8").splitlines())
+    refused = sorted(line for line in wanted(CONFIG.read_text(encoding="utf-8")) if line not in made)
+    if refused:
+        raise BuildFailed(f"the kernel's configuration did not take {', '.join(refused)}")
+
+
+def wanted(config: str) -> Iterator[str]:
+    """The lines of `config` as they stand in a finished .config; an option that is off has no line of its own."""
+    return (line for line in config.splitlines() if line.startswith("CONFIG_") and not line.endswith("=n"))
+
+
+@contextlib.contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A folder beside the results, so that publishing is a rename; gone afterwards, whatever happens."""
+    scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=parent))
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def publish(finished: Path, place: Path) -> None:
+    """Move a finished folder to its place in one step; another process that was first has the same."""
+    finished.chmod(0o755)
+    try:
+        finished.rename(place)
+    except OSError:
+        if not place.is_dir():
+            raise
+
+
+def run(argv: list[str], *, log: Path) -> None:
+    """One step of a build; its output goes to `log`, of which a failure shows the end."""
+    with log.open("ab") as sink:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT, check=False)
+    if done.returncode != 0:
+        tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-5:]
+        raise BuildFailed(f"{Path(argv[0]).name} failed: {' | '.join(tail)}")
