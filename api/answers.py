@@ -1,0 +1,122 @@
+"""The shapes of the JSON answers; OpenAPI is derived from them. No answer is a bare array: each can grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+
+class Provenance(BaseModel):
+    """Where the numbers of an answer come from."""
+
+    crawl: str = Field(description="name of the crawl: month.device.vantage.arm.kind")
+    version: int = Field(description="version of its release")
+    checksum: str = Field(description="SHA-256 of the release's SHA256SUMS: names the whole release")
+    quality: str = Field(description="observed, or illustrative: not evidence about the live web")
+    quality_means: str = Field(description="the quality level in words")
+    licence: str = Field(description="licence of the data")
+    cite_as: str = Field(description="how to cite it")
+    url: str = Field(description="the release's page")
+
+
+class CrawlAnswer(BaseModel):
+    """One crawl, as its newest release has it."""
+
+    crawl: str
+    month: str
+    device: str
+    vantage: str
+    arm: str
+    kind: str
+    versions: list[int] = Field(description="versions of its release, the newest first")
+    provenance: Provenance
+
+
+class CrawlsAnswer(BaseModel):
+    """Every crawl that has a release, the newest month first."""
+
+    crawls: list[CrawlAnswer]
+
+
+class FileAnswer(BaseModel):
+    """One file of a release."""
+
+    name: str
+    url: str
+    bytes: int
+    sha256: str
+
+
+class ReleaseAnswer(BaseModel):
+    """One version of a release."""
+
+    provenance: Provenance
+    manifest: dict[str, Any] = Field(description="manifest.json, as released")
+    files: list[FileAnswer]
+
+
+class ReleasesAnswer(BaseModel):
+    """Releases, the newest month and its highest version first."""
+
+    releases: list[ReleaseAnswer]
+
+
+class FitAnswer(BaseModel):
+    """What fits into one window of full segments."""
+
+    iw: int = Field(description="window in segments")
+    window_bytes: int = Field(description="iw times mss")
+    count: int = Field(description="members of at most that size")
+    share: float | None = Field(description="count over known; null where no size is known")
+
+
+class QuantileAnswer(BaseModel):
+    """One exact quantile."""
+
+    percent: int
+    size_bytes: int = Field(description="the least size that at least so many percent do not exceed")
+
+
+class PointAnswer(BaseModel):
+    """One step of the empirical CDF."""
+
+    size_bytes: int
+    cdf: float
+
+
+class DistributionAnswer(BaseModel):
+    """The distribution of one measure."""
+
+    measure: str
+    definition: str
+    known: int = Field(description="members whose size is known")
+    unknown: int = Field(description="members whose size is not known; they are in no share")
+    fits: list[FitAnswer]
+    quantiles: list[QuantileAnswer]
+    points: list[PointAnswer] = Field(
+        description="true steps of the CDF, thinned; distribution.parquet has all"
+    )
+
+
+class DistributionsAnswer(BaseModel):
+    """Distributions of one release, held against windows."""
+
+    provenance: Provenance
+    mss: int = Field(description="payload of a full segment, in bytes")
+    distributions: list[DistributionAnswer]
+
+
+class ReportAnswer(BaseModel):
+    """One annual report."""
+
+    year: str
+    url: str
+    json_url: str
+    summary_url: str
+
+
+class ReportsAnswer(BaseModel):
+    """Annual reports, the latest first."""
+
+    reports: list[ReportAnswer]

@@ -1,0 +1,84 @@
+"""A CDF as numbers that a template draws: positions in an SVG, computed here so that the template has no arithmetic."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from api.distributions import Distribution
+
+WIDTH, HEIGHT = 340, 200
+MANY_DECADES = 5
+LEFT, RIGHT, TOP, BOTTOM = 34, 10, 32, 26
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mark:
+    """A line across the chart with its label."""
+
+    at: float
+    label: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Chart:
+    """One CDF over a logarithmic size."""
+
+    path: str
+    """The step function, as SVG path data."""
+    x_marks: tuple[Mark, ...]
+    y_marks: tuple[Mark, ...]
+    windows: tuple[Mark, ...]
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    top: int = TOP
+    bottom: int = HEIGHT - BOTTOM
+
+
+def size_label(size_bytes: int) -> str:
+    """A round size in the units of the axis.
+
+    >>> size_label(100), size_label(10_000), size_label(1_000_000)
+    ('100 B', '10 kB', '1 MB')
+    """
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size_bytes >= factor:
+            return f"{size_bytes // factor} {unit}"
+    return f"{size_bytes} B"
+
+
+def chart(distribution: Distribution) -> Chart | None:
+    """The chart of a distribution; None where no size is known."""
+    if not distribution.points:
+        return None
+    windows = [fit.window_bytes for fit in distribution.fits]
+    low, high = _decades([size for size, _ in distribution.points] + windows)
+
+    def x(size: int) -> float:
+        place = (math.log10(max(size, 1)) - low) / (high - low)
+        return round(LEFT + place * (WIDTH - LEFT - RIGHT), 1)
+
+    def y(share: float) -> float:
+        return round(HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM), 1)
+
+    every = 1 if high - low <= MANY_DECADES else 2  # or their labels would run together
+    steps = [f"M{LEFT} {y(0)}"]
+    steps += [f"H{x(size)}V{y(cdf)}" for size, cdf in distribution.points]
+    return Chart(
+        path="".join([*steps, f"H{WIDTH - RIGHT}"]),
+        x_marks=tuple(Mark(x(10**power), size_label(10**power)) for power in range(low, high + 1, every)),
+        y_marks=tuple(Mark(y(percent / 100), f"{percent} %") for percent in (0, 50, 100)),
+        windows=tuple(Mark(x(fit.window_bytes), f"{fit.iw}") for fit in distribution.fits),
+    )
+
+
+def _decades(sizes: Sequence[int]) -> tuple[int, int]:
+    """Whole powers of ten around `sizes`, at least one apart."""
+    low = math.floor(math.log10(max(min(sizes), 1)))
+    return low, max(math.ceil(math.log10(max(sizes))), low + 1)

@@ -1,0 +1,76 @@
+"""The releases and reports on disk that the service reads: found by name, never by a path from outside."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from api.problems import Problem
+from schema.releases import Release, releases
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUMS = ("manifest.json", "SHA256SUMS")
+"""Files of a release that its manifest does not list."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Library:
+    """Two folders, read anew for each request: a release that is published shows up without a restart."""
+
+    releases_dir: Path
+    reports_dir: Path
+
+    def releases(self) -> list[Release]:
+        """Every version of every release: the newest month first, in it by name, the highest version first."""
+        found = list(releases(self.releases_dir))
+        found.sort(key=lambda release: release.manifest.version, reverse=True)
+        found.sort(key=lambda release: str(release.manifest.crawl))
+        found.sort(key=lambda release: release.manifest.crawl.month, reverse=True)
+        return found
+
+    def crawls(self) -> dict[str, list[Release]]:
+        """Releases by the name of their crawl, in the same order."""
+        by_crawl: dict[str, list[Release]] = {}
+        for release in self.releases():
+            by_crawl.setdefault(str(release.manifest.crawl), []).append(release)
+        return by_crawl
+
+    def matching(self, crawl: str) -> dict[str, list[Release]]:
+        """Crawls whose name is `crawl` or begins with its parts: `2026-11` is every crawl of that month."""
+        return {name: found for name, found in self.crawls().items() if f"{name}.".startswith(f"{crawl}.")}
+
+    def release(self, crawl: str, *, version: int | None = None) -> Release:
+        """The one release that `crawl` names, in its newest version unless another is asked for."""
+        found = self.matching(crawl)
+        if not found:
+            raise Problem("no-such-crawl", f"no release of crawl {crawl!r}; /v1/crawls lists what there is")
+        if len(found) > 1:
+            raise Problem("ambiguous-crawl", f"{crawl!r} fits several crawls", crawls=sorted(found))
+        (versions,) = found.values()
+        for release in versions:
+            if version in (None, release.manifest.version):
+                return release
+        raise Problem("no-such-crawl", f"the release of {crawl!r} has no version {version}")
+
+    def release_file(self, release: Release, name: str) -> Path:
+        """One file of a release; only what its manifest lists is ever opened."""
+        path = release.path / name
+        if name not in {*release.manifest.files, *SUMS} or not path.is_file():
+            raise Problem("no-such-file", f"the release has no file {name!r}")
+        return path
+
+    def years(self) -> list[str]:
+        """Years with a report, the latest first."""
+        return sorted((path.parent.name for path in self.reports_dir.glob("[0-9]*/index.html")), reverse=True)
+
+    def report_file(self, year: str, name: str) -> Path:
+        """One file of a year's report; only what a walk of its folder finds is ever opened."""
+        if year not in self.years():
+            raise Problem("no-such-report", f"no report of {year}; /v1/reports lists what there is")
+        folder = self.reports_dir / year
+        for path in sorted(folder.rglob("*")):
+            if path.relative_to(folder).as_posix() == name and path.is_file() and not path.is_symlink():
+                return path
+        raise Problem("no-such-file", f"the report of {year} has no file {name!r}")

@@ -1,0 +1,66 @@
+"""What holds for every answer: its headers, and HEAD wherever there is GET."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import MutableHeaders
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HEADERS = {
+    # Nothing is loaded from elsewhere and no script runs; pages that need more say so themselves.
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    # The data are public and need no credentials: any page may read them.
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "ETag, Link, Content-Range, Accept-Ranges",
+    "Cache-Control": "no-cache",
+}
+
+
+class CommonHeaders:
+    """Adds HEADERS to an answer, each unless the answer has set its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Around `app`."""
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class HeadAsGet:
+    """Answers HEAD as GET without the body: FastAPI's routes know GET alone.
+
+    `scope["asked_method"]` keeps the truth, for answers whose body is dear.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Around `app`."""
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_without_body(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        await self.app({**scope, "method": "GET", "asked_method": "HEAD"}, receive, send_without_body)

@@ -1,0 +1,78 @@
+"""What every route takes: the library, and only parameters that it knows."""
+
+from typing import Annotated
+
+from fastapi import Depends, Path, Query, Request
+from fastapi.routing import APIRoute
+from pydantic import AfterValidator, Field
+
+from api.library import Library
+from api.problems import Problem
+from schema.derived import MEASURES
+
+MSS = 1430
+"""Default payload of a full segment: the form of Fig. 1 of the 2010 paper."""
+
+WINDOWS = (3, 10)
+"""Default windows: before RFC 6928 and since."""
+
+
+def library(request: Request) -> Library:
+    """The library that the service was made for."""
+    found: Library = request.app.state.library
+    return found
+
+
+def only_known_parameters(request: Request) -> None:
+    """Refuse a parameter that the route does not have, and one given twice that it takes once.
+
+    A misspelt parameter would otherwise be answered with the default's numbers.
+    """
+    route = request.scope["route"]
+    # The pages' own files are mounted: they have no parameters at all.
+    fields = route.dependant.query_params if isinstance(route, APIRoute) else []
+    known = {field.alias: field for field in fields}
+    for name in request.query_params:
+        if name not in known:
+            takes = f"takes {', '.join(known)}" if known else "takes none"
+            raise Problem("unknown-parameter", f"unknown parameter {name!r}: {request.url.path} {takes}")
+        if len(request.query_params.getlist(name)) > 1 and name not in MANY:
+            raise Problem("bad-parameter", f"parameter {name!r} was given more than once")
+
+
+def _known_measure(measure: str) -> str:
+    if measure not in MEASURES:
+        raise ValueError(f"no such measure; there are {', '.join(MEASURES)}")
+    return measure
+
+
+MANY = frozenset({"iw"})
+"""Parameters that may be repeated."""
+
+LibraryDep = Annotated[Library, Depends(library)]
+CrawlName = Annotated[
+    str,
+    Field(
+        max_length=200,
+        description="a crawl's name, month.device.vantage.arm.kind, or its first parts where they are unique",
+        examples=["2026-11"],
+    ),
+]
+CrawlQuery = Annotated[CrawlName, Query()]
+CrawlPath = Annotated[CrawlName, Path()]
+MeasureQuery = Annotated[
+    str | None,
+    AfterValidator(lambda measure: measure and _known_measure(measure)),
+    Query(description="one measure; all where it is left out", json_schema_extra={"enum": list(MEASURES)}),
+]
+WindowsQuery = Annotated[
+    list[Annotated[int, Field(ge=1, le=1000)]],
+    Query(max_length=20, description="initial window in segments; may be repeated", examples=[[3, 10, 16]]),
+]
+MssQuery = Annotated[
+    int, Query(ge=1, le=65_495, description="payload of a full segment, in bytes", examples=[1430])
+]
+PointsQuery = Annotated[
+    int, Query(ge=2, le=5000, description="about how many steps of each CDF to give; true steps, thinned")
+]
+YearPath = Annotated[str, Path(pattern=r"^[0-9]{4}$", description="a year", examples=["2026"])]

@@ -1,0 +1,103 @@
+"""Every error of the service as a problem (RFC 9457): the kinds, and the one handler that answers with them."""
+
+from __future__ import annotations
+
+import dataclasses
+import http
+import json
+from typing import TYPE_CHECKING, Any
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from api.middleware import HEADERS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastapi import FastAPI, Request
+
+MEDIA_TYPE = "application/problem+json"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of problem; `/problems#id` is its type."""
+
+    # Stable: clients compare the type, so a rename breaks them.
+    id: str
+    status: int
+    title: str
+
+
+KINDS = [
+    Kind("bad-parameter", 400, "A parameter is missing or has a value that cannot be used"),
+    Kind("unknown-parameter", 400, "A parameter is not known here"),
+    Kind("ambiguous-crawl", 400, "The name fits several crawls"),
+    Kind("no-such-crawl", 404, "No release of such a crawl"),
+    Kind("no-such-file", 404, "No such file"),
+    Kind("no-such-report", 404, "No report of that year"),
+    Kind("not-found", 404, "Nothing is served under this address"),
+    Kind("method-not-allowed", 405, "Everything here is read with GET or HEAD"),
+    Kind("bad-request", 400, "The request cannot be answered"),
+    Kind("internal-error", 500, "The service failed; the fault is ours"),
+]
+_BY_ID = {kind.id: kind for kind in KINDS}
+_BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
+
+
+class Problem(Exception):  # noqa: N818  # RFC 9457 has the name
+    """Raised by whatever finds that a request cannot be answered; becomes the answer."""
+
+    def __init__(self, kind: str, detail: str, **members: object) -> None:
+        """`members` are the extension members of RFC 9457 §3.2."""
+        super().__init__(detail)
+        self.kind = _BY_ID[kind]
+        self.detail = detail
+        self.members = members
+
+
+def _parameter(location: Sequence[Any]) -> str:
+    """Name of the parameter that a validation error is about; its first part says query or path."""
+    return ".".join(str(part) for part in location[1:]) or str(location[0])
+
+
+def from_exception(exc: Exception) -> Problem:
+    """The problem that an exception stands for; one that nobody foresaw says nothing of the inside."""
+    if isinstance(exc, Problem):
+        return exc
+    if isinstance(exc, RequestValidationError):
+        errors = [{"parameter": _parameter(error["loc"]), "detail": error["msg"]} for error in exc.errors()]
+        return Problem(
+            "bad-parameter", "; ".join(f"{e['parameter']}: {e['detail']}" for e in errors), errors=errors
+        )
+    if isinstance(exc, HTTPException):
+        default = (
+            "bad-request" if exc.status_code < http.HTTPStatus.INTERNAL_SERVER_ERROR else "internal-error"
+        )
+        return Problem(_BY_STATUS.get(exc.status_code, default), str(exc.detail))
+    return Problem("internal-error", "an unexpected error; it has been logged")
+
+
+async def _answer(request: Request, exc: Exception) -> Response:
+    problem = from_exception(exc)
+    body = {
+        "type": f"/problems#{problem.kind.id}",
+        "title": problem.kind.title,
+        "status": problem.kind.status,
+        "detail": problem.detail,
+        "instance": request.url.path,
+        **problem.members,
+    }
+    # An unforeseen error is answered outside the middleware that adds the common headers.
+    headers = {**HEADERS, "Cache-Control": "no-store", **(getattr(exc, "headers", None) or {})}
+    return Response(
+        json.dumps(body, ensure_ascii=False), problem.kind.status, headers=headers, media_type=MEDIA_TYPE
+    )
+
+
+def answer_with_problems(app: FastAPI) -> None:
+    """Make the one handler answer for every exception."""
+    for kind in (Problem, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _answer)

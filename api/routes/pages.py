@@ -1,0 +1,166 @@
+"""Web pages for people: what there is, and each release with its distributions. No script, nothing from elsewhere."""
+
+import importlib.resources
+from typing import Annotated, Any
+
+import jinja2
+from fastapi import APIRouter, Request
+from fastapi import Path as PathParameter
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from api.charts import chart
+from api.distributions import Distribution, distributions
+from api.parameters import MSS, CrawlPath, LibraryDep
+from api.problems import KINDS
+from api.provenance import QUALITY, citation, quality
+from api.routes.v1 import file_answers
+from schema.derived import MEASURES
+from schema.releases import Release
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+SHOWN_WINDOWS = (3, 10, 16, 30)
+"""Windows that the pages show: before RFC 6928, since, and two candidates."""
+
+LABELS = {
+    "responses_first": "responses, first on a connection",
+    "responses_iw_limited": "responses, IW-limited",
+    "tls_flights": "TLS flights",
+}
+"""Measures whose name alone would read badly."""
+
+VersionPath = Annotated[int, PathParameter(ge=1)]
+
+
+def number(value: int) -> str:
+    """A count with narrow no-break spaces between thousands.
+
+    >>> number(1234567)
+    '1\u202f234\u202f567'
+    """
+    return f"{value:,}".replace(",", "\u202f")
+
+
+def size(value: int) -> str:
+    """A size to three figures.
+
+    >>> size(812), size(14_300), size(2_345_678)
+    ('812 B', '14.3 kB', '2.35 MB')
+    """
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if value >= factor:
+            return f"{value / factor:.3g} {unit}" if value < 1000 * factor else f"{value // factor} {unit}"
+    return f"{value} B"
+
+
+def label(measure: str) -> str:
+    """A measure's name as people write it.
+
+    >>> label("responses_iw_limited"), label("tls_flights")
+    ('responses, IW-limited', 'TLS flights')
+    """
+    return LABELS.get(measure, measure.replace("_", " "))
+
+
+def percent(share: float) -> str:
+    """A share to one decimal place; never rounded up to a whole that it is not.
+
+    >>> percent(0.5), percent(0.99999), percent(1.0), percent(0.00001)
+    ('50.0 %', '>99.9 %', '100 %', '<0.1 %')
+    """
+    if share in (0, 1):
+        return f"{share:.0%}".replace("%", " %")
+    if share > 0.999:
+        return ">99.9 %"
+    return "<0.1 %" if share < 0.001 else f"{share * 100:.1f} %"
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("api"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        number=number, size=size, label=label, percent=percent, quality=quality, citation=citation
+    )
+    environment.globals.update(QUALITY=QUALITY, chart=chart)
+    return environment
+
+
+TEMPLATES = _environment()
+
+
+def page(request: Request, name: str, **context: Any) -> HTMLResponse:  # noqa: ANN401  # a template's context
+    """The template `name` as an answer."""
+    return HTMLResponse(TEMPLATES.get_template(name).render(request=request, **context))
+
+
+def shown(release: Release) -> list[Distribution]:
+    """Every measure of a release as the pages show it."""
+    return distributions(
+        release.file("distribution"), measures=list(MEASURES), windows=SHOWN_WINDOWS, mss=MSS, points=120
+    )
+
+
+@router.get("/", name="home")
+def home(request: Request, library: LibraryDep) -> Response:
+    """What this is, what there is, and what the newest release says."""
+    found = [versions[0] for versions in library.crawls().values()]
+    # Evidence before illustration, however new the latter is.
+    observed = [release for release in found if quality(release.manifest) == "observed"]
+    headline = next(iter(observed + found), None)
+    return page(
+        request,
+        "home.html",
+        releases=found,
+        years=library.years(),
+        headline=headline,
+        distributions=shown(headline) if headline else [],
+        mss=MSS,
+    )
+
+
+@router.get("/releases/{crawl}", name="crawl_page")
+def crawl_page(request: Request, library: LibraryDep, crawl: CrawlPath) -> Response:
+    """To the newest version of a crawl's release."""
+    release = library.release(crawl)
+    return RedirectResponse(
+        request.url_for("release_page", crawl=str(release.manifest.crawl), version=release.manifest.version),
+        status_code=307,
+    )
+
+
+@router.get("/releases/{crawl}/v{version}", name="release_page")
+def release_page(request: Request, library: LibraryDep, crawl: CrawlPath, version: VersionPath) -> Response:
+    """One version of a release: where it comes from, its distributions, its files."""
+    release = library.release(crawl, version=version)
+    versions = library.crawls()[str(release.manifest.crawl)]
+    return page(
+        request,
+        "release.html",
+        release=release,
+        versions=[other.manifest.version for other in versions],
+        distributions=shown(release),
+        files=file_answers(request, release),
+        mss=MSS,
+    )
+
+
+@router.get("/problems", name="problems")
+def problems(request: Request) -> Response:
+    """What the types of the problems mean."""
+    return page(request, "problems.html", kinds=KINDS)
+
+
+@router.get("/docs", name="docs")
+def docs(request: Request) -> Response:
+    """The API's documentation, from its OpenAPI."""
+    return page(request, "docs.html", openapi=request.app.openapi())
+
+
+def static_folder() -> str:
+    """Folder of the pages' style and icon."""
+    return str(importlib.resources.files("api") / "static")

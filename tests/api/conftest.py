@@ -1,0 +1,91 @@
+"""A small library made on the spot: two crawls, one of them in two versions, and one report."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from schema.derived import DISTRIBUTION, MEASURES
+from schema.releases import CrawlName, Manifest
+
+SIZES = {"responses": [100, 4290, 4291, 14_300, 14_301, 50_000, 50_000, 600_000], "pages": [600_000]}
+"""Members of known size by measure; every other measure has none."""
+UNKNOWN = {"responses": 2}
+
+REPORT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Report 2026</title>
+<meta name="viewport" content="width=device-width"><style>h1 { color: green }</style></head>
+<body><h1>Report of 2026</h1><p>Recommended: no change.</p></body></html>"""
+
+
+def distribution_table() -> pa.Table:
+    rows = []
+    for measure in MEASURES:
+        sizes = sorted(SIZES.get(measure, []))
+        for size in sorted(set(sizes)):
+            cumulative = sum(1 for other in sizes if other <= size)
+            rows.append(
+                {
+                    "measure": measure,
+                    "size_bytes": size,
+                    "count": sizes.count(size),
+                    "cumulative": cumulative,
+                    "cdf": cumulative / len(sizes),
+                }
+            )
+        if measure in UNKNOWN:
+            rows.append({"measure": measure, "count": UNKNOWN[measure]})
+    return pa.Table.from_pylist(rows, schema=DISTRIBUTION)
+
+
+def write_release(root: Path, crawl: CrawlName, *, version: int) -> Path:
+    folder = crawl.path(root, version=version)
+    folder.mkdir(parents=True)
+    pq.write_table(distribution_table(), folder / "distribution.parquet")
+    (folder / "dictionary.json").write_text("{}\n")
+    files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+    manifest = Manifest(
+        crawl=crawl,
+        version=version,
+        schema_version=1,
+        method_version="1",
+        commit="0123456789abcdef",
+        browser="HeadlessChrome/141.0",
+        list_id="localweb:1",
+        list_checksum="ab" * 32,
+        licence="CC BY 4.0",
+        rows={"crawl": 1, "visit": 30, "connection": 200, "response": 10},
+        files=files,
+    )
+    (folder / "manifest.json").write_text(manifest.to_json())
+    sums = {**files, "manifest.json": hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()}
+    (folder / "SHA256SUMS").write_text("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)))
+    return folder
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    releases = tmp_path / "releases"
+    write_release(releases, CrawlName(month="2026-10", kind="localweb"), version=1)
+    for version in (1, 2):
+        write_release(releases, CrawlName(month="2026-11", kind="localweb"), version=version)
+    write_release(releases, CrawlName(month="2026-11", device="mobile", kind="web"), version=1)
+    report = tmp_path / "reports/2026"
+    (report / "figures").mkdir(parents=True)
+    (report / "index.html").write_text(REPORT)
+    (report / "report.json").write_text('{"year": 2026}\n')
+    (report / "summary.txt").write_text("no change\n")
+    (report / "figures/cdf.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    (tmp_path / "secret.txt").write_text("not to be served")
+    return tmp_path
+
+
+@pytest.fixture
+def client(data_dir: Path) -> Iterator[TestClient]:
+    app = create_app(data_dir / "releases", data_dir / "reports")
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client

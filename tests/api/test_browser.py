@@ -1,0 +1,118 @@
+"""The pages in a real browser: what a reader sees, on a desk and on a phone."""
+
+import contextlib
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from api.app import create_app
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
+CRAWL = "2026-11.desktop.local.tcp.localweb"
+SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 360, "height": 740}}
+
+
+@pytest.fixture
+def address(data_dir: Path) -> Iterator[str]:
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(data_dir / "releases", data_dir / "reports"), log_level="warning")
+    )
+    listening = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(timeout=20)
+    listening.close()
+    assert not thread.is_alive()
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with (
+        sync_playwright() as playwright,
+        contextlib.closing(playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)) as browser,
+    ):
+        yield browser
+
+
+@contextlib.contextmanager
+def opened(browser: Browser, url: str, *, size: str, scheme: str) -> Iterator[Page]:
+    """`url` at one size; afterwards: no error in the console, no scrolling sideways, nothing from elsewhere."""
+    page = browser.new_page(viewport=SIZES[size], color_scheme=scheme)  # type: ignore[arg-type]
+    errors: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    answer = page.goto(url, wait_until="load")
+    assert answer is not None
+    assert answer.status == 200
+    yield page
+    wide, shown = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    origin = url.split("/", 3)[2]
+    page.close()
+    assert errors == []
+    assert wide <= shown
+    assert {asked_url.split("/", 3)[2] for asked_url in asked} == {origin}
+
+
+def contrast(page: Page) -> float:
+    """Contrast of the body's text with its ground (WCAG 2 relative luminance)."""
+
+    def luminance(colour: str) -> float:
+        channels = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+        red, green, blue = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    text, ground = page.evaluate(
+        "(({color, backgroundColor}) => [color, backgroundColor])(getComputedStyle(document.body))"
+    )
+    dark, light = sorted([luminance(text), luminance(ground)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_the_pages_show_their_content_on_a_desk_and_on_a_phone_by_day_and_by_night(
+    browser: Browser, address: str
+) -> None:
+    for size, scheme in [("desk", "light"), ("desk", "dark"), ("phone", "light"), ("phone", "dark")]:
+        with opened(browser, f"{address}/", size=size, scheme=scheme) as page:
+            assert page.get_by_role("heading", name="How much of the web fits").is_visible()
+            cells = (
+                page.get_by_role("row").filter(has_text="+2 unknown").get_by_role("cell").all_inner_texts()
+            )
+            assert cells[:2] == ["25.0 %", "50.0 %"]
+            assert page.get_by_role("link", name="2026", exact=True).is_visible()
+            assert contrast(page) > 7
+        with opened(browser, f"{address}/releases/{CRAWL}", size=size, scheme=scheme) as page:
+            assert page.get_by_text("Illustrative.").is_visible()
+            figure = page.get_by_role("img", name="CDF of responses", exact=True)
+            box = figure.bounding_box()
+            assert box is not None
+            assert box["width"] > 250
+            assert figure.locator("path.cdf").evaluate("line => line.getTotalLength()") > 300
+            assert page.get_by_role("link", name="distribution.parquet").is_visible()
+        with opened(browser, f"{address}/reports/2026", size=size, scheme=scheme) as page:
+            assert page.url == f"{address}/reports/2026/"
+            heading = page.get_by_role("heading", name="Report of 2026")
+            assert heading.evaluate("h => getComputedStyle(h).color") == "rgb(0, 128, 0)"
+        with opened(browser, f"{address}/docs", size=size, scheme=scheme) as page:
+            assert page.get_by_text("GET /v1/distributions").is_visible()
+
+
+def test_a_reader_gets_from_the_front_page_to_the_numbers_of_a_distribution(
+    browser: Browser, address: str
+) -> None:
+    with opened(browser, f"{address}/releases/{CRAWL}", size="desk", scheme="light") as page:
+        page.get_by_role("link", name="firstflight").click()
+        page.get_by_role("link", name="/v1/distributions").click()
+        assert page.evaluate("JSON.parse(document.body.innerText).distributions.length") == 8

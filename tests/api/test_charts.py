@@ -1,0 +1,30 @@
+import re
+
+from api.charts import chart
+from api.distributions import Distribution, Fit
+
+
+def made(points: tuple[tuple[int, float], ...]) -> Distribution:
+    fits = tuple(Fit(iw, iw * 1430, 0, 0.0) for iw in (3, 10))
+    return Distribution(measure="pages", known=len(points), unknown=0, fits=fits, quantiles=(), points=points)
+
+
+def test_a_cdf_climbs_from_nought_to_one_and_stays_within_the_frame() -> None:
+    drawn = chart(made(((0, 0.1), (1, 0.2), (5000, 0.5), (10**9, 1.0))))
+    assert drawn is not None
+    heights = [float(y) for y in re.findall(r"V([-\d.]+)", drawn.path)]
+    places = [float(x) for x in re.findall(r"H([-\d.]+)", drawn.path)]
+    assert heights == sorted(heights, reverse=True)
+    assert places == sorted(places)
+    assert (drawn.left, drawn.right) == (places[0], places[-1])
+    assert heights[-1] == drawn.top
+
+
+def test_one_size_alone_has_a_chart() -> None:
+    drawn = chart(made(((4290, 1.0),)))
+    assert drawn is not None
+    assert [mark.label for mark in drawn.windows] == ["3", "10"]
+
+
+def test_no_size_has_none() -> None:
+    assert chart(made(())) is None

@@ -1,0 +1,248 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from schema.derived import MEASURES
+
+LOCALWEB = "2026-11.desktop.local.tcp.localweb"
+
+
+def assert_problem(
+    response: httpx2.Response, kind: str, status: int, *, mentions: str = ""
+) -> dict[str, Any]:
+    """The one shape of every error."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    problem: dict[str, Any] = response.json()
+    assert problem["type"] == f"/problems#{kind}"
+    assert problem["status"] == status
+    assert problem["instance"] == response.request.url.path
+    assert {"title", "detail"} <= problem.keys()
+    assert mentions in problem["detail"]
+    return problem
+
+
+def distribution(
+    client: TestClient, measure: str = "responses", **parameters: int | list[int]
+) -> dict[str, Any]:
+    query: dict[str, str | int | list[int]] = {"crawl": LOCALWEB, "measure": measure, **parameters}
+    response = client.get("/v1/distributions", params=query)
+    assert response.status_code == 200, response.text
+    found: list[dict[str, Any]] = response.json()["distributions"]
+    assert len(found) == 1
+    return found[0]
+
+
+def test_crawls_are_listed_newest_first_with_their_versions(client: TestClient) -> None:
+    crawls = client.get("/v1/crawls").json()["crawls"]
+    assert [(crawl["crawl"], crawl["versions"]) for crawl in crawls] == [
+        (LOCALWEB, [2, 1]),
+        ("2026-11.mobile.local.tcp.web", [1]),
+        ("2026-10.desktop.local.tcp.localweb", [1]),
+    ]
+
+
+def test_only_a_crawl_of_live_sites_is_observed(client: TestClient) -> None:
+    crawls = client.get("/v1/crawls").json()["crawls"]
+    assert {crawl["kind"]: crawl["provenance"]["quality"] for crawl in crawls} == {
+        "web": "observed",
+        "localweb": "illustrative",
+    }
+
+
+def test_an_answer_says_its_licence_and_how_to_cite_it(client: TestClient) -> None:
+    answer = client.get("/v1/distributions", params={"crawl": LOCALWEB}).json()["provenance"]
+    assert answer["licence"] == "CC BY 4.0"
+    assert answer["version"] == 2
+    assert LOCALWEB in answer["cite_as"]
+    assert answer["checksum"] in answer["cite_as"]
+    assert client.get(answer["url"]).status_code == 200
+
+
+def test_a_release_lists_files_whose_checksums_hold(client: TestClient) -> None:
+    (release, *_) = client.get("/v1/releases", params={"crawl": LOCALWEB}).json()["releases"]
+    assert release["manifest"]["crawl"]["month"] == "2026-11"
+    assert [file["name"] for file in release["files"]] == [
+        "SHA256SUMS",
+        "dictionary.json",
+        "distribution.parquet",
+        "manifest.json",
+    ]
+    for file in release["files"]:
+        response = client.get(file["url"])
+        assert len(response.content) == file["bytes"]
+        assert response.headers["etag"] == f'"{file["sha256"]}"'
+
+
+def test_a_size_of_exactly_the_window_fits_and_one_byte_more_does_not(client: TestClient) -> None:
+    found = distribution(client, iw=[3, 10])
+    assert [(fit["window_bytes"], fit["count"], fit["share"]) for fit in found["fits"]] == [
+        (4290, 2, 0.25),
+        (14_300, 4, 0.5),
+    ]
+
+
+def test_the_segment_size_is_a_parameter(client: TestClient) -> None:
+    (fit,) = distribution(client, iw=10, mss=1460)["fits"]
+    assert (fit["window_bytes"], fit["count"]) == (14_600, 5)
+
+
+def test_unknown_sizes_are_counted_beside_and_are_in_no_share(client: TestClient) -> None:
+    found = distribution(client, iw=1000, mss=65_495)
+    assert (found["known"], found["unknown"]) == (8, 2)
+    assert found["fits"][0]["share"] == 1.0
+
+
+def test_a_window_smaller_than_every_size_fits_none(client: TestClient) -> None:
+    (fit,) = distribution(client, iw=1, mss=99)["fits"]
+    assert (fit["count"], fit["share"]) == (0, 0.0)
+
+
+def test_a_measure_without_members_has_no_share_rather_than_zero(client: TestClient) -> None:
+    found = distribution(client, "hosts", iw=10)
+    assert (found["known"], found["unknown"], found["quantiles"], found["points"]) == (0, 0, [], [])
+    assert found["fits"][0]["share"] is None
+
+
+def test_quantiles_are_exact_at_the_boundary(client: TestClient) -> None:
+    quantiles = {q["percent"]: q["size_bytes"] for q in distribution(client)["quantiles"]}
+    assert (quantiles[25], quantiles[50], quantiles[75], quantiles[99]) == (4290, 14_300, 50_000, 600_000)
+
+
+def test_a_thinned_cdf_keeps_its_ends_and_true_steps(client: TestClient) -> None:
+    every = [(point["size_bytes"], point["cdf"]) for point in distribution(client, points=5000)["points"]]
+    thin = [(point["size_bytes"], point["cdf"]) for point in distribution(client, points=2)["points"]]
+    assert every == [
+        (100, 0.125),
+        (4290, 0.25),
+        (4291, 0.375),
+        (14_300, 0.5),
+        (14_301, 0.625),
+        (50_000, 0.875),
+        (600_000, 1.0),
+    ]
+    assert thin == [(100, 0.125), (14_300, 0.5), (600_000, 1.0)]
+
+
+def test_every_measure_is_answered_where_none_is_named(client: TestClient) -> None:
+    found = client.get("/v1/distributions", params={"crawl": LOCALWEB}).json()["distributions"]
+    assert [one["measure"] for one in found] == list(MEASURES)
+
+
+def test_the_first_parts_of_a_name_will_do_where_they_are_unique(client: TestClient) -> None:
+    answer = client.get("/v1/distributions", params={"crawl": "2026-10"}).json()
+    assert answer["provenance"]["crawl"] == "2026-10.desktop.local.tcp.localweb"
+
+
+def test_a_name_that_fits_several_crawls_is_a_problem_that_lists_them(client: TestClient) -> None:
+    problem = assert_problem(
+        client.get("/v1/distributions", params={"crawl": "2026-11"}), "ambiguous-crawl", 400
+    )
+    assert problem["crawls"] == [LOCALWEB, "2026-11.mobile.local.tcp.web"]
+
+
+def test_an_unknown_crawl_is_a_problem(client: TestClient) -> None:
+    for crawl in ("2031-01", "2026-1", "../../etc", "*", "x" * 200):
+        response = client.get("/v1/distributions", params={"crawl": crawl})
+        assert_problem(response, "no-such-crawl", 404, mentions=crawl)
+
+
+@pytest.mark.parametrize(
+    ("query", "mentions"),
+    [
+        ("", "crawl"),
+        ("crawl=2026-10&measure=bytes", "no such measure"),
+        ("crawl=2026-10&iw=0", "iw"),
+        ("crawl=2026-10&iw=1001", "iw"),
+        ("crawl=2026-10&iw=ten", "iw"),
+        ("crawl=2026-10&iw=", "iw"),
+        ("crawl=2026-10&iw=3&iw=x", "iw.1"),
+        ("crawl=2026-10&" + "&".join(f"iw={iw}" for iw in range(1, 22)), "iw"),
+        ("crawl=2026-10&mss=0", "mss"),
+        ("crawl=2026-10&mss=1e9999", "mss"),
+        ("crawl=2026-10&points=99999999", "points"),
+        ("crawl=" + "x" * 201, "crawl"),
+        ("crawl=2026-10&crawl=2026-11", "more than once"),
+    ],
+)
+def test_a_bad_parameter_is_a_problem_that_names_it(client: TestClient, query: str, mentions: str) -> None:
+    assert_problem(client.get(f"/v1/distributions?{query}"), "bad-parameter", 400, mentions=mentions)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/distributions?crawl=2026-10&IW=3",
+        "/v1/crawls?top=10",
+        "/v1/releases?month=2026-11",
+        "/reports/2026/?page=1",
+        "/?utm_source=x",
+    ],
+)
+def test_an_unknown_parameter_is_refused(client: TestClient, path: str) -> None:
+    assert_problem(client.get(path), "unknown-parameter", 400)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/v2/crawls", "not-found"),
+        ("/v1", "not-found"),
+        ("/static/nothing.css", "not-found"),
+        ("/reports/1999", "no-such-report"),
+        ("/reports/2026/nothing.csv", "no-such-file"),
+        (f"/releases/{LOCALWEB}/v2/nothing.parquet", "no-such-file"),
+        (f"/releases/{LOCALWEB}/v3", "no-such-crawl"),
+        ("/releases/2031-01", "no-such-crawl"),
+    ],
+)
+def test_what_is_not_there_is_a_problem(client: TestClient, path: str, kind: str) -> None:
+    assert_problem(client.get(path), kind, 404)
+
+
+def test_a_year_that_is_none_is_a_problem(client: TestClient) -> None:
+    assert_problem(client.get("/reports/next"), "bad-parameter", 400, mentions="year")
+
+
+def test_writing_is_refused(client: TestClient) -> None:
+    for path in ("/", "/v1/crawls", f"/releases/{LOCALWEB}/v1/manifest.json"):
+        assert_problem(client.post(path), "method-not-allowed", 405)
+
+
+def test_a_broken_release_is_a_problem_that_tells_nothing_of_the_inside(
+    client: TestClient, data_dir: Path
+) -> None:
+    for path in data_dir.glob("releases/month=2026-10/**/distribution.parquet"):
+        path.write_bytes(b"not parquet")
+    response = client.get("/v1/distributions", params={"crawl": "2026-10"})
+    problem = assert_problem(response, "internal-error", 500)
+    assert str(data_dir) not in json.dumps(problem)
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+def test_an_empty_library_answers_and_says_what_to_run(tmp_path: Path) -> None:
+    with TestClient(create_app(tmp_path / "none", tmp_path / "nor-here")) as client:
+        assert client.get("/v1/crawls").json() == {"crawls": []}
+        assert client.get("/v1/releases").json() == {"releases": []}
+        assert client.get("/v1/reports").json() == {"reports": []}
+        assert "firstflight demo" in client.get("/").text
+
+
+def test_the_openapi_describes_every_parameter_of_a_distribution(client: TestClient) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    assert {
+        "/v1/crawls",
+        "/v1/releases",
+        "/v1/distributions",
+        "/v1/reports",
+        "/reports/{year}",
+    } <= paths.keys()
+    parameters = {p["name"]: p for p in paths["/v1/distributions"]["get"]["parameters"]}
+    assert {
+        name: bool(p.get("description") or p["schema"].get("description")) for name, p in parameters.items()
+    } == dict.fromkeys(("crawl", "measure", "iw", "mss", "points"), True)
