@@ -53,7 +53,7 @@ class Exchange:
     url: str
     method: str
     frame: str
-    """`main frame`, `sub frame` or `other`, as the browser says."""
+    """`main frame`, `subframe` or `other`, as the browser says."""
     asked_ms: int
     redirected_from: Exchange | None = None
     transport: Transport | None = None

@@ -39,7 +39,7 @@ DESTINATIONS = {
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
-FRAMES = {"main frame": "document", "sub frame": "iframe"}
+FRAMES = {"main frame": "document", "subframe": "iframe"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

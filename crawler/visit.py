@@ -176,6 +176,7 @@ async def _navigate(
     browser: Browser,
 ) -> None:
     loop = asyncio.get_running_loop()
+    load.started_at, load.start_ms = datetime.datetime.now(datetime.UTC), now_ms()
     try:
         await page.goto(url, wait_until="commit", timeout=_left_ms(answer_by))
         await page.wait_for_load_state("load", timeout=_left_ms(deadline))

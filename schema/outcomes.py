@@ -10,7 +10,7 @@ OUTCOMES: dict[str, str] = {
     "connect": "no TCP connection could be made, or it was reset before an answer",
     "tls": "the TLS handshake failed",
     "redirect_loop": "the browser gave up following redirects",
-    "bad_response": "something arrived that is no HTTP response, or nothing did before the connection closed",
+    "bad_response": "something arrived that is no HTTP response, nothing did before the connection closed, or the main document broke off",
     "aborted": "the browser gave up the navigation for another reason, e.g. a download",
     "crash": "the browser or the page's renderer died",
 }

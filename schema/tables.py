@@ -1,7 +1,8 @@
 """What a crawl observes, as tables: the one declaration that all else is derived from.
 
 The comment on a column is its definition: it becomes the Parquet metadata and the data dictionary.
-Times within a visit are microseconds since `visit.started_at` on the browser's monotonic clock.
+Times within a visit are microseconds since `visit.started_at` on the browser's monotonic clock; the
+browser's log has whole milliseconds, so two events of one millisecond bear the same time.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ class Visit(Base):
     is_final: Mapped[bool] = mapped_column(comment="true for the one visit that stands for the site")
     outcome: Mapped[str] = mapped_column(ForeignKey("outcome.id"), comment="how it ended")
     stop_reason: Mapped[str] = mapped_column(
-        comment="why recording stopped: quiet (network idle), budget (time was up) or failed"
+        comment="why recording stopped: quiet (network idle), busy (not idle long after its load event), budget (time was up) or failed"
     )
     error: Mapped[str | None] = mapped_column(
         comment="the browser's error, e.g. net::ERR_NAME_NOT_RESOLVED; null if none"
