@@ -1,0 +1,84 @@
+"""Certificates for the local web's hosts: one key for all, a leaf of its own for each host.
+
+The browser trusts the key (`--ignore-certificate-errors-spki-list`), so nothing has to be installed. A
+leaf for each host keeps it from coalescing H2 connections, as it would over a certificate that names several.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import ssl
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+AUTHORITY = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "firstflight local web")])
+COMMON_NAME_LIMIT = 64
+VALIDITY = datetime.timedelta(days=80)
+
+
+class Authority:
+    """A certificate authority that lives as long as the local web does."""
+
+    def __init__(self) -> None:
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._leaf_key = ec.generate_private_key(ec.SECP256R1())
+        builder = certificate(AUTHORITY, self._key.public_key())
+        builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        self._certificate = builder.sign(self._key, hashes.SHA256())
+
+    @property
+    def spki_hash(self) -> str:
+        """Of the key that all leaves share, as Chromium's flag wants it."""
+        public = self._leaf_key.public_key().public_bytes(
+            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        return base64.b64encode(hashlib.sha256(public).digest()).decode("ascii")
+
+    def context(self, host: str, alpn: Sequence[str]) -> ssl.SSLContext:
+        """A server's side of TLS for one host."""
+        common_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host[:COMMON_NAME_LIMIT])])
+        builder = certificate(common_name, self._leaf_key.public_key())
+        builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        leaf = builder.sign(self._key, hashes.SHA256())
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        # Python's ssl takes keys from files alone.
+        with tempfile.NamedTemporaryFile(suffix=".pem") as file:
+            file.write(pem(self._leaf_key, leaf, self._certificate))
+            file.flush()
+            context.load_cert_chain(Path(file.name))
+        context.set_alpn_protocols(list(alpn))
+        return context
+
+
+def certificate(subject: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+    """What leaf and authority have in common."""
+    now = datetime.datetime.now(datetime.UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(AUTHORITY)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + VALIDITY)
+    )
+
+
+def pem(key: ec.EllipticCurvePrivateKey, *chain: x509.Certificate) -> bytes:
+    """A key and its certificates, as one file."""
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return secret + b"".join(one.public_bytes(serialization.Encoding.PEM) for one in chain)

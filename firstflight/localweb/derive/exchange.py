@@ -1,0 +1,53 @@
+"""What HAR files and CDP logs have in common: a request, what came back, and who asked."""
+
+from __future__ import annotations
+
+import dataclasses
+from urllib.parse import urldefrag
+
+DROPPED_SCHEMES = frozenset({"data", "about", "blob", "chrome-extension", "ws", "wss"})
+
+
+@dataclasses.dataclass(kw_only=True, slots=True, eq=False)
+class Exchange:
+    """One entry of a recording, in the recorder's own order, before any repair."""
+
+    url: str
+    method: str
+    status: int = 0
+    """0 while no response has come."""
+    mime_type: str = ""
+    resource_type: str = ""
+    """The browser's own word for what asked, lower case; empty where the recorder does not say."""
+    body_bytes: int | None = None
+    protocol: str = "http/1.1"
+    initiator: str | None = None
+    referer: str | None = None
+    location: str | None = None
+    """Where a redirect leads, absolute."""
+    redirected_from: Exchange | None = None
+    started_s: float = 0.0
+    is_cached: bool = False
+    is_internal: bool = False
+    """A redirect that the browser made up (HSTS): it never crossed the network."""
+    begins_load: bool = False
+    """A new top-level navigation."""
+    repairs: set[str] = dataclasses.field(default_factory=set)
+    """What its reader had to mend."""
+
+
+def bare(url: str) -> str:
+    """Without its fragment, which is never sent."""
+    return urldefrag(url).url
+
+
+def protocol_name(recorded: str | None) -> str:
+    """The recorder's word for the protocol as one of recipes.PROTOCOLS."""
+    word = (recorded or "").lower()
+    if word.startswith(("h3", "http/3")) or "quic" in word:
+        return "h3"
+    if word.startswith("spdy"):
+        return "spdy"
+    if word.startswith(("h2", "http/2", "2.0", "2 ")):
+        return "h2"
+    return "http/1.0" if word.endswith("1.0") else "http/1.1"

@@ -1,0 +1,42 @@
+"""H2 frames in a run of bytes, as far as counting them takes (RFC 9113 §4.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEADER = 9
+DATA, HEADERS, CONTINUATION = 0x0, 0x1, 0x9
+PADDED = 0x08
+
+
+class Frame(NamedTuple):
+    """One frame's measures."""
+
+    type: int
+    stream_id: int
+    wire_bytes: int
+    """With the frame's own header."""
+    data_bytes: int
+    """Body in it; 0 in all but DATA."""
+
+    @property
+    def is_of_response(self) -> bool:
+        """Whether it carries a response: the rest belongs to the connection."""
+        return self.type in (DATA, HEADERS, CONTINUATION)
+
+
+def scan(octets: bytes) -> Iterator[Frame]:
+    """The whole frames in `octets`, which begin with one; a frame cut short at the end is left out."""
+    at = 0
+    while at + HEADER <= len(octets):
+        length = int.from_bytes(octets[at : at + 3], "big")
+        kind, flags = octets[at + 3], octets[at + 4]
+        stream_id = int.from_bytes(octets[at + 5 : at + 9], "big") & 0x7FFF_FFFF
+        if at + HEADER + length > len(octets):
+            return
+        padding = 1 + octets[at + HEADER] if kind == DATA and flags & PADDED else 0
+        yield Frame(kind, stream_id, HEADER + length, length - padding if kind == DATA else 0)
+        at += HEADER + length

@@ -1,0 +1,87 @@
+"""The server's side of TLS on memory: ciphertext in, plaintext out, and both counted."""
+
+from __future__ import annotations
+
+import ssl
+
+ALERT_HANDSHAKE_FAILURE = bytes.fromhex("15030300020228")
+"""A fatal alert record, handshake_failure (RFC 8446 §6)."""
+
+READ_SIZE = 65_536
+
+
+class TLSFailure(Exception):  # noqa: N818  # the peer's doing as often as not
+    """The handshake or a record was bad; `to_send` still has to go out."""
+
+
+class TLSLayer:
+    """One connection's TLS."""
+
+    def __init__(self, context: ssl.SSLContext) -> None:
+        context.sni_callback = remember_name
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._object = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self.is_secured = False
+        self.handshake_bytes = 0
+        self.ticket_bytes = 0
+
+    @property
+    def version(self) -> str | None:
+        """As the schema names it: TLS 1.3."""
+        version = self._object.version()
+        return version.replace("TLSv", "TLS ") if version else None
+
+    @property
+    def server_name(self) -> str | None:
+        """SNI: the name that the client asked for."""
+        name: str | None = getattr(self._object, "asked_for", None)
+        return name
+
+    @property
+    def protocol(self) -> str | None:
+        """What ALPN settled on."""
+        return self._object.selected_alpn_protocol()
+
+    def receive(self, data: bytes) -> bytes:
+        """Plaintext of what came; drives the handshake, whose bytes `to_send` has afterwards."""
+        self._incoming.write(data)
+        try:
+            if not self.is_secured:
+                self._object.do_handshake()
+                self.is_secured = True
+            return self._read()
+        except ssl.SSLWantReadError:
+            return b""
+        except ssl.SSLError as exc:
+            raise TLSFailure(exc.reason or str(exc)) from exc
+
+    def _read(self) -> bytes:
+        plaintext = bytearray()
+        while True:
+            try:
+                piece = self._object.read(READ_SIZE)
+            except (ssl.SSLWantReadError, ssl.SSLZeroReturnError):
+                return bytes(plaintext)
+            if not piece:
+                return bytes(plaintext)
+            plaintext += piece
+
+    def to_send(self) -> bytes:
+        """Handshake and ticket bytes that the last `receive` made."""
+        octets = self._outgoing.read()
+        # OpenSSL writes TLS 1.3's tickets in the step that ends the handshake, and nothing else with them.
+        if self.is_secured and self.version == "TLS 1.3":
+            self.ticket_bytes += len(octets)
+        else:
+            self.handshake_bytes += len(octets)
+        return octets
+
+    def encrypt(self, plaintext: bytes) -> bytes:
+        """Records that hold the plaintext."""
+        self._object.write(plaintext)
+        return self._outgoing.read()
+
+
+def remember_name(connection: ssl.SSLObject | ssl.SSLSocket, name: str | None, _: ssl.SSLContext) -> None:
+    """Keep SNI with its connection: Python's ssl tells it to this callback alone."""
+    connection.asked_for = name  # type: ignore[union-attr]
