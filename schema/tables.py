@@ -24,6 +24,7 @@ from sqlalchemy import (
     SmallInteger,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -119,7 +120,8 @@ class Site(Base):
 
     __tablename__ = "site"
     __table_args__ = (
-        Index(None, "crawl_id", "rank", postgresql_where="final_visit_id IS NULL"),
+        # The queue, in the order of claiming: a site that is visited again waits until the others had their turn.
+        Index(None, "crawl_id", "attempts", "rank", postgresql_where=text("final_visit_id IS NULL")),
         CheckConstraint("(owner IS NULL) = (lease_expires_at IS NULL)", name="lease"),
     )
 

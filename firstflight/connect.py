@@ -1,0 +1,41 @@
+"""How every command gets its database: the one that the settings name, or the embedded one, up to date."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from schema import embedded, migrations
+from schema.database import connect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Engine
+
+    from firstflight.settings import Settings
+
+
+def database_url(settings: Settings) -> str:
+    """The URL of the database; the embedded server is started if there is none in the settings."""
+    return settings.database_url or embedded.start(settings.data_dir / "postgres")
+
+
+def engine(settings: Settings) -> Engine:
+    """The database, with its tables brought to this version; to be disposed of by the caller.
+
+    Raises schema.database.DatabaseError.
+    """
+    made = connect(database_url(settings))
+    migrations.upgrade(made)
+    return made
+
+
+@contextlib.contextmanager
+def database(settings: Settings) -> Iterator[Engine]:
+    """The same for as long as a block runs; the server itself stays up."""
+    made = engine(settings)
+    try:
+        yield made
+    finally:
+        made.dispose()
