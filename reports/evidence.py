@@ -1,0 +1,97 @@
+"""Every estimate that the rule asks for, before any bound is held against it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from reports.harm import TooFewLoads, aa_deviation, gain, harm
+from reports.rule import CANDIDATES, RULE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from reports.bootstrap import Estimate
+    from reports.harm import Gain
+    from reports.loads import Loads
+    from reports.rule import Candidate, Role, Rule
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evidence:
+    """What the loads say; what they cannot bear is kept as the reason why."""
+
+    candidates: tuple[Candidate, ...]
+    """Those that were replayed, smallest first."""
+    incumbents: tuple[int, ...]
+    """Harm is held against each, gain against the first."""
+    gains: Mapping[tuple[int, int], Gain | str]
+    """By (window, window it is compared with)."""
+    harms: Mapping[tuple[str, int, int], Estimate | str]
+    """By (margin, candidate, incumbent)."""
+    aa: tuple[float, int] | str
+    """Deviation in percent, and the (page, profile)s under loss."""
+    pages: int
+    seeds: int
+    coverage_percent: float
+    congestion_control: str
+
+    @property
+    def incumbent(self) -> int:
+        """The window in force."""
+        return self.incumbents[0]
+
+
+def weigh(
+    loads: Loads,
+    populations: Mapping[Role, Mapping[str, float]],
+    *,
+    rule: Rule = RULE,
+    last_years: int | None = None,
+) -> Evidence:
+    """Compute every estimate. `last_years` is the window that the last report with force recommends."""
+    candidates = tuple(candidate for candidate in CANDIDATES if candidate.segments in loads.windows)
+    incumbents = tuple(dict.fromkeys((last_years or rule.permanent_incumbent, rule.permanent_incumbent)))
+    gains = _gains(loads, [candidate.segments for candidate in candidates], incumbents[0], populations, rule)
+    paired = [found for found in gains.values() if not isinstance(found, str)]
+    return Evidence(
+        candidates=candidates,
+        incumbents=incumbents,
+        gains=gains,
+        harms={
+            (margin.id, candidate.segments, incumbent): _or_reason(
+                harm, loads, margin, candidate.segments, incumbent, populations[margin.population], rule
+            )
+            for margin in rule.margins
+            for candidate in candidates
+            for incumbent in incumbents
+            if candidate.segments != incumbent
+        },
+        aa=_or_reason(aa_deviation, loads, rule.permanent_incumbent, populations["average"]),
+        pages=min((found.pages for found in paired), default=0),
+        seeds=min((found.seeds for found in paired), default=0),
+        coverage_percent=loads.coverage_percent,
+        congestion_control=loads.congestion_control,
+    )
+
+
+def _gains(
+    loads: Loads,
+    windows: list[int],
+    incumbent: int,
+    populations: Mapping[Role, Mapping[str, float]],
+    rule: Rule,
+) -> dict[tuple[int, int], Gain | str]:
+    """Of each window over the incumbent and over every smaller one: what the choice may ask for."""
+    pairs = {(a, b) for a in windows for b in windows if a > b or (a != b and b == incumbent)}
+    return {(a, b): _or_reason(gain, loads, a, b, populations["average"], rule) for a, b in sorted(pairs)}
+
+
+def _or_reason(compute: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | str:
+    try:
+        return compute(*args, **kwargs)
+    except TooFewLoads as exc:
+        return str(exc)

@@ -1,0 +1,187 @@
+"""What one window gains or harms against another, from paired loads: every estimate that the rule needs."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reports.bootstrap import (
+    Estimate,
+    Floats,
+    bootstrap,
+    bootstrap_quantile_ratio,
+    hodges_lehmann,
+    wilcoxon_signed_rank,
+)
+from reports.loads import Loads, complete
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reports.bootstrap import Mask
+    from reports.rule import Margin, Measure, Rule
+
+SHARES: dict[Measure, tuple[str, str]] = {
+    "retransmitted_bytes": ("bytes_retransmitted", "payload_bytes"),
+    "responses_retransmitted": ("responses_retransmitted", "responses"),
+    "connections_initial_loss": ("connections_initial_loss", "connections"),
+}
+"""Measures that are one total over another."""
+
+QUANTILES: dict[Measure, float] = {"page_time_p95": 0.95, "page_time_p99": 0.99, "page_time_p999": 0.999}
+
+
+class TooFewLoads(Exception):  # what it says of the sample, not a fault
+    """The sample cannot bear the estimate; the message says what is lacking."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Gain:
+    """Page time saved by `candidate` against `against`, in percent of the latter's mean."""
+
+    candidate: int
+    against: int
+    estimate: Estimate
+    pages: int
+    seeds: int
+    """Paired seeds that the poorest page has."""
+    typical_percent: float
+    """Hodges-Lehmann over the pages' own gains: the shape, whatever the tails."""
+    p_value: float
+    """Wilcoxon signed rank over the pages' own gains."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two windows in one population, cut to what is complete in both."""
+
+    sides: tuple[dict[str, Floats], dict[str, Floats]]
+    """By measure [page, seed, profile]: of the candidate, of the other."""
+    mask: Mask
+    weights: Floats
+
+
+def _pair(
+    loads: Loads, candidate: int, against: int, population: Mapping[str, float], measures: tuple[str, ...]
+) -> _Pair:
+    if not loads.covers(population):
+        lacking = sorted(set(population) - set(loads.profiles))
+        raise TooFewLoads(f"no cell of the profiles {', '.join(lacking)}")
+    for window in (candidate, against):
+        if window not in loads.windows:
+            raise TooFewLoads(f"no cell at IW {window}")
+    weights = loads.weights(population)
+    sides = [{name: loads.at(name, window) for name in measures} for window in (candidate, against)]
+    mask = complete([array for side in sides for array in side.values()], weights)
+    kept = mask.any(axis=1)
+    if not kept.any():
+        raise TooFewLoads("no page has a complete pair of loads")
+    first, second = ({name: np.moveaxis(array[kept], 1, 2) for name, array in side.items()} for side in sides)
+    return _Pair((first, second), mask[kept], weights)
+
+
+def _weighted(pair: _Pair, *columns: Floats) -> Floats:
+    """[page, seed, column]: the population's mean over profiles."""
+    counted = pair.weights > 0
+    return np.stack([column[..., counted] @ pair.weights[counted] for column in columns], axis=-1)
+
+
+def gain(loads: Loads, candidate: int, against: int, population: Mapping[str, float], rule: Rule) -> Gain:
+    """The estimand: the ratio of population-weighted mean page times, replicated by page."""
+    pair = _pair(loads, candidate, against, population, ("page_ms",))
+    times = _weighted(pair, pair.sides[0]["page_ms"], pair.sides[1]["page_ms"])
+    estimate = bootstrap(
+        times,
+        pair.mask,
+        lambda means: 100 * (1 - means[:, 0] / means[:, 1]),
+        replicates=rule.replicates,
+        seed=rule.bootstrap_seed,
+    )
+    seeds = pair.mask.sum(axis=1)
+    by_page = np.where(pair.mask[..., np.newaxis], times, 0.0).sum(axis=1) / seeds[:, np.newaxis]
+    own = 100 * (1 - by_page[:, 0] / by_page[:, 1])
+    return Gain(
+        candidate,
+        against,
+        estimate,
+        len(own),
+        int(seeds.min()),
+        hodges_lehmann(own),
+        wilcoxon_signed_rank(own),
+    )
+
+
+def harm(
+    loads: Loads, margin: Margin, candidate: int, against: int, population: Mapping[str, float], rule: Rule
+) -> Estimate:
+    """The worsening that `margin` bounds, in its unit; raises TooFewLoads where the sample cannot tell."""
+    if margin.measure in SHARES:
+        return _share_harm(loads, margin, candidate, against, population, rule)
+    pair = _pair(loads, candidate, against, population, ("page_ms",))
+    mine, theirs = (side["page_ms"] for side in pair.sides)
+    if margin.measure == "page_time_mean":
+        return bootstrap(
+            _weighted(pair, mine, theirs),
+            pair.mask,
+            lambda means: 100 * (means[:, 0] / means[:, 1] - 1),
+            replicates=rule.replicates,
+            seed=rule.bootstrap_seed,
+        )
+    share = QUANTILES[margin.measure]
+    loads_in_pair = int(pair.mask.sum() * (pair.weights > 0).sum())
+    needed = round(rule.quantile_loads / (1 - share))
+    if loads_in_pair < needed:
+        raise TooFewLoads(f"needs {needed} paired loads, has {loads_in_pair}")
+    counted = pair.weights > 0
+    ratio = bootstrap_quantile_ratio(
+        mine[..., counted],
+        theirs[..., counted],
+        pair.mask,
+        profile_weights=pair.weights[counted],
+        share=share,
+        replicates=rule.replicates,
+        seed=rule.bootstrap_seed,
+    )
+    return Estimate(100 * (ratio.value - 1), 100 * (ratio.replicates - 1))
+
+
+def _share_harm(
+    loads: Loads, margin: Margin, candidate: int, against: int, population: Mapping[str, float], rule: Rule
+) -> Estimate:
+    part, whole = SHARES[margin.measure]
+    pair = _pair(loads, candidate, against, population, (part, whole))
+    mine, theirs = pair.sides
+    columns = _weighted(pair, mine[part], mine[whole], theirs[part], theirs[whole])
+
+    def percentage_points(means: Floats) -> Floats:
+        level = 100 * means[:, 0] / means[:, 1]
+        return level if margin.is_level else level - 100 * means[:, 2] / means[:, 3]
+
+    return bootstrap(
+        columns, pair.mask, percentage_points, replicates=rule.replicates, seed=rule.bootstrap_seed
+    )
+
+
+def aa_deviation(loads: Loads, iw: int, population: Mapping[str, float]) -> tuple[float, int]:
+    """IW against itself: the deviation in percent of odd from even seeds, and the (page, profile)s with loss.
+
+    The same seed would agree to the microsecond and prove nothing; loads without loss have no chance
+    in them and would only dilute it.
+    """
+    if iw not in loads.windows:
+        raise TooFewLoads(f"no cell at IW {iw}")
+    if not loads.covers(population):
+        raise TooFewLoads("not every profile of the population was replayed")
+    times, drops = loads.at("page_ms", iw), loads.at("bottleneck_drops", iw)
+    retransmitted = loads.at("bytes_retransmitted", iw)
+    known = ~np.isnan(times)
+    lossy = ((drops > 0) | (retransmitted > 0)).any(axis=2)
+    usable = lossy & known[..., 0::2].any(axis=2) & known[..., 1::2].any(axis=2)
+    usable &= (loads.weights(population) > 0)[np.newaxis]
+    if not usable.any():
+        raise TooFewLoads("no page was loaded under loss with two seeds")
+    weights = np.broadcast_to(loads.weights(population), usable.shape)[usable]
+    even, odd = (np.nanmean(times[..., half::2][usable], axis=1) for half in (0, 1))
+    return float(100 * ((weights @ odd) / (weights @ even) - 1)), int(usable.sum())

@@ -1,0 +1,306 @@
+"""The recommendation: bounds held against evidence give a window, or "no change", with every reason."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Literal
+
+from reports.bootstrap import Interval, holm
+from reports.gates import Check, checks
+from reports.rule import RULE, UNMEASURED, Candidate, Margin, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from reports.evidence import Evidence
+    from reports.harm import Gain
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HarmVerdict:
+    """One margin, asked of one candidate against one incumbent."""
+
+    margin: Margin
+    against: int
+    worsening: Interval | None
+    verdict: Literal["passed", "failed", "not measured"]
+    reason: str | None
+    """Why it was not measured."""
+
+    @property
+    def permits(self) -> bool:
+        """Whether the candidate may stand: what was not measured stops it only where it is required."""
+        return self.verdict == "passed" or (self.verdict == "not measured" and not self.margin.is_required)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the harm is beyond doubt, rather than not ruled out."""
+        return self.worsening is not None and self.worsening.lower >= self.margin.limit
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateVerdict:
+    """What the rule says of one candidate."""
+
+    candidate: Candidate
+    gain_percent: Interval | None
+    """Against the incumbent; None for the incumbent itself, or where nothing pairs."""
+    typical_percent: float | None
+    """Hodges-Lehmann over pages."""
+    p_value: float | None
+    """Wilcoxon's, after Holm over the candidates. It is reported and never decides."""
+    harms: tuple[HarmVerdict, ...]
+    is_admissible: bool
+    is_worthwhile: bool
+    surpassed_by: tuple[int, ...]
+    """Larger admissible windows that gain enough again over this one."""
+    sentence: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """The answer with all it rests on."""
+
+    iw: int | None
+    """The recommended window; None for "no change"."""
+    incumbent: int
+    is_decided: bool
+    """False where a check failed: then "no change" is for want of evidence."""
+    reasons: tuple[str, ...]
+    checks: tuple[Check, ...]
+    candidates: tuple[CandidateVerdict, ...]
+    rfc9040_iw: int
+    """The largest window that RFC 9040's automatic IW would allow on the way to the answer this year."""
+
+    @property
+    def answer(self) -> str:
+        """In two words."""
+        return "no change" if self.iw is None else f"IW {self.iw}"
+
+
+def choose(
+    candidates: Sequence[int],
+    *,
+    incumbent: int,
+    admissible: Collection[int],
+    lower_gain: Callable[[int, int], float],
+    worthwhile_percent: float = RULE.worthwhile_percent,
+) -> int | None:
+    """The smallest admissible worthwhile candidate that no larger admissible one surpasses; None for no change.
+
+    `lower_gain(a, b)` is the lower bound of the gain of window a over window b.
+    """
+    for candidate in sorted(set(candidates) & set(admissible) - {incumbent}):
+        if lower_gain(candidate, incumbent) >= worthwhile_percent and not surpassing(
+            candidate,
+            # The incumbent is always admissible: a smaller candidate has to hold against it too.
+            {*admissible, incumbent},
+            lower_gain=lower_gain,
+            worthwhile_percent=worthwhile_percent,
+        ):
+            return candidate
+    return None
+
+
+def surpassing(
+    candidate: int,
+    admissible: Collection[int],
+    *,
+    lower_gain: Callable[[int, int], float],
+    worthwhile_percent: float,
+) -> tuple[int, ...]:
+    """The larger windows that are worth having over `candidate`."""
+    larger = sorted(window for window in admissible if window > candidate)
+    return tuple(window for window in larger if lower_gain(window, candidate) >= worthwhile_percent)
+
+
+def decide(evidence: Evidence, *, rule: Rule = RULE) -> Recommendation:
+    """Hold every bound of `rule` against `evidence`."""
+    incumbent = evidence.incumbent
+    windows = [candidate.segments for candidate in evidence.candidates]
+    harms = {window: _harms(evidence, window, rule) for window in windows}
+    admissible = {window for window in windows if all(verdict.permits for verdict in harms[window])}
+    gains = {pair: _interval(found, rule) for pair, found in evidence.gains.items()}
+
+    def lower_gain(window: int, against: int) -> float:
+        interval = gains.get((window, against))
+        return -math.inf if interval is None else interval.lower
+
+    surpassed = {
+        window: surpassing(
+            window,
+            {*admissible, incumbent},
+            lower_gain=lower_gain,
+            worthwhile_percent=rule.worthwhile_percent,
+        )
+        for window in windows
+    }
+    verdicts = _verdicts(evidence, rule, gains, harms, surpassed)
+    # More pages could still bring in a candidate whose harm is merely not ruled out.
+    open_gains = {
+        window: gains.get((window, incumbent))
+        for window in windows
+        if not any(verdict.is_shown for verdict in harms[window])
+    }
+    held = checks(evidence, open_gains, rule)
+    failed = [check.sentence for check in held if not check.passed]
+    chosen = choose(
+        windows,
+        incumbent=incumbent,
+        admissible=admissible,
+        lower_gain=lower_gain,
+        worthwhile_percent=rule.worthwhile_percent,
+    )
+    iw = None if failed else chosen
+    reasons = failed or _reasons(iw, verdicts, incumbent, gains, rule)
+    return Recommendation(
+        iw=iw,
+        incumbent=incumbent,
+        is_decided=not failed,
+        reasons=tuple(reasons),
+        checks=held,
+        candidates=verdicts,
+        rfc9040_iw=incumbent if iw is None else min(iw, incumbent + rule.rfc9040_step),
+    )
+
+
+def _interval(found: Gain | str, rule: Rule) -> Interval | None:
+    return None if isinstance(found, str) else found.estimate.interval(rule.confidence)
+
+
+def _harms(evidence: Evidence, window: int, rule: Rule) -> tuple[HarmVerdict, ...]:
+    verdicts = []
+    for margin in rule.margins:
+        for incumbent in evidence.incumbents:
+            if incumbent == window:
+                continue
+            found = evidence.harms[margin.id, window, incumbent]
+            if isinstance(found, str):
+                verdicts.append(
+                    HarmVerdict(
+                        margin=margin, against=incumbent, worsening=None, verdict="not measured", reason=found
+                    )
+                )
+                continue
+            interval = found.interval(rule.confidence)
+            verdicts.append(
+                HarmVerdict(
+                    margin=margin,
+                    against=incumbent,
+                    worsening=interval,
+                    # Non-inferiority: shown not to be worse by the margin, not merely not shown to be worse.
+                    verdict="passed" if interval.upper < margin.limit else "failed",
+                    reason=None,
+                )
+            )
+    return tuple(verdicts)
+
+
+def _verdicts(
+    evidence: Evidence,
+    rule: Rule,
+    gains: dict[tuple[int, int], Interval | None],
+    harms: dict[int, tuple[HarmVerdict, ...]],
+    surpassed: dict[int, tuple[int, ...]],
+) -> tuple[CandidateVerdict, ...]:
+    found = {
+        candidate.segments: evidence.gains.get((candidate.segments, evidence.incumbent))
+        for candidate in evidence.candidates
+    }
+    tested = {
+        window: gain for window, gain in found.items() if gain is not None and not isinstance(gain, str)
+    }
+    adjusted = dict(zip(tested, holm([gain.p_value for gain in tested.values()]), strict=True))
+    verdicts = []
+    for candidate in evidence.candidates:
+        window = candidate.segments
+        interval = gains.get((window, evidence.incumbent))
+        verdict = CandidateVerdict(
+            candidate=candidate,
+            gain_percent=interval,
+            typical_percent=tested[window].typical_percent if window in tested else None,
+            p_value=adjusted.get(window),
+            harms=harms[window],
+            is_admissible=all(harm.permits for harm in harms[window]),
+            is_worthwhile=interval is not None and interval.lower >= rule.worthwhile_percent,
+            surpassed_by=surpassed[window],
+            sentence="",
+        )
+        sentence = _sentence(verdict, evidence.incumbent, rule)
+        verdicts.append(dataclasses.replace(verdict, sentence=sentence))
+    return tuple(verdicts)
+
+
+def _sentence(verdict: CandidateVerdict, incumbent: int, rule: Rule) -> str:
+    window = verdict.candidate.segments
+    if window == incumbent:
+        return f"IW {window} is the incumbent."
+    if verdict.gain_percent is None:
+        return f"IW {window} has no loads that pair with those of IW {incumbent}."
+    parts = [f"IW {window} saves {spell(verdict.gain_percent, '%')} of page time against IW {incumbent}"]
+    if verdict.is_worthwhile:
+        parts.append(f"worthwhile: the lower bound reaches {rule.worthwhile_percent:g} %")
+    else:
+        parts.append(f"not worthwhile: the lower bound is below {rule.worthwhile_percent:g} %")
+    stopped = [harm for harm in verdict.harms if not harm.permits]
+    parts += [_stop(harm) for harm in stopped] or ["admissible: every harm bound that was measured holds"]
+    if verdict.surpassed_by:
+        parts.append(
+            f"surpassed by IW {', '.join(map(str, verdict.surpassed_by))}, which saves at least {rule.worthwhile_percent:g} % again"
+        )
+    return "; ".join(parts) + "."
+
+
+def _stop(harm: HarmVerdict) -> str:
+    if harm.worsening is None:
+        return f"not admissible: {harm.margin.title} could not be measured ({harm.reason})"
+    kind = "a level of" if harm.margin.is_level else "worse by"
+    return (
+        f"not admissible: {harm.margin.title}, {kind} {spell(harm.worsening, harm.margin.unit)}, "
+        f"is not shown to stay below {harm.margin.limit:g} {harm.margin.unit}"
+    )
+
+
+def spell(interval: Interval, unit: str) -> str:
+    """An interval for a sentence.
+
+    >>> spell(Interval(2.345, 1.0, 3.5), "%")
+    '2.35 % [1.00, 3.50]'
+    """
+    return f"{interval.estimate:.2f} {unit} [{interval.lower:.2f}, {interval.upper:.2f}]".replace(
+        "-", "\u2212"
+    )
+
+
+def _reasons(
+    iw: int | None,
+    verdicts: Sequence[CandidateVerdict],
+    incumbent: int,
+    gains: dict[tuple[int, int], Interval | None],
+    rule: Rule,
+) -> list[str]:
+    reasons = []
+    if iw is None:
+        reasons.append(
+            f"No candidate is admissible, worthwhile against IW {incumbent} and unsurpassed: IW {incumbent} stays."
+        )
+        reasons += [verdict.sentence for verdict in verdicts if verdict.candidate.segments != incumbent]
+        smallest = min(verdict.candidate.segments for verdict in verdicts)
+        confirmed = gains.get((incumbent, smallest))
+        if confirmed is not None:
+            reasons.append(
+                f"The incumbent itself: IW {incumbent} saves {spell(confirmed, '%')} of page time against IW {smallest}."
+            )
+    else:
+        reasons += [verdict.sentence for verdict in verdicts if verdict.candidate.segments == iw]
+        reasons.append(
+            f"No larger admissible candidate saves {rule.worthwhile_percent:g} % again over IW {iw}."
+        )
+        reasons += [
+            verdict.sentence for verdict in verdicts if verdict.candidate.segments not in (iw, incumbent)
+        ]
+        reasons.append(
+            f"Not measured in this edition, and not counted as passed: {'; '.join(harm.title for harm in UNMEASURED)}."
+        )
+    return reasons

@@ -1,0 +1,275 @@
+"""Each answer of the rule, and each reason for it, brought out by made-up cells."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from reports.evidence import weigh
+from reports.loads import CellsError, loads_of
+from reports.recommend import Recommendation, choose, decide
+from reports.rule import CANDIDATES, MARGINS, RULE, UNMEASURED, Candidate, Margin, Role, Unmeasured
+from reports.sensitivity import sensitivity
+from schema.derived import CELL
+from tests.reports.made_up import POPULATIONS, cells
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FIG_2_MEANS_MS = {3: 489.8, 6: 474.6, 10: 467.5, 16: 466.1, 26: 466.8, 42: 468.2}
+"""Dukkipati et al. 2010, Fig. 2: mean latency of web search by initial window."""
+
+QUICK = dataclasses.replace(RULE, replicates=400)
+
+
+def recommend(table: pa.Table) -> Recommendation:
+    loads = loads_of(table, congestion_control="cubic")
+    return decide(weigh(loads, POPULATIONS, rule=QUICK), rule=QUICK)
+
+
+def fig_2_gain(window: int, against: int) -> float:
+    return 100 * (1 - FIG_2_MEANS_MS[window] / FIG_2_MEANS_MS[against])
+
+
+def test_fig_2_of_2010_gives_ten_where_three_was_in_force() -> None:
+    assert choose([*FIG_2_MEANS_MS], incumbent=3, admissible={*FIG_2_MEANS_MS}, lower_gain=fig_2_gain) == 10
+
+
+def test_fig_2_of_2010_leaves_ten_where_ten_is_in_force() -> None:
+    chosen = choose([*FIG_2_MEANS_MS], incumbent=10, admissible={*FIG_2_MEANS_MS}, lower_gain=fig_2_gain)
+    assert chosen is None
+
+
+def test_fig_2_with_a_lower_bound_asks_for_more() -> None:
+    chosen = choose(
+        [*FIG_2_MEANS_MS],
+        incumbent=3,
+        admissible={*FIG_2_MEANS_MS},
+        lower_gain=fig_2_gain,
+        worthwhile_percent=0.2,
+    )
+    assert chosen == 16
+
+
+def test_fig_2_without_ten_admissible_gives_sixteen() -> None:
+    admissible = {*FIG_2_MEANS_MS} - {10}
+    assert choose([*FIG_2_MEANS_MS], incumbent=3, admissible=admissible, lower_gain=fig_2_gain) == 16
+
+
+def test_a_larger_window_that_gains_and_does_no_harm_is_recommended() -> None:
+    found = recommend(cells(gain_percent={3: -6, 10: 0, 16: 4, 30: 4.3}))
+    assert (found.iw, found.is_decided) == (16, True)
+    assert found.answer == "IW 16"
+    assert found.reasons[0].startswith("IW 16 saves 4.")
+    assert "competing bulk flow" in found.reasons[-1]
+    assert "not counted as passed" in found.reasons[-1]
+
+
+def test_a_still_larger_window_is_recommended_where_it_gains_again() -> None:
+    found = recommend(cells(gain_percent={3: -6, 10: 0, 16: 4, 30: 7}))
+    assert found.iw == 30
+    assert next(v for v in found.candidates if v.candidate.segments == 16).surpassed_by == (30,)
+
+
+def test_a_smaller_window_is_recommended_where_it_gains() -> None:
+    assert recommend(cells(gain_percent={3: 5, 10: 0, 16: -3, 30: -9})).iw == 3
+
+
+def test_no_change_where_nothing_gains_enough() -> None:
+    found = recommend(cells(gain_percent={3: -6, 10: 0, 16: 0.4, 30: 0.5}))
+    assert (found.iw, found.is_decided, found.answer) == (None, True, "no change")
+    assert found.reasons[0] == (
+        "No candidate is admissible, worthwhile against IW 10 and unsurpassed: IW 10 stays."
+    )
+    assert "IW 10 saves 5.6" in found.reasons[-1]
+
+
+def test_no_change_where_the_gain_costs_retransmissions() -> None:
+    table = cells(gain_percent={3: -6, 10: 0, 16: 4, 30: 5}, retransmitted_percent={16: 2.0, 30: 4.0})
+    found = recommend(table)
+    assert (found.iw, found.is_decided) == (None, True)
+    verdict = next(v for v in found.candidates if v.candidate.segments == 16)
+    assert (verdict.is_worthwhile, verdict.is_admissible) == (True, False)
+    failed = {harm.margin.id for harm in verdict.harms if harm.verdict == "failed"}
+    assert failed == {
+        "retransmitted_bytes_average",
+        "retransmitted_bytes_slow",
+        "responses_retransmitted_average",
+    }
+    assert "retransmitted bytes, average population, worse by 1.90 pp" in verdict.sentence
+
+
+def test_a_harmful_window_does_not_surpass_a_harmless_one() -> None:
+    table = cells(gain_percent={3: -6, 10: 0, 16: 4, 30: 9}, retransmitted_percent={30: 4.0})
+    assert recommend(table).iw == 16
+
+
+def test_a_gain_of_the_many_does_not_excuse_a_loss_of_the_slow() -> None:
+    table = cells(gain_percent={3: 0, 10: 0, 16: 40, 30: 0}, slow_gain_percent={3: 0, 10: 0, 16: -1.5, 30: 0})
+    found = recommend(table)
+    assert found.iw is None
+    verdict = next(v for v in found.candidates if v.candidate.segments == 16)
+    assert verdict.is_worthwhile
+    assert "slow_mean" in {harm.margin.id for harm in verdict.harms if harm.verdict == "failed"}
+
+
+def test_loss_inside_the_window_is_held_as_a_level() -> None:
+    table = cells(gain_percent={10: 0, 16: 4}, retransmitted_percent={10: 5.5, 16: 5.5})
+    found = recommend(table)
+    assert found.iw is None
+    verdict = next(v for v in found.candidates if v.candidate.segments == 16)
+    assert [h.margin.id for h in verdict.harms if h.verdict == "failed"] == ["connections_initial_loss"]
+
+
+def test_a_p99_without_enough_loads_is_not_measured_and_not_passed() -> None:
+    found = recommend(cells(gain_percent={10: 0, 16: 4}))
+    verdict = next(v for v in found.candidates if v.candidate.segments == 16)
+    unmeasured = {harm.margin.id: harm.reason for harm in verdict.harms if harm.verdict == "not measured"}
+    assert unmeasured == {
+        "page_time_p95": "needs 200 paired loads, has 192",
+        "page_time_p99": "needs 1000 paired loads, has 192",
+        "page_time_p999": "needs 10000 paired loads, has 192",
+    }
+
+
+def test_a_tail_that_grows_stops_a_candidate() -> None:
+    table = cells(gain_percent={10: 0, 16: 4}, pages=30).to_pylist()
+    for row in table:
+        if row["iw"] == 16 and row["profile"] == "slow" and row["page"] >= "page25":
+            row["page_ms"] *= 1.06
+    found = recommend(pa.Table.from_pylist(table, schema=CELL))
+    verdict = next(v for v in found.candidates if v.candidate.segments == 16)
+    assert "page_time_p95" in {harm.margin.id for harm in verdict.harms if harm.verdict == "failed"}
+
+
+def test_without_a_slow_profile_the_required_margins_stop_every_candidate() -> None:
+    populations: dict[Role, dict[str, float]] = {"average": {"cable": 1.0}, "slow": {"slow": 1.0}}
+    table = cells(gain_percent={10: 0, 16: 4}, profiles=("cable",))
+    loads = loads_of(table, congestion_control="cubic")
+    found = decide(weigh(loads, populations, rule=QUICK), rule=QUICK)
+    assert found.iw is None
+    assert "could not be measured (no cell of the profiles slow)" in " ".join(found.reasons)
+
+
+def test_the_aa_gate_fails_where_seeds_alone_move_page_times() -> None:
+    found = recommend(cells(gain_percent={3: -6, 10: 0, 16: 8, 30: 8}, noise_percent=12, seeds=3))
+    aa = next(check for check in found.checks if check.id == "aa")
+    assert (found.iw, found.is_decided, aa.passed) == (None, False, False)
+    assert "chance alone moves page times by more" in found.reasons[0]
+
+
+def test_the_aa_gate_proves_nothing_without_loss() -> None:
+    found = recommend(cells(gain_percent={10: 0, 16: 4}, retransmitted_percent={10: 0.0, 16: 0.0}))
+    assert (found.iw, found.is_decided) == (None, False)
+    assert found.reasons == ("The A/A gate could not be held: no page was loaded under loss with two seeds.",)
+
+
+def test_too_few_pages_decide_nothing() -> None:
+    found = recommend(cells(gain_percent={10: 0, 16: 8}, pages=12))
+    assert (found.iw, found.is_decided) == (None, False)
+    assert "12 pages pair in the smallest comparison; the rule asks for 20." in found.reasons
+
+
+def test_too_few_seeds_decide_nothing() -> None:
+    found = recommend(cells(gain_percent={10: 0, 16: 8}, seeds=2))
+    assert found.reasons == ("The poorest page has 2 paired seeds; the rule asks for 3.",)
+
+
+def test_an_interval_too_wide_decides_nothing() -> None:
+    found = recommend(cells(gain_percent={10: 0, 16: 2}, spread_percent=15))
+    power = next(check for check in found.checks if check.id == "power")
+    assert (found.iw, found.is_decided, power.passed) == (None, False, False)
+
+
+def test_refused_cells_are_left_out_counted_and_stop_the_answer_when_many() -> None:
+    few = frozenset({("page03.test", 16, 2)})
+    table = cells(gain_percent={10: 0, 16: 4}, refused=few)
+    loads = loads_of(table, congestion_control="cubic")
+    assert loads.states == {"done": 382, "refused": 2}
+    assert [(m.profile, m.iw, m.state, m.cells) for m in loads.missing] == [
+        ("cable", 16, "refused", 1),
+        ("slow", 16, "refused", 1),
+    ]
+    assert recommend(table).iw == 16
+    many = frozenset((f"page{page:02}.test", 16, 2) for page in range(24))
+    found = recommend(cells(gain_percent={10: 0, 16: 4}, refused=many))
+    assert (found.iw, found.is_decided) == (None, False)
+    assert "87.5 % of the cells are done; the rule asks for 95 %." in found.reasons
+
+
+def test_a_refused_cell_takes_its_pair_out_with_it() -> None:
+    """Page 3 would turn the mean were its one slow load at IW 10 held against nothing."""
+    lone = frozenset(("page03.test", 16, seed) for seed in range(1, 5))
+    loads = loads_of(cells(gain_percent={10: 0, 16: 4}, refused=lone), congestion_control="cubic")
+    evidence = weigh(loads, POPULATIONS, rule=QUICK)
+    assert evidence.pages == 23
+    found = evidence.gains[16, 10]
+    assert not isinstance(found, str)
+    assert found.pages == 23
+
+
+def test_a_replay_without_the_incumbent_decides_nothing() -> None:
+    found = recommend(cells(gain_percent={3: 0, 16: 4}))
+    assert (found.iw, found.is_decided) == (None, False)
+    assert "The incumbent IW 10 was not replayed." in found.reasons
+
+
+def test_last_years_window_is_the_incumbent_and_ten_stays_one_too() -> None:
+    table = cells(gain_percent={3: -6, 10: 0, 16: 4, 30: 9}, retransmitted_percent={16: 0.35, 30: 0.75})
+    loads = loads_of(table, congestion_control="cubic")
+    margins = tuple(m for m in MARGINS if m.measure == "retransmitted_bytes")
+    rule = dataclasses.replace(QUICK, margins=margins)
+    found = decide(weigh(loads, POPULATIONS, rule=rule, last_years=16), rule=rule)
+    assert found.incumbent == 16
+    verdict = next(v for v in found.candidates if v.candidate.segments == 30)
+    assert {(h.against, h.verdict) for h in verdict.harms if h.margin.population == "average"} == {
+        (16, "passed"),
+        (10, "failed"),
+    }
+    assert found.iw is None
+
+
+@pytest.mark.parametrize(
+    ("gains", "allowed"), [({10: 0, 16: 4}, 12), ({10: 0, 16: 0.1}, 10), ({3: 5, 10: 0}, 3)]
+)
+def test_rfc_9040_grows_by_two_segments_a_year_at_most(gains: dict[int, float], allowed: int) -> None:
+    assert recommend(cells(gain_percent=gains)).rfc9040_iw == allowed
+
+
+def test_sensitivity_says_what_another_bound_would_do() -> None:
+    table = cells(
+        gain_percent={3: -6, 10: 0, 16: 1.5, 30: 4}, retransmitted_percent={30: 0.7}, spread_percent=0.5
+    )
+    evidence = weigh(loads_of(table, congestion_control="cubic"), POPULATIONS, rule=QUICK)
+    assert decide(evidence, rule=QUICK).iw == 16
+    answers = {variant.id: found.answer for variant, found in sensitivity(evidence, rule=QUICK)}
+    assert answers["worthwhile_double"] == "no change"
+    assert answers["harm_ignored"] == "IW 30"
+    assert answers["margins_half"] == "IW 16"
+
+
+def test_another_congestion_control_does_not_mix_in() -> None:
+    table = cells(gain_percent={10: 0, 16: 4})
+    assert loads_of(table, congestion_control="bbr").pages == ()
+
+
+def test_a_cell_that_stands_twice_is_refused() -> None:
+    table = cells(gain_percent={10: 0})
+    with pytest.raises(CellsError, match="stands twice"):
+        loads_of(pa.concat_tables([table, table.slice(0, 1)]), congestion_control="cubic")
+
+
+def test_the_same_cells_give_the_same_recommendation() -> None:
+    table = cells(gain_percent={3: -6, 10: 0, 16: 4, 30: 4.3})
+    assert recommend(table) == recommend(table.take(list(range(table.num_rows))[::-1]))
+
+
+def test_ids_of_the_rule_are_unique_and_each_judgement_names_its_source() -> None:
+    every: tuple[Sequence[Candidate | Margin | Unmeasured], ...] = (CANDIDATES, MARGINS, UNMEASURED)
+    for judgements in every:
+        ids = [judgement.id for judgement in judgements]
+        assert len(set(ids)) == len(ids)
+        assert all(judgement.source for judgement in judgements)
