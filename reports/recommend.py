@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 from reports.bootstrap import Interval, holm
-from reports.gates import Check, checks
+from reports.checks import Check, checks
 from reports.rule import RULE, UNMEASURED, Candidate, Margin, Rule
 
 if TYPE_CHECKING:
