@@ -17,7 +17,8 @@ MEASURES: dict[str, str] = {
     "responses": "wire_bytes of every response that crossed the network",
     "responses_first": "wire_bytes of the first response on each connection",
     "responses_iw_limited": "wire_bytes of the responses at whose beginning the congestion window, by Linux's rule, was still the initial one",
-    "first_flights": "TCP payload of all that was asked of a connection before the first acknowledgement of response data could return",
+    "first_flights": "TCP payload from the server for all that was asked of a connection before the first acknowledgement of response data could return: its TLS flight, tickets, connection frames, responses and their TLS records",
+    "first_flights_after_tls": "first_flights without the TLS flight, which the client has acknowledged before it asks",
     "tls_flights": "the server's TLS flight of each TLS connection",
     "connections": "received_bytes of each connection with a response",
     "hosts": "received_bytes of all connections to one host on one page",
@@ -29,7 +30,10 @@ DISTRIBUTION = pa.schema(
     [
         field("measure", pa.string(), "what was counted: a name from MEASURES"),
         field(
-            "size_bytes", pa.int64(), "size in bytes; null for members whose size is unknown", nullable=True
+            "size_bytes",
+            pa.int64(),
+            "size in bytes; null for members whose size, or whose membership, is unknown",
+            nullable=True,
         ),
         field("count", pa.int64(), "members of exactly this size"),
         field("cumulative", pa.int64(), "members of this size or less; null for the unknown", nullable=True),
