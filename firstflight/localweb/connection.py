@@ -130,17 +130,24 @@ class Connection(asyncio.Protocol):
     def _pump(self) -> None:
         """Write what there is to write, as long as TCP takes it."""
         session = self._session
-        if session is None or self._transport.is_closing():
+        if session is None:
             return
-        while not self._is_paused and (plaintext := session.next_write(now_us())):
+        while not self._is_stuck and (plaintext := session.next_write(now_us())):
             self.entry.plaintext_bytes += len(plaintext)
             self._send(self._tls.encrypt(plaintext) if self._tls else plaintext)
+        if self._transport.is_closing():
+            return
         if session.wants_reset:
             self._reset()
         elif session.wants_close and not session.is_waiting:
             self._transport.close()
-        elif session.is_waiting and self._listener.fault and not self._is_paused:
+        elif session.is_waiting and self._listener.fault:
             self._look_again()
+
+    @property
+    def _is_stuck(self) -> bool:
+        """Whether TCP takes nothing: for now, or because the client is gone."""
+        return self._is_paused or self._transport.is_closing()
 
     def _look_again(self) -> None:
         if self._poll:

@@ -6,11 +6,11 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from firstflight.localweb import markup, padding, tree
-from firstflight.localweb.modes import Mode, Origin
-from firstflight.localweb.tree import Tree
 
 if TYPE_CHECKING:
+    from firstflight.localweb.modes import Mode, Origin
     from firstflight.localweb.recipes import Page
+    from firstflight.localweb.tree import Tree
 
 MEDIA_TYPES = {
     "document": "text/html; charset=utf-8",

@@ -15,7 +15,7 @@ CHUNK = 16_384
 """Bytes of body written at a time: a TLS record's most, and an H2 frame's."""
 
 
-class ProtocolViolation(Exception):  # noqa: N818  # what the client did, not what went wrong with us
+class ProtocolViolation(Exception):  # what the client did, not what went wrong with us
     """The client sent what is not HTTP; the connection is dropped."""
 
 

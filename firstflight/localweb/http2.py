@@ -26,12 +26,13 @@ class Http2Session:
     wants_close = False
 
     def __init__(self, answering: Answering, count_frames: Callable[[int], None]) -> None:
-        config = h2.config.H2Configuration(client_side=False, header_encoding="utf-8")
+        config = h2.config.H2Configuration(client_side=False, header_encoding=None)
         self._connection = h2.connection.H2Connection(config)
         self._connection.initiate_connection()
         self._answering = answering
         self._count_frames = count_frames
-        self._requests: dict[int, tuple[str, str, str]] = {}
+        self._requests: dict[int, dict[bytes, bytes]] = {}
+        """Header fields, by stream, of requests that have not ended."""
         self._pending: dict[int, Outgoing] = {}
         """By stream, the next to have its turn first."""
 
@@ -43,9 +44,7 @@ class Http2Session:
             raise ProtocolViolation(str(exc)) from exc
         for event in events:
             if isinstance(event, h2.events.RequestReceived):
-                fields = dict(event.headers)
-                request = (fields[":method"], fields.get(":authority", ""), fields[":path"])
-                self._requests[event.stream_id] = request
+                self._requests[event.stream_id] = dict(event.headers)
             elif isinstance(event, h2.events.DataReceived):
                 self._connection.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             elif isinstance(event, h2.events.StreamEnded):
@@ -57,7 +56,9 @@ class Http2Session:
                 self._pending.clear()
 
     def _answer(self, stream_id: int) -> None:
-        method, authority, path = self._requests.pop(stream_id)
+        found = self._requests.pop(stream_id)
+        names = (b":method", b":authority", b":path")
+        method, authority, path = (found.get(name, b"").decode("latin-1") for name in names)
         outgoing = self._answering(method, authority, path, self.protocol, stream_id)
         if outgoing:
             self._pending[stream_id] = outgoing

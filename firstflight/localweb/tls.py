@@ -10,7 +10,7 @@ ALERT_HANDSHAKE_FAILURE = bytes.fromhex("15030300020228")
 READ_SIZE = 65_536
 
 
-class TLSFailure(Exception):  # noqa: N818  # the peer's doing as often as not
+class TLSFailure(Exception):  # the peer's doing as often as not
     """The handshake or a record was bad; `to_send` still has to go out."""
 
 

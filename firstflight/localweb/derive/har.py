@@ -134,4 +134,4 @@ def media_type(value: str | None) -> str:
 
 def started(entry: Entry) -> float:
     """When it was asked for, in seconds."""
-    return datetime.datetime.fromisoformat(entry["startedDateTime"].replace("Z", "+00:00")).timestamp()
+    return datetime.datetime.fromisoformat(entry["startedDateTime"]).timestamp()

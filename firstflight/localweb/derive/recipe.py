@@ -26,10 +26,9 @@ RESOURCE_TYPES = {
     "ping": "fetch",
     "preflight": "fetch",
     "eventsource": "fetch",
-    "manifest": "other",
     "media": "media",
 }
-"""Chrome's word for what asked to ours; what stands not here is told by the media type."""
+"""Chrome's word for what asked, to ours; any other word is `other`."""
 
 MEDIA_TYPES = (
     ("html", "document"),
@@ -145,10 +144,11 @@ def settle_kinds(kept: Sequence[Exchange], parents: Sequence[tuple[int | None, s
 
 
 def kind_of(one: Exchange) -> str:
-    """One of recipes.KINDS."""
-    if one.resource_type in RESOURCE_TYPES:
-        return RESOURCE_TYPES[one.resource_type]
-    return next((kind for word, kind in MEDIA_TYPES if word in one.mime_type), "other")
+    """One of recipes.KINDS, by the browser's word for it; else by its media type."""
+    if one.resource_type:
+        return RESOURCE_TYPES.get(one.resource_type, "other")
+    kind = next((kind for word, kind in MEDIA_TYPES if word in one.mime_type), "other")
+    return "fetch" if kind == "document" and one.status == 204 else kind
 
 
 def is_redirect(one: Exchange) -> bool:
