@@ -47,7 +47,7 @@ static void set_option(int descriptor, int level, int name, int value) {
  * choosing the window costs no command. */
 static void bind_client(int descriptor, int iw, int port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    address.sin_addr.s_addr = htonl(0x0a010000u + (uint32_t)iw);
+    address.sin_addr.s_addr = client_address(iw);
     if (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0) die("bind");
 }
 

@@ -25,10 +25,13 @@ def answer(**facts: Any) -> None:
 class Player:
     """The player's process, and its answers."""
 
-    def __init__(self, net: Any, *, path: str, congestion_control: str) -> None:
-        servers = [f"{s.name}:{s.pid}:{topology.server_address(n)}" for n, s in enumerate(net.hosts[1:])]
+    def __init__(self, net: Any, work: dict[str, Any]) -> None:
+        names = topology.server_names(work["origins"])
+        servers = [f"{name}:{net[name].pid}:{topology.server_address(n)}" for n, name in enumerate(names)]
+        windows = ",".join(str(window) for window in work["windows"])
+        client = f"client:{net['client'].pid}:none"
         self.process = subprocess.Popen(
-            [path, congestion_control, f"client:{net['client'].pid}:10.1.0.1", *servers],
+            [work["player"], work["congestion_control"], windows, client, *servers],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -55,8 +58,8 @@ class Player:
 def main() -> None:
     """All the work of this guest's life."""
     work = json.loads(Path(sys.argv[1]).read_text())
-    net = topology.start(origins=work["origins"], windows=work["windows"])
-    player = Player(net, path=work["player"], congestion_control=work["congestion_control"])
+    net = topology.start(origins=work["origins"], player=work["player"])
+    player = Player(net, work)
     for path in work["pages"]:
         player.tell(f"page {path}")
     for shift in work["shifts"]:

@@ -111,12 +111,17 @@ static void run_flight(const char *id, int host, int iw, long bytes) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 5) {
-        fprintf(stderr, "usage: player CONGESTION_CONTROL CLIENT BACKGROUND ORIGIN...; each NAME:PID:ADDRESS\n");
+    if (argc == 2 && strcmp(argv[1], "hold") == 0) hold();
+    if (argc < 6) {
+        fprintf(stderr, "usage: player CONGESTION_CONTROL WINDOW,... CLIENT BACKGROUND ORIGIN...\n"
+                        "each host NAME:PID:ADDRESS\n");
         return 2;
     }
+    int windows[64], window_count = 0;
+    for (char *word = strtok(argv[2], ","); word && window_count < 64; word = strtok(NULL, ","))
+        windows[window_count++] = atoi(word);
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
-    enter_world(argc - 2, argv + 2, argv[1]);
+    enter_world(argc - 3, argv + 3, argv[1], windows, window_count);
     timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = TIMER};
     if (timer < 0 || epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, timer, &event) < 0) die("timer");

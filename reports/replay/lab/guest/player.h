@@ -99,10 +99,15 @@ struct host {
 };
 extern struct host *hosts;
 extern int host_count, epoll_descriptor, offloads_on;
-void enter_world(int argc, char **argv, const char *congestion);
+void enter_world(int argc, char **argv, const char *congestion, const int *windows, int window_count);
+_Noreturn void hold(void);
 uint64_t bottleneck_drops(void);
 nanoseconds now(void);
 _Noreturn void die(const char *what);
+
+/* wire.c: addresses, routes, neighbours */
+void wire(int host, const int *windows, int window_count);
+uint32_t client_address(int window);
 
 /* page.c */
 struct page *read_page(const char *path);

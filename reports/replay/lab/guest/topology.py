@@ -6,10 +6,12 @@ Runs inside the guest under Debian's Python, which has Mininet.
            <-[rate down]--    <-[delay down]--
 
 Delay and rate never share an interface, so the queue holds what waits for the bottleneck and nothing else.
+Mininet makes hosts, links and switches; their addresses come from the player (wire.c), their shape from `shape`.
 """
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +32,48 @@ CALIBRATION_QUEUE_BYTES = 4_000_000
 HTB_BURST = "15k"
 """What Mininet's default shaper hard-codes: ten packets pass unshaped."""
 
+LINKS: list[str] = []
+"""Links that are still to be made: all at once."""
+
 
 class BareIntf(Intf):  # type: ignore[misc]
-    """An interface that `ip -batch` configures, not a command for every attribute."""
+    """An interface that the player configures, not a command for every attribute."""
 
     def config(self, **_params: Any) -> dict[str, Any]:
         """Later, in one go."""
         return {}
 
 
-class BareHost(Host):  # type: ignore[misc]
-    """A host whose interface is configured by `wire`."""
+class BatchedLink(Link):  # type: ignore[misc]
+    """A veth pair that is made together with all others."""
+
+    @classmethod
+    def makeIntfPair(  # noqa: N802  # Mininet's name
+        cls, intfname1: str, intfname2: str, _mac1: None, _mac2: None, node1: Any, node2: Any, **_params: Any
+    ) -> None:
+        """Remember it."""
+        one, other = (f"netns {node.pid if node.inNamespace else 1}" for node in (node1, node2))
+        LINKS.append(f"link add name {intfname1} {one} type veth peer name {intfname2} {other}")
+
+
+class ShellHost(Host):  # type: ignore[misc]
+    """A host with a shell, to run tc in."""
 
     def config(self, **_params: Any) -> dict[str, Any]:
-        """Later, in one go."""
+        """The player's part."""
         return {}
+
+
+class BareHost(ShellHost):
+    """A host without a shell: a process that holds the namespace. Shells are most of Mininet's start."""
+
+    def startShell(self, mnopts: str | None = None) -> None:  # noqa: ARG002, N802  # Mininet's names
+        """The player holds the namespace, which exists once it has said a byte."""
+        self.shell = subprocess.Popen([self.params["player"], "hold"], stdout=subprocess.PIPE)
+        assert self.shell.stdout
+        self.shell.stdout.read(1)
+        self.pid = self.shell.pid
+        self.waiting = False
 
 
 class Bridge(Switch):  # type: ignore[misc]
@@ -66,16 +95,26 @@ class Bridge(Switch):  # type: ignore[misc]
 class Star(Topo):  # type: ignore[misc]
     """Client and servers around the bottleneck; interface names follow the order of the links."""
 
-    def build(self, *, origins: int) -> None:
+    def build(self, *, origins: int, player: str) -> None:
         """`near` serves the background, o0, o1, ... the pages."""
-        self.addHost("client")
+        self.addHost("client", cls=ShellHost)
         self.addSwitch("s1")
         self.addSwitch("s2")
         self.addLink("client", "s1")  # client-eth0, s1-eth1
         self.addLink("s1", "s2")  # s1-eth2, s2-eth1
-        for name in ["near", *(f"o{number}" for number in range(origins))]:
-            self.addHost(name)
+        for name in server_names(origins):
+            self.addHost(name, cls=BareHost, player=player)
             self.addLink(name, "s2")
+
+
+def server_names(origins: int) -> list[str]:
+    """In the order of their numbers, which Mininet's own sorting of names is not."""
+    return ["near", *(f"o{number}" for number in range(origins))]
+
+
+def server_address(number: int) -> str:
+    """Address of the server with this number, from 0."""
+    return f"10.0.{number // 200 + 1}.{number % 200 + 1}"
 
 
 def batch(node: Any, lines: list[str], command: str = "ip") -> None:
@@ -87,77 +126,27 @@ def batch(node: Any, lines: list[str], command: str = "ip") -> None:
         raise RuntimeError(f"{node.name}: {command}: {said}")
 
 
-def server_address(number: int) -> str:
-    """Address of the server with this number, from 0."""
-    return f"10.0.{number // 200 + 1}.{number % 200 + 1}"
-
-
-def server_mac(number: int) -> str:
-    """Its hardware address."""
-    return f"02:00:00:00:{number >> 8:02x}:{number & 255:02x}"
-
-
-CLIENT_MAC = "02:00:00:01:00:00"
-
-
-def client_address(window: int) -> str:
-    """The client's address for loads at this initial window (player: bind_client)."""
-    return f"10.1.0.{window}"
-
-
-def start(*, origins: int, windows: list[int]) -> Any:
-    """The running network; `windows` are all the initial windows that its cells will ask for."""
-    net = Mininet(topo=Star(origins=origins), link=Link, intf=BareIntf, host=BareHost, switch=Bridge, controller=None)
+def start(*, origins: int, player: str) -> Any:
+    """The running network, its addresses still to come from the player."""
+    Mininet.inited = True  # its limits for large machines would be set by thirty calls of sysctl
+    topo = Star(origins=origins, player=player)
+    net = Mininet(topo=topo, link=BatchedLink, intf=BareIntf, switch=Bridge, controller=None, build=False)
+    net.build()
+    batch(net["s1"], LINKS)
     net.start()
-    servers = net.hosts[1:]
-    wire_client(net["client"], len(servers), windows)
-    for number, server in enumerate(servers):
-        wire_server(server, number, windows)
-    shape_first(net)
-    return net
-
-
-def wire_client(client: Any, servers: int, windows: list[int]) -> None:
-    """Addresses, one for each window, and permanent neighbours: no ARP."""
-    device = "client-eth0"
-    batch(
-        client,
-        [
-            f"link set {device} address {CLIENT_MAC} up",
-            *(f"addr add {client_address(window)}/8 dev {device}" for window in windows),
-            *(f"neigh replace {server_address(n)} lladdr {server_mac(n)} dev {device}" for n in range(servers)),
-        ],
-    )
-
-
-def wire_server(server: Any, number: int, windows: list[int]) -> None:
-    """Its address, and to each of the client's a route that sets the initial window."""
-    device = f"{server.name}-eth0"
-    lines = [
-        f"link set {device} address {server_mac(number)} up",
-        f"addr add {server_address(number)}/8 dev {device}",
-    ]
-    for window in windows:
-        lines += [
-            f"route add {client_address(window)}/32 dev {device} initcwnd {window}",
-            f"neigh replace {client_address(window)} lladdr {CLIENT_MAC} dev {device}",
-        ]
-    batch(server, lines)
-
-
-def shape_first(net: Any) -> None:
-    """Delay lines that `shape` changes from profile to profile."""
     batch(net["s1"], [f"qdisc add dev s2-eth1 root netem delay 1ms limit {DELAY_LINE_PACKETS}"], "tc")
     batch(net["client"], [f"qdisc add dev client-eth0 root netem delay 1ms limit {DELAY_LINE_PACKETS}"], "tc")
+    return net
 
 
 def shape(net: Any, profile: dict[str, Any], *, calibrating: bool) -> None:
     """Put one network profile in force."""
     queue = CALIBRATION_QUEUE_BYTES if calibrating else profile["queue_bytes"]
     one_way = f"delay {profile['rtt_us'] / 2:.1f}us limit {DELAY_LINE_PACKETS}"
+    up = f"rate {profile['up_bps']}bit burst {BUCKET_BYTES} limit {CALIBRATION_QUEUE_BYTES}"
     lines = [
         *down(profile, queue),
-        f"qdisc replace dev s1-eth2 root tbf rate {profile['up_bps']}bit burst {BUCKET_BYTES} limit {CALIBRATION_QUEUE_BYTES}",
+        f"qdisc replace dev s1-eth2 root tbf {up}",
         f"qdisc change dev s2-eth1 root netem {one_way}",
     ]
     batch(net["s1"], lines, "tc")
@@ -166,9 +155,10 @@ def shape(net: Any, profile: dict[str, Any], *, calibrating: bool) -> None:
 
 def down(profile: dict[str, Any], queue_bytes: int) -> list[str]:
     """The bottleneck: a bucket of one packet over a queue in bytes; or Mininet's shaper, to show that it fails."""
+    rate = f"rate {profile['down_bps']}bit"
     if profile["shaper"] == "mininet":
         return [
             "qdisc replace dev s1-eth1 root handle 5: htb default 1",
-            f"class replace dev s1-eth1 parent 5: classid 5:1 htb rate {profile['down_bps']}bit burst {HTB_BURST}",
+            f"class replace dev s1-eth1 parent 5: classid 5:1 htb {rate} burst {HTB_BURST}",
         ]
-    return [f"qdisc replace dev s1-eth1 root tbf rate {profile['down_bps']}bit burst {BUCKET_BYTES} limit {queue_bytes}"]
+    return [f"qdisc replace dev s1-eth1 root tbf {rate} burst {BUCKET_BYTES} limit {queue_bytes}"]

@@ -39,6 +39,12 @@ nanoseconds now(void) {
     return (nanoseconds)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+/* Be a host: a process in a network namespace of its own, for Mininet to name. */
+_Noreturn void hold(void) {
+    if (unshare(CLONE_NEWNET) < 0 || write(STDOUT_FILENO, "\n", 1) != 1) die("hold");
+    for (;;) pause();
+}
+
 static void enter_namespace(int pid) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/ns/net", pid);
@@ -101,7 +107,7 @@ static int listen_here(int index, const char *congestion) {
 }
 
 /* Arguments: NAME:PID:ADDRESS of every host; the first is the client, where we stay. */
-void enter_world(int argc, char **argv, const char *congestion) {
+void enter_world(int argc, char **argv, const char *congestion, const int *windows, int window_count) {
     host_count = argc;
     hosts = calloc((size_t)argc, sizeof *hosts);
     epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
@@ -110,11 +116,13 @@ void enter_world(int argc, char **argv, const char *congestion) {
     if (!hosts || epoll_descriptor < 0 || netlink < 0 || !bottleneck_index) die("start");
     set_sysctl("tcp_mem", "262144 524288 1048576");
     offloads_off();
-    for (int i = argc - 1; i >= 0; i--) {
+    for (int i = 0; i < argc; i++)
         if (sscanf(argv[i], "%15[^:]:%d:%15s", hosts[i].name, &hosts[i].pid, hosts[i].address) != 3) die(argv[i]);
+    for (int i = argc - 1; i >= 0; i--) {
         enter_namespace(hosts[i].pid);
         tune_tcp();
         offloads_off();
+        wire(i, windows, window_count);
         if (i) hosts[i].listener = listen_here(i, congestion);
     }
 }

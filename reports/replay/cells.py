@@ -1,0 +1,98 @@
+"""Cells: which loads a replay consists of, and how each becomes a row."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from schema.derived import CELL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reports.populations import Profile
+    from reports.replay.recipes import Recipe
+
+BACKGROUND_LOAD = 0.05
+"""Share of the bottleneck that other people's short flows ask for. Ours: enough that seeds differ, and
+little enough that the page decides its own time. They come at IW 10, today's window."""
+
+BACKGROUND_SIZES = (380, 590, 920, 1410, 2280, 3720, 7090, 18_673)
+"""Of those flows, each as likely: deciles 20 to 90 of the 2010 paper's Fig 1 (lab/guest/background.c)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cell:
+    """One load: a page over a network at a window, with a seed."""
+
+    recipe: Recipe
+    profile: Profile
+    iw: int
+    seed: int
+    congestion_control: str
+
+    @property
+    def id(self) -> str:
+        """Short and unique within a replay; no host name of a hostile page reaches the guest."""
+        return f"{self.recipe.visit_id}.{self.profile.id}.{self.iw}.{self.seed}"
+
+    @property
+    def random_state(self) -> int:
+        """Where the generators begin: the same for every window, so that cells pair by page, profile and seed."""
+        text = f"{self.recipe.page}|{self.profile.id}|{self.seed}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+    @property
+    def virtual_limit_s(self) -> float:
+        """Ten times what the bytes alone need, and a minute: more is a load that hangs."""
+        return 60 + 10 * 8 * self.recipe.response_bytes / self.profile.down_bps
+
+    def command(self, page: int) -> str:
+        """As the player takes it; `page` is the recipe's number in its guest."""
+        flows = BACKGROUND_LOAD * self.profile.down_bps / (8 * sum(BACKGROUND_SIZES) / len(BACKGROUND_SIZES))
+        return f"cell {self.id} {page} {self.iw} {self.random_state} {flows:.6f} {self.virtual_limit_s:.1f}"
+
+
+def plan(
+    recipes: Sequence[Recipe],
+    profiles: Sequence[Profile],
+    *,
+    windows: Sequence[int],
+    seeds: int,
+    congestion_control: str,
+) -> list[Cell]:
+    """Every page over every profile at every window with every seed, from 1."""
+    return [
+        Cell(recipe=recipe, profile=profile, iw=iw, seed=seed, congestion_control=congestion_control)
+        for recipe in recipes
+        for profile in profiles
+        for iw in windows
+        for seed in range(1, seeds + 1)
+    ]
+
+
+def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | None) -> dict[str, Any]:
+    """A cell as a row of schema.derived.CELL; what was not measured is null."""
+    facts = answer or {}
+    values = {
+        "page": cell.recipe.page,
+        "visit_id": cell.recipe.visit_id,
+        "profile": cell.profile.id,
+        "iw": cell.iw,
+        "congestion_control": cell.congestion_control,
+        "seed": cell.seed,
+        "state": state,
+        "reason": reason,
+        **{f"{name}_ms": milliseconds(facts.get(f"{name}_ns")) for name in ("page", "document", "first_byte")},
+    }
+    return {name: values.get(name, facts.get(name)) for name in CELL.names}
+
+
+def milliseconds(nanoseconds: int | None) -> float | None:
+    """To the microsecond, which is what a cell repeats to.
+
+    >>> milliseconds(70_000_896)
+    70.001
+    """
+    return None if nanoseconds is None else round(nanoseconds / 1e6, 3)

@@ -1,0 +1,168 @@
+"""One guest: started on one CPU, listened to, and ended, whatever happens inside it."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reports.replay.errors import GuestFailed, LabMissing
+from reports.replay.lab.player import GUEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MEMORY = "512M"
+START_NS = 1_000_000_000_000_000_000
+"""The guest's wall clock at its start, always the same: nothing inside may depend on when it ran."""
+
+VIRTUAL_SECONDS = 2_000_000
+"""When the watchdog inside ends the driver: a program that waits for ever makes virtual time run away."""
+
+LOG_LINES = 40
+SCRATCH_FOLDERS = ("/dev/shm", "/var/tmp")  # noqa: S108  # a folder of our own is made below them
+KERNEL_NOISE = ("Using a channel type which is configured out of UML", "setup_one_line failed", "reboot: Power down")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lab:
+    """The programs of the lab."""
+
+    kernel: Path
+    player: Path
+
+
+def run_guest(
+    lab: Lab,
+    work: dict[str, Any],
+    pages: list[str],
+    on_answer: Callable[[dict[str, Any]], None],
+    *,
+    cpu: int,
+    wall_seconds: float,
+) -> None:
+    """Boot a guest, have it do `work` on `pages` (recipes as text), and pass on each of its answers.
+
+    GuestFailed if it did not finish, with the end of its log; what it had answered by then counts.
+    """
+    with scratch_folder() as scratch:
+        paths = []
+        for number, page in enumerate(pages):
+            path = scratch / f"{number}.page"
+            path.write_text(page, encoding="utf-8")
+            paths.append(str(path))
+        (scratch / "work.json").write_text(json.dumps({**work, "player": str(lab.player), "pages": paths}))
+        process = start(lab, scratch, cpu=cpu)
+        listen(process, on_answer, wall_seconds=wall_seconds)
+
+
+def start(lab: Lab, scratch: Path, *, cpu: int) -> subprocess.Popen[str]:
+    """The guest's kernel as a process group of its own, pinned: it is many times slower on two CPUs."""
+    argv = [
+        *("taskset", "-c", str(cpu), str(lab.kernel)),
+        *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"mem={MEMORY}"),
+        *("con=null", "con0=fd:0,fd:1", "quiet", "time-travel=inf-cpu", f"time-travel-start={START_NS}"),
+        *(f"init={GUEST / 'init'}", f"GUEST={GUEST}", f"WORK={scratch / 'work.json'}"),
+        f"VIRTUAL_SECONDS={VIRTUAL_SECONDS}",
+    ]
+    environment = {"TMPDIR": str(scratch), "HOME": str(scratch), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def listen(
+    process: subprocess.Popen[str], on_answer: Callable[[dict[str, Any]], None], *, wall_seconds: float
+) -> None:
+    """Pass on what the guest answers until it powers off; end it when its time is up or we are interrupted."""
+    late = threading.Event()
+
+    def stop() -> None:
+        late.set()
+        kill(process)
+
+    watchdog = threading.Timer(wall_seconds, stop)
+    watchdog.daemon = True
+    watchdog.start()
+    log: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
+    finished = False
+    try:
+        for answer in answers(process, log):
+            finished = finished or "finished" in answer
+            on_answer(answer)
+    finally:
+        watchdog.cancel()
+        kill(process)
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+    if late.is_set():
+        raise GuestFailed(f"a guest did not end within {wall_seconds:.0f} s", "\n".join(log))
+    if not finished:
+        last = f": {log[-1]}" if log else ""
+        raise GuestFailed(f"a guest ended before its work did{last}", "\n".join(log))
+
+
+def answers(process: subprocess.Popen[str], log: collections.deque[str]) -> Iterator[dict[str, Any]]:
+    """What stands on lines that begin with @; all else is kept as the log."""
+    assert process.stdout
+    for line in process.stdout:
+        text = line.strip()
+        if text.startswith("@"):
+            try:
+                yield json.loads(text[1:])
+            except json.JSONDecodeError:
+                log.append(text)  # cut off by the guest's death
+        elif text and not text.startswith(KERNEL_NOISE):
+            log.append(text)
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """The guest and the processes that its programs are, all of one group that we made."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder on a file system that may hold executable memory: the guest's RAM is a file in it."""
+    parent = executable_folder([*map(Path, SCRATCH_FOLDERS), Path(tempfile.gettempdir())])
+    scratch = Path(tempfile.mkdtemp(prefix="firstflight-guest-", dir=parent))
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def executable_folder(candidates: list[Path]) -> Path:
+    """The first of `candidates` that is writable, allows exec and has room for a guest."""
+    for folder in candidates:
+        if not (folder.is_dir() and os.access(folder, os.W_OK)):
+            continue
+        facts = os.statvfs(folder)
+        if not facts.f_flag & os.ST_NOEXEC and facts.f_bavail * facts.f_frsize > 1 << 30:
+            return folder
+    named = ", ".join(map(str, candidates))
+    raise LabMissing(f"no folder with 1 GB of room that allows exec among {named}: point TMPDIR at one")
+
+
+def usable_cpus() -> list[int]:
+    """CPUs that this process may run on."""
+    return sorted(os.sched_getaffinity(0))

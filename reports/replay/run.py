@@ -1,0 +1,262 @@
+"""A replay: cells shared out to guests, their answers gathered, gates applied."""
+
+from __future__ import annotations
+
+import heapq
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from reports.replay.cells import row
+from reports.replay.errors import GuestFailed
+from reports.replay.gates import SEGMENT_BYTES, Flight, Gate, gates
+from reports.replay.lab.machine import run_guest, usable_cpus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reports.populations import Profile
+    from reports.replay.cells import Cell
+    from reports.replay.lab.machine import Lab
+    from reports.replay.recipes import Recipe
+
+BACKGROUND_IW = 10
+"""The player's: every guest has a route for it."""
+
+FIRST_ORIGIN = 2
+"""Host 0 is the client, host 1 serves the background."""
+
+MOST_ORIGINS = 250
+"""Hosts of one guest; a page with more origins has some of them share a host's address."""
+
+LONGEST_GUEST_S = 1800.0
+
+
+class Progress(Protocol):
+    """Something that is told of every finished cell (tqdm, a list, nothing)."""
+
+    def update(self, n: float = 1, /) -> object:
+        """`n` more are done."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Shift:
+    """What one guest found out about one profile."""
+
+    profile: Profile
+    flights: list[Flight]
+    cells: list[Cell]
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    gates: list[Gate] = field(default_factory=list)
+
+
+@dataclass(kw_only=True, slots=True)
+class Guest:
+    """One guest's share of the cells."""
+
+    shifts: list[Shift]
+    recipes: list[Recipe]
+    origins: int
+    failure: GuestFailed | None = None
+    offloads_on: int = -1
+    boot_s: float = 0.0
+    wall_s: float = 0.0
+
+
+@dataclass(kw_only=True, slots=True)
+class Result:
+    """All that a replay yields."""
+
+    rows: list[dict[str, Any]]
+    guests: list[Guest]
+    wall_s: float
+
+    @property
+    def virtual_s(self) -> float:
+        """Seconds of page loads, in their own time."""
+        return sum(one["page_ms"] for one in self.rows if one["page_ms"] is not None) / 1e3
+
+
+def replay(
+    lab: Lab,
+    cells: Sequence[Cell],
+    *,
+    guests: int,
+    progress: Progress | None = None,
+    shaper: str = "tbf",
+    wall_seconds: float = LONGEST_GUEST_S,
+) -> Result:
+    """Run all cells on `guests` guests, each on a CPU of its own; rows come back in their one order."""
+    began = time.monotonic()
+    cpus = usable_cpus()
+    crew = [crew_guest(share) for share in share_out(cells, min(guests, len(cpus)))]
+    with ThreadPoolExecutor(max_workers=len(crew)) as pool:
+        jobs = [
+            pool.submit(work_through, lab, guest, cpus[number], progress, shaper, wall_seconds)
+            for number, guest in enumerate(crew)
+        ]
+        for job in jobs:
+            job.result()
+    rows = [one for guest in crew for shift in guest.shifts for one in judge(guest, shift)]
+    return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=time.monotonic() - began)
+
+
+def sort_key(one: dict[str, Any]) -> tuple[bytes, bytes, int, bytes, int]:
+    """Bytewise, by what names a cell."""
+    return (
+        one["page"].encode(),
+        one["profile"].encode(),
+        one["iw"],
+        one["congestion_control"].encode(),
+        one["seed"],
+    )
+
+
+def share_out(cells: Sequence[Cell], guests: int) -> list[list[Cell]]:
+    """Whole pages to the guests, the heaviest first, each to whoever has least: they end together."""
+    pages: dict[int, list[Cell]] = {}
+    for cell in cells:
+        pages.setdefault(cell.recipe.visit_id, []).append(cell)
+    shares: list[list[Cell]] = [[] for _ in range(guests)]
+    loads = [(0, number) for number in range(guests)]
+    for page in sorted(pages.values(), key=weight, reverse=True):
+        load, number = heapq.heappop(loads)
+        shares[number] += page
+        heapq.heappush(loads, (load + weight(page), number))
+    return [share for share in shares if share]
+
+
+def weight(page: list[Cell]) -> int:
+    """What a page's cells cost a guest, roughly: bytes, and a fixed price for each response."""
+    recipe = page[0].recipe
+    return len(page) * (recipe.response_bytes + 5_000 * len(recipe.objects))
+
+
+def crew_guest(share: list[Cell]) -> Guest:
+    """A guest for these cells: as many hosts as its largest page has origins, a shift for each profile."""
+    recipes = {cell.recipe.visit_id: cell.recipe for cell in share}
+    windows = sorted({cell.iw for cell in share})
+    origins = min(max(len(recipe.origins) for recipe in recipes.values()), MOST_ORIGINS)
+    profiles = {cell.profile.id: cell.profile for cell in share}
+    shifts = [
+        Shift(
+            profile=profile,
+            flights=calibration(windows, origins, first=not number),
+            cells=[cell for cell in share if cell.profile == profile],
+        )
+        for number, profile in enumerate(profiles.values())
+    ]
+    return Guest(shifts=shifts, recipes=list(recipes.values()), origins=origins)
+
+
+def calibration(windows: Sequence[int], origins: int, *, first: bool) -> list[Flight]:
+    """A byte from every host, once a guest, and a full flight at every window."""
+    hosts = range(1, FIRST_ORIGIN + origins) if first else ()
+    greetings = [Flight(id=f"host-{host}", host=host, iw=BACKGROUND_IW, bytes=1) for host in hosts]
+    full = [
+        Flight(id=f"iw-{iw}", host=FIRST_ORIGIN, iw=iw, bytes=iw * SEGMENT_BYTES) for iw in windows
+    ]
+    return greetings + full
+
+
+def work_through(
+    lab: Lab, guest: Guest, cpu: int, progress: Progress | None, shaper: str, wall_seconds: float
+) -> None:
+    """One guest's life; its failure is kept, not raised: the others go on."""
+    numbers = {recipe.visit_id: number for number, recipe in enumerate(guest.recipes)}
+    began = time.monotonic()
+    listener = Listener(guest, progress, began)
+    try:
+        run_guest(
+            lab,
+            {
+                "origins": guest.origins,
+                "windows": sorted({BACKGROUND_IW, *(flight.iw for shift in guest.shifts for flight in shift.flights)}),
+                "congestion_control": guest.shifts[0].cells[0].congestion_control if guest.shifts[0].cells else "cubic",
+                "shifts": [shift_work(shift, numbers, shaper) for shift in guest.shifts],
+            },
+            [recipe.to_text() for recipe in guest.recipes],
+            listener.take,
+            cpu=cpu,
+            wall_seconds=wall_seconds,
+        )
+    except GuestFailed as exc:
+        guest.failure = exc
+    guest.wall_s = time.monotonic() - began
+
+
+def shift_work(shift: Shift, numbers: dict[int, int], shaper: str) -> dict[str, Any]:
+    """A shift as the driver inside takes it."""
+    profile = shift.profile
+    return {
+        "profile": {
+            "id": profile.id,
+            "shaper": shaper,
+            "down_bps": profile.down_bps,
+            "up_bps": profile.up_bps,
+            "rtt_us": profile.rtt_us,
+            "queue_bytes": profile.queue_bytes,
+        },
+        "flights": [f"flight {one.id} {one.host} {one.iw} {one.bytes}" for one in shift.flights],
+        "cells": [cell.command(numbers[cell.recipe.visit_id]) for cell in shift.cells],
+    }
+
+
+class Listener:
+    """Sorts a guest's answers into its shifts."""
+
+    lock = threading.Lock()
+    """Of the progress, which all guests share."""
+
+    def __init__(self, guest: Guest, progress: Progress | None, began: float) -> None:
+        self.guest = guest
+        self.progress = progress
+        self.began = began
+        self.shifts = iter(guest.shifts)
+        self.shift: Shift | None = None
+        self.arrivals: list[tuple[int, int]] = []
+
+    def take(self, answer: dict[str, Any]) -> None:
+        """One answer."""
+        if "ready" in answer:
+            self.guest.offloads_on = answer["offloads_on"]
+            self.guest.boot_s = time.monotonic() - self.began
+        elif "profile" in answer:
+            self.shift = next(self.shifts)
+        elif "arrived" in answer:
+            self.arrivals.append((answer["arrived"], answer["ns"]))
+        elif "flight" in answer and self.shift:
+            self.flight(self.shift, answer)
+        elif "cell" in answer and self.shift:
+            self.shift.answers[answer["cell"]] = answer
+            if self.progress:
+                with self.lock:
+                    self.progress.update(1)
+
+    def flight(self, shift: Shift, answer: dict[str, Any]) -> None:
+        """The end of a flight whose arrivals came before."""
+        flight = next(one for one in shift.flights if one.id == answer["flight"])
+        flight.facts, flight.arrivals = answer, self.arrivals
+        self.arrivals = []
+
+
+def judge(guest: Guest, shift: Shift) -> list[dict[str, Any]]:
+    """The rows of one shift: refused where a gate failed, failed where no load came back."""
+    shift.gates = gates(shift.profile, shift.flights, offloads_on=guest.offloads_on)
+    broken = next((gate for gate in shift.gates if not gate.passed), None)
+    return [judge_cell(cell, shift.answers.get(cell.id), guest.failure, broken) for cell in shift.cells]
+
+
+def judge_cell(
+    cell: Cell, answer: dict[str, Any] | None, failure: GuestFailed | None, broken: Gate | None
+) -> dict[str, Any]:
+    """One row. A guest that failed explains what it did not answer, before any gate does."""
+    if answer is None:
+        return row(cell, "failed", str(failure) if failure else "the guest gave no answer", None)
+    if broken:
+        return row(cell, "refused", str(broken), None)
+    if "failed" in answer:
+        return row(cell, "failed", answer["failed"], None)
+    return row(cell, "done", None, answer)

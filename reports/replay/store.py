@@ -1,0 +1,147 @@
+"""What a replay leaves behind: cells.parquet and replay.json, in one folder a crawl, written in one step."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from reports.replay import cells as cell_plan
+from reports.replay import recipes as recipe_rules
+from reports.replay.lab.kernel import CONFIG, EDITS, PACKAGE, package_version, recipe_key
+from reports.replay.lab.player import player_key
+from schema.derived import CELL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reports.populations import Profile
+    from reports.replay.cells import Cell
+    from reports.replay.recipes import Recipe
+    from reports.replay.run import Result
+    from schema.releases import Release
+
+FORMAT_VERSION = 1
+"""Of replay.json."""
+
+
+def write_replay(
+    folder: Path, result: Result, cells: Sequence[Cell], release: Release, *, commit: str
+) -> dict[str, Any]:
+    """Replace the replay in `folder` by this one; what was there stays until this one is whole."""
+    table = pa.Table.from_pylist(result.rows, schema=CELL)
+    facts = provenance(result, cells, release, commit=commit)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with staging(folder) as stage:
+        pq.write_table(table, stage / "cells.parquet", compression="zstd")
+        (stage / "replay.json").write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    return facts
+
+
+@contextlib.contextmanager
+def staging(folder: Path) -> Iterator[Path]:
+    """A new folder that takes the place of `folder` once it is filled."""
+    stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        yield stage
+        stage.chmod(0o755)
+        old = stage.with_name(f"{stage.name}-old")
+        if folder.exists():
+            folder.rename(old)
+        os.replace(stage, folder)  # noqa: PTH105  # a rename that says it may replace
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def provenance(result: Result, cells: Sequence[Cell], release: Release, *, commit: str) -> dict[str, Any]:
+    """Where the cells came from: every choice that they depend on, and what the gates measured."""
+    profiles = {cell.profile.id: cell.profile for cell in cells}
+    recipes = {cell.recipe.visit_id: cell.recipe for cell in cells}
+    states = [one["state"] for one in result.rows]
+    return {
+        "format_version": FORMAT_VERSION,
+        "commit": commit,
+        "release": {
+            "crawl": str(release.manifest.crawl),
+            "version": release.manifest.version,
+            "checksum": release.checksum,
+        },
+        "kernel": kernel_facts(),
+        "player": player_key(),
+        "parameters": parameters(cells),
+        "profiles": [profile_facts(profile) for profile in profiles.values()],
+        "recipes": recipe_facts(list(recipes.values())),
+        "cells": {state: states.count(state) for state in ("done", "refused", "failed")},
+        "gates": [
+            {"guest": number, "profile": shift.profile.id, **gate.to_dict()}
+            for number, guest in enumerate(result.guests)
+            for shift in guest.shifts
+            for gate in shift.gates
+        ],
+        "failures": [{"reason": str(g.failure), "log": g.failure.log} for g in result.guests if g.failure],
+        "guests": [{"boot_s": round(g.boot_s, 3), "wall_s": round(g.wall_s, 3)} for g in result.guests],
+        "virtual_s": round(result.virtual_s, 3),
+        "wall_s": round(result.wall_s, 3),
+    }
+
+
+def kernel_facts() -> dict[str, Any]:
+    """The guest's kernel, and its recipe's hash."""
+    version = package_version()
+    return {
+        "package": PACKAGE,
+        "version": version,
+        "recipe": recipe_key(version),
+        "config": CONFIG.name,
+        "edits": [name for name, _, _ in EDITS],
+    }
+
+
+def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
+    """What was chosen, by us or on the command line."""
+    return {
+        "windows": sorted({cell.iw for cell in cells}),
+        "seeds": sorted({cell.seed for cell in cells}),
+        "congestion_control": sorted({cell.congestion_control for cell in cells}),
+        "background_load": cell_plan.BACKGROUND_LOAD,
+        "background_sizes": list(cell_plan.BACKGROUND_SIZES),
+        "background_iw": 10,
+        "bottleneck": "token bucket of one packet (1,540 bytes) over a byte FIFO that drops its tail",
+        "h1_connections_per_host": 6,
+        "request_bytes": recipe_rules.REQUEST_BYTES,
+        "tls": "the bytes of the server's flight and one round trip; no cryptography",
+        "tls_record_overhead_bytes": recipe_rules.RECORD_OVERHEAD_BYTES,
+        "think_time": "none",
+        "segment_bytes": 1448,
+        "receive_window": "64,240 bytes in the SYN (44 segments), then as large as 32 MB of memory allow",
+        "tcp_slow_start_after_idle": 1,
+        "tcp_no_metrics_save": 1,
+        "offloads": "off",
+        "ipv6": "not in the kernel",
+    }
+
+
+def profile_facts(profile: Profile) -> dict[str, Any]:
+    """A profile, with what follows from it."""
+    return {**dataclasses.asdict(profile), "bdp_bytes": profile.bdp_bytes}
+
+
+def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
+    """What the pages amount to, and what of them is not replayed."""
+    return {
+        "pages": len(recipes),
+        "objects": sum(len(recipe.objects) for recipe in recipes),
+        "origins": sum(len(recipe.origins) for recipe in recipes),
+        "response_bytes": sum(recipe.response_bytes for recipe in recipes),
+        "left_out_responses": sum(recipe.left_out for recipe in recipes),
+        "left_out_by_page": {recipe.page: recipe.left_out for recipe in recipes if recipe.left_out},
+    }

@@ -1,0 +1,74 @@
+"""Slow start by arithmetic: how many flights a size takes, without loss and with bandwidth to spare."""
+
+from __future__ import annotations
+
+MSS = 1460
+"""Payload of a full segment: 1500-byte MTU less 40 bytes of IPv4 and TCP headers."""
+
+MSS_TIMESTAMPS = 1448
+"""The same with the timestamp option (RFC 7323), which Linux uses: what the replay's kernel sends."""
+
+MSS_FIG1 = 1430
+"""What the lines of the 2010 paper's Fig 1 stand at."""
+
+
+def segments(size_bytes: int, *, mss: int = MSS) -> int:
+    """Segments that `size_bytes` fill, the last one perhaps in part."""
+    return -(-size_bytes // mss)
+
+
+def flights(size_bytes: int, *, iw: int, mss: int = MSS, growth: float = 2.0) -> int:
+    """Flights of segments needed to send `size_bytes` from an initial window of `iw` segments.
+
+    `growth` is the window's factor per round trip: 2.0 when every segment is
+    acknowledged, 1.5 when every second one is (RFC 5681 §3.1). Nothing takes no flight.
+
+    >>> flights(14_600, iw=10), flights(14_601, iw=10)
+    (1, 2)
+    """
+    check(size_bytes, iw=iw, mss=mss)
+    if growth < 1:
+        raise ValueError(f"a window does not shrink in slow start: growth {growth}")
+    needed, window, sent, count = segments(size_bytes, mss=mss), float(iw), 0, 0
+    while sent < needed:
+        sent += int(window)
+        window *= growth
+        count += 1
+    return count
+
+
+def linux_flights(size_bytes: int, *, iw: int, mss: int = MSS_TIMESTAMPS) -> int:
+    """Flights of a Linux sender: its window grows by the segments acknowledged, whatever the ACK policy.
+
+    So it doubles, as `flights` has it at a growth of 2; IW 10 sends 10, 30, 70, 150 segments in 1, 2, 3, 4.
+
+    >>> [linux_flights(n * MSS_TIMESTAMPS, iw=10) for n in (10, 11, 30, 31, 70, 71)]
+    [1, 2, 2, 3, 3, 4]
+    """
+    return flights(size_bytes, iw=iw, mss=mss)
+
+
+def delayed_ack_rounds(count: int, *, iw: int) -> int:
+    """Rounds for `count` segments by the model of RFC 6928 §5.1.
+
+    Every second segment is acknowledged, an odd one waits for a timer that does not
+    fire, and the window grows by one segment an ACK.
+
+    >>> delayed_ack_rounds(25, iw=3), delayed_ack_rounds(25, iw=10)
+    (5, 2)
+    """
+    check(count, iw=iw, mss=1)
+    window, sent, unacknowledged, rounds = iw, 0, 0, 0
+    while sent < count:
+        sent += window - (unacknowledged if rounds else 0)
+        rounds += 1
+        flight = window
+        acks, unacknowledged = divmod(flight, 2)
+        window += acks
+    return rounds
+
+
+def check(size: int, *, iw: int, mss: int) -> None:
+    """Sizes are not negative, windows and segments hold something."""
+    if size < 0 or iw < 1 or mss < 1:
+        raise ValueError(f"no such flight: size {size}, initial window {iw}, segment {mss}")
