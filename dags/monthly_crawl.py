@@ -1,0 +1,101 @@
+"""The month's crawl, from the list to a verified release: names the commands and their order, and does nothing itself.
+
+It imports Airflow alone. The command line that it runs is `$FIRSTFLIGHT_BIN`, in the environment of whatever runs the tasks,
+as are the settings that a command reads (FIRSTFLIGHT_DATABASE_URL, FIRSTFLIGHT_DATA_DIR). Every step can be run again:
+what is done is found done.
+"""
+
+from __future__ import annotations
+
+import datetime
+
+from airflow.providers.standard.operators.bash import BashOperator
+from airflow.sdk import DAG, CronPartitionTimetable, Param
+
+LANES = 2
+"""Crawler processes at once. Any number may share a crawl: each claims sites from PostgreSQL."""
+
+# The values reach the shell as variables, never as text of the command: a parameter cannot become one.
+VARIABLES = {
+    "CRAWL": "{{ params.crawl or dag_run.run_after.strftime('%Y-%m') }}",
+    "KIND": "{{ params.kind }}",
+    "LIST": "{{ params.list }}",
+    "TOP": "{{ params.top }}",
+    "MINUTES": "{{ params.minutes }}",
+    "LOCAL_WEB": "{{ params.local_web or '' }}",
+}
+
+PARAMETERS = {
+    "crawl": Param(
+        None,
+        type=["null", "string"],
+        pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$",
+        description="The month it stands for. Empty: the month in which it runs; a crawl cannot be back-dated.",
+    ),
+    "kind": Param("web", enum=["web", "localweb"], description="Live sites, or the bundled local web."),
+    "list": Param("/data/lists/sites.csv", type="string", minLength=1, description="The list of sites."),
+    "top": Param(10_000, type="integer", minimum=1, description="How many sites from the head of the list."),
+    "minutes": Param(
+        30, type="integer", minimum=1, maximum=90, description="How long each lane claims sites."
+    ),
+    "local_web": Param(
+        None, type=["null", "string"], description="State file of the local web, where that is crawled."
+    ),
+}
+
+
+def firstflight(task_id: str, *arguments: str, doc: str, **options: object) -> BashOperator:
+    """A task that runs one command of firstflight; Airflow's log is the command's output."""
+    return BashOperator(
+        task_id=task_id,
+        bash_command=" ".join(['exec "$FIRSTFLIGHT_BIN"', *arguments]),
+        env=VARIABLES,
+        append_env=True,
+        doc_md=doc,
+        **options,
+    )
+
+
+with DAG(
+    dag_id="monthly_crawl",
+    doc_md=__doc__,
+    schedule=CronPartitionTimetable("0 3 1 * *", timezone="UTC", key_format="%Y-%m"),
+    start_date=datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC),
+    catchup=False,
+    max_active_runs=1,
+    # A backfill would date what is seen today into the past.
+    allowed_run_types=["scheduled", "manual"],
+    params=PARAMETERS,
+    default_args={
+        "retries": 1,
+        "retry_delay": datetime.timedelta(minutes=2),
+        "execution_timeout": datetime.timedelta(hours=2),
+    },
+    tags=["firstflight"],
+) as dag:
+    sites = firstflight(
+        "list", 'list fetch "$LIST"', doc="Reads the list of sites and checks every line of it."
+    )
+    plan = firstflight(
+        "plan",
+        'crawl plan --crawl "$CRAWL" --kind "$KIND" --list "$LIST" --top "$TOP"',
+        doc="Stores the list's version and the crawl's sites.",
+    )
+    lanes = [
+        firstflight(
+            f"crawl_{lane}",
+            'crawl run --crawl "$CRAWL" --minutes "$MINUTES" ${LOCAL_WEB:+--local-web "$LOCAL_WEB"}',
+            doc="Claims sites and visits them until none is left or the time is up.",
+        )
+        for lane in range(1, LANES + 1)
+    ]
+    seal = firstflight(
+        "seal",
+        'crawl seal --crawl "$CRAWL"',
+        doc="Seals the crawl, never to be written again; refuses while sites are left.",
+    )
+    build = firstflight("build", 'release build --crawl "$CRAWL"', doc="Writes the release's Parquet files.")
+    verify = firstflight(
+        "verify", 'release verify --crawl "$CRAWL"', doc="Checks sums, counts and distributions."
+    )
+    sites >> plan >> lanes >> seal >> build >> verify
