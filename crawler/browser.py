@@ -82,7 +82,9 @@ class Browser:
         if not os.access(chromium, os.X_OK):
             raise BrowserMissing(f"no browser at {chromium}: install the Debian package {PACKAGE}")
         async with contextlib.AsyncExitStack() as stack:
-            driver = playwright or await stack.enter_async_context(async_playwright())
+            driver = playwright
+            if driver is None:
+                driver = await stack.enter_async_context(async_playwright())
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-")))
             log = LogStream(folder / "netlog")
             stack.callback(log.close)

@@ -14,6 +14,7 @@ What can go wrong in the crawler:
       . BadResponse
       . NavigationAborted   a download, a frame detached, a scheme that leads elsewhere
     - VisitTimeout          the budget ran out
+    - NetworkChanged        our own network did, and the browser dropped what it was doing
     - PageCrashed           the renderer died; the browser must be replaced
 
 A visit that ends in a VisitError is still a row: its `outcome` is stored, not lost.
@@ -98,6 +99,12 @@ class VisitTimeout(VisitError):
     """The budget ran out."""
 
     outcome = "timeout"
+
+
+class NetworkChanged(VisitError):
+    """An interface of this machine came or went: nothing that the page did."""
+
+    outcome = "network_changed"
 
 
 class PageCrashed(VisitError):

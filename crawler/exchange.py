@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-
 if TYPE_CHECKING:
     from crawler.http1 import MessageReader
     from crawler.http2 import FrameReader

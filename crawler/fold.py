@@ -35,6 +35,8 @@ _GROUP_HOST = re.compile(r"(?:https?|wss?)://(\[[^\]]*\]|[^:/ <>]+)")
 _STATUS = re.compile(r"^\S+ +(\d{3})\b")
 
 IO_PENDING = -1
+NETWORK_CHANGED = -21
+CACHE_MISS = -400
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class Traffic:
     exchanges: list[Exchange]
     hsts_upgrades: int
     """Requests that the browser turned from http to https by itself."""
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether an interface of this machine came or went, on which Chromium drops what it is doing."""
+        return any(exchange.error == NETWORK_CHANGED for exchange in self.exchanges)
 
 
 class Fold:
@@ -145,7 +152,7 @@ class Fold:
             transport.records.feed(event.bytes())
         else:
             transport.decrypted_bytes += size
-            _response_bytes(transport, event, size)
+            _response_bytes(transport, event, size, event.time_ms)
 
     def _plain_bytes(self, event: Event) -> None:
         transport = self._transports.get(event.source)
@@ -154,10 +161,12 @@ class Fold:
         size = event.number("byte_count")
         transport.decrypted_bytes += size
         transport.records.plaintext(size)
+        # It may lie decrypted for long before it is asked for: it came with the last read of the socket.
+        arrived_ms = transport.last_byte_ms or event.time_ms
         if transport.frames is not None:
-            transport.frames.feed(event.bytes(), time_ms=event.time_ms)
+            transport.frames.feed(event.bytes(), time_ms=arrived_ms)
         else:
-            _response_bytes(transport, event, size)
+            _response_bytes(transport, event, size, arrived_ms)
 
     # Requests
 
@@ -252,6 +261,8 @@ class Fold:
         number = event.params.get("net_error")
         if exchange is not None and isinstance(number, int) and number not in (0, IO_PENDING):
             exchange.error = number
+            # Asked for from the cache alone, to be asked for in earnest later: no request yet.
+            exchange.internal |= number == CACHE_MISS and exchange.transport is None
 
     # HTTP/2
 
@@ -379,12 +390,12 @@ def _bind(exchange: Exchange, transport: Transport) -> None:
     transport.exchanges.append(exchange)
 
 
-def _response_bytes(transport: Transport, event: Event, size: int) -> None:
+def _response_bytes(transport: Transport, event: Event, size: int, arrived_ms: int) -> None:
     """Bytes of HTTP/1.1 arrived: they belong to the response that the connection is busy with."""
     exchange = transport.current
     if exchange is None or exchange.message is None:
         return
-    exchange.touched(event.time_ms)
+    exchange.touched(arrived_ms)
     if exchange.message.needs_bytes:
         exchange.message.feed(event.bytes())
     else:

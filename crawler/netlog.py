@@ -74,7 +74,9 @@ class Names:
     def of(cls, constants: dict[str, Any], wanted: frozenset[str]) -> Names:
         """The names of the `wanted` events, from the log's first line."""
         return cls(
-            events={str(n).encode(): name for name, n in constants["logEventTypes"].items() if name in wanted},
+            events={
+                str(n).encode(): name for name, n in constants["logEventTypes"].items() if name in wanted
+            },
             phases={n: name.removeprefix("PHASE_") for name, n in constants["logEventPhase"].items()},
             errors={n: f"net::{name}" for name, n in constants["netError"].items()},
         )

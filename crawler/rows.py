@@ -33,7 +33,10 @@ DESTINATIONS = {
     "frame": "iframe",
 } | {
     name: name
-    for name in "document iframe style script image font manifest object embed report xslt websocket".split()
+    for name in (
+        *("document", "iframe", "style", "script", "image", "font", "manifest"),
+        *("object", "embed", "report", "xslt", "websocket"),
+    )
 }
 """resource_type by Sec-Fetch-Dest; what is not here is `other`."""
 
@@ -230,9 +233,8 @@ def _join(exchanges: Sequence[Exchange], asked: Iterable[Asked]) -> dict[int, As
         ones.reverse()
     joined = {}
     for index, exchange in enumerate(exchanges):
-        ones = waiting.get(exchange.url.partition("#")[0])
-        if ones:
-            joined[index] = ones.pop()
+        if left := waiting.get(exchange.url.partition("#")[0]):
+            joined[index] = left.pop()
     return joined
 
 
@@ -286,6 +288,6 @@ def valid(value: str) -> str:
     return _UNSTORABLE.sub("\ufffd", value)
 
 
-def text(value: str | None) -> Any:
+def text(value: str | None) -> str | None:
     """A short valid string, or None."""
     return None if value is None else valid(value[:TEXT_LIMIT])

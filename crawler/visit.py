@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
 
-from crawler.errors import BadResponse, BrowserDied, ConnectError, PageCrashed, TLSError, VisitError, VisitTimeout
+from crawler.errors import (
+    BadResponse,
+    BrowserDied,
+    ConnectError,
+    NetworkChanged,
+    PageCrashed,
+    TLSError,
+    VisitError,
+    VisitTimeout,
+)
 from crawler.logstream import now_ms
 from crawler.navigation import visit_error
 from crawler.observation import Observation
@@ -73,7 +82,9 @@ async def visit(
     """
     deadline = asyncio.get_running_loop().time() + budget_s
     salt = salt or secrets.token_bytes(16)
-    load, traffic = await _try(browser, "https", host, deadline, settle_s, first_byte_s=budget_s * HTTPS_SHARE)
+    load, traffic = await _try(
+        browser, "https", host, deadline, settle_s, first_byte_s=budget_s * HTTPS_SHARE
+    )
     if isinstance(load.error, UNANSWERED) and not load.broken and _main(traffic, load.url) is None:
         load, traffic = await _try(browser, "http", host, deadline, settle_s)
     observation = _observation(browser, load, traffic, salt)
@@ -100,7 +111,10 @@ async def _try(
             context = await browser.context()
             await _record(load, context, f"{scheme}://{host}/", answer_by, deadline, settle_s, browser)
     except TimeoutError:
-        load.error, load.broken = VisitTimeout("the browser did not answer"), "the browser did not answer in time"
+        load.error, load.broken = (
+            VisitTimeout("the browser did not answer"),
+            "the browser did not answer in time",
+        )
     except PlaywrightError as exc:
         load.error = visit_error(exc)
     browser.log.stop()
@@ -129,15 +143,14 @@ async def _record(
     loop = asyncio.get_running_loop()
     page = await context.new_page()
     crashed: asyncio.Future[None] = loop.create_future()
-    page.on("crash", lambda _: crashed.done() or crashed.set_result(None))
-    page.on("close", lambda _: crashed.done() or crashed.cancel())
+    page.on("crash", lambda _: None if crashed.done() else crashed.set_result(None))
     popups: set[asyncio.Task[None]] = set()
     context.on("page", lambda popup: _shut(popup, popups))
     await _listen(load, context, page)
     navigation = asyncio.ensure_future(_navigate(load, page, url, answer_by, deadline, settle_s, browser))
     try:
         await asyncio.wait({navigation, crashed}, return_when=asyncio.FIRST_COMPLETED)
-        if crashed.done() and not crashed.cancelled():
+        if crashed.done():
             load.error, load.stop_reason = PageCrashed("the renderer died"), "failed"
         else:
             await navigation
@@ -248,9 +261,11 @@ def _is_document(exchange: Exchange) -> bool:
     return exchange.status is not None and (exchange.status == 304 or not 300 <= exchange.status < 400)
 
 
-def _outcome(load: _Load, main: dict[str, Any] | None) -> str:
+def _outcome(load: _Load, main: dict[str, Any] | None, *, disturbed: bool) -> str:
     if isinstance(load.error, PageCrashed) or load.broken:
         return "crash"
+    if disturbed:
+        return NetworkChanged.outcome
     if main is not None and (main["status"] or 0) >= 400:
         return "http_error"
     if load.error is not None:
@@ -267,7 +282,7 @@ def _observation(browser: Browser, load: _Load, traffic: Traffic, salt: bytes) -
     error = str(load.error) if load.error else main["failure"] if main else None
     return Observation(
         visit={
-            "outcome": _outcome(load, main),
+            "outcome": _outcome(load, main, disturbed=traffic.is_disturbed),
             "stop_reason": load.stop_reason,
             "error": text(error),
             "scheme": load.scheme,

@@ -12,8 +12,11 @@ OUTCOMES: dict[str, str] = {
     "redirect_loop": "the browser gave up following redirects",
     "bad_response": "something arrived that is no HTTP response, nothing did before the connection closed, or the main document broke off",
     "aborted": "the browser gave up the navigation for another reason, e.g. a download",
+    "network_changed": "the crawling machine's own network changed and the browser dropped requests",
     "crash": "the browser or the page's renderer died",
 }
 
-RETRIED = frozenset({"timeout", "dns", "connect", "tls", "bad_response", "aborted", "crash"})
+RETRIED = frozenset(
+    {"timeout", "dns", "connect", "tls", "bad_response", "aborted", "network_changed", "crash"}
+)
 """Outcomes after which a site is visited again, while attempts are left."""

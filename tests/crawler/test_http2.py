@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
 from hyperframe.frame import (
     ContinuationFrame,
     DataFrame,
@@ -15,6 +13,8 @@ from hyperframe.frame import (
     SettingsFrame,
     WindowUpdateFrame,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawler.http2 import FrameReader, StreamBytes
 

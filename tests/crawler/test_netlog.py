@@ -53,12 +53,21 @@ def test_what_nobody_wants_is_not_parsed() -> None:
 def test_bytes_are_kept_apart() -> None:
     event = reader().read(line(8, {"byte_count": 3, "bytes": "YWJj"}))
     assert event is not None
-    assert (event.data, event.params["bytes"], event.number("byte_count"), event.bytes()) == ("YWJj", "", 3, b"abc")
+    assert (event.data, event.params["bytes"], event.number("byte_count"), event.bytes()) == (
+        "YWJj",
+        "",
+        3,
+        b"abc",
+    )
 
 
 def test_a_broken_line_is_counted_and_ignored() -> None:
     one = reader()
-    for broken in (b'{"params":{"url":"x"},"phase"', b'{"params":{,"type":7},', line(7)[:-9] + b'"x","type":7},'):
+    for broken in (
+        b'{"params":{"url":"x"},"phase"',
+        b'{"params":{,"type":7},',
+        line(7)[:-9] + b'"x","type":7},',
+    ):
         assert one.read(broken) is None
     assert one.ignored == 3
 
@@ -100,5 +109,7 @@ def test_lines_are_whole_however_they_arrive(lines: list[bytes], size: int) -> N
 
 def test_a_line_without_end_is_dropped_and_the_next_one_read() -> None:
     splitter = LineSplitter(limit=100)
-    found = [one for piece in (b"x" * 60, b"x" * 60, b"x" * 60, b"\nab", b"c\n") for one in splitter.feed(piece)]
+    found = [
+        one for piece in (b"x" * 60, b"x" * 60, b"x" * 60, b"\nab", b"c\n") for one in splitter.feed(piece)
+    ]
     assert (found, splitter.dropped) == ([b"abc"], 1)

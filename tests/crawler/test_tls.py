@@ -107,5 +107,7 @@ def test_padding_of_cbc_is_settled_in_sum() -> None:
     ("version", "cipher", "bytes_"),
     [("TLS 1.3", 0x1301, 17), ("TLS 1.2", 0xC02F, 24), ("TLS 1.2", 0xCCA8, 16), ("TLS 1.2", 0x002F, None)],
 )
-def test_how_much_longer_a_record_is_than_its_plaintext(version: str, cipher: int, bytes_: int | None) -> None:
+def test_how_much_longer_a_record_is_than_its_plaintext(
+    version: str, cipher: int, bytes_: int | None
+) -> None:
     assert expansion(version, cipher) == bytes_
