@@ -1,0 +1,117 @@
+"""Planning a crawl: its list, its row, its sites and its partitions, in one transaction."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, insert, select, text
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from crawler.errors import CrawlerError
+from schema.copying import copy_rows
+from schema.crawls import crawls, name_of
+from schema.partitions import create_partitions
+from schema.tables import Crawl, Site, SiteList
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+    from crawler.lists import Sites
+    from schema.releases import CrawlName
+
+METHOD_VERSION = "1"
+"""Version of the measuring method. A change that moves numbers raises it, and is drawn on every series."""
+
+LOCK = 0x706C616E
+"""Key of the advisory lock that planners queue for: "plan" in ASCII."""
+
+ATTEMPTS_LIMIT = 9
+TOP_LIMIT = 10**9
+
+
+class PlanError(CrawlerError):
+    """The crawl cannot be planned so."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What a crawl is to be."""
+
+    name: CrawlName
+    sites: Sites
+    top: int | None
+    """Sites from the head of the list; None for all."""
+    attempts: int
+    """Visits that a site gets at most."""
+    budget_s: float
+    """Seconds of one visit."""
+    commit: str
+    """The code's."""
+
+    def row(self) -> dict[str, Any]:
+        """The crawl's columns that are planned."""
+        return dataclasses.asdict(self.name) | {
+            "list_id": self.sites.id,
+            "top": len(self.sites.top(self.top)),
+            "attempts": self.attempts,
+            "budget_s": self.budget_s,
+            "method_version": METHOD_VERSION,
+        }
+
+
+def plan(engine: Engine, wanted: Plan) -> tuple[Crawl, bool]:
+    """The planned crawl, and whether it is new: planning the very same again changes nothing."""
+    with engine.begin() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+        there = _same_name(connection, wanted.name)
+        if there is not None:
+            _check_identical(there, wanted)
+            return there, False
+        _insert(connection, wanted)
+        made = _same_name(connection, wanted.name)
+        assert made is not None
+        return made, True
+
+
+def _same_name(connection: Connection, name: CrawlName) -> Crawl | None:
+    return next((crawl for crawl in crawls(connection) if name_of(crawl) == name), None)
+
+
+def _check_identical(there: Crawl, wanted: Plan) -> None:
+    for column, value in wanted.row().items():
+        if getattr(there, column) != value:
+            raise PlanError(
+                f"crawl {wanted.name} is planned already, with {column} {getattr(there, column)!r}, "
+                f"not {value!r}: plan another month, vantage or kind, or run the one that is there"
+            )
+
+
+def _insert(connection: Connection, wanted: Plan) -> None:
+    sites = wanted.sites
+    connection.execute(
+        upsert(SiteList)
+        .values(
+            id=sites.id,
+            source=sites.source,
+            checksum=sites.checksum,
+            entries=len(sites.entries),
+            fetched_at=func.now(),
+        )
+        .on_conflict_do_nothing()
+    )
+    known = connection.scalar(select(SiteList.checksum).where(SiteList.id == sites.id))
+    if known != sites.checksum:
+        raise PlanError(f"the list {sites.id} was another when it was first planned: fetch it by a new name")
+    crawl_id = connection.scalar(
+        insert(Crawl).values(**wanted.row(), commit=wanted.commit, planned_at=func.now()).returning(Crawl.id)
+    )
+    assert crawl_id is not None
+    create_partitions(connection, crawl_id)
+    entries = sites.top(wanted.top)
+    copy_rows(
+        connection,
+        Site,
+        ({"crawl_id": crawl_id, "rank": entry.rank, "host": entry.host} for entry in entries),
+        columns=("crawl_id", "rank", "host"),
+    )

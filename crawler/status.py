@@ -1,0 +1,104 @@
+"""How far a crawl is, counted in the database."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+
+if TYPE_CHECKING:
+    import datetime
+
+    from sqlalchemy import Connection
+
+    from schema.tables import Crawl
+
+RATE_WINDOW = "15 minutes"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Status:
+    """The counts of one crawl."""
+
+    planned: int
+    final: int
+    """Sites that have their final visit."""
+    claimed: int
+    """Sites under a lease that has not expired."""
+    expired: int
+    """Sites whose lease expired: their crawler is gone, another takes them over."""
+    visits: int
+    outcomes: dict[str, int]
+    """Final visits by outcome."""
+    responses: int
+    received_bytes: int
+    coverage_min: float | None
+    """Over all visits that received something; None if none did."""
+    coverage_median: float | None
+    visits_per_hour: float | None
+    """Over the last 15 minutes before the last visit ended; None without visits."""
+    sealed_at: datetime.datetime | None
+
+
+def status(connection: Connection, crawl: Crawl) -> Status:
+    """Count."""
+    given = {"crawl_id": crawl.id}
+    sites = connection.execute(
+        text(
+            """
+            SELECT count(*) AS planned, count(final_visit_id) AS final,
+                   count(*) FILTER (WHERE lease_expires_at >= now()) AS claimed,
+                   count(*) FILTER (WHERE lease_expires_at < now()) AS expired
+            FROM site WHERE crawl_id = :crawl_id
+            """
+        ),
+        given,
+    ).one()
+    visits = connection.execute(
+        text(
+            """
+            SELECT count(*) AS visits, coalesce(sum(received_bytes), 0)::bigint AS received_bytes,
+                   min(coverage) AS coverage_min,
+                   percentile_cont(0.5) WITHIN GROUP (ORDER BY coverage) AS coverage_median
+            FROM visit WHERE crawl_id = :crawl_id
+            """
+        ),
+        given,
+    ).one()
+    outcomes = connection.execute(
+        text(
+            "SELECT outcome, count(*) FROM visit WHERE crawl_id = :crawl_id AND is_final "
+            "GROUP BY outcome ORDER BY count(*) DESC, outcome"
+        ),
+        given,
+    ).all()
+    responses = connection.scalar(text("SELECT count(*) FROM response WHERE crawl_id = :crawl_id"), given)
+    return Status(
+        planned=sites.planned,
+        final=sites.final,
+        claimed=sites.claimed,
+        expired=sites.expired,
+        visits=visits.visits,
+        outcomes={name: number for name, number in outcomes},  # noqa: C416  # rows, not pairs, to mypy
+        responses=int(responses or 0),
+        received_bytes=visits.received_bytes,
+        coverage_min=visits.coverage_min,
+        coverage_median=visits.coverage_median,
+        visits_per_hour=_rate(connection, crawl),
+        sealed_at=crawl.sealed_at,
+    )
+
+
+def _rate(connection: Connection, crawl: Crawl) -> float | None:
+    rate: float | None = connection.scalar(
+        text(
+            f"""
+            SELECT (count(*) * 3600 / nullif(extract(epoch FROM max(ended_at) - min(started_at)), 0))::float8
+            FROM visit WHERE crawl_id = :crawl_id AND ended_at >
+                (SELECT max(ended_at) FROM visit WHERE crawl_id = :crawl_id) - interval '{RATE_WINDOW}'
+            """  # noqa: S608  # a constant
+        ),
+        {"crawl_id": crawl.id},
+    )
+    return rate

@@ -1,0 +1,221 @@
+"""
+Claims and what comes of them: the only place where the crawler writes observations.
+
+A claim is a short transaction. Rows, outcome and the claim's release are one other transaction, and only
+while the lease is still ours: so any number of crawlers share a crawl, and a killed one loses nothing and
+doubles nothing.
+
+* StoreError
+  + LeaseLost       another crawler took the site over; nothing of this visit was written
+  + CrawlSealed     it is never written again
+  + BrowserDiffers  a crawl has one browser build
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, or_, select, update
+
+from crawler.errors import CrawlerError
+from schema.copying import copy_rows
+from schema.outcomes import RETRIED
+from schema.tables import Connection as ConnectionRow
+from schema.tables import Crawl, Response, Site, Visit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from sqlalchemy import ColumnElement, Connection, Engine
+
+    from crawler.browser import Identity
+    from crawler.observation import Observation, Row
+
+LEASE_MARGIN_S = 60.0
+"""Beyond the visit's budget: for a browser's slow end and the writing."""
+
+ATTEMPT_LIMIT = 1000
+"""Of one site, lost claims included: its visits' ids must not run into those of the next."""
+
+SURROUNDINGS = ("--host-resolver-rules=", "--ignore-certificate-errors-spki-list=")
+"""Flags that say where the local web is, not how the browser measures: they may differ between runs."""
+
+
+class StoreError(CrawlerError):
+    """Anything above."""
+
+
+class LeaseLost(StoreError):
+    """The claim was taken over by another crawler after it had expired."""
+
+
+class CrawlSealed(StoreError):
+    """The crawl was sealed."""
+
+
+class BrowserDiffers(StoreError):
+    """This browser is not the one that the crawl began with."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """A site that is ours until the lease expires."""
+
+    crawl_id: int
+    rank: int
+    host: str
+    attempt: int
+    """From 1; a visit that was lost with its crawler counts."""
+    owner: str
+
+    @property
+    def visit_id(self) -> int:
+        """Unique within the crawl, and allotted without asking anybody."""
+        return self.rank * ATTEMPT_LIMIT + self.attempt
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Stored:
+    """What became of a visit."""
+
+    outcome: str
+    is_final: bool
+
+
+def claim(engine: Engine, crawl: Crawl, *, owner: str) -> Claim | None:
+    """The next free site, or None if there is none now; sites that had an attempt come last."""
+    free = (
+        select(Site.rank)
+        .where(
+            Site.crawl_id == crawl.id,
+            Site.final_visit_id.is_(None),
+            or_(Site.owner.is_(None), Site.lease_expires_at < func.now()),
+            Site.attempts < ATTEMPT_LIMIT - 1,
+        )
+        .order_by(Site.attempts, Site.rank)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+        .cte("free")
+        .prefix_with("MATERIALIZED")
+    )
+    lease = func.make_interval(0, 0, 0, 0, 0, 0, crawl.budget_s + LEASE_MARGIN_S)
+    statement = (
+        update(Site)
+        .where(Site.crawl_id == crawl.id, Site.rank == free.c.rank)
+        .values(owner=owner, lease_expires_at=func.now() + lease, attempts=Site.attempts + 1)
+        .returning(Site.rank, Site.host, Site.attempts)
+    )
+    with engine.begin() as connection:
+        row = connection.execute(statement).one_or_none()
+    if row is None:
+        return None
+    return Claim(crawl_id=crawl.id, rank=row.rank, host=row.host, attempt=row.attempts, owner=owner)
+
+
+def release(engine: Engine, ours: Claim) -> None:
+    """Give a claim back without a visit: as if it had never been made."""
+    with engine.begin() as connection:
+        connection.execute(
+            update(Site)
+            .where(*_still(ours))
+            .values(owner=None, lease_expires_at=None, attempts=Site.attempts - 1)
+        )
+
+
+def store(engine: Engine, crawl: Crawl, ours: Claim, observation: Observation) -> Stored:
+    """Write a visit with all it saw and give up the claim, or write nothing (LeaseLost, CrawlSealed)."""
+    outcome: str = observation.visit["outcome"]
+    is_final = outcome not in RETRIED or ours.attempt >= crawl.attempts
+    with engine.begin() as connection:
+        _check_open(connection, ours.crawl_id)
+        _give_up(connection, ours, is_final=is_final)
+        visit = {
+            **observation.visit,
+            "crawl_id": ours.crawl_id,
+            "id": ours.visit_id,
+            "rank": ours.rank,
+            "host": ours.host,
+            "attempt": ours.attempt,
+            "is_final": is_final,
+            "owner": ours.owner,
+        }
+        copy_rows(connection, Visit, [visit])
+        copy_rows(connection, ConnectionRow, _keyed(ours, observation.connections))
+        copy_rows(connection, Response, _keyed(ours, observation.responses))
+    return Stored(outcome=outcome, is_final=is_final)
+
+
+def _keyed(ours: Claim, rows: Iterable[Row]) -> Iterator[Mapping[str, Any]]:
+    for row in rows:
+        yield {**row, "crawl_id": ours.crawl_id, "visit_id": ours.visit_id}
+
+
+def _still(ours: Claim) -> tuple[ColumnElement[bool], ...]:
+    """That the claim is ours: one who took it over wrote his own name and the next attempt."""
+    return (
+        Site.crawl_id == ours.crawl_id,
+        Site.rank == ours.rank,
+        Site.owner == ours.owner,
+        Site.attempts == ours.attempt,
+    )
+
+
+def _check_open(connection: Connection, crawl_id: int) -> None:
+    """Whoever seals waits for us, and we for him."""
+    sealed_at = connection.scalar(
+        select(Crawl.sealed_at).where(Crawl.id == crawl_id).with_for_update(read=True)
+    )
+    if sealed_at is not None:
+        raise CrawlSealed(f"the crawl was sealed at {sealed_at:%Y-%m-%d %H:%M}: nothing is written any more")
+
+
+def _give_up(connection: Connection, ours: Claim, *, is_final: bool) -> None:
+    done = connection.execute(
+        update(Site)
+        .where(*_still(ours))
+        .values(owner=None, lease_expires_at=None, final_visit_id=ours.visit_id if is_final else None)
+    )
+    if done.rowcount != 1:
+        raise LeaseLost(
+            f"{ours.host}: the claim expired and another crawler took it over; nothing of this visit was stored"
+        )
+
+
+def open_sites(engine: Engine, crawl: Crawl) -> int:
+    """Sites without a final visit, whoever holds them."""
+    with engine.connect() as connection:
+        counted = connection.scalar(
+            select(func.count()).where(Site.crawl_id == crawl.id, Site.final_visit_id.is_(None))
+        )
+    return int(counted or 0)
+
+
+def record_browser(engine: Engine, crawl: Crawl, identity: Identity) -> None:
+    """Write the browser on the crawl, once; BrowserDiffers if it began with another."""
+    ours = {
+        "browser": identity.product,
+        "browser_built_on": identity.built_on,
+        "browser_flags": "\n".join(identity.flags),
+        "user_agent": identity.user_agent,
+    }
+    with engine.begin() as connection:
+        connection.execute(update(Crawl).where(Crawl.id == crawl.id, Crawl.browser.is_(None)).values(ours))
+        there = connection.execute(
+            select(Crawl.browser, Crawl.user_agent, Crawl.browser_flags).where(Crawl.id == crawl.id)
+        ).one()
+    for what, theirs, mine in (
+        ("browser", there.browser, identity.product),
+        ("User-Agent", there.user_agent, identity.user_agent),
+        ("flags", _measuring(there.browser_flags.split("\n")), _measuring(identity.flags)),
+    ):
+        if theirs != mine:
+            raise BrowserDiffers(
+                f"this crawl began with {what} {theirs!r}, and this machine's is {mine!r}: "
+                "install that build, or plan another crawl"
+            )
+
+
+def _measuring(flags: Iterable[str]) -> str:
+    """The flags that change what is measured."""
+    return " ".join(sorted(flag for flag in flags if not flag.startswith(SURROUNDINGS)))

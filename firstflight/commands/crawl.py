@@ -1,0 +1,266 @@
+"""`firstflight crawl`: plan a crawl, run it, watch it, seal it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from crawler import lists, plan, seal, status, store
+from crawler.errors import CrawlerError
+from firstflight import crawling
+from firstflight.commit import code_commit
+from firstflight.connect import database
+from firstflight.errors import one_line
+from schema.crawls import CrawlNotFound, crawls, find_crawl, name_of
+from schema.database import DatabaseError
+from schema.releases import CrawlName
+
+if TYPE_CHECKING:
+    from firstflight.settings import Settings
+
+EXPECTED = (CrawlerError, CrawlNotFound, DatabaseError)
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+CRAWL = click.option(
+    "--crawl", "name", required=True, help="Its name, or as much of it as is unique: 2026-11."
+)
+
+
+def month(_: click.Context, __: click.Parameter, value: str) -> str:
+    """YYYY-MM, or a usage error."""
+    if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", value, re.ASCII):
+        raise click.BadParameter("a crawl is planned for a month, written 2026-11")
+    return value
+
+
+def label(_: click.Context, __: click.Parameter, value: str) -> str:
+    """A part of a crawl's name: it stands in paths and between dots."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,31}", value, re.ASCII):
+        raise click.BadParameter("write it in a-z, 0-9 and -, at most 32 of them")
+    return value
+
+
+def show(facts: dict[str, Any], *, as_json: bool, line: str) -> None:
+    """Facts as JSON, or the line that says the same."""
+    click.echo(json.dumps(facts, indent=2, default=str) if as_json else line)
+
+
+@click.group()
+def command() -> None:
+    """Plan, run, watch and seal a crawl.
+
+    \b
+    Example:
+      firstflight crawl plan --crawl 2026-11 --list sites.txt --top 1000
+      firstflight crawl run --crawl 2026-11 --browsers 2 --minutes 30
+      firstflight crawl status --crawl 2026-11
+      firstflight crawl seal --crawl 2026-11
+    """
+
+
+@command.command("plan")
+@click.option("--crawl", "month", required=True, callback=month, help="The month it stands for: 2026-11.")
+@click.option("--list", "source", required=True, type=click.Path(path_type=Path), help="The list, a file.")
+@click.option("--top", type=click.IntRange(1, plan.TOP_LIMIT), help="Sites from its head.  [default: all]")
+@click.option("--device", type=click.Choice(["desktop"]), default="desktop", show_default=True)
+@click.option("--vantage", default="local", callback=label, show_default=True, help="Where it is made from.")
+@click.option("--arm", type=click.Choice(["tcp", "quic"]), default="tcp", show_default=True)
+@click.option("--kind", type=click.Choice(["web", "localweb"]), default="web", show_default=True)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1, plan.ATTEMPTS_LIMIT),
+    default=2,
+    show_default=True,
+    help="Visits a site gets at most.",
+)
+@click.option(
+    "--budget",
+    "budget_s",
+    type=click.FloatRange(1, 600),
+    default=30.0,
+    show_default=True,
+    help="Seconds of one visit.",
+)
+@AS_JSON
+@click.pass_obj
+def plan_(
+    settings: Settings,
+    *,
+    month: str,
+    source: Path,
+    top: int | None,
+    device: str,
+    vantage: str,
+    arm: str,
+    kind: str,
+    attempts: int,
+    budget_s: float,
+    as_json: bool,
+) -> None:
+    """Plan a crawl: its list, its sites, its settings. The same plan twice is one crawl.
+
+    \b
+    Example:
+      firstflight crawl plan --crawl 2026-11 --list sites.txt --top 1000
+    """
+    name = CrawlName(month=month, device=device, vantage=vantage, arm=arm, kind=kind)
+    with one_line(*EXPECTED):
+        sites = lists.read(source)
+        wanted = plan.Plan(
+            name=name, sites=sites, top=top, attempts=attempts, budget_s=budget_s, commit=code_commit()
+        )
+        with database(settings) as engine:
+            crawl, new = plan.plan(engine, wanted)
+    done = "planned" if new else "exists already, planned just so"
+    show(
+        {"crawl": str(name), "new": new, "sites": crawl.top, "list": sites.id, "checksum": sites.checksum},
+        as_json=as_json,
+        line=f"{name} {done}: {crawl.top:,} sites of {sites.id}",
+    )
+
+
+@command.command()
+@CRAWL
+@click.option("--browsers", type=click.IntRange(1, 64), default=2, show_default=True, help="At once.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="No visit begins after these.",
+)
+@click.option(
+    "--local-web",
+    "state",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Crawl the local web that wrote this state.",
+)
+@AS_JSON
+@click.pass_context
+def run(
+    ctx: click.Context, *, name: str, browsers: int, minutes: float, state: Path | None, as_json: bool
+) -> None:
+    """Visit what is left of a crawl, until the queue is empty or the minutes are over.
+
+    Any number of these may run at once, here or on other machines. Ctrl-C gives the visits in flight back;
+    the next run takes them up.
+
+    \b
+    Example:
+      firstflight crawl run --crawl 2026-11 --browsers 2 --minutes 30
+    """
+    settings: Settings = ctx.obj
+    with one_line(*EXPECTED, crawling.StateError), database(settings) as engine:
+        with engine.connect() as connection:
+            crawl = find_crawl(connection, name)
+        if crawl.sealed_at is not None:
+            raise store.CrawlSealed(f"{name_of(crawl)} is sealed: it is never written again")
+        flags = crawling.local_web_flags(crawl, state)
+        tally, code = crawling.crawl(
+            engine, crawl, chromium=settings.chromium, flags=flags, browsers=browsers, minutes=minutes
+        )
+    show(
+        {"crawl": str(name_of(crawl)), **dataclasses.asdict(tally)},
+        as_json=as_json,
+        line=f"{tally.ended}: {tally.visits} visits, {tally.final} sites done"
+        + (f", {tally.lost} visits lost to other crawlers" if tally.lost else ""),
+    )
+    ctx.exit(code)
+
+
+@command.command("status")
+@CRAWL
+@AS_JSON
+@click.pass_obj
+def status_(settings: Settings, *, name: str, as_json: bool) -> None:
+    """How far a crawl is.
+
+    \b
+    Example:
+      firstflight crawl status --crawl 2026-11 --json
+    """
+    with one_line(*EXPECTED), database(settings) as engine, engine.connect() as connection:
+        crawl = find_crawl(connection, name)
+        counted = status.status(connection, crawl)
+    show(
+        {"crawl": str(name_of(crawl)), **dataclasses.asdict(counted)},
+        as_json=as_json,
+        line="\n".join(status_lines(str(name_of(crawl)), counted)),
+    )
+
+
+def status_lines(name: str, counted: status.Status) -> list[str]:
+    """The counts for people."""
+
+    def known(value: float | None, form: str) -> str:
+        return "unknown" if value is None else format(value, form)
+
+    return [
+        f"{name}: {counted.final:,} of {counted.planned:,} sites done"
+        + (f", sealed {counted.sealed_at:%Y-%m-%d %H:%M %Z}" if counted.sealed_at else ""),
+        f"  outcomes   {', '.join(f'{n:,} {outcome}' for outcome, n in counted.outcomes.items()) or 'none'}",
+        f"  claimed    {counted.claimed} now, {counted.expired} expired",
+        f"  visits     {counted.visits:,}, {known(counted.visits_per_hour, ',.0f')} an hour of late",
+        f"  responses  {counted.responses:,}, {counted.received_bytes:,} bytes received",
+        f"  coverage   min {known(counted.coverage_min, '.4f')}, median {known(counted.coverage_median, '.4f')}",
+    ]
+
+
+@command.command("seal")
+@CRAWL
+@AS_JSON
+@click.pass_obj
+def seal_(settings: Settings, *, name: str, as_json: bool) -> None:
+    """Seal a crawl whose every site is done: it is never written again.
+
+    \b
+    Example:
+      firstflight crawl seal --crawl 2026-11
+    """
+    with one_line(*EXPECTED), database(settings) as engine:
+        with engine.connect() as connection:
+            crawl = find_crawl(connection, name)
+        new = seal.seal(engine, crawl)
+        with engine.connect() as connection:
+            crawl = find_crawl(connection, str(name_of(crawl)))
+    show(
+        {"crawl": str(name_of(crawl)), "new": new, "sealed_at": crawl.sealed_at},
+        as_json=as_json,
+        line=f"{name_of(crawl)} {'sealed' if new else 'was sealed already'} at {crawl.sealed_at:%Y-%m-%d %H:%M %Z}",
+    )
+
+
+@command.command("list")
+@AS_JSON
+@click.pass_obj
+def list_(settings: Settings, *, as_json: bool) -> None:
+    """Every crawl there is.
+
+    \b
+    Example:
+      firstflight crawl list
+    """
+    with one_line(*EXPECTED), database(settings) as engine, engine.connect() as connection:
+        found = crawls(connection)
+    facts = [
+        {
+            "crawl": str(name_of(crawl)),
+            "sites": crawl.top,
+            "list": crawl.list_id,
+            "planned_at": crawl.planned_at,
+            "sealed_at": crawl.sealed_at,
+            "browser": crawl.browser,
+        }
+        for crawl in found
+    ]
+    lines = [
+        f"{fact['crawl']}  {fact['sites']:,} sites  {'sealed' if fact['sealed_at'] else 'open'}"
+        for fact in facts
+    ]
+    show({"crawls": facts}, as_json=as_json, line="\n".join(lines) or "no crawls yet")

@@ -1,0 +1,116 @@
+"""Running a crawl from the command line: real browsers, progress, and signals that stop it cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import signal
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import click
+from tqdm import tqdm
+
+from crawler import store
+from crawler.run import STOPPED, Loop, Tally
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Engine
+
+    from schema.tables import Crawl
+
+LOCAL_WEB = "localweb"
+"""The kind of crawl that the bundled web is for."""
+
+
+class StateError(Exception):
+    """The local web's state cannot be used for this crawl."""
+
+
+def local_web_flags(crawl: Crawl, state: Path | None) -> tuple[str, ...]:
+    """The browser's flags for the local web; a crawl's kind and what it crawls must agree."""
+    if state is None:
+        if crawl.kind == LOCAL_WEB:
+            raise StateError(
+                "this crawl is of the local web: start `firstflight localweb serve --state FILE` "
+                "and name its FILE by --local-web"
+            )
+        return ()
+    if crawl.kind != LOCAL_WEB:
+        raise StateError(f"--local-web is for crawls of kind {LOCAL_WEB}; this one is of kind {crawl.kind}")
+    try:
+        flags = json.loads(state.read_text(encoding="utf-8"))["browser_flags"]
+    except OSError as exc:
+        raise StateError(
+            f"the local web's state {state} cannot be read ({exc.strerror}): "
+            "start it with `firstflight localweb serve --state FILE`"
+        ) from exc
+    except (ValueError, KeyError, TypeError) as exc:
+        raise StateError(f"{state} is no state of the local web: it lacks browser_flags") from exc
+    return tuple(str(flag) for flag in flags)
+
+
+def crawl(
+    engine: Engine, crawl: Crawl, *, chromium: Path, flags: tuple[str, ...], browsers: int, minutes: float
+) -> tuple[Tally, int]:
+    """Run the claim loop with Chromium; what it did, and the exit code: 0, or 128 and the signal's number."""
+    return asyncio.run(
+        _crawl(engine, crawl, chromium=chromium, flags=flags, browsers=browsers, minutes=minutes)
+    )
+
+
+async def _crawl(
+    engine: Engine, crawl: Crawl, *, chromium: Path, flags: tuple[str, ...], browsers: int, minutes: float
+) -> tuple[Tally, int]:
+    from playwright.async_api import async_playwright
+
+    from crawler.browser import Browser
+    from crawler.visit import visit
+
+    stop = asyncio.Event()
+    received = catch_signals(stop)
+    left = await asyncio.to_thread(store.open_sites, engine, crawl)
+    outcomes: Counter[str] = Counter()
+    with tqdm(total=crawl.top, initial=crawl.top - left, unit="site", disable=None) as bar:
+
+        def stored(visit: store.Stored) -> None:
+            outcomes[visit.outcome] += 1
+            bar.set_postfix(outcomes, refresh=False)
+            bar.update(visit.is_final)
+
+        async with async_playwright() as playwright:
+            launch = functools.partial(
+                Browser.launch, chromium, flags=flags, quic=crawl.arm == "quic", playwright=playwright
+            )
+            tally = await Loop(
+                engine=engine,
+                crawl=crawl,
+                launch=launch,
+                visit=visit,
+                browsers=browsers,
+                minutes=minutes,
+                stop=stop,
+                stored=stored,
+                say=lambda line: click.echo(line, err=True),
+            ).run()
+    return tally, 128 + received[0] if tally.ended == STOPPED and received else 0
+
+
+def catch_signals(stop: asyncio.Event) -> list[int]:
+    """Let the first Ctrl-C or SIGTERM set `stop`, and the second end us at once; the list tells which came."""
+    loop = asyncio.get_running_loop()
+    received: list[int] = []
+
+    def caught(number: int) -> None:
+        received.append(number)
+        stop.set()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(each)
+        click.echo("stopping: the visits in flight are given back", err=True)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, caught, number)
+    return received

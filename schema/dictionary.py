@@ -1,0 +1,55 @@
+"""The data dictionary: what every table and column means, from the declarations themselves."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from schema import derived
+from schema.arrow import arrow_schema
+from schema.tables import RELEASED, Base
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DERIVED: dict[str, tuple[pa.Schema, str]] = {
+    "distribution": (
+        derived.DISTRIBUTION,
+        "Exact empirical distributions of sizes in one crawl, a row each step.",
+    ),
+    "cell": (derived.CELL, "One page load in the replay lab."),
+}
+"""Tables that are computed: schema and description."""
+
+
+def columns(schema: pa.Schema) -> list[dict[str, Any]]:
+    """Name, type, nullability and definition of each column, in order."""
+    return [
+        {
+            "name": field.name,
+            "type": str(field.type),
+            "nullable": field.nullable,
+            "comment": (field.metadata or {}).get(b"comment", b"").decode(),
+        }
+        for field in schema
+    ]
+
+
+def description(model: type[Base]) -> str:
+    """What a row of an observation table is: the first line of its docstring."""
+    return (inspect.getdoc(model) or "").split("\n", 1)[0]
+
+
+def dictionary() -> dict[str, dict[str, Any]]:
+    """Every released and every computed table by name: `description` and `columns`."""
+    observed = {
+        model.__tablename__: {
+            "description": description(model),
+            "columns": columns(arrow_schema(Base.metadata.tables[model.__tablename__])),
+        }
+        for model in RELEASED
+    }
+    computed = {
+        name: {"description": text, "columns": columns(schema)} for name, (schema, text) in DERIVED.items()
+    }
+    return observed | computed
