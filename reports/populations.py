@@ -11,7 +11,6 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
-from typing import Literal
 
 FIG3 = Path(__file__).with_name("paper_fig3_percentiles.csv")
 """Percentiles of bandwidth and RTT, digitised from the vector figure (within 0.3 %)."""
@@ -55,8 +54,8 @@ class Population:
     version: int
     weights: tuple[tuple[str, float], ...]
     """Profile and its share; the shares sum to 1."""
-    role: Literal["average", "slow"]
-    """Which of the harm margins apply to it: slow networks have wider ones."""
+    slow: bool
+    """Whether it stands for the slow networks, which have margins of their own."""
     source: str
 
 
@@ -64,7 +63,9 @@ class Population:
 def fig3(quantity: str, data_center: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Cumulative shares and values of one of Fig 3's four curves."""
     with FIG3.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if (row["quantity"], row["dc"]) == (quantity, data_center)]
+        rows = [
+            row for row in csv.DictReader(file) if (row["quantity"], row["dc"]) == (quantity, data_center)
+        ]
     return tuple(float(row["cdf"]) for row in rows), tuple(float(row["value"]) for row in rows)
 
 
@@ -117,14 +118,14 @@ POPULATIONS: tuple[Population, ...] = (
         id="avgdc-2010",
         version=1,
         weights=(("avgdc-2010-low", 1 / 3), ("avgdc-2010-mid", 1 / 3), ("avgdc-2010-high", 1 / 3)),
-        role="average",
+        slow=False,
         source=f"{PAPER}, AvgDC: the medians of its bandwidth's terciles",
     ),
     Population(
         id="slowdc-2010",
         version=1,
         weights=(("slowdc-2010-median", 1.0),),
-        role="slow",
+        slow=True,
         source=f"{PAPER}, SlowDC: its median alone",
     ),
 )

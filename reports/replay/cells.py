@@ -84,7 +84,9 @@ def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | Non
         "seed": cell.seed,
         "state": state,
         "reason": reason,
-        **{f"{name}_ms": milliseconds(facts.get(f"{name}_ns")) for name in ("page", "document", "first_byte")},
+        **{
+            f"{name}_ms": milliseconds(facts.get(f"{name}_ns")) for name in ("page", "document", "first_byte")
+        },
     }
     return {name: values.get(name, facts.get(name)) for name in CELL.names}
 

@@ -2,7 +2,8 @@
 What can go wrong with a replay:
 
 * ReplayError
-  + LabMissing       the kernel or the player is not built, or Debian packages are missing
+  + LabMissing       the lab is not set up: the player is not built, packages are missing
+    - KernelError    the guest's kernel is not built
   + BuildFailed      the kernel or the player did not compile
   + GuestFailed      a guest died, hung or ran away; its log is on the exception
   + RecipeError      no page of the release can be replayed
@@ -19,6 +20,10 @@ class ReplayError(Exception):
 
 class LabMissing(ReplayError):
     """The lab is not set up on this machine."""
+
+
+class KernelError(LabMissing):
+    """The guest's kernel is not built, or its source package is missing."""
 
 
 class BuildFailed(ReplayError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -108,4 +109,4 @@ def count_flights(flight: Flight, *, rtt_us: int) -> int:
     Only where the bottleneck sends a window in far less than that.
     """
     times = [time for _, time in flight.arrivals]
-    return 1 + sum(after - before > rtt_us * 500 for before, after in zip(times, times[1:], strict=False))
+    return 1 + sum(after - before > rtt_us * 500 for before, after in itertools.pairwise(times))

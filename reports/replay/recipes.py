@@ -154,7 +154,12 @@ OriginKey: TypeAlias = "tuple[str, int, bool, bool]"
 def origin_key(connection: Row, response: Row) -> OriginKey:
     """Host, port, H2, TLS. A connection that several hosts share counts as that of the host it was opened for."""
     host = connection["host"] or response["host"]
-    return host, connection["port"], connection["protocol"] != "http/1.1", connection["tls_version"] is not None
+    return (
+        host,
+        connection["port"],
+        connection["protocol"] != "http/1.1",
+        connection["tls_version"] is not None,
+    )
 
 
 def make_origin(key: OriginKey, connections: Sequence[Row]) -> Origin:

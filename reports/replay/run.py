@@ -76,7 +76,7 @@ class Result:
     @property
     def virtual_s(self) -> float:
         """Seconds of page loads, in their own time."""
-        return sum(one["page_ms"] for one in self.rows if one["page_ms"] is not None) / 1e3
+        return sum(float(one["page_ms"]) for one in self.rows if one["page_ms"] is not None) / 1e3
 
 
 def replay(
@@ -155,14 +155,12 @@ def calibration(windows: Sequence[int], origins: int, *, first: bool) -> list[Fl
     """A byte from every host, once a guest, and a full flight at every window."""
     hosts = range(1, FIRST_ORIGIN + origins) if first else ()
     greetings = [Flight(id=f"host-{host}", host=host, iw=BACKGROUND_IW, bytes=1) for host in hosts]
-    full = [
-        Flight(id=f"iw-{iw}", host=FIRST_ORIGIN, iw=iw, bytes=iw * SEGMENT_BYTES) for iw in windows
-    ]
+    full = [Flight(id=f"iw-{iw}", host=FIRST_ORIGIN, iw=iw, bytes=iw * SEGMENT_BYTES) for iw in windows]
     return greetings + full
 
 
 def work_through(
-    lab: Lab, guest: Guest, cpu: int, progress: Progress | None, shaper: str, wall_seconds: float
+    lab: Lab, guest: Guest, cpu: int | None, progress: Progress | None, shaper: str, wall_seconds: float
 ) -> None:
     """One guest's life; its failure is kept, not raised: the others go on."""
     numbers = {recipe.visit_id: number for number, recipe in enumerate(guest.recipes)}
@@ -173,13 +171,17 @@ def work_through(
             lab,
             {
                 "origins": guest.origins,
-                "windows": sorted({BACKGROUND_IW, *(flight.iw for shift in guest.shifts for flight in shift.flights)}),
-                "congestion_control": guest.shifts[0].cells[0].congestion_control if guest.shifts[0].cells else "cubic",
+                "windows": sorted(
+                    {BACKGROUND_IW, *(flight.iw for shift in guest.shifts for flight in shift.flights)}
+                ),
+                "congestion_control": guest.shifts[0].cells[0].congestion_control
+                if guest.shifts[0].cells
+                else "cubic",
                 "shifts": [shift_work(shift, numbers, shaper) for shift in guest.shifts],
             },
             [recipe.to_text() for recipe in guest.recipes],
             listener.take,
-            cpu=cpu,
+            cpu=usable_cpus()[-1] if cpu is None else cpu,
             wall_seconds=wall_seconds,
         )
     except GuestFailed as exc:

@@ -42,7 +42,9 @@ def write_replay(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with staging(folder) as stage:
         pq.write_table(table, stage / "cells.parquet", compression="zstd")
-        (stage / "replay.json").write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+        (stage / "replay.json").write_text(
+            json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8"
+        )
     return facts
 
 

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports.replay.errors import BuildFailed, LabMissing
+from reports.replay.errors import BuildFailed, KernelError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +29,14 @@ EDITS = [
 ]
 """Changes to the source: file, what stands there once, what shall stand there."""
 
-TOOLS = {"make": "build-essential", "gcc": "build-essential", "flex": "flex", "bison": "bison", "bc": "bc", "xz": "xz-utils"}
+TOOLS = {
+    "make": "build-essential",
+    "gcc": "build-essential",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+    "xz": "xz-utils",
+}
 """Programs that the build calls, and the Debian package of each."""
 
 
@@ -43,13 +50,14 @@ def package_version() -> str:
     )
     status, _, version = asked.stdout.partition(" ")
     if status != "installed":
-        raise LabMissing(f"the replay's kernel needs Debian's {PACKAGE}: apt-get install {PACKAGE}")
+        raise KernelError(f"the replay's kernel needs Debian's {PACKAGE}: apt-get install {PACKAGE}")
     return version
 
 
 def recipe_key(version: str) -> str:
     """SHA-256 of all that decides what the kernel is."""
-    recipe = json.dumps([version, CONFIG.read_text(encoding="utf-8"), EDITS])
+    options = [line for line in CONFIG.read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
+    recipe = json.dumps([version, options, EDITS])
     return hashlib.sha256(recipe.encode()).hexdigest()
 
 
@@ -58,11 +66,11 @@ def kernel_path(cache: Path) -> Path:
     return cache / "kernel" / recipe_key(package_version())[:16] / "linux"
 
 
-def find_kernel(cache: Path) -> Path:
-    """The kernel; LabMissing says how to get it."""
+def locate(cache: Path) -> Path:
+    """The kernel; KernelError says how to get it."""
     path = kernel_path(cache)
     if not path.is_file():
-        raise LabMissing(f"no guest kernel in {path.parent}: run `firstflight replay build-lab`")
+        raise KernelError(f"no guest kernel in {path.parent}: run `firstflight replay build-lab`")
     return path
 
 
@@ -96,7 +104,7 @@ def check_tools() -> None:
     if not SOURCE.is_file():
         lacking.append(PACKAGE)
     if lacking:
-        raise LabMissing(f"to build the replay's kernel: apt-get install {' '.join(lacking)}")
+        raise KernelError(f"to build the replay's kernel: apt-get install {' '.join(lacking)}")
 
 
 def configure(tree: Path, *, log: Path) -> None:
@@ -109,7 +117,17 @@ def configure(tree: Path, *, log: Path) -> None:
         source.write_text(text.replace(before, after), encoding="utf-8")
     make = ["make", "-C", str(tree), "ARCH=um"]
     run([*make, "tinyconfig"], log=log)
-    run([str(tree / "scripts/kconfig/merge_config.sh"), "-O", str(tree), "-m", str(tree / ".config"), str(CONFIG)], log=log)
+    run(
+        [
+            str(tree / "scripts/kconfig/merge_config.sh"),
+            "-O",
+            str(tree),
+            "-m",
+            str(tree / ".config"),
+            str(CONFIG),
+        ],
+        log=log,
+    )
     run([*make, "olddefconfig"], log=log)
     made = set((tree / ".config").read_text(encoding="utf-8").splitlines())
     refused = sorted(line for line in wanted(CONFIG.read_text(encoding="utf-8")) if line not in made)
@@ -145,7 +163,9 @@ def publish(finished: Path, place: Path) -> None:
 def run(argv: list[str], *, log: Path) -> None:
     """One step of a build; its output goes to `log`, of which a failure shows the end."""
     with log.open("ab") as sink:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT, check=False)
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT, check=False
+        )
     if done.returncode != 0:
         tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-5:]
         raise BuildFailed(f"{Path(argv[0]).name} failed: {' | '.join(tail)}")

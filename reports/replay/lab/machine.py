@@ -30,7 +30,11 @@ VIRTUAL_SECONDS = 2_000_000
 
 LOG_LINES = 40
 SCRATCH_FOLDERS = ("/dev/shm", "/var/tmp")  # noqa: S108  # a folder of our own is made below them
-KERNEL_NOISE = ("Using a channel type which is configured out of UML", "setup_one_line failed", "reboot: Power down")
+KERNEL_NOISE = (
+    "Using a channel type which is configured out of UML",
+    "setup_one_line failed",
+    "reboot: Power down",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

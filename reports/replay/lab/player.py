@@ -36,7 +36,7 @@ def player_path(cache: Path) -> Path:
     return cache / "player" / player_key()[:16] / "player"
 
 
-def find_player(cache: Path) -> Path:
+def locate(cache: Path) -> Path:
     """The player; LabMissing says how to get it."""
     path = player_path(cache)
     if not path.is_file():

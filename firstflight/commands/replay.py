@@ -1,0 +1,202 @@
+"""`firstflight replay`: build the lab, prove it, and replay a release's pages in it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+from tqdm import tqdm
+
+from firstflight.commit import code_commit
+from firstflight.errors import one_line
+from reports.populations import PROFILES
+from reports.replay.cells import plan
+from reports.replay.errors import ReplayError
+from reports.replay.lab import kernel, player
+from reports.replay.lab.machine import Lab, usable_cpus
+from reports.replay.recipes import read_recipes
+from reports.replay.run import replay
+from reports.replay.selftest import CONGESTION_CONTROL, selftest
+from reports.replay.store import write_replay
+from schema.releases import ReleaseError, broken_sums, find_release
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from firstflight.settings import Settings
+    from reports.populations import Profile
+    from schema.releases import Release
+
+WINDOWS = "3,10,16,30"
+"""RFC 3390's window, RFC 6928's, and two candidates."""
+
+MOST_SEGMENTS = 250
+"""Each window is an address of the guest's client."""
+
+
+def parse_windows(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[int, ...]:
+    """Distinct numbers of segments, from a comma-separated list."""
+    words = value.split(",")
+    if not all(word.isascii() and word.isdecimal() and 1 <= int(word) <= MOST_SEGMENTS for word in words):
+        raise click.BadParameter(
+            f"{value!r} is no list of windows of 1 to {MOST_SEGMENTS} segments, such as {WINDOWS}"
+        )
+    return tuple(dict.fromkeys(int(word) for word in words))
+
+
+def parse_profiles(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[Profile, ...]:
+    """Distinct profiles, from a comma-separated list of ids; all of them without one."""
+    if value is None:
+        return PROFILES
+    known = {one.id: one for one in PROFILES}
+    words = list(dict.fromkeys(value.split(",")))
+    if unknown := [word for word in words if word not in known]:
+        raise click.BadParameter(f"no profile {', '.join(unknown)}; there are {', '.join(known)}")
+    return tuple(known[word] for word in words)
+
+
+@click.group()
+def command() -> None:
+    """Replay a release's pages over the Linux TCP stack, in a guest kernel whose time is virtual.
+
+    \b
+    Example:
+      firstflight replay build-lab
+      firstflight replay selftest
+      firstflight replay run --crawl 2026-11
+    """
+
+
+@command.command("build-lab")
+@click.pass_obj
+def build_lab(settings: Settings) -> None:
+    """Build the guest's kernel and programs, once; done in no time where they are there.
+
+    \b
+    Example:
+      firstflight replay build-lab
+    """
+    with one_line(ReplayError, OSError):
+        kernel.build_kernel(settings.cache_dir, say)
+        player.build_player(settings.cache_dir, say)
+
+
+@command.command("selftest")
+@click.option("--json", "as_json", is_flag=True, help="Print the gates as JSON.")
+@click.pass_obj
+def run_selftest(settings: Settings, *, as_json: bool) -> None:
+    """Measure the lab's gates on every profile: RTT, serialisation, windows, offloads.
+
+    \b
+    Example:
+      firstflight replay selftest
+    """
+    with one_line(ReplayError, OSError):
+        found = selftest(find_lab(settings.cache_dir))
+    if as_json:
+        click.echo(
+            json.dumps({name: [gate.to_dict() for gate in gates] for name, gates in found.items()}, indent=2)
+        )
+    else:
+        for name, gates in found.items():
+            click.secho(name, bold=True)
+            for gate in gates:
+                click.echo(f"  {gate}")
+    if not all(gate.passed for gates in found.values() for gate in gates):
+        raise click.ClickException("a gate failed: cells of this topology would be refused")
+
+
+@command.command("run")
+@click.option("--crawl", required=True, help="Whose release: its name, or as much of it as is unique.")
+@click.option(
+    "--iw",
+    "windows",
+    callback=parse_windows,
+    metavar="N,...",
+    default=WINDOWS,
+    show_default=True,
+    help="Initial windows.",
+)
+@click.option(
+    "--profiles", callback=parse_profiles, metavar="ID,...", help="Network profiles; all without it."
+)
+@click.option(
+    "--seeds", type=click.IntRange(1, 1000), default=3, show_default=True, help="Seeds of each cell."
+)
+@click.option(
+    "--guests", type=click.IntRange(1, 256), default=None, help="Guests at once; one a CPU without it."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
+@click.pass_obj
+def run(
+    settings: Settings,
+    *,
+    crawl: str,
+    windows: tuple[int, ...],
+    profiles: tuple[Profile, ...],
+    seeds: int,
+    guests: int | None,
+    as_json: bool,
+) -> None:
+    """Replay every page of a release over every profile, at every window, with every seed.
+
+    \b
+    Example:
+      firstflight replay run --crawl 2026-11
+      firstflight replay run --crawl 2026-11 --iw 10,20 --profiles avgdc-2010-mid --seeds 5
+    """
+    with one_line(ReplayError, ReleaseError, OSError):
+        release = sound_release(settings, crawl)
+        recipes = read_recipes(release)
+        cells = plan(recipes, profiles, windows=windows, seeds=seeds, congestion_control=CONGESTION_CONTROL)
+        lab = find_lab(settings.cache_dir)
+        with tqdm(total=len(cells), unit="load", disable=None, desc="replay") as progress:
+            result = replay(lab, cells, guests=guests or len(usable_cpus()), progress=progress)
+        folder = settings.replays / str(release.manifest.crawl)
+        facts = write_replay(folder, result, cells, release, commit=code_commit())
+    if as_json:
+        click.echo(json.dumps(facts, indent=2, sort_keys=True))
+    else:
+        report(facts, folder)
+    if not facts["cells"]["done"]:
+        raise click.ClickException(f"no load was done; {folder / 'replay.json'} has the reasons")
+
+
+def sound_release(settings: Settings, crawl: str) -> Release:
+    """The release, its files as its sums say."""
+    release = find_release(settings.releases, crawl)
+    if broken := broken_sums(release):
+        raise ReleaseError(
+            f"{', '.join(broken)} in {release.path} is not what it was; build the release again"
+        )
+    return release
+
+
+def find_lab(cache: Path) -> Lab:
+    """The lab's programs, built."""
+    return Lab(kernel=kernel.locate(cache), player=player.locate(cache))
+
+
+def report(facts: dict[str, Any], folder: Path) -> None:
+    """In a few lines, what was replayed."""
+    recipes, cells = facts["recipes"], facts["cells"]
+    click.echo(
+        f"{recipes['pages']} pages, {recipes['objects']} objects, {recipes['response_bytes'] / 1e6:.1f} MB "
+        f"({recipes['left_out_responses']} responses of unknown size left out)"
+    )
+    click.echo(f"{cells['done']} loads done, {cells['refused']} refused, {cells['failed']} failed")
+    click.echo(
+        f"{facts['virtual_s']:.0f} s of page loads in {facts['wall_s']:.1f} s: "
+        f"{facts['virtual_s'] / facts['wall_s']:.0f} times real time"
+    )
+    click.echo(str(folder / "cells.parquet"))
+    for failure in facts["failures"]:
+        click.echo(f"failed: {failure['reason']}", err=True)
+
+
+def say(line: str) -> None:
+    """A line of progress."""
+    click.echo(line, err=True)
+    sys.stderr.flush()

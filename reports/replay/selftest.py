@@ -1,0 +1,59 @@
+"""The lab's gates by themselves: every profile calibrated, no page loaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reports.populations import PROFILES
+from reports.replay.gates import gates
+from reports.replay.run import Guest, Shift, calibration, work_through
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reports.populations import Profile
+    from reports.replay.gates import Gate
+    from reports.replay.lab.machine import Lab
+
+CONGESTION_CONTROL = "cubic"
+"""Linux's default, and so what most servers run."""
+
+WINDOWS = (3, 10, 16, 30)
+ORIGINS = 4
+SELFTEST_S = 60.0
+
+
+def selftest(
+    lab: Lab,
+    *,
+    profiles: Sequence[Profile] = PROFILES,
+    windows: Sequence[int] = WINDOWS,
+    shaper: str = "tbf",
+    cpu: int | None = None,
+) -> dict[str, list[Gate]]:
+    """The gates of each profile, by its id; raises GuestFailed."""
+    guest = calibrate(lab, profiles=profiles, windows=windows, shaper=shaper, cpu=cpu)
+    return {
+        shift.profile.id: gates(shift.profile, shift.flights, offloads_on=guest.offloads_on)
+        for shift in guest.shifts
+    }
+
+
+def calibrate(
+    lab: Lab,
+    *,
+    profiles: Sequence[Profile],
+    windows: Sequence[int],
+    shaper: str = "tbf",
+    cpu: int | None = None,
+) -> Guest:
+    """A guest that has done nothing but its calibration flights."""
+    shifts = [
+        Shift(profile=profile, flights=calibration(windows, ORIGINS, first=not number), cells=[])
+        for number, profile in enumerate(profiles)
+    ]
+    guest = Guest(shifts=shifts, recipes=[], origins=ORIGINS)
+    work_through(lab, guest, cpu, progress=None, shaper=shaper, wall_seconds=SELFTEST_S)
+    if guest.failure:
+        raise guest.failure
+    return guest
