@@ -44,7 +44,7 @@ def cells(
         for iw, gain in gain_percent.items():
             own = rng.gauss(0, spread_percent) if iw != 10 else 0.0
             for profile in profiles:
-                slow = profile == "slow"
+                slow = profile.startswith("slow")
                 effect = gain if not slow or slow_gain_percent is None else slow_gain_percent[iw]
                 for seed in range(1, seeds + 1):
                     time_ms = base_ms * (6 if slow else 1) * (1 - (effect + own) / 100)

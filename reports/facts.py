@@ -1,0 +1,254 @@
+"""A report as plain facts: what goes to report.json, and all that the page and the summary may say."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+
+from reports.arithmetic import compare
+from reports.evidence import weigh
+from reports.inputs import ReportError
+from reports.loads import Loads, loads_of
+from reports.populations import POPULATIONS
+from reports.recommend import decide
+from reports.replay_summary import summarise
+from reports.rule import RULE, UNMEASURED
+from reports.sensitivity import sensitivity
+from reports.wording import GLOSSARY, LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reports.bootstrap import Interval
+    from reports.inputs import Inputs, Replay
+    from reports.recommend import Recommendation
+    from reports.replay_summary import Outcome
+    from reports.rule import Role, Rule
+    from schema.releases import Release
+
+FORMAT_VERSION = 1
+"""Of report.json."""
+
+DIGITS = 6
+"""Significant digits of a number: fewer than differ between machines' linear algebra."""
+
+POPULATION_YEARS: dict[str, int] = {"avgdc-2010": 2010, "slowdc-2010": 2010}
+"""When each population was measured; one that is not here is of unknown age."""
+
+FRESH_YEARS = 2
+"""A population older than this makes a report illustrative."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Measured:
+    """What the replay gave, as values: figures are drawn from it."""
+
+    loads: Loads
+    outcomes: list[Outcome]
+    recommendation: Recommendation
+    facts: dict[str, Any]
+
+
+def report_facts(inputs: Inputs, *, sizes: dict[str, Any], measured: Measured | None) -> dict[str, Any]:
+    """Everything, JSON-ready. Units stand in the names."""
+    because = illustrative_because(inputs)
+    facts: dict[str, Any] = rounded(
+        {
+            "format_version": FORMAT_VERSION,
+            "year": inputs.year,
+            "is_illustrative": bool(because),
+            "illustrative_because": because,
+            "release": release_facts(inputs.release),
+            "crawl": crawl_facts(inputs.release),
+            "sizes": sizes,
+            **(
+                measured.facts
+                if measured
+                else dict.fromkeys(("replay", "recommendation", "sensitivity", "rule", "arithmetic"))
+            ),
+            "limits": LIMITS,
+            "redo": redo(inputs),
+            "glossary": GLOSSARY,
+        }
+    )
+    return facts
+
+
+def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
+    """Decide on the replay's cells, and say what they are."""
+    loads = loads_of(replay.cells, congestion_control=rule.congestion_control)
+    if not loads.pages:
+        raise ReportError(
+            f"the replay has no cell with {rule.congestion_control}; run `firstflight replay run --crawl {inputs.release.manifest.crawl}`"
+        )
+    evidence = weigh(loads, population_roles(), rule=rule, last_years=inputs.last_years_iw)
+    recommendation = decide(evidence, rule=rule)
+    outcomes = summarise(loads, incumbent=evidence.incumbent, rule=rule)
+    tried = sensitivity(evidence, rule=rule)
+    return Measured(
+        loads=loads,
+        outcomes=outcomes,
+        recommendation=recommendation,
+        facts={
+            "replay": replay_facts(loads, outcomes, replay),
+            "recommendation": recommendation_facts(recommendation),
+            "arithmetic": [
+                dataclasses.asdict(one)
+                for one in compare(
+                    inputs.release,
+                    replay.cells,
+                    replay.provenance.get("profiles", []),
+                    congestion_control=rule.congestion_control,
+                )
+            ],
+            "sensitivity": [
+                {"id": variant.id, "title": variant.title, "answer": found.answer, "iw": found.iw}
+                for variant, found in tried
+            ],
+            "rule": dataclasses.asdict(rule)
+            | {"unmeasured": [dataclasses.asdict(one) for one in UNMEASURED]},
+        },
+    )
+
+
+def population_roles() -> dict[Role, Mapping[str, float]]:
+    """The population that stands for the average, and the one that stands for the slow."""
+    return {
+        "average": dict(next(one for one in POPULATIONS if not one.slow).weights),
+        "slow": dict(next(one for one in POPULATIONS if one.slow).weights),
+    }
+
+
+def illustrative_because(inputs: Inputs) -> list[str]:
+    """Why the report is no evidence about the live web of its year; empty where it is."""
+    because = []
+    if inputs.release.manifest.crawl.kind != "web":
+        because.append("the crawl is of the bundled local web, not of live sites")
+    if inputs.replay:
+        old = [one.id for one in POPULATIONS if POPULATION_YEARS.get(one.id, 0) + FRESH_YEARS < inputs.year]
+        if old:
+            because.append(f"the network populations {', '.join(old)} are more than 24 months old")
+    return because
+
+
+def release_facts(release: Release) -> dict[str, Any]:
+    """Which release, and its checksum."""
+    manifest = dataclasses.asdict(release.manifest)
+    del manifest["files"]
+    return {**manifest, "crawl": str(release.manifest.crawl), "sha256": release.checksum}
+
+
+def crawl_facts(release: Release) -> dict[str, Any]:
+    """How the crawl went: its provenance row, and its visits by outcome."""
+    (row,) = pq.ParquetFile(release.file("crawl")).read().to_pylist()
+    visits = pq.ParquetFile(release.file("visit")).read(columns=["is_final", "outcome"]).to_pylist()
+    outcomes = sorted(visit["outcome"] for visit in visits if visit["is_final"])
+    kept = (
+        "month", "device", "vantage", "arm", "kind", "list_id", "top", "method_version", "commit", "browser",
+        "user_agent", "browser_flags", "planned_at", "sealed_at", "browser_built_on",
+    )  # fmt: skip
+    return {
+        **{name: _plain(row.get(name)) for name in kept},
+        "sites": len(outcomes),
+        "outcomes": {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)},
+    }
+
+
+def replay_facts(loads: Loads, outcomes: list[Outcome], replay: Replay) -> dict[str, Any]:
+    """What was replayed, what came of it, and under which conditions."""
+    return {
+        "congestion_control": loads.congestion_control,
+        "pages": len(loads.pages),
+        "profiles": list(loads.profiles),
+        "windows": list(loads.windows),
+        "seeds": loads.seeds,
+        "cells": dict(loads.states),
+        "coverage_percent": loads.coverage_percent,
+        "missing": [dataclasses.asdict(one) for one in loads.missing],
+        "outcomes": [dataclasses.asdict(one) for one in outcomes],
+        "populations": [
+            {
+                **dataclasses.asdict(one),
+                "weights": dict(one.weights),
+                "measured": POPULATION_YEARS.get(one.id),
+            }
+            for one in POPULATIONS
+        ],
+        "provenance": replay.provenance,
+    }
+
+
+def recommendation_facts(found: Recommendation) -> dict[str, Any]:
+    """The answer with every bound."""
+    return {
+        "answer": found.answer,
+        "iw": found.iw,
+        "incumbent_iw": found.incumbent,
+        "iw_in_force": found.incumbent if found.iw is None else found.iw,
+        "is_decided": found.is_decided,
+        "rfc9040_iw": found.rfc9040_iw,
+        "reasons": list(found.reasons),
+        "checks": [dataclasses.asdict(check) for check in found.checks],
+        "candidates": [
+            {
+                **dataclasses.asdict(verdict),
+                "harms": [
+                    {
+                        "id": harm.margin.id,
+                        "title": harm.margin.title,
+                        "against_iw": harm.against,
+                        "worsening": _interval(harm.worsening),
+                        "unit": harm.margin.unit,
+                        "limit": harm.margin.limit,
+                        "is_level": harm.margin.is_level,
+                        "verdict": harm.verdict,
+                        "reason": harm.reason,
+                        "source": harm.margin.source,
+                    }
+                    for harm in verdict.harms
+                ],
+            }
+            for verdict in found.candidates
+        ],
+    }
+
+
+def redo(inputs: Inputs) -> list[str]:
+    """The commands that make the report anew from its release."""
+    name = inputs.release.manifest.crawl
+    commands = [f"firstflight release verify --crawl {name}"]
+    if inputs.replay:
+        parameters = inputs.replay.provenance.get("parameters", {})
+        seeds = parameters.get("seeds")
+        count = f" --seeds {len(seeds)}" if isinstance(seeds, list) else ""
+        commands.append(f"firstflight replay run --crawl {name}{count}")
+    without = "" if inputs.replay else " --without-replay"
+    return [*commands, f"firstflight report build --year {inputs.year} --crawl {name}{without}"]
+
+
+def rounded(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
+    """`value` with every float at DIGITS significant digits, and tuples as lists."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(inner) for inner in value]
+    return value
+
+
+def canonical(facts: Mapping[str, Any]) -> str:
+    """JSON with the same bytes for the same facts."""
+    return json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _interval(interval: Interval | None) -> dict[str, float] | None:
+    return None if interval is None else dataclasses.asdict(interval)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # a cell of a table
+    """Dates as ISO 8601."""
+    return value.isoformat() if hasattr(value, "isoformat") else value

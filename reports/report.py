@@ -1,0 +1,78 @@
+"""The annual report: read, decide, draw, and put the whole folder in place in one step."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reports.facts import Measured, canonical, measure, report_facts
+from reports.figures import LIGHT, cdf_figure, svg
+from reports.render import render_html, render_text
+from reports.replay_figures import by_profile, page_time
+from reports.rule import RULE, Rule
+from reports.size_facts import WINDOWS, size_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reports.inputs import Inputs
+
+THIRD_WINDOW = 16
+"""The line beside those of 3 and 10 segments where no other window is recommended."""
+
+
+def build_report(inputs: Inputs, folder: Path, *, rule: Rule = RULE) -> dict[str, Any]:
+    """Make the report's files in `folder`, which is replaced as a whole; its facts."""
+    measured = measure(inputs, inputs.replay, rule=rule) if inputs.replay else None
+    recommended = measured.recommendation.iw if measured else None
+    windows = sorted({*WINDOWS, *([recommended] if recommended else [])})
+    facts = report_facts(inputs, sizes=size_facts(inputs.release, windows=windows), measured=measured)
+    figures = draw(inputs, measured, is_illustrative=facts["is_illustrative"])
+    with put_in_place(folder) as stage:
+        (stage / "report.json").write_text(canonical(facts), encoding="utf-8")
+        (stage / "index.html").write_text(render_html(facts, figures=figures), encoding="utf-8")
+        (stage / "summary.txt").write_text(render_text(facts), encoding="utf-8")
+    return facts
+
+
+def draw(inputs: Inputs, measured: Measured | None, *, is_illustrative: bool) -> dict[str, str]:
+    """SVG by name."""
+    note = "illustrative" if is_illustrative else None
+    recommended = measured.recommendation.iw if measured else None
+    third = recommended if recommended and recommended not in (3, 10) else THIRD_WINDOW
+    theme = dataclasses.replace(LIGHT, background="transparent")
+    figures = {"cdf": svg(cdf_figure(inputs.release, windows=(3, 10, third), title=note, theme=theme))}
+    if measured is None:
+        return figures
+    outcomes, incumbent = measured.outcomes, measured.recommendation.incumbent
+    figures["saved"] = by_profile(outcomes, "saved_percent", title="page time saved, %", note=note)
+    figures["retransmitted"] = by_profile(
+        outcomes, "retransmitted_percent", title="payload sent again, %", note=note
+    )
+    for profile in {one.profile for one in outcomes}:
+        panel = [one for one in outcomes if one.profile == profile]
+        figures[f"page_time:{profile}"] = page_time(panel, incumbent=incumbent, note=note)
+    return figures
+
+
+@contextlib.contextmanager
+def put_in_place(folder: Path) -> Iterator[Path]:
+    """A new folder beside `folder` that takes its place once the block has filled it, and not otherwise."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    old = stage.with_name(f"{stage.name}-old")
+    try:
+        yield stage
+        stage.chmod(0o755)  # mkdtemp's is ours alone, and a server may be somebody else
+        if folder.exists():
+            folder.rename(old)
+        stage.rename(folder)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)

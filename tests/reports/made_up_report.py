@@ -1,0 +1,109 @@
+"""A data folder with a made-up release and the replay of its pages, of the structure that real ones have."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from reports.distributions import compute
+from reports.populations import PROFILES
+from schema.releases import CrawlName, Manifest, Release, sha256
+from tests.reports.made_up import cells
+from tests.reports.made_up_crawl import NAME, MadeUp, write_tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGES = 24
+PROFILE_IDS = tuple(profile.id for profile in PROFILES)
+GAINS = {3: -6.0, 10: 0.0, 16: 4.0, 30: 4.3}
+
+
+def crawl(*, hosts: tuple[str, ...] = (), kind: str = "localweb") -> MadeUp:
+    """A crawl of pages whose sizes spread over four decades."""
+    made_up = MadeUp()
+    for page in range(PAGES):
+        made_up.add_visit(host=hosts[page] if page < len(hosts) else f"page{page:02}.test")
+        for connection in range(1 + page % 3):
+            made_up.add_connection(tls_handshake_bytes=3_000 + 40 * page, record_bytes=200, frame_bytes=90)
+            for response in range(3):
+                size = 300 * (1 + page) * (1 + 9 * response) * (1 + 4 * connection)
+                made_up.add_response(size, sent_ms=100 + 60 * response, first_ms=150 + 60 * response)
+    return made_up
+
+
+def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, version: int = 1) -> Release:
+    """The release of `made_up`, whole, with sums that hold."""
+    folder = name.path(data_dir / "releases", version=version)
+    write_tables(folder, made_up)
+    pq.write_table(compute(folder), folder / "distribution.parquet")
+    files = {path.name: sha256(path) for path in sorted(folder.iterdir())}
+    manifest = Manifest(
+        crawl=name,
+        version=version,
+        schema_version=1,
+        method_version="1",
+        commit="0123abc",
+        browser="Chromium 156",
+        list_id="made-up:1",
+        list_checksum="ab" * 32,
+        licence="CC-BY-4.0",
+        rows={table: len(rows) for table, rows in made_up.rows().items()},
+        files=files,
+    )
+    (folder / "manifest.json").write_text(manifest.to_json(), encoding="utf-8")
+    files["manifest.json"] = sha256(folder / "manifest.json")
+    sums = "".join(f"{checksum}  {file}\n" for file, checksum in sorted(files.items()))
+    (folder / "SHA256SUMS").write_text(sums, encoding="utf-8")
+    return Release(folder, manifest)
+
+
+def replay_cells(**changes: Any) -> pa.Table:
+    """Cells of the crawl's pages over the profiles that our populations name."""
+    return cells(**{"gain_percent": GAINS, "pages": PAGES, "profiles": PROFILE_IDS, **changes})
+
+
+def write_replay(data_dir: Path, release: Release, table: pa.Table | None = None, **changes: Any) -> Path:
+    """The replay of `release`; `changes` overwrite facts of its provenance."""
+    folder = data_dir / "replays" / str(release.manifest.crawl)
+    folder.mkdir(parents=True, exist_ok=True)
+    pq.write_table(replay_cells() if table is None else table, folder / "cells.parquet")
+    facts = {
+        "format_version": 1,
+        "commit": "0123abc",
+        "release": {
+            "crawl": str(release.manifest.crawl),
+            "version": release.manifest.version,
+            "checksum": release.checksum,
+        },
+        "kernel": {"package": "linux-source-6.12", "version": "6.12.9-1", "recipe": "cd" * 32},
+        "parameters": {"windows": [3, 10, 16, 30], "seeds": [1, 2, 3, 4], "segment_bytes": 1448},
+        "profiles": [dataclasses.asdict(profile) for profile in PROFILES],
+        "gates": [
+            {
+                "guest": 0,
+                "profile": PROFILE_IDS[0],
+                "name": "snd_cwnd on the first flight",
+                "measured": 10,
+                "expected": 10,
+                "tolerance": 0,
+                "passed": True,
+            }
+        ],
+        "virtual_s": 4000.5,
+        "wall_s": 61.25,
+        **changes,
+    }
+    (folder / "replay.json").write_text(json.dumps(facts), encoding="utf-8")
+    return folder
+
+
+def data_folder(data_dir: Path, *, kind: str = "localweb", table: pa.Table | None = None) -> Release:
+    """A release of November 2026 with its replay."""
+    release = write_release(data_dir, crawl(), dataclasses.replace(NAME, kind=kind))
+    write_replay(data_dir, release, table)
+    return release
