@@ -53,7 +53,7 @@ def connect(url: str) -> Engine:
     """An Engine over psycopg 3; it connects when it is first used."""
     try:
         parsed = make_url(url.replace("postgres://", "postgresql://", 1))
-    except exc.ArgumentError:
+    except (exc.ArgumentError, ValueError):  # the latter for a port that is no number
         raise DatabaseRefused(
             "the database URL cannot be read: write postgresql://USER:PASSWORD@HOST:5432/DATABASE"
         ) from None

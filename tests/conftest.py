@@ -1,0 +1,137 @@
+"""Real PostgreSQL for every test that asks: the embedded 18, and Debian's 15, a fresh database each."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sqlalchemy import create_engine, make_url, text
+
+from schema import embedded, migrations
+from schema.database import connect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection, Engine
+
+DEBIAN_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
+COUNTER = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def server_folder() -> Iterator[Path]:
+    """A folder that the servers' own user may enter, with a path short enough for a socket."""
+    folder = Path(tempfile.mkdtemp(prefix="ff-", dir="/tmp"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def embedded_server(server_folder: Path) -> Iterator[str]:
+    """URL of the embedded PostgreSQL 18."""
+    data = server_folder / "postgres"
+    yield embedded.start(data)
+    embedded.stop(data)
+
+
+@pytest.fixture(scope="session")
+def debian_server(server_folder: Path) -> Iterator[str]:
+    """URL of a server from Debian's PostgreSQL 15 package."""
+    if not (DEBIAN_PROGRAMS / "initdb").exists():
+        pytest.fail("the Debian package postgresql-15 is missing: apt-get install postgresql-15")
+    data = server_folder / "debian"
+    data.mkdir(mode=0o700)
+    as_user: dict[str, Any] = {}
+    if os.geteuid() == 0:  # PostgreSQL refuses root
+        account = pwd.getpwnam("nobody")
+        os.chown(data, account.pw_uid, account.pw_gid)
+        as_user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+
+    def program(name: str, *arguments: str) -> None:
+        with (server_folder / f"{name}.log").open("w") as output:
+            call: list[str | Path] = [DEBIAN_PROGRAMS / name, "-D", data, *arguments]
+            subprocess.run(call, cwd=data, stdout=output, stderr=output, check=True, **as_user)
+
+    program(
+        "initdb", "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"
+    )
+    options = f"-c listen_addresses='' -c unix_socket_directories='{data}' -c fsync=off"
+    program("pg_ctl", "-w", "-l", str(data / "log"), "-o", options, "start")
+    yield f"postgresql://postgres@/postgres?host={data}"
+    program("pg_ctl", "-m", "immediate", "-w", "stop")
+
+
+@pytest.fixture(params=["embedded_server", "debian_server"], ids=["embedded-18", "debian-15"])
+def server(request: pytest.FixtureRequest) -> str:
+    """URL of each PostgreSQL in turn."""
+    url: str = request.getfixturevalue(request.param)
+    return url
+
+
+@pytest.fixture
+def empty_database(server: str) -> Iterator[str]:
+    """URL of a database without any table."""
+    with new_database(server) as url:
+        yield url
+
+
+@pytest.fixture
+def database(server: str) -> Iterator[Engine]:
+    """A database with our tables, on each PostgreSQL."""
+    with with_tables(server) as engine:
+        yield engine
+
+
+@pytest.fixture
+def database_18(embedded_server: str) -> Iterator[Engine]:
+    """The same on the embedded PostgreSQL alone: for tests whose subject is not SQL."""
+    with with_tables(embedded_server) as engine:
+        yield engine
+
+
+@contextlib.contextmanager
+def administrator(server: str) -> Iterator[Connection]:
+    engine = create_engine(make_url(server), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+@contextlib.contextmanager
+def new_database(server: str, template: str = "template1") -> Iterator[str]:
+    name = f"test_{next(COUNTER)}"
+    with administrator(server) as connection:
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+        yield make_url(server).set(database=name).render_as_string(hide_password=False)
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+@contextlib.contextmanager
+def with_tables(server: str) -> Iterator[Engine]:
+    with new_database(server, upgraded(server)) as url:
+        engine = connect(url)
+        yield engine
+        engine.dispose()
+
+
+@functools.cache
+def upgraded(server: str) -> str:
+    """The name of a database with our tables, which others are copied from."""
+    name = "upgraded"
+    with administrator(server) as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    engine = connect(make_url(server).set(database=name).render_as_string(hide_password=False))
+    migrations.upgrade(engine)
+    engine.dispose()
+    return name
