@@ -1,0 +1,73 @@
+# Two images: `worker` (Airflow's environment and ours side by side, with the browser) and `api`.
+#
+#   docker build --target worker --build-arg COMMIT=$(git rev-parse HEAD) -t firstflight-worker .
+#   docker build --target api -t firstflight-api .
+#
+# Debian's own Python: the very one that the tests run on.
+
+FROM debian:bookworm-slim AS python
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends ca-certificates python3 \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --uid 10001 --create-home --shell /usr/sbin/nologin firstflight \
+    && install -d -o firstflight -g firstflight /data /data/localweb /cache /opt/airflow /opt/airflow/logs
+
+FROM python AS build
+ARG UV_VERSION=0.13.8
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends python3-venv \
+    && rm -rf /var/lib/apt/lists/* \
+    && python3 -m venv /opt/uv \
+    && /opt/uv/bin/pip install --no-cache-dir "uv==$UV_VERSION"
+ENV PATH=/opt/uv/bin:$PATH UV_PYTHON=/usr/bin/python3 UV_PYTHON_DOWNLOADS=never UV_LINK_MODE=copy UV_COMPILE_BYTECODE=1 UV_NO_CACHE=1
+WORKDIR /opt/firstflight
+COPY pyproject.toml uv.lock README.md LICENSE ./
+
+# Dependencies first: they change less often than the code, and their layer is kept.
+FROM build AS build-api
+RUN uv sync --locked --no-default-groups --no-install-project --extra api
+COPY schema schema
+COPY crawler crawler
+COPY reports reports
+COPY api api
+COPY firstflight firstflight
+RUN uv sync --locked --no-default-groups --no-editable --extra api
+
+FROM build AS build-worker
+RUN UV_PROJECT_ENVIRONMENT=.venv-dags uv sync --locked --only-group dags
+RUN uv sync --locked --no-default-groups --no-install-project --extra crawler --extra reports
+COPY schema schema
+COPY crawler crawler
+COPY reports reports
+COPY api api
+COPY firstflight firstflight
+RUN uv sync --locked --no-default-groups --no-editable --extra crawler --extra reports
+
+FROM python AS worker
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends chromium-headless-shell fonts-dejavu-core libatomic1 \
+    && rm -rf /var/lib/apt/lists/*
+COPY --from=build-worker /opt/firstflight/.venv /opt/firstflight/.venv
+COPY --from=build-worker /opt/firstflight/.venv-dags /opt/firstflight/.venv-dags
+COPY dags /opt/firstflight/dags
+COPY docker/airflow-api /usr/local/bin/airflow-api
+ARG COMMIT=unknown
+LABEL org.opencontainers.image.revision=$COMMIT
+ENV PATH=/opt/firstflight/.venv/bin:/opt/firstflight/.venv-dags/bin:/usr/local/bin:/usr/bin:/bin \
+    FIRSTFLIGHT_BIN=/opt/firstflight/.venv/bin/firstflight \
+    FIRSTFLIGHT_DATA_DIR=/data \
+    FIRSTFLIGHT_CACHE_DIR=/cache \
+    AIRFLOW_HOME=/opt/airflow \
+    AIRFLOW__CORE__DAGS_FOLDER=/opt/firstflight/dags \
+    AIRFLOW__CORE__LOAD_EXAMPLES=False
+USER firstflight
+WORKDIR /opt/airflow
+CMD ["firstflight", "--help"]
+
+FROM python AS api
+COPY --from=build-api /opt/firstflight/.venv /opt/firstflight/.venv
+ENV PATH=/opt/firstflight/.venv/bin:/usr/bin:/bin FIRSTFLIGHT_DATA_DIR=/data FIRSTFLIGHT_CACHE_DIR=/cache
+USER firstflight
+EXPOSE 8750
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["python3", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8750/v1/crawls', timeout=4)"]
+CMD ["firstflight", "serve", "--host", "0.0.0.0", "--port", "8750"]
