@@ -47,7 +47,7 @@ _BY_ID = {kind.id: kind for kind in KINDS}
 _BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
 
 
-class Problem(Exception):  # noqa: N818  # RFC 9457 has the name
+class Problem(Exception):
     """Raised by whatever finds that a request cannot be answered; becomes the answer."""
 
     def __init__(self, kind: str, detail: str, **members: object) -> None:

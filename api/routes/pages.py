@@ -94,8 +94,10 @@ TEMPLATES = _environment()
 
 
 def page(request: Request, name: str, **context: Any) -> HTMLResponse:  # noqa: ANN401  # a template's context
-    """The template `name` as an answer."""
-    return HTMLResponse(TEMPLATES.get_template(name).render(request=request, **context))
+    """The template `name` as an answer; its links are paths, which hold behind any proxy."""
+    # Not `request.url_for`: behind a proxy that ends TLS it would write http.
+    path_for = request.app.url_path_for
+    return HTMLResponse(TEMPLATES.get_template(name).render(path_for=path_for, **context))
 
 
 def shown(release: Release) -> list[Distribution]:
@@ -128,7 +130,9 @@ def crawl_page(request: Request, library: LibraryDep, crawl: CrawlPath) -> Respo
     """To the newest version of a crawl's release."""
     release = library.release(crawl)
     return RedirectResponse(
-        request.url_for("release_page", crawl=str(release.manifest.crawl), version=release.manifest.version),
+        request.app.url_path_for(
+            "release_page", crawl=str(release.manifest.crawl), version=release.manifest.version
+        ),
         status_code=307,
     )
 
