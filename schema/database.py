@@ -16,7 +16,6 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg import errors as sqlstate
 from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url
 
 if TYPE_CHECKING:
@@ -27,6 +26,15 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT_S = 10
 UNANSWERED_TIMEOUT_MS = 60_000
 """A server that vanishes without a word (its machine lost power) is given up after this."""
+
+INSUFFICIENT_RESOURCES = "53"
+"""Class of SQLSTATE: disk, memory, connections, configured limits."""
+
+REFUSALS = ("28", "3D", "42501", "25006")
+"""Authorization, no such database, privileges, a read-only server."""
+
+GONE = ("08", "57P")
+"""Connection exceptions; shutdown, crash, start-up."""
 
 
 class DatabaseError(Exception):
@@ -94,25 +102,18 @@ def psycopg_errors(engine: Engine) -> Iterator[None]:
 
 
 def translated(error: psycopg.Error, where: str) -> DatabaseError | None:
-    """Our error for one of psycopg's, or None for a bug."""
+    """Our error for one of psycopg's, or None for a bug; by SQLSTATE (PostgreSQL manual, appendix A)."""
     said = " ".join(str(error).split("\n")[0].split())
-    if isinstance(error, (sqlstate.DiskFull, sqlstate.OutOfMemory, sqlstate.TooManyConnections)):
+    code = error.sqlstate or ""
+    if code.startswith(INSUFFICIENT_RESOURCES):
         return DatabaseFull(f"PostgreSQL has no room left ({said}): make room and run it again")
-    if isinstance(
-        error,
-        (
-            sqlstate.InsufficientPrivilege,
-            sqlstate.ReadOnlySqlTransaction,
-            sqlstate.InvalidAuthorizationSpecification,
-            sqlstate.InvalidCatalogName,
-        ),
-    ):
+    if code.startswith(REFUSALS):
         return DatabaseRefused(f"PostgreSQL refuses ({said}): correct FIRSTFLIGHT_DATABASE_URL or the role")
-    if isinstance(error, (sqlstate.DeadlockDetected, sqlstate.SerializationFailure, sqlstate.QueryCanceled)):
-        return None
-    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
+    # Without a code the server said nothing: it cannot be reached, or the connection broke.
+    gone = not code and isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
+    if gone or code.startswith(GONE):
         return DatabaseUnreachable(
-            f"PostgreSQL does not answer at {where} ({said}): start it, or correct FIRSTFLIGHT_DATABASE_URL"
+            f"PostgreSQL cannot be used at {where} ({said}): start it, or correct FIRSTFLIGHT_DATABASE_URL"
         )
     return None
 

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import select, text
+
+from crawler.lists import Entry, Sites
+from crawler.plan import METHOD_VERSION, Plan, PlanError, plan
+from schema.crawls import CrawlNotFound, find_crawl, name_of
+from schema.releases import CrawlName
+from schema.tables import Site, SiteList
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+SITES = Sites(
+    id="l:1",
+    source="l",
+    checksum="a" * 64,
+    entries=(Entry(1, "a.test"), Entry(5, "b.test"), Entry(9, "c.test")),
+)
+WANTED = Plan(
+    name=CrawlName(month="2026-11"), sites=SITES, top=2, attempts=2, budget_s=30.0, commit="abc-dirty"
+)
+
+
+def counts(engine: Engine) -> tuple[int | None, ...]:
+    tables = ("site_list", "crawl", "site")
+    with engine.connect() as connection:
+        return tuple(connection.scalar(text(f"SELECT count(*) FROM {table}")) for table in tables)
+
+
+def test_a_plan_is_a_list_a_crawl_its_sites_and_its_partitions(database: Engine) -> None:
+    crawl, new = plan(database, WANTED)
+    assert new
+    assert (crawl.top, crawl.commit, crawl.method_version) == (2, "abc-dirty", METHOD_VERSION)
+    assert (crawl.browser, crawl.sealed_at) == (None, None)
+    with database.connect() as connection:
+        sites = connection.execute(select(Site.rank, Site.host, Site.attempts).order_by(Site.rank)).all()
+        assert [tuple(site) for site in sites] == [(1, "a.test", 0), (5, "b.test", 0)]
+        stored = connection.execute(select(SiteList.id, SiteList.checksum, SiteList.entries)).one()
+        assert tuple(stored) == ("l:1", "a" * 64, 3)
+        partitions = connection.scalars(
+            text("SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY relname")
+        ).all()
+        assert partitions == [f"{name}_{crawl.id}" for name in ("connection", "response", "visit")]
+
+
+def test_the_same_plan_twice_is_one_crawl(database: Engine) -> None:
+    first, _ = plan(database, WANTED)
+    again, new = plan(database, dataclasses.replace(WANTED, commit="another"))
+    assert (again.id, again.commit, new) == (first.id, "abc-dirty", False)
+    assert counts(database) == (1, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "column"),
+    [
+        ({"top": 1}, "top 2, not 1"),
+        ({"attempts": 3}, "attempts 2, not 3"),
+        ({"budget_s": 10.0}, "budget_s 30.0, not 10.0"),
+        ({"sites": dataclasses.replace(SITES, id="l:2")}, "list_id 'l:1', not 'l:2'"),
+    ],
+)
+def test_another_plan_of_that_name_is_an_error(
+    database_18: Engine, change: dict[str, object], column: str
+) -> None:
+    plan(database_18, WANTED)
+    with pytest.raises(PlanError, match=column):
+        plan(database_18, dataclasses.replace(WANTED, **change))  # type: ignore[arg-type]
+    assert counts(database_18) == (1, 1, 2)
+
+
+def test_planners_at_once_make_one_crawl(database: Engine) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: plan(database, WANTED), range(4)))
+    assert sorted(new for _, new in done) == [False, False, False, True]
+    assert counts(database) == (1, 1, 2)
+
+
+def test_a_plan_that_fails_leaves_nothing(database_18: Engine) -> None:
+    broken = dataclasses.replace(SITES, entries=(*SITES.entries, Entry(9, "d.test")))
+    with pytest.raises(Exception, match="duplicate key"):
+        plan(database_18, dataclasses.replace(WANTED, sites=broken, top=None))
+    assert counts(database_18) == (0, 0, 0)
+
+
+def test_a_crawl_is_found_by_as_much_of_its_name_as_is_unique(database_18: Engine) -> None:
+    for kind in ("web", "localweb"):
+        plan(database_18, dataclasses.replace(WANTED, name=CrawlName(month="2026-11", kind=kind)))
+    plan(database_18, dataclasses.replace(WANTED, name=CrawlName(month="2026-12")))
+    with database_18.connect() as connection:
+        assert name_of(find_crawl(connection, "2026-12")) == CrawlName(month="2026-12")
+        whole = "2026-11.desktop.local.tcp.localweb"
+        assert str(name_of(find_crawl(connection, whole))) == whole
+        with pytest.raises(CrawlNotFound, match=r"names 2 crawls: 2026-11\.desktop"):
+            find_crawl(connection, "2026-11")
+        for unknown in ("2026-1", "2027-01", ""):
+            with pytest.raises(CrawlNotFound, match="there is no crawl"):
+                find_crawl(connection, unknown)

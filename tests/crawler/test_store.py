@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sqlalchemy import exc, text
+
+from crawler import store
+from crawler.browser import Identity
+from crawler.seal import SealError, seal
+from crawler.status import status
+from schema.crawls import crawls
+from schema.database import DatabaseFull
+from schema.outcomes import OUTCOMES, RETRIED
+from tests.crawler.made_up_visits import BEGAN, observation, planned
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from schema.tables import Crawl
+
+IDENTITY = Identity(
+    product="Chromium 156.0",
+    built_on=BEGAN,
+    user_agent="UA",
+    flags=("--disable-quic", "--host-resolver-rules=a"),
+)
+
+
+def one(engine: Engine, statement: str) -> dict[str, Any]:
+    with engine.connect() as connection:
+        return dict(connection.execute(text(statement)).one()._mapping)
+
+
+def counts(engine: Engine) -> tuple[int, ...]:
+    statement = ", ".join(
+        f"(SELECT count(*) FROM {name}) AS {name}" for name in ("visit", "connection", "response")
+    )
+    return tuple(one(engine, f"SELECT {statement}").values())
+
+
+def claim(engine: Engine, crawl: Crawl, owner: str = "me") -> store.Claim:
+    ours = store.claim(engine, crawl, owner=owner)
+    assert ours is not None
+    return ours
+
+
+def expire(engine: Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE site SET lease_expires_at = now() - interval '1 second'"))
+
+
+def test_a_claim_sets_owner_lease_and_attempt_and_allots_the_visit(database: Engine) -> None:
+    crawl = planned(database, budget_s=30)
+    ours = claim(database, crawl)
+    assert (ours.rank, ours.host, ours.attempt, ours.visit_id) == (1, "s1.test", 1, 1001)
+    site = one(
+        database, "SELECT *, extract(epoch FROM lease_expires_at - now()) AS left FROM site WHERE rank = 1"
+    )
+    assert (site["owner"], site["attempts"], site["final_visit_id"]) == ("me", 1, None)
+    assert 80 < float(site["left"]) <= 90
+
+
+def test_claims_of_four_crawlers_at_once_are_all_unique(database: Engine) -> None:
+    crawl = planned(database, sites=100)
+
+    def take(owner: int) -> list[int]:
+        ranks = []
+        while (ours := store.claim(database, crawl, owner=str(owner))) is not None:
+            ranks.append(ours.rank)
+        return ranks
+
+    with ThreadPoolExecutor(4) as pool:
+        taken = [rank for ranks in pool.map(take, range(4)) for rank in ranks]
+    assert sorted(taken) == list(range(1, 101))
+
+
+def test_a_visit_is_stored_to_the_last_column(database: Engine) -> None:
+    crawl = planned(database)
+    ours = claim(database, crawl)
+    seen = observation(responses=3, path="/ü\ufffd漢'\"\\")
+    assert store.store(database, crawl, ours, seen) == store.Stored(outcome="ok", is_final=True)
+    assert one(database, "SELECT * FROM visit") == {
+        **seen.visit, "crawl_id": crawl.id, "id": 1001, "rank": 1, "host": "s1.test", "attempt": 1,
+        "is_final": True, "owner": "me",
+    }  # fmt: skip
+    keys = {"crawl_id": crawl.id, "visit_id": 1001}
+    assert one(database, "SELECT * FROM connection") == {**seen.connections[0], **keys}
+    with database.connect() as connection:
+        rows = connection.execute(text("SELECT * FROM response ORDER BY id")).all()
+    assert [dict(row._mapping) for row in rows] == [{**response, **keys} for response in seen.responses]
+    site = one(database, "SELECT owner, lease_expires_at, final_visit_id FROM site WHERE rank = 1")
+    assert site == {"owner": None, "lease_expires_at": None, "final_visit_id": 1001}
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_an_outcome_ends_a_site_unless_it_is_one_that_is_tried_again(
+    database_18: Engine, outcome: str
+) -> None:
+    crawl = planned(database_18, sites=1)
+    result = store.store(database_18, crawl, claim(database_18, crawl), observation(outcome))
+    assert result.is_final is (outcome not in RETRIED)
+    assert store.open_sites(database_18, crawl) == (outcome in RETRIED)
+
+
+def test_a_retry_is_a_new_attempt_after_the_other_sites_and_the_last_one_is_final(database: Engine) -> None:
+    crawl = planned(database, sites=2, attempts=2)
+    first = claim(database, crawl)
+    assert store.store(database, crawl, first, observation("dns")).is_final is False
+    assert claim(database, crawl).rank == 2
+    again = claim(database, crawl)
+    assert (again.rank, again.attempt, again.visit_id) == (1, 2, 1002)
+    assert store.store(database, crawl, again, observation("timeout")).is_final is True
+    with database.connect() as connection:
+        kept = connection.execute(text("SELECT id, outcome, is_final FROM visit ORDER BY id")).all()
+    assert [tuple(row) for row in kept] == [(1001, "dns", False), (1002, "timeout", True)]
+
+
+def test_an_expired_lease_is_taken_over_and_the_late_one_writes_nothing(database: Engine) -> None:
+    crawl = planned(database, sites=1)
+    late = claim(database, crawl, "late")
+    assert store.claim(database, crawl, owner="other") is None
+    expire(database)
+    other = claim(database, crawl, "other")
+    with pytest.raises(store.LeaseLost, match=r"s1\.test: the claim expired"):
+        store.store(database, crawl, late, observation())
+    assert counts(database) == (0, 0, 0)
+    store.release(database, late)  # nor does it take the claim from the other
+    assert store.store(database, crawl, other, observation()).is_final
+    with pytest.raises(store.LeaseLost):
+        store.store(database, crawl, late, observation())
+    assert one(database, "SELECT id, owner FROM visit") == {"id": 1002, "owner": "other"}
+
+
+def test_an_expired_lease_that_nobody_took_is_still_ours(database: Engine) -> None:
+    crawl = planned(database, sites=1)
+    ours = claim(database, crawl)
+    expire(database)
+    assert store.store(database, crawl, ours, observation()).is_final
+
+
+def test_a_claim_given_back_is_as_if_it_had_never_been(database: Engine) -> None:
+    crawl = planned(database, sites=1)
+    store.release(database, claim(database, crawl, "first"))
+    again = claim(database, crawl, "second")
+    assert (again.attempt, again.visit_id) == (1, 1001)
+
+
+def test_a_visit_whose_rows_do_not_fit_is_not_half_written(database: Engine) -> None:
+    crawl = planned(database, sites=1)
+    ours = claim(database, crawl)
+    seen = observation()
+    double = dataclasses.replace(seen, responses=[*seen.responses, seen.responses[0]])
+    with pytest.raises(Exception, match="duplicate key"):
+        store.store(database, crawl, ours, double)
+    missing = dataclasses.replace(
+        seen, responses=[{key: value for key, value in seen.responses[0].items() if key != "path"}]
+    )
+    with pytest.raises(ValueError, match="response"):
+        store.store(database, crawl, ours, missing)
+    assert counts(database) == (0, 0, 0)
+    assert store.store(database, crawl, ours, seen).is_final
+
+
+def test_a_disk_that_fills_in_mid_copy_leaves_nothing_half_written(database: Engine) -> None:
+    crawl = planned(database, sites=1)
+    ours = claim(database, crawl)
+    with database.begin() as connection:
+        connection.execute(
+            text(
+                "CREATE FUNCTION full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.id = 900 THEN "
+                "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; "
+                "END IF; RETURN NEW; END $$".replace("full()", "disk_full()")
+            )
+        )
+        connection.execute(
+            text(
+                "CREATE TRIGGER disk_full BEFORE INSERT ON response FOR EACH ROW EXECUTE FUNCTION disk_full()"
+            )
+        )
+    with pytest.raises(DatabaseFull, match="No space left on device"):
+        store.store(database, crawl, ours, observation(responses=1000))
+    assert counts(database) == (0, 0, 0)
+    assert one(database, "SELECT owner FROM site") == {"owner": "me"}
+
+
+def test_a_browser_is_recorded_once_and_another_build_is_refused(database: Engine) -> None:
+    crawl = planned(database)
+    store.record_browser(database, crawl, IDENTITY)
+    elsewhere = dataclasses.replace(IDENTITY, flags=("--host-resolver-rules=b", "--disable-quic"))
+    store.record_browser(database, crawl, elsewhere)
+    for other in (
+        dataclasses.replace(IDENTITY, product="Chromium 157.0"),
+        dataclasses.replace(IDENTITY, user_agent="another"),
+        dataclasses.replace(IDENTITY, flags=("--host-resolver-rules=a",)),
+    ):
+        with pytest.raises(store.BrowserDiffers, match="this crawl began with"):
+            store.record_browser(database, crawl, other)
+    with database.connect() as connection:
+        (stored,) = crawls(connection)
+    assert (stored.browser, stored.browser_built_on, stored.user_agent) == ("Chromium 156.0", BEGAN, "UA")
+    assert stored.browser_flags == "--disable-quic\n--host-resolver-rules=a"
+
+
+def finished(engine: Engine) -> Crawl:
+    crawl = planned(engine, sites=1)
+    store.store(engine, crawl, claim(engine, crawl), observation())
+    return crawl
+
+
+def test_a_crawl_with_open_sites_is_not_sealed(database: Engine) -> None:
+    crawl = planned(database)
+    with pytest.raises(SealError, match="3 of 3 sites have no final visit"):
+        seal(database, crawl)
+
+
+def test_a_sealed_crawl_is_never_written_again(database: Engine) -> None:
+    crawl = finished(database)
+    assert seal(database, crawl) is True
+    assert seal(database, crawl) is False
+    late = store.Claim(crawl_id=crawl.id, rank=1, host="s1.test", attempt=1, owner="me")
+    with pytest.raises(store.CrawlSealed):
+        store.store(database, crawl, late, observation())
+    for statement in (
+        "INSERT INTO visit SELECT crawl_id, id + 1, rank, host, 2, is_final, outcome, stop_reason, error, scheme, "
+        "status, main_response_id, final_scheme, final_host, hsts_upgrades, started_at, ended_at, load_us, "
+        "received_bytes, coverage, decrypted_coverage, owner FROM visit",
+        "UPDATE response SET wire_bytes = 1",
+        "DELETE FROM connection",
+        f"TRUNCATE response_{crawl.id}",
+    ):
+        with pytest.raises(exc.DBAPIError, match="belongs to a sealed crawl"), database.begin() as connection:
+            connection.execute(text(statement))
+    assert counts(database) == (1, 1, 2)
+
+
+def test_another_crawl_is_written_while_one_is_sealed(database: Engine) -> None:
+    seal(database, finished(database))
+    other = planned(database, sites=1, kind="web")
+    assert store.store(database, other, claim(database, other), observation()).is_final
+
+
+def test_the_status_counts_what_is_there(database: Engine) -> None:
+    crawl = planned(database, sites=4)
+    with database.connect() as connection:
+        empty = status(connection, crawl)
+    assert (empty.planned, empty.final, empty.visits, empty.outcomes) == (4, 0, 0, {})
+    assert (empty.coverage_min, empty.coverage_median, empty.visits_per_hour) == (None, None, None)
+    later = observation()
+    for seen, coverage in ((observation(), 0.9), (observation("dns"), None), (later, 1.0)):
+        visit = {**seen.visit, "coverage": coverage}
+        if seen is later:
+            visit["started_at"] = BEGAN + datetime.timedelta(seconds=8)
+            visit["ended_at"] = BEGAN + datetime.timedelta(seconds=10)
+        store.store(database, crawl, claim(database, crawl), dataclasses.replace(seen, visit=visit))
+    claim(database, crawl)
+    with database.connect() as connection:
+        counted = status(connection, crawl)
+    assert (counted.planned, counted.final, counted.visits, counted.outcomes) == (4, 2, 3, {"ok": 2})
+    assert (counted.claimed, counted.expired) == (1, 0)
+    assert (counted.responses, counted.received_bytes) == (6, 3000)
+    assert (counted.coverage_min, counted.coverage_median) == (0.9, 0.95)
+    assert counted.visits_per_hour == 3 * 3600 / 10
