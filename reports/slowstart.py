@@ -52,12 +52,14 @@ def delayed_ack_rounds(count: int, *, iw: int) -> int:
     """Rounds for `count` segments by the model of RFC 6928 §5.1.
 
     Every second segment is acknowledged, an odd one waits for a timer that does not
-    fire, and the window grows by one segment an ACK.
+    fire, and the window grows by one segment an ACK. A window of 1 would wait for ever.
 
     >>> delayed_ack_rounds(25, iw=3), delayed_ack_rounds(25, iw=10)
     (5, 2)
     """
     check(count, iw=iw, mss=1)
+    if iw < 2:
+        raise ValueError("in this model nobody acknowledges a window of one segment")
     window, sent, unacknowledged, rounds = iw, 0, 0, 0
     while sent < count:
         sent += window - (unacknowledged if rounds else 0)
