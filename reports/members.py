@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import operator
+import tempfile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
@@ -29,6 +30,9 @@ DERIVED = pa.schema(
 """One member, with null for a size that is unknown."""
 
 BATCH_ROWS = 65_536
+
+MEMORY = "1GB"
+"""Of DuckDB; beyond it, it spills."""
 
 STUDIED = "SELECT id AS visit_id FROM visit WHERE is_final AND outcome = 'ok'"
 """The visits that distributions are over."""
@@ -67,7 +71,11 @@ def members(folder: Path, *, iw: int, mss: int) -> Iterator[duckdb.DuckDBPyConne
     `folder` holds the Parquet files of one release; `iw` and `mss` are those of the window's model.
     Both are views over files and one table, so that memory does not grow with the crawl.
     """
-    with duckdb.connect(":memory:") as database:
+    with (
+        # DuckDB would spill into the working directory otherwise.
+        tempfile.TemporaryDirectory(prefix="firstflight-") as spill,
+        duckdb.connect(":memory:", config={"temp_directory": spill, "memory_limit": MEMORY}) as database,
+    ):
         for table in ("visit", "connection", "response"):
             # The path of a release looks like Hive's partitions, and would add its parts as columns.
             rows = database.read_parquet(str(folder / f"{table}.parquet"), hive_partitioning=False)

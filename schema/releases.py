@@ -65,9 +65,12 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
-        """The manifest that `to_json` wrote."""
-        facts: dict[str, Any] = json.loads(text)
-        return cls(**{**facts, "crawl": CrawlName(**facts["crawl"])})
+        """The manifest that `to_json` wrote; ReleaseError if it did not."""
+        try:
+            facts: dict[str, Any] = json.loads(text)
+            return cls(**{**facts, "crawl": CrawlName(**facts["crawl"])})
+        except (ValueError, TypeError, KeyError) as exc:
+            raise ReleaseError(f"no manifest of a release: {exc}") from exc
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -96,7 +99,17 @@ def sha256(path: Path) -> str:
 def releases(root: Path) -> Iterator[Release]:
     """Every release below `root`, in the order of their paths, highest version last."""
     for manifest in sorted(root.glob("month=*/device=*/vantage=*/arm=*/kind=*/version=*/manifest.json")):
-        yield Release(manifest.parent, Manifest.from_json(manifest.read_text(encoding="utf-8")))
+        yield read_release(manifest.parent)
+
+
+def read_release(path: Path) -> Release:
+    """The release in the folder `path`."""
+    try:
+        return Release(path, Manifest.from_json((path / "manifest.json").read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, ReleaseError) as exc:
+        raise ReleaseError(
+            f"{path / 'manifest.json'} is damaged or missing ({exc}): restore the release from a copy"
+        ) from exc
 
 
 def find_release(root: Path, crawl: str) -> Release:
@@ -116,11 +129,17 @@ def find_release(root: Path, crawl: str) -> Release:
 
 
 def broken_sums(release: Release) -> list[str]:
-    """Files whose checksum is not the one in SHA256SUMS, or that are missing."""
-    wrong = []
-    for line in (release.path / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
-        checksum, name = line.split("  ", 1)
+    """Files whose checksum is not the one in SHA256SUMS or in the manifest, or that are missing or not listed."""
+    try:
+        lines = (release.path / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
+        sums = {name: checksum for checksum, name in (line.split("  ", 1) for line in lines)}
+    except (OSError, ValueError):
+        return ["SHA256SUMS"]
+    expected = release.manifest.files | {"manifest.json": sums.get("manifest.json", "")}
+    wrong = sorted(name for name in expected if sums.get(name) != expected[name])
+    wrong += [path.name for path in sorted(release.path.iterdir()) if path.name not in {*sums, "SHA256SUMS"}]
+    for name, checksum in sums.items():
         path = release.path / name
         if not path.is_file() or sha256(path) != checksum:
             wrong.append(name)
-    return wrong
+    return list(dict.fromkeys(wrong))

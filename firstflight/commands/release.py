@@ -1,0 +1,158 @@
+"""`firstflight release`: build, verify and list releases."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+from tqdm import tqdm
+
+from firstflight.connect import database
+from firstflight.errors import one_line
+from reports.release import build
+from reports.verify import Check, verify
+from schema.crawls import CrawlNotFound
+from schema.database import DatabaseError
+from schema.releases import Release, ReleaseError, find_release, releases
+
+if TYPE_CHECKING:
+    from firstflight.settings import Settings
+
+EXPECTED = (ReleaseError, CrawlNotFound, DatabaseError)
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+CRAWL = click.option(
+    "--crawl", "name", required=True, help="Its name, or as much of it as is unique: 2026-11."
+)
+
+
+def show(facts: dict[str, Any], *, as_json: bool, lines: list[str]) -> None:
+    """Facts as JSON, or the lines that say the same."""
+    click.echo(json.dumps(facts, indent=2) if as_json else "\n".join(lines))
+
+
+def facts_of(release: Release) -> dict[str, Any]:
+    """What there is to say of a release in a few values."""
+    manifest = release.manifest
+    return {
+        "crawl": str(manifest.crawl),
+        "version": manifest.version,
+        "checksum": release.checksum,
+        "bytes": sum(path.stat().st_size for path in release.path.iterdir()),
+        "rows": manifest.rows,
+        "path": str(release.path),
+    }
+
+
+def line_of(facts: dict[str, Any]) -> str:
+    """The same for people."""
+    return (
+        f"{facts['crawl']} version {facts['version']}: {facts['rows'].get('response', 0):,} responses of "
+        f"{facts['rows'].get('visit', 0):,} visits, {facts['bytes'] / 1e6:,.1f} MB, sha256 {facts['checksum'][:16]}"
+    )
+
+
+@click.group()
+def command() -> None:
+    """Build, verify and list releases.
+
+    \b
+    Example:
+      firstflight release build --crawl 2026-11
+      firstflight release verify --crawl 2026-11
+      firstflight release list
+    """
+
+
+@command.command("build")
+@CRAWL
+@click.option(
+    "--version",
+    type=click.IntRange(1, 9999),
+    help="A new one where what is released must change.  [default: the newest there is, or 1]",
+)
+@AS_JSON
+@click.pass_obj
+def build_(settings: Settings, *, name: str, version: int | None, as_json: bool) -> None:
+    """Release a sealed crawl as immutable Parquet. A version that exists is compared, never changed.
+
+    \b
+    Example:
+      firstflight release build --crawl 2026-11
+    """
+    with (
+        one_line(*EXPECTED),
+        database(settings) as engine,
+        tqdm(unit=" rows", unit_scale=True, disable=None) as bar,
+    ):
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        built = build(engine, name, settings.releases, version=version, progress=progress)
+    facts = facts_of(built.release)
+    done = "built" if built.is_new else "was there already, the same to the byte:"
+    show({**facts, "new": built.is_new}, as_json=as_json, lines=[f"{done} {line_of(facts)}", facts["path"]])
+
+
+@command.command("verify")
+@CRAWL
+@click.option("--offline", is_flag=True, help="Leave PostgreSQL out: only what the files say themselves.")
+@AS_JSON
+@click.pass_context
+def verify_(ctx: click.Context, *, name: str, offline: bool, as_json: bool) -> None:
+    """Check the newest version of a release: sums, counts, keys, CDFs. Exit code 1 if one fails.
+
+    \b
+    Example:
+      firstflight release verify --crawl 2026-11
+      firstflight release verify --crawl 2026-11 --offline --json
+    """
+    settings: Settings = ctx.obj
+    checks = []
+    with one_line(*EXPECTED):
+        release = find_release(settings.releases, name)
+        with contextlib.nullcontext() if offline else database(settings) as engine:
+            for check in verify(release, engine):
+                checks.append(check)
+                if not as_json:
+                    click.echo(line_of_check(check))
+    failed = sum(not check.holds for check in checks)
+    verdict = f"{failed} of {len(checks)} checks failed" if failed else f"all {len(checks)} checks hold"
+    manifest = release.manifest
+    show(
+        {
+            "crawl": str(manifest.crawl),
+            "version": manifest.version,
+            "checksum": None if "checksums" in {c.name for c in checks if not c.holds} else release.checksum,
+            "holds": not failed,
+            "checks": [{"name": c.name, "holds": c.holds, "said": c.said} for c in checks],
+        },
+        as_json=as_json,
+        lines=[f"{manifest.crawl} version {manifest.version}: {verdict}"],
+    )
+    ctx.exit(1 if failed else 0)
+
+
+def line_of_check(check: Check) -> str:
+    """Verdict, name and evidence."""
+    return f"{'ok    ' if check.holds else 'FAILED'}  {check.name}: {check.said}"
+
+
+@command.command("list")
+@AS_JSON
+@click.pass_obj
+def list_(settings: Settings, *, as_json: bool) -> None:
+    """Every version of every release in the data folder.
+
+    \b
+    Example:
+      firstflight release list --json
+    """
+    with one_line(*EXPECTED):
+        found = [facts_of(release) for release in releases(settings.releases)]
+    lines = [line_of(facts) for facts in found] or [f"no releases yet in {settings.releases}"]
+    show({"releases": found}, as_json=as_json, lines=lines)

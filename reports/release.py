@@ -1,0 +1,218 @@
+"""Building a release: a sealed crawl of PostgreSQL becomes immutable Parquet, with its distributions and checksums."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+from sqlalchemy import func, select
+
+from reports import distributions, parquet
+from reports.observations import crawl_column, reading, table_of
+from schema.arrow import arrow_schema
+from schema.crawls import find_crawl, name_of
+from schema.derived import DISTRIBUTION, MEASURES
+from schema.dictionary import dictionary
+from schema.outcomes import OUTCOMES
+from schema.releases import Manifest, Release, ReleaseError, broken_sums, read_release, releases, sha256
+from schema.tables import RELEASED, SCHEMA_VERSION, SiteList
+from schema.unknown import WIRE_BYTES_UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sqlalchemy import Engine
+
+    from schema.releases import CrawlName
+    from schema.tables import Crawl
+
+LICENCE = "CC-BY-4.0"
+
+MODEL = {"initial_window_segments": distributions.MODEL_IW, "segment_bytes": distributions.MODEL_MSS}
+"""The window by which responses count as IW-limited; in the metadata of `distribution`."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Built:
+    """What a build came to."""
+
+    release: Release
+    is_new: bool
+    """False if the same release, to the byte, was there already."""
+
+
+def count_rows(engine: Engine, crawl_id: int) -> dict[str, int]:
+    """Rows of one crawl in PostgreSQL, by table."""
+    counts = {}
+    with engine.connect() as connection:
+        for table in map(table_of, RELEASED):
+            of_crawl = table.columns[crawl_column(table)] == crawl_id
+            query = select(func.count()).select_from(table).where(of_crawl)
+            counts[table.name] = connection.scalar(query) or 0
+    return counts
+
+
+def build(
+    engine: Engine,
+    crawl: str,
+    root: Path,
+    *,
+    version: int | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Built:
+    """Release the sealed crawl that `crawl` names, below `root`.
+
+    `version` is the newest there is unless given, 1 if there is none. A version that exists is never written
+    again: it is compared. `progress` hears how many rows of how many are done. Raises ReleaseError,
+    schema.crawls.CrawlNotFound, schema.database.DatabaseError; all of them leave nothing behind.
+    """
+    with engine.connect() as connection:
+        row = find_crawl(connection, crawl)
+        site_list = connection.execute(
+            select(SiteList.checksum).where(SiteList.id == row.list_id)
+        ).scalar_one()
+    name = name_of(row)
+    if row.sealed_at is None:
+        raise ReleaseError(f"{name} is still open: run `firstflight crawl seal --crawl {name}` first")
+    with _writing(root), _scratch(root) as folder:
+        chosen = version if version is not None else _newest(root, name)
+        rows = _write_tables(engine, row.id, folder, progress)
+        rows["distribution"] = _write_distribution(folder)
+        _write_dictionary(folder)
+        manifest = _manifest(row, folder, version=chosen, rows=rows, list_checksum=site_list)
+        (folder / "manifest.json").write_text(manifest.to_json(), encoding="utf-8")
+        _write_sums(folder)
+        return _publish(Release(folder, manifest), name.path(root, version=chosen))
+
+
+def _newest(root: Path, name: CrawlName) -> int:
+    return max((one.manifest.version for one in releases(root) if one.manifest.crawl == name), default=1)
+
+
+@contextlib.contextmanager
+def _writing(root: Path) -> Iterator[None]:
+    """A full disk, a folder that is not ours: one line."""
+    try:
+        yield
+    except (OSError, duckdb.IOException, duckdb.OutOfMemoryException) as exc:
+        number = getattr(exc, "errno", None)
+        said = os.strerror(number) if number else str(exc).split("\n", 1)[0]
+        raise ReleaseError(
+            f"the release cannot be written below {root} ({said}); nothing was left: make room there and build again"
+        ) from exc
+
+
+@contextlib.contextmanager
+def _scratch(root: Path) -> Iterator[Path]:
+    """A folder beside the releases, on their file system, that is gone afterwards unless it was renamed."""
+    root.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=root, prefix=".building-"))
+    try:
+        folder.chmod(0o755)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_tables(
+    engine: Engine, crawl_id: int, folder: Path, progress: Callable[[int, int], None]
+) -> dict[str, int]:
+    """Rows by table."""
+    total = sum(count_rows(engine, crawl_id).values())
+    done = 0
+    rows = {}
+
+    def wrote(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(done, total)
+
+    for model in RELEASED:
+        table = table_of(model)
+        with reading(engine, model, crawl_id=crawl_id) as pieces:
+            rows[table.name] = parquet.write(
+                folder / f"{table.name}.parquet",
+                pieces,
+                arrow_schema(table),
+                sorted_by=[column.name for column in table.primary_key.columns],
+                wrote=wrote,
+            )
+    return rows
+
+
+def _write_distribution(folder: Path) -> int:
+    metadata = DISTRIBUTION.metadata | {key.encode(): str(value).encode() for key, value in MODEL.items()}
+    schema = DISTRIBUTION.with_metadata(metadata)
+    computed = distributions.compute(folder).cast(schema)
+    return parquet.write(
+        folder / "distribution.parquet", [computed], schema, sorted_by=["measure", "size_bytes"]
+    )
+
+
+def _write_dictionary(folder: Path) -> None:
+    """What every name in the release means, for readers without this code."""
+    held = {model.__tablename__ for model in RELEASED} | {"distribution"}
+    content: dict[str, Any] = {
+        "tables": {name: table for name, table in dictionary().items() if name in held},
+        "measures": MEASURES,
+        "outcomes": OUTCOMES,
+        "wire_bytes_unknown": WIRE_BYTES_UNKNOWN,
+        "model": MODEL,
+    }
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    (folder / "dictionary.json").write_text(text, encoding="utf-8")
+
+
+def _manifest(
+    crawl: Crawl, folder: Path, *, version: int, rows: dict[str, int], list_checksum: str
+) -> Manifest:
+    """Of the crawl, not of the build: who builds the same release later gets the same bytes."""
+    return Manifest(
+        crawl=name_of(crawl),
+        version=version,
+        schema_version=SCHEMA_VERSION,
+        method_version=crawl.method_version,
+        commit=crawl.commit,
+        browser=crawl.browser or "unknown",
+        list_id=crawl.list_id,
+        list_checksum=list_checksum,
+        licence=LICENCE,
+        rows=rows,
+        files={path.name: sha256(path) for path in folder.iterdir()},
+    )
+
+
+def _write_sums(folder: Path) -> None:
+    """In the format of sha256sum, sorted by name."""
+    lines = [f"{sha256(path)}  {path.name}\n" for path in sorted(folder.iterdir())]
+    (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+
+
+def _publish(built: Release, place: Path) -> Built:
+    """Rename the folder into its place, or compare it with what stands there."""
+    for path in [*built.path.iterdir(), built.path]:
+        parquet.flush(path)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if not place.exists():
+        built.path.rename(place)
+        parquet.flush(place.parent)
+        return Built(Release(place, built.manifest), is_new=True)
+    there = read_release(place)
+    if broken := broken_sums(there):
+        raise ReleaseError(
+            f"{place} is damaged ({', '.join(broken)}): restore it from a copy, or move it away and build again"
+        )
+    if there.checksum != built.checksum:
+        version = built.manifest.version
+        raise ReleaseError(
+            f"version {version} of {built.manifest.crawl} is released and would not be the same now;"
+            f" a release is never changed: build it anew with --version {version + 1}"
+        )
+    return Built(there, is_new=False)
