@@ -45,17 +45,25 @@ class Authority:
         )
         return base64.b64encode(hashlib.sha256(public).digest()).decode("ascii")
 
-    def context(self, host: str, alpn: Sequence[str]) -> ssl.SSLContext:
-        """A server's side of TLS for one host."""
+    def files(self, host: str) -> tuple[bytes, bytes]:
+        """A host's certificate with its issuer's, and the key, both PEM."""
         common_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host[:COMMON_NAME_LIMIT])])
         builder = certificate(common_name, self._leaf_key.public_key())
         builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
         builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         leaf = builder.sign(self._key, hashes.SHA256())
+        key = self._leaf_key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        chain = [one.public_bytes(serialization.Encoding.PEM) for one in (leaf, self._certificate)]
+        return b"".join(chain), key
+
+    def context(self, host: str, alpn: Sequence[str]) -> ssl.SSLContext:
+        """A server's side of TLS for one host."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        # Python's ssl takes keys from files alone.
+        # Python's ssl takes them from files alone.
         with tempfile.NamedTemporaryFile(suffix=".pem") as file:
-            file.write(pem(self._leaf_key, leaf, self._certificate))
+            file.writelines(self.files(host))
             file.flush()
             context.load_cert_chain(Path(file.name))
         context.set_alpn_protocols(list(alpn))
@@ -74,11 +82,3 @@ def certificate(subject: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.Cert
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + VALIDITY)
     )
-
-
-def pem(key: ec.EllipticCurvePrivateKey, *chain: x509.Certificate) -> bytes:
-    """A key and its certificates, as one file."""
-    secret = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    return secret + b"".join(one.public_bytes(serialization.Encoding.PEM) for one in chain)

@@ -7,7 +7,7 @@ import socket
 import struct
 from typing import TYPE_CHECKING, cast
 
-from firstflight.localweb.exchange import Outgoing, ProtocolViolation, Session
+from firstflight.localweb.outgoing import Outgoing, ProtocolViolation, Session
 from firstflight.localweb.faults import Fault
 from firstflight.localweb.http1 import Http1Session
 from firstflight.localweb.http2 import Http2Session

@@ -119,7 +119,6 @@ def lift(grown: Tree, index: int) -> None:
     asker = grown.nearest_asker(child, grown.askers[index])
     grown.children[asker].append(child)
     grown.askers[child] = asker
-    grown.moved += 1
 
 
 def answer(grown: Tree, index: int, content: bytes, encoding: str | None, media_type: str) -> Answer:

@@ -38,7 +38,10 @@ class Fault(enum.StrEnum):
     """Two paths that redirect to each other."""
 
 
-ENDLESS_BYTES_PER_SECOND = 100_000
+ENDLESS_STEP_US = 50_000
+ENDLESS_STEP_BYTES = 5_000
+"""In steps: a rate that has a byte ready whenever one looks would keep its writer busy for ever."""
+
 DRIP_BYTES_PER_SECOND = 4
 RESET_AFTER_BYTES = 40_000
 """More than a first flight, far less than the body."""
@@ -70,7 +73,7 @@ def redirect(origin: Origin, path: str, to: str) -> Answer:
 def allowed_bytes(fault: Fault | None, body: int, *, elapsed_us: int) -> int:
     """How much of a body may have been written by now."""
     if fault is Fault.NEVER_ENDING:
-        return len(DOCUMENT) + elapsed_us * ENDLESS_BYTES_PER_SECOND // 1_000_000
+        return len(DOCUMENT) + elapsed_us // ENDLESS_STEP_US * ENDLESS_STEP_BYTES
     if fault is Fault.DRIP:
         return min(body, 1 + elapsed_us * DRIP_BYTES_PER_SECOND // 1_000_000)
     if fault is Fault.RESET:

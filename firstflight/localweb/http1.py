@@ -6,11 +6,11 @@ import collections
 import http
 from typing import TYPE_CHECKING
 
-from firstflight.localweb.exchange import CHUNK, Outgoing, ProtocolViolation
+from firstflight.localweb.outgoing import CHUNK, Outgoing, ProtocolViolation
 from firstflight.localweb.modes import ALPN_HTTP1
 
 if TYPE_CHECKING:
-    from firstflight.localweb.exchange import Answering
+    from firstflight.localweb.outgoing import Answering
 
 HEAD_LIMIT = 65_536
 """Bytes of a request's header that are read before giving up."""

@@ -10,13 +10,13 @@ import h2.events
 import h2.exceptions
 
 from firstflight.localweb import frames
-from firstflight.localweb.exchange import CHUNK, Outgoing, ProtocolViolation
+from firstflight.localweb.outgoing import CHUNK, Outgoing, ProtocolViolation
 from firstflight.localweb.modes import ALPN_H2
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from firstflight.localweb.exchange import Answering
+    from firstflight.localweb.outgoing import Answering
 
 
 class Http2Session:

@@ -85,7 +85,7 @@ class Page:
     @property
     def main(self) -> int:
         """Index of the main document, behind the redirects that lead to it."""
-        return next(i for i, thing in enumerate(self.objects) if not thing.is_redirect)
+        return next((i for i, thing in enumerate(self.objects) if not thing.is_redirect), 0)
 
     @property
     def body_bytes(self) -> int:
@@ -186,7 +186,11 @@ def _check(pages: Sequence[Page]) -> None:
                 raise RecipeError(f"{where}: asked for by an object that comes after it")
             if thing.body_bytes is not None and thing.body_bytes < 0:
                 raise RecipeError(f"{where}: a negative size")
-        if not page.objects or page.objects[page.main].kind != "document":
+        if (
+            not page.objects
+            or page.objects[page.main].is_redirect
+            or page.objects[page.main].kind != "document"
+        ):
             raise RecipeError(f"page {page.number}: no main document")
     for what in ("site", "number"):
         counted = collections.Counter(getattr(page, what) for page in pages)

@@ -40,8 +40,13 @@ class Tree:
     """Where each redirect leads."""
     askers: list[int]
     """What asks for each object; for the target of a redirect, the redirect."""
-    moved: int = 0
-    """Objects that are asked for by an ancestor of what asked for them when recorded."""
+
+    @property
+    def moved(self) -> int:
+        """Objects that are asked for by an ancestor of what asked for them when recorded."""
+        things = self.page.objects
+        below = range(self.page.main + 1, len(things))
+        return sum(self.askers[index] != things[index].parent for index in below)
 
     def url(self, index: int, *, seen_from: str) -> str:
         """URL of an object, without its scheme where that is `seen_from`."""
@@ -104,7 +109,6 @@ def join(tree: Tree, index: int) -> None:
         tree.askers[index] = recorded
         return
     asker = tree.nearest_asker(index, recorded)
-    tree.moved += asker != recorded
     tree.askers[index] = asker
     tree.children[asker].append(index)
 
