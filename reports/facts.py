@@ -12,7 +12,7 @@ from reports.arithmetic import compare
 from reports.evidence import weigh
 from reports.inputs import ReportError
 from reports.loads import Loads, loads_of
-from reports.populations import POPULATIONS
+from reports.populations import POPULATIONS, PROFILES
 from reports.recommend import decide
 from reports.replay_summary import summarise
 from reports.rule import RULE, UNMEASURED
@@ -22,6 +22,7 @@ from reports.wording import GLOSSARY, LIMITS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from reports.arithmetic import Comparison
     from reports.bootstrap import Interval
     from reports.inputs import Inputs, Replay
     from reports.recommend import Recommendation
@@ -86,7 +87,8 @@ def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
         )
     evidence = weigh(loads, population_roles(), rule=rule, last_years=inputs.last_years_iw)
     recommendation = decide(evidence, rule=rule)
-    outcomes = summarise(loads, incumbent=evidence.incumbent, rule=rule)
+    # As the profiles are declared, from slow to fast; the sort is stable.
+    outcomes = sorted(summarise(loads, incumbent=evidence.incumbent, rule=rule), key=_declared)
     tried = sensitivity(evidence, rule=rule)
     return Measured(
         loads=loads,
@@ -97,11 +99,14 @@ def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
             "recommendation": recommendation_facts(recommendation),
             "arithmetic": [
                 dataclasses.asdict(one)
-                for one in compare(
-                    inputs.release,
-                    replay.cells,
-                    replay.provenance.get("profiles", []),
-                    congestion_control=rule.congestion_control,
+                for one in sorted(
+                    compare(
+                        inputs.release,
+                        replay.cells,
+                        replay.provenance.get("profiles", []),
+                        congestion_control=rule.congestion_control,
+                    ),
+                    key=_declared,
                 )
             ],
             "sensitivity": [
@@ -112,6 +117,11 @@ def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
             | {"unmeasured": [dataclasses.asdict(one) for one in UNMEASURED]},
         },
     )
+
+
+def _declared(one: Outcome | Comparison) -> int:
+    declared = [profile.id for profile in PROFILES]
+    return declared.index(one.profile) if one.profile in declared else len(declared)
 
 
 def population_roles() -> dict[Role, Mapping[str, float]]:
@@ -162,7 +172,7 @@ def replay_facts(loads: Loads, outcomes: list[Outcome], replay: Replay) -> dict[
     return {
         "congestion_control": loads.congestion_control,
         "pages": len(loads.pages),
-        "profiles": list(loads.profiles),
+        "profiles": list(dict.fromkeys(one.profile for one in outcomes)),
         "windows": list(loads.windows),
         "seeds": loads.seeds,
         "cells": dict(loads.states),

@@ -233,31 +233,39 @@ def _verdicts(
 
 
 def _sentence(verdict: CandidateVerdict, incumbent: int, rule: Rule) -> str:
+    """Why the candidate is or is not the answer, by the first thing that settles it."""
     window = verdict.candidate.segments
     if window == incumbent:
         return f"IW {window} is the incumbent."
     if verdict.gain_percent is None:
         return f"IW {window} has no loads that pair with those of IW {incumbent}."
-    parts = [f"IW {window} saves {spell(verdict.gain_percent, '%')} of page time against IW {incumbent}"]
-    if verdict.is_worthwhile:
-        parts.append(f"worthwhile: the lower bound reaches {rule.worthwhile_percent:g} %")
-    else:
-        parts.append(f"not worthwhile: the lower bound is below {rule.worthwhile_percent:g} %")
-    stopped = [harm for harm in verdict.harms if not harm.permits]
-    parts += [_stop(harm) for harm in stopped] or ["admissible: every harm bound that was measured holds"]
+    saves = f"IW {window} {_saves(verdict.gain_percent)} of page time against IW {incumbent}"
+    if not verdict.is_worthwhile:
+        return f"{saves}: the lower bound of the gain is below {rule.worthwhile_percent:g} %."
+    stops = [_stop(harm) for harm in verdict.harms if not harm.permits]
+    if stops:
+        more = f" ({len(stops) - 1} more bounds do not hold)" if len(stops) > 1 else ""
+        return f"{saves}, but is not admissible: {stops[0]}{more}."
     if verdict.surpassed_by:
-        parts.append(
-            f"surpassed by IW {', '.join(map(str, verdict.surpassed_by))}, which saves at least {rule.worthwhile_percent:g} % again"
+        larger = " and ".join(f"IW {larger}" for larger in verdict.surpassed_by)
+        return (
+            f"{saves} and is admissible, but over it {larger} would save {rule.worthwhile_percent:g} % again."
         )
-    return "; ".join(parts) + "."
+    return f"{saves}, and every harm bound that was measured holds."
+
+
+def _saves(gain: Interval) -> str:
+    if gain.upper < 0:
+        return f"costs {spell(Interval(-gain.estimate, -gain.upper, -gain.lower), '%')}"
+    return f"saves {spell(gain, '%')}"
 
 
 def _stop(harm: HarmVerdict) -> str:
     if harm.worsening is None:
-        return f"not admissible: {harm.margin.title} could not be measured ({harm.reason})"
+        return f"{harm.margin.title} could not be measured ({harm.reason})"
     kind = "a level of" if harm.margin.is_level else "worse by"
     return (
-        f"not admissible: {harm.margin.title}, {kind} {spell(harm.worsening, harm.margin.unit)}, "
+        f"{harm.margin.title}, {kind} {spell(harm.worsening, harm.margin.unit)}, "
         f"is not shown to stay below {harm.margin.limit:g} {harm.margin.unit}"
     )
 
@@ -292,15 +300,10 @@ def _reasons(
             reasons.append(
                 f"The incumbent itself: IW {incumbent} saves {spell(confirmed, '%')} of page time against IW {smallest}."
             )
-    else:
-        reasons += [verdict.sentence for verdict in verdicts if verdict.candidate.segments == iw]
-        reasons.append(
-            f"No larger admissible candidate saves {rule.worthwhile_percent:g} % again over IW {iw}."
-        )
-        reasons += [
-            verdict.sentence for verdict in verdicts if verdict.candidate.segments not in (iw, incumbent)
-        ]
-        reasons.append(
-            f"Not measured in this edition, and not counted as passed: {'; '.join(harm.title for harm in UNMEASURED)}."
-        )
+        return reasons
+    reasons += [verdict.sentence for verdict in verdicts if verdict.candidate.segments == iw]
+    reasons.append(f"No larger admissible candidate saves {rule.worthwhile_percent:g} % again over IW {iw}.")
+    reasons.append(
+        f"{len(UNMEASURED)} harms that the rule knows were not measured in this edition, and are not counted as passed."
+    )
     return reasons

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup
 
-from reports.figures import DARK, LIGHT
+from reports.figures import DARK, LIGHT, SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ def render_html(facts: Mapping[str, Any], *, figures: Mapping[str, str]) -> str:
     return (
         _environment()
         .get_template("report.html.j2")
-        .render(**facts, figures=drawn, recolouring=recolouring())
+        .render(**facts, figures=drawn, recolouring=recolouring(), shown=SHOWN)
     )
 
 
@@ -40,7 +40,7 @@ def recolouring() -> list[tuple[str, str]]:
 
 def render_text(facts: Mapping[str, Any]) -> str:
     """The summary for a terminal."""
-    return _environment(escape=False).get_template("summary.txt.j2").render(**facts)
+    return _environment(escape=False).get_template("summary.txt.j2").render(**facts, shown=SHOWN)
 
 
 def _environment(*, escape: bool = True) -> jinja2.Environment:
@@ -80,7 +80,7 @@ def number(value: float | None, digits: int = 1) -> str:
     >>> (number(-1.25, 1), number(None)) == (f"{MINUS}1.2", DASH)
     True
     """
-    return DASH if value is None else f"{value:.{digits}f}".replace("-", MINUS)
+    return DASH if value is None else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
 
 
 def interval(value: Mapping[str, float] | None, digits: int = 2) -> str:

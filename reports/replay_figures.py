@@ -51,7 +51,14 @@ def styled(*layers: alt.Chart, note: str | None, height: int = HEIGHT) -> alt.To
             gridColor=LIGHT.faint,
         )
         .configure_legend(
-            orient="bottom", columns=2, title=None, labelColor=LIGHT.ink, labelFontSize=11, labelLimit=150
+            orient="bottom",
+            columns=2,
+            columnPadding=28,  # a reader's font may be wider than the one that it was drawn with
+            title=None,
+            labelColor=LIGHT.ink,
+            labelFontSize=11,
+            labelLimit=150,
+            symbolOpacity=1,
         )
     )
     return found
@@ -88,14 +95,16 @@ def by_profile(outcomes: Sequence[Outcome], facet: Facet, *, title: str, note: s
         for one in outcomes
         if (interval := getattr(one, facet)) is not None
     ]
-    profiles = sorted({one.profile for one in outcomes})
+    profiles = list(dict.fromkeys(one.profile for one in outcomes))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=_windows(outcomes),
         color=alt.Color("profile:N", scale=alt.Scale(domain=profiles, range=list(SERIES[: len(profiles)]))),
     )
     y = alt.Y("estimate:Q", title=title, axis=alt.Axis(tickCount=5))
-    shape = alt.Shape("profile:N", scale=alt.Scale(domain=profiles, range=list(SHAPES[: len(profiles)])))
-    dodge = alt.XOffset("profile:N", scale=alt.Scale(domain=profiles))
+    shape = alt.Shape(
+        "profile:N", sort=profiles, scale=alt.Scale(domain=profiles, range=list(SHAPES[: len(profiles)]))
+    )
+    dodge = alt.XOffset("profile:N", sort=profiles, scale=alt.Scale(domain=profiles))
     zero = (
         alt.Chart(alt.InlineData(values=[{"zero": 0}]))
         .mark_rule(color=LIGHT.ink, strokeDash=[3, 3])

@@ -45,7 +45,9 @@ def draw(inputs: Inputs, measured: Measured | None, *, is_illustrative: bool) ->
     recommended = measured.recommendation.iw if measured else None
     third = recommended if recommended and recommended not in (3, 10) else THIRD_WINDOW
     theme = dataclasses.replace(LIGHT, background="transparent")
-    figures = {"cdf": svg(cdf_figure(inputs.release, windows=(3, 10, third), title=note, theme=theme))}
+    cdf = cdf_figure(inputs.release, windows=(3, 10, third), title=note, theme=theme)
+    cdf.config.legend.columnPadding = 28  # a reader's font may be wider than the one that it was drawn with
+    figures = {"cdf": svg(cdf)}
     if measured is None:
         return figures
     outcomes, incumbent = measured.outcomes, measured.recommendation.incumbent

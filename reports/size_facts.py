@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reports.distributions import quantiles, share, share_intervals
+import numpy as np
+
+from reports.distributions import quantiles, share, share_intervals, steps
 from reports.slowstart import MSS_FIG1
 from schema.derived import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from schema.releases import Release
 
@@ -25,23 +29,25 @@ def size_facts(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int =
     intervals = share_intervals(release, measures=list(MEASURES), windows=windows, mss=mss)
     measures = []
     for measure, definition in MEASURES.items():
-        fits = [share(release, measure, iw=iw, mss=mss) for iw in windows]
+        least = share(release, measure, iw=windows[0], mss=mss)
+        sizes, cumulative = steps(release, measure)
+        fitting = {iw: _fitting(sizes, cumulative, iw * mss) for iw in windows}
         measures.append(
             {
                 "id": measure,
                 "definition": definition,
-                "known": fits[0].known,
-                "unknown": fits[0].unknown,
+                "known": least.known,
+                "unknown": least.unknown,
                 "shares": [
                     {
-                        "iw": fit.iw,
-                        "window_bytes": fit.window_bytes,
-                        "fitting": fit.fitting,
-                        "percent": None if fit.share is None else 100 * fit.share,
-                        "lower_percent": _end(intervals.get((measure, fit.iw)), "lower"),
-                        "upper_percent": _end(intervals.get((measure, fit.iw)), "upper"),
+                        "iw": iw,
+                        "window_bytes": iw * mss,
+                        "fitting": fitting[iw],
+                        "percent": 100 * fitting[iw] / least.known if least.known else None,
+                        "lower_percent": _end(intervals.get((measure, iw)), "lower"),
+                        "upper_percent": _end(intervals.get((measure, iw)), "upper"),
                     }
-                    for fit in fits
+                    for iw in windows
                 ],
                 "quantiles_bytes": {
                     f"p{percent}": size for percent, size in quantiles(release, measure).items()
@@ -49,6 +55,12 @@ def size_facts(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int =
             }
         )
     return {"mss_bytes": mss, "windows": list(windows), "headline": list(HEADLINE), "measures": measures}
+
+
+def _fitting(sizes: NDArray[np.int64], cumulative: NDArray[np.int64], window_bytes: int) -> int:
+    """Members of at most `window_bytes`, from the steps of their CDF."""
+    below = int(np.searchsorted(sizes, window_bytes, side="right"))
+    return int(cumulative[below - 1]) if below else 0
 
 
 def _end(interval: object | None, end: str) -> float | None:

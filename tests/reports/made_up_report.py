@@ -56,8 +56,8 @@ def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, ve
         files=files,
     )
     (folder / "manifest.json").write_text(manifest.to_json(), encoding="utf-8")
-    files["manifest.json"] = sha256(folder / "manifest.json")
-    sums = "".join(f"{checksum}  {file}\n" for file, checksum in sorted(files.items()))
+    summed = {**files, "manifest.json": sha256(folder / "manifest.json")}
+    sums = "".join(f"{checksum}  {file}\n" for file, checksum in sorted(summed.items()))
     (folder / "SHA256SUMS").write_text(sums, encoding="utf-8")
     return Release(folder, manifest)
 
@@ -67,8 +67,10 @@ def replay_cells(**changes: Any) -> pa.Table:
     return cells(**{"gain_percent": GAINS, "pages": PAGES, "profiles": PROFILE_IDS, **changes})
 
 
-def write_replay(data_dir: Path, release: Release, table: pa.Table | None = None, **changes: Any) -> Path:
-    """The replay of `release`; `changes` overwrite facts of its provenance."""
+def write_replay(
+    data_dir: Path, release: Release, table: pa.Table | None = None, *, checksum: str | None = None
+) -> Path:
+    """The replay of `release`, or of a release with another `checksum`."""
     folder = data_dir / "replays" / str(release.manifest.crawl)
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(replay_cells() if table is None else table, folder / "cells.parquet")
@@ -78,7 +80,7 @@ def write_replay(data_dir: Path, release: Release, table: pa.Table | None = None
         "release": {
             "crawl": str(release.manifest.crawl),
             "version": release.manifest.version,
-            "checksum": release.checksum,
+            "checksum": checksum or release.checksum,
         },
         "kernel": {"package": "linux-source-6.12", "version": "6.12.9-1", "recipe": "cd" * 32},
         "parameters": {"windows": [3, 10, 16, 30], "seeds": [1, 2, 3, 4], "segment_bytes": 1448},
@@ -96,7 +98,6 @@ def write_replay(data_dir: Path, release: Release, table: pa.Table | None = None
         ],
         "virtual_s": 4000.5,
         "wall_s": 61.25,
-        **changes,
     }
     (folder / "replay.json").write_text(json.dumps(facts), encoding="utf-8")
     return folder
