@@ -15,9 +15,13 @@ from airflow.sdk import DAG, CronPartitionTimetable, Param
 LANES = 2
 """Crawler processes at once. Any number may share a crawl: each claims sites from PostgreSQL."""
 
+MONTH = "{{ params.crawl or dag_run.run_after.strftime('%Y-%m') }}"
+
 # The values reach the shell as variables, never as text of the command: a parameter cannot become one.
 VARIABLES = {
-    "CRAWL": "{{ params.crawl or dag_run.run_after.strftime('%Y-%m') }}",
+    "MONTH": MONTH,
+    # The whole name: a month may hold several crawls.
+    "CRAWL": f"{MONTH}.desktop.local.tcp.{{{{ params.kind }}}}",
     "KIND": "{{ params.kind }}",
     "LIST": "{{ params.list }}",
     "TOP": "{{ params.top }}",
@@ -78,7 +82,7 @@ with DAG(
     )
     plan = firstflight(
         "plan",
-        'crawl plan --crawl "$CRAWL" --kind "$KIND" --list "$LIST" --top "$TOP"',
+        'crawl plan --crawl "$MONTH" --kind "$KIND" --list "$LIST" --top "$TOP"',
         doc="Stores the list's version and the crawl's sites.",
     )
     lanes = [

@@ -23,6 +23,7 @@ SHOWN_WINDOWS = (3, 10, 16, 30)
 """Windows that the pages show: before RFC 6928, since, and two candidates."""
 
 LABELS = {
+    "first_flights_after_tls": "first flights, after TLS",
     "responses_first": "responses, first on a connection",
     "responses_iw_limited": "responses, IW-limited",
     "tls_flights": "TLS flights",

@@ -8,16 +8,16 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import psycopg
 import pytest
+from sqlalchemy import make_url
 
 from firstflight.main import main
-from schema import embedded
 from schema.releases import broken_sums, find_release
 
 ROOT = Path(__file__).parents[2]
@@ -48,39 +48,31 @@ sys.exit(run.state != "success")
 
 
 @pytest.fixture(scope="module")
-def scratch() -> Iterator[Path]:
-    """A short path, for the sockets in it, that the embedded server's own user can reach."""
-    with tempfile.TemporaryDirectory(prefix="ff-dag-") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
-
-
-@pytest.fixture(scope="module")
-def airflow(scratch: Path) -> Iterator[dict[str, str]]:
-    """The environment of an Airflow whose metadata lie in PostgreSQL, migrated."""
-    folder = scratch / "airflow-db"
-    url = embedded.start(folder).replace("postgresql:", "postgresql+psycopg:", 1)
+def airflow(embedded_server: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of an Airflow whose metadata lie in PostgreSQL, migrated; our data lie beside them."""
+    folder = tmp_path_factory.mktemp("airflow")
+    with psycopg.connect(embedded_server, autocommit=True) as connection:
+        for name in ("dag_airflow", "dag_firstflight"):
+            connection.execute(f"CREATE DATABASE {name}".encode())
+    ours, theirs = (
+        make_url(embedded_server).set(database=f"dag_{name}") for name in ("firstflight", "airflow")
+    )
+    metadata = theirs.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
     environment = {
         **os.environ,
-        "AIRFLOW_HOME": str(scratch / "airflow"),
+        "AIRFLOW_HOME": str(folder),
         "AIRFLOW__CORE__DAGS_FOLDER": str(DAG_FILE.parent),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": url,
-        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN_ASYNC": url,
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": metadata,
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN_ASYNC": metadata,
         "FIRSTFLIGHT_BIN": str(Path(sys.executable).with_name("firstflight")),
-        "FIRSTFLIGHT_DATA_DIR": str(scratch / "data"),
-        "FIRSTFLIGHT_DATABASE_URL": "",
+        "FIRSTFLIGHT_DATA_DIR": str(folder / "data"),
+        "FIRSTFLIGHT_DATABASE_URL": ours.render_as_string(hide_password=False),
     }
-    subprocess.run(
-        [AIRFLOW_PYTHON, "-m", "airflow", "db", "migrate"],
-        env=environment,
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
-    yield environment
-    embedded.stop(folder)
-    embedded.stop(scratch / "data/postgres")
+    call = [str(AIRFLOW_PYTHON), "-m", "airflow", "db", "migrate"]
+    migrated = subprocess.run(call, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert migrated.returncode == 0, migrated.stderr[-4000:]
+    return environment
 
 
 def in_airflow(script: str, *arguments: str, env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
@@ -89,7 +81,7 @@ def in_airflow(script: str, *arguments: str, env: dict[str, str]) -> "subprocess
         env=env,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
 
@@ -181,8 +173,8 @@ def local_web(state: Path) -> Iterator[list[str]]:
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_it_crawls_the_local_web_to_a_release(airflow: dict[str, str], scratch: Path) -> None:
-    state, sites = scratch / "web.json", scratch / "sites.txt"
+def test_it_crawls_the_local_web_to_a_release(airflow: dict[str, str], tmp_path: Path) -> None:
+    state, sites = tmp_path / "web.json", tmp_path / "sites.txt"
     with local_web(state) as hosts:
         sites.write_text("".join(f"{host}\n" for host in hosts))
         parameters = {
@@ -195,7 +187,7 @@ def test_it_crawls_the_local_web_to_a_release(airflow: dict[str, str], scratch: 
         }
         ran = in_airflow(RUN, json.dumps(parameters), env=airflow)
     assert ran.returncode == 0, ran.stdout[-4000:] + ran.stderr[-4000:]
-    release = find_release(scratch / "data/releases", "2026-11")
+    release = find_release(Path(airflow["FIRSTFLIGHT_DATA_DIR"]) / "releases", "2026-11")
     assert broken_sums(release) == []
     assert release.manifest.crawl.kind == "localweb"
     assert release.manifest.rows["site"] == 4
