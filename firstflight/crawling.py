@@ -42,7 +42,7 @@ def local_web_flags(crawl: Crawl, state: Path | None) -> tuple[str, ...]:
     if crawl.kind != LOCAL_WEB:
         raise StateError(f"--local-web is for crawls of kind {LOCAL_WEB}; this one is of kind {crawl.kind}")
     try:
-        flags = json.loads(state.read_text(encoding="utf-8"))["browser_flags"]
+        flags = [str(flag) for flag in json.loads(state.read_text(encoding="utf-8"))["browser_flags"]]
     except OSError as exc:
         raise StateError(
             f"the local web's state {state} cannot be read ({exc.strerror}): "
@@ -50,7 +50,7 @@ def local_web_flags(crawl: Crawl, state: Path | None) -> tuple[str, ...]:
         ) from exc
     except (ValueError, KeyError, TypeError) as exc:
         raise StateError(f"{state} is no state of the local web: it lacks browser_flags") from exc
-    return tuple(str(flag) for flag in flags)
+    return tuple(flags)
 
 
 def crawl(

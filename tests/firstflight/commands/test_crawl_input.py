@@ -1,0 +1,177 @@
+"""What an operator can get wrong: each is one line and an exit code."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner, Result
+from sqlalchemy import text
+
+from firstflight.main import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from sqlalchemy import Engine
+
+    Run = Callable[..., Result]
+
+
+@pytest.fixture
+def sites(tmp_path: Path) -> Path:
+    file = tmp_path / "sites.txt"
+    file.write_text("a.test\nb.test\nc.test\n")
+    return file
+
+
+@pytest.fixture
+def run(tmp_path: Path, database_18: Engine) -> Run:
+    """The command line over a database of its own."""
+    url = database_18.url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+    def firstflight(*arguments: str | Path, **environment: str) -> Result:
+        given = {
+            "FIRSTFLIGHT_DATA_DIR": str(tmp_path / "data"),
+            "FIRSTFLIGHT_CACHE_DIR": str(tmp_path / "cache"),
+            "FIRSTFLIGHT_DATABASE_URL": url,
+            **environment,
+        }
+        return CliRunner().invoke(main, [str(argument) for argument in arguments], env=given)
+
+    return firstflight
+
+
+def planned(run: Run, sites: Path, *more: str) -> Result:
+    return run("crawl", "plan", "--crawl", "2026-11", "--list", sites, *more)
+
+
+def facts(result: Result) -> dict[str, Any]:
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def failed(result: Result) -> str:
+    """The one line that a failed command said."""
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+def test_a_list_is_fetched_planned_and_counted(run: Run, sites: Path) -> None:
+    fetched = facts(run("list", "fetch", sites, "--json"))
+    assert (fetched["entries"], fetched["first"], fetched["last"]) == (3, "a.test", "c.test")
+    made = facts(planned(run, sites, "--top", "2", "--json"))
+    assert made == {
+        "crawl": "2026-11.desktop.local.tcp.web",
+        "new": True,
+        "sites": 2,
+        "list": fetched["id"],
+        "checksum": fetched["checksum"],
+    }
+    counted = facts(run("crawl", "status", "--crawl", "2026-11", "--json"))
+    assert (counted["planned"], counted["final"], counted["coverage_min"]) == (2, 0, None)
+    (listed,) = facts(run("crawl", "list", "--json"))["crawls"]
+    assert (listed["crawl"], listed["sealed_at"]) == ("2026-11.desktop.local.tcp.web", None)
+
+
+def test_the_same_plan_again_says_so_and_another_is_an_error(run: Run, sites: Path) -> None:
+    planned(run, sites)
+    again = planned(run, sites)
+    assert again.exit_code == 0
+    assert "exists already" in again.stdout
+    assert "with attempts 2, not 3" in failed(planned(run, sites, "--attempts", "3"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("a.test\nhttp://b.test/\n", "line 2 of the list sites.txt is no host: 'http://b.test/'"),
+    ],
+)
+def test_a_list_that_is_none_is_one_line(run: Run, sites: Path, content: str, message: str) -> None:
+    sites.write_text(content)
+    assert message in failed(run("list", "fetch", sites))
+    assert message in failed(planned(run, sites))
+
+
+def test_a_list_that_is_missing_is_one_line(run: Run, tmp_path: Path) -> None:
+    assert "cannot be read: No such file" in failed(run("list", "fetch", tmp_path / "none"))
+
+
+@pytest.mark.parametrize("action", ["run", "status", "seal"])
+def test_an_unknown_crawl_is_one_line(run: Run, action: str) -> None:
+    assert "there is no crawl '2031-01'" in failed(run("crawl", action, "--crawl", "2031-01"))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--crawl", "2026-13"),
+        ("--crawl", "November"),
+        ("--vantage", "../up"),
+        ("--top", "0"),
+        ("--budget", "0"),
+        ("--attempts", "10"),
+        ("--kind", "other"),
+    ],
+)
+def test_an_option_out_of_its_range_is_a_usage_error(run: Run, sites: Path, wrong: tuple[str, str]) -> None:
+    assert planned(run, sites, *wrong).exit_code == 2
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("status", "--crawl", "2026-11")])
+def test_an_unreachable_database_is_one_line(run: Run, arguments: tuple[str, ...]) -> None:
+    result = run("crawl", *arguments, FIRSTFLIGHT_DATABASE_URL="postgresql://u:secret@127.0.0.1:1/none")
+    line = failed(result)
+    assert "PostgreSQL cannot be used at postgresql://u:***@127.0.0.1:1/none" in line
+
+
+def test_a_missing_browser_names_its_package_and_holds_no_claim(
+    run: Run, sites: Path, database_18: Engine
+) -> None:
+    planned(run, sites)
+    result = run("crawl", "run", "--crawl", "2026-11", FIRSTFLIGHT_CHROMIUM="/nowhere/chromium")
+    assert "chromium-headless-shell" in failed(result)
+    with database_18.connect() as connection:
+        assert connection.scalar(text("SELECT sum(attempts) + count(owner) FROM site")) == 0
+
+
+def test_a_local_web_and_a_crawl_of_the_live_web_do_not_mix(run: Run, sites: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    state.write_text('{"browser_flags": []}')
+    planned(run, sites)
+    mixed = run("crawl", "run", "--crawl", "2026-11", "--local-web", state)
+    assert "--local-web is for crawls of kind localweb" in failed(mixed)
+    planned(run, sites, "--kind", "localweb")
+    name = "2026-11.desktop.local.tcp.localweb"
+    assert "name its FILE by --local-web" in failed(run("crawl", "run", "--crawl", name))
+
+
+@pytest.mark.parametrize("content", [None, "not json", "[]", '{"sites": []}', '{"browser_flags": 3}'])
+def test_a_state_of_no_local_web_is_one_line(
+    run: Run, sites: Path, tmp_path: Path, content: str | None
+) -> None:
+    state = tmp_path / "state.json"
+    if content is not None:
+        state.write_text(content)
+    planned(run, sites, "--kind", "localweb")
+    assert "state" in failed(run("crawl", "run", "--crawl", "2026-11", "--local-web", state))
+
+
+def test_an_open_crawl_is_not_sealed_and_a_sealed_one_not_run(
+    run: Run, sites: Path, database_18: Engine
+) -> None:
+    planned(run, sites)
+    assert "3 of 3 sites have no final visit yet" in failed(run("crawl", "seal", "--crawl", "2026-11"))
+    with database_18.begin() as connection:
+        connection.execute(text("UPDATE site SET final_visit_id = rank * 1000 + 1"))
+    assert facts(run("crawl", "seal", "--crawl", "2026-11", "--json"))["new"] is True
+    assert facts(run("crawl", "seal", "--crawl", "2026-11", "--json"))["new"] is False
+    assert "is sealed" in failed(run("crawl", "run", "--crawl", "2026-11"))

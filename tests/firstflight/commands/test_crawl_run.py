@@ -1,0 +1,130 @@
+"""`crawl run` as an operator starts it: a process of its own, Chromium, PostgreSQL, and servers that misbehave."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Engine
+
+pytestmark = pytest.mark.browser
+
+
+@contextlib.contextmanager
+def server(accepted: Callable[[socket.socket], None]) -> Iterator[int]:
+    """A port on loopback whose every connection is handed to `accepted`."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    accepted(listening.accept()[0])
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def reset(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    connection.close()
+
+
+class Operator:
+    """Plans and runs a crawl of two sites that both lead to one port."""
+
+    def __init__(self, folder: Path, engine: Engine, port: int, *, attempts: int = 2) -> None:
+        self.engine = engine
+        self.environment = {
+            **os.environ,
+            "FIRSTFLIGHT_DATA_DIR": str(folder / "data"),
+            "FIRSTFLIGHT_DATABASE_URL": engine.url.render_as_string(hide_password=False),
+        }
+        self.state = folder / "state.json"
+        self.state.write_text(
+            json.dumps({"browser_flags": [f"--host-resolver-rules=MAP *.test 127.0.0.1:{port}"]})
+        )
+        (folder / "sites.txt").write_text("a.test\nb.test\n")
+        plan = ["--list", str(folder / "sites.txt"), "--kind", "localweb", "--budget", "5"]
+        plan += ["--attempts", str(attempts)]
+        assert subprocess.run(self.call("plan", *plan), env=self.environment, check=False).returncode == 0
+
+    def call(self, action: str, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "firstflight", "crawl", action, "--crawl", "2026-11", *arguments]
+
+    def run(self) -> subprocess.Popen[str]:
+        call = self.call("run", "--local-web", str(self.state), "--json")
+        return subprocess.Popen(
+            call, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def ask(self, statement: str) -> list[tuple[object, ...]]:
+        with self.engine.connect() as connection:
+            return [tuple(row) for row in connection.execute(text(statement))]
+
+
+def test_a_server_that_resets_is_an_outcome_not_an_error(tmp_path: Path, database_18: Engine) -> None:
+    with server(reset) as port:
+        operator = Operator(tmp_path, database_18, port)
+        output, errors = operator.run().communicate(timeout=120)
+    assert json.loads(output)["ended"] == "queue empty", errors
+    ends = operator.ask("SELECT outcome, is_final, attempt FROM visit ORDER BY rank, attempt")
+    assert ends == [("connect", False, 1), ("connect", True, 2)] * 2
+    ((browser, flags),) = operator.ask("SELECT browser, browser_flags FROM crawl")
+    assert "Chrom" in str(browser)
+    assert "--host-resolver-rules" in str(flags)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_told_to_end_gives_its_visits_back(
+    tmp_path: Path, database_18: Engine, number: signal.Signals, code: int
+) -> None:
+    kept: list[socket.socket] = []
+    with server(kept.append) as port:
+        operator = Operator(tmp_path, database_18, port)
+        process = operator.run()
+        deadline = time.monotonic() + 60
+        while not kept and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert operator.ask("SELECT count(owner) FROM site") > [(0,)]
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=60)
+        for connection in kept:
+            connection.close()
+    assert process.returncode == code, errors
+    assert json.loads(output)["ended"] == "stopped"
+    assert "Traceback" not in errors
+    assert operator.ask("SELECT count(owner), sum(attempts), count(final_visit_id) FROM site") == [(0, 0, 0)]
+    assert operator.ask("SELECT count(*) FROM visit") == [(0,)]
+
+
+def test_a_page_that_never_answers_ends_with_its_budget(tmp_path: Path, database_18: Engine) -> None:
+    kept: list[socket.socket] = []
+    with server(kept.append) as port:
+        operator = Operator(tmp_path, database_18, port, attempts=1)
+        output, errors = operator.run().communicate(timeout=120)
+        for connection in kept:
+            connection.close()
+    assert json.loads(output)["ended"] == "queue empty", errors
+    assert operator.ask("SELECT DISTINCT outcome FROM visit") == [("timeout",)]
+    ((longest,),) = operator.ask("SELECT max(extract(epoch FROM ended_at - started_at))::float8 FROM visit")
+    assert 4 < float(str(longest)) < 15
