@@ -63,7 +63,10 @@ class PageFacts:
         self.asked: list[Asked] = []
         self.load_ms: int | None = None
         """Of the load event, on the monotonic clock."""
+        self.document_failed = False
+        """Whether the main document broke off: then there may never be a load event."""
         self._open: dict[str, Asked] = {}
+        self._document: str | None = None
 
     @property
     def outstanding(self) -> int:
@@ -86,6 +89,7 @@ class PageFacts:
         kind = RESOURCE_TYPES.get(str(params.get("type")))
         asked = Asked(url.partition("#")[0], _initiator_url(params.get("initiator") or {}), kind)
         self.asked.append(asked)
+        self._document = self._document or str(params.get("requestId"))
         self._open[str(params.get("requestId"))] = asked
 
     def _response(self, method: str, params: dict[str, Any]) -> None:
@@ -102,6 +106,7 @@ class PageFacts:
                 asked.in_memory = False
         else:
             asked.failure = params.get("errorText") if method == "Network.loadingFailed" else None
+            self.document_failed |= bool(asked.failure) and request_id == self._document
             del self._open[request_id]
 
 

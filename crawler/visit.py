@@ -75,7 +75,8 @@ async def visit(
 
     Whatever the page does, there is an observation. BrowserDied, which carries it, says that the browser
     is of no use any more. http is tried where https brought no response (refused, reset, no TLS, silent
-    for half the budget); then the visit's rows, times and outcome are those of the http try alone.
+    for half the budget). Rows, times and outcome are those of one try alone: of http, or of https where
+    http did not even connect.
 
     Hashes of queries are salted with `salt`, or with a salt of this visit's own that nobody keeps: then they
     tell queries of one visit apart, and are good for nothing else.
@@ -85,8 +86,10 @@ async def visit(
     load, traffic = await _try(
         browser, "https", host, deadline, settle_s, first_byte_s=budget_s * HTTPS_SHARE
     )
-    if isinstance(load.error, UNANSWERED) and not load.broken and _main(traffic, load.url) is None:
-        load, traffic = await _try(browser, "http", host, deadline, settle_s)
+    if isinstance(load.error, UNANSWERED) and not load.broken and not _answered(traffic):
+        second, second_traffic = await _try(browser, "http", host, deadline, settle_s)
+        if second.broken or not isinstance(second.error, ConnectError):
+            load, traffic = second, second_traffic
     observation = _observation(browser, load, traffic, salt)
     if load.broken:
         raise BrowserDied(load.broken, observation)
@@ -192,7 +195,7 @@ async def _navigate(
     load.started_at, load.start_ms = datetime.datetime.now(datetime.UTC), now_ms()
     try:
         await page.goto(url, wait_until="commit", timeout=_left_ms(answer_by))
-        await page.wait_for_load_state("load", timeout=_left_ms(deadline))
+        await _loaded(load, page, deadline)
     except PlaywrightError as exc:
         load.error = visit_error(exc)
         load.stop_reason = "budget" if isinstance(load.error, VisitTimeout) else "failed"
@@ -204,6 +207,19 @@ async def _navigate(
         load.stop_reason = "busy"
     else:
         load.error, load.stop_reason = VisitTimeout("the time budget ran out"), "budget"
+
+
+async def _loaded(load: _Load, page: Page, deadline: float) -> None:
+    """Wait for the load event; a document that broke off may never have one, and is waited for no longer."""
+    loaded = asyncio.ensure_future(page.wait_for_load_state("load", timeout=_left_ms(deadline)))
+    try:
+        while not loaded.done() and not load.facts.document_failed:
+            await asyncio.wait({loaded}, timeout=POLL_S)
+        if loaded.done():
+            await loaded
+    finally:
+        loaded.cancel()
+        await asyncio.gather(loaded, return_exceptions=True)
 
 
 async def _quiet(load: _Load, context: BrowserContext, browser: Browser, until: float) -> bool:
@@ -244,6 +260,11 @@ async def _close(context: BrowserContext, load: _Load) -> None:
             await context.close()
     except (TimeoutError, PlaywrightError):
         load.broken = load.broken or "the browser did not close its page"
+
+
+def _answered(traffic: Traffic) -> bool:
+    """Whether anything came back for the page itself."""
+    return any(one.frame == "main frame" and one.sizes()[0] for one in traffic.exchanges)
 
 
 def _main(traffic: Traffic, url: str) -> int | None:
