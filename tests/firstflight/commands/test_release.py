@@ -1,0 +1,104 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from sqlalchemy import Engine
+
+from firstflight.main import main
+from tests.reports import stored_crawl
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(database_18: Engine, tmp_path: Path) -> Run:
+    """`firstflight release ...` over a database with one sealed crawl."""
+    stored_crawl.store(database_18, stored_crawl.typical(sites=3))
+    environment = {
+        "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
+        "FIRSTFLIGHT_DATABASE_URL": database_18.url.render_as_string(hide_password=False),
+    }
+    return lambda *arguments: CliRunner().invoke(main, ["release", *arguments], env=environment)
+
+
+def test_build_verify_and_list(run: Run, tmp_path: Path) -> None:
+    built = run("build", "--crawl", "2026-11")
+    assert built.exit_code == 0, built.output
+    assert built.stdout.startswith("built 2026-11.desktop.here.tcp.localweb version 1: ")
+    again = run("build", "--crawl", "2026-11")
+    assert again.exit_code == 0
+    assert again.stdout.startswith("was there already, the same to the byte: 2026-11.desktop")
+    verified = run("verify", "--crawl", "2026-11")
+    assert verified.exit_code == 0, verified.output
+    assert "ok      rows are as many as in PostgreSQL: connection" in verified.stdout
+    assert "FAILED" not in verified.stdout
+    assert "checks hold" in verified.stdout
+    listed = json.loads(run("list", "--json").stdout)["releases"]
+    assert [one["crawl"] for one in listed] == ["2026-11.desktop.here.tcp.localweb"]
+    assert Path(listed[0]["path"]).is_relative_to(tmp_path / "releases")
+    assert "2026-11.desktop.here.tcp.localweb version 1" in run("list").stdout
+
+
+def test_a_damaged_release_fails_its_verification(run: Run) -> None:
+    facts = json.loads(run("build", "--crawl", "2026-11", "--json").stdout)
+    assert facts["new"] is True
+    with (Path(facts["path"]) / "response.parquet").open("ab") as file:
+        file.write(b"!")
+    verified = run("verify", "--crawl", "2026-11")
+    assert verified.exit_code == 1
+    assert "FAILED  checksums: response.parquet is not" in verified.stdout
+    as_json = run("verify", "--crawl", "2026-11", "--json")
+    assert as_json.exit_code == 1
+    verdict = json.loads(as_json.stdout)
+    assert verdict["holds"] is False
+    assert verdict["checks"][0] == {"name": "checksums", "holds": False, "said": "response.parquet is not"}
+
+
+def test_json_says_of_a_sound_release_that_it_holds(run: Run) -> None:
+    built = json.loads(run("build", "--crawl", "2026-11", "--json").stdout)
+    verdict = json.loads(run("verify", "--crawl", "2026-11", "--json").stdout)
+    assert (verdict["holds"], verdict["checksum"]) == (True, built["checksum"])
+
+
+def test_offline_leaves_postgresql_out(run: Run, tmp_path: Path) -> None:
+    run("build", "--crawl", "2026-11")
+    environment = {
+        "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
+        "FIRSTFLIGHT_DATABASE_URL": f"postgresql://nobody@/none?host={tmp_path}",
+    }
+    offline = CliRunner().invoke(
+        main, ["release", "verify", "--crawl", "2026-11", "--offline"], env=environment
+    )
+    assert offline.exit_code == 0, offline.output
+    assert "in PostgreSQL" not in offline.stdout
+    online = CliRunner().invoke(main, ["release", "verify", "--crawl", "2026-11"], env=environment)
+    assert online.exit_code == 1
+    assert online.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("build", "--crawl", "2031-01"), "there is no crawl '2031-01'"),
+        (("verify", "--crawl", "2031-01"), "no release of crawl '2031-01'"),
+        (("build", "--crawl", "2026-11", "--version", "0"), "--version"),
+    ],
+)
+def test_what_does_not_exist_is_said_in_one_line(run: Run, arguments: tuple[str, ...], said: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code != 0
+    assert said in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_without_a_release_the_list_says_so(run: Run, tmp_path: Path) -> None:
+    assert run("list").stdout == f"no releases yet in {tmp_path / 'releases'}\n"
+    assert json.loads(run("list", "--json").stdout) == {"releases": []}
+
+
+@pytest.mark.parametrize("name", ["build", "verify", "list"])
+def test_help_has_an_example(name: str) -> None:
+    text = CliRunner().invoke(main, ["release", name, "--help"]).stdout
+    assert f"firstflight release {name}" in text
