@@ -94,13 +94,13 @@ def flight_gates(profile: Profile, flight: Flight) -> Iterator[Gate]:
 def shape_gates(profile: Profile, flight: Flight, whose: str) -> Iterator[Gate]:
     """One flight of as many packets as the window has: each seen by itself, at the bottleneck's pace."""
     packets = flight.bytes // SEGMENT_BYTES
-    yield Gate(name=f"{whose}: packets apart", measured=len(flight.arrivals), expected=packets, tolerance=0)
     yield Gate(
         name=f"{whose}: {packets} packets one after another, ms",
         measured=(flight.arrivals[-1][1] - flight.arrivals[0][1]) / 1e6,
         expected=(packets - 1) * FRAME_BYTES * 8e3 / profile.down_bps,
         tolerance=SERIALISATION_TOLERANCE,
     )
+    yield Gate(name=f"{whose}: packets apart", measured=len(flight.arrivals), expected=packets, tolerance=0)
 
 
 def count_flights(flight: Flight, *, rtt_us: int) -> int:

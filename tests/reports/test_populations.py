@@ -47,7 +47,9 @@ def test_six_connections_at_a_window_of_thirty_overflow_every_queue():
     assert all(6 * 30 * 1514 > one.queue_bytes + one.bdp_bytes for one in PROFILES)
 
 
-@pytest.mark.parametrize(("quantity", "data_center"), list(itertools.product(["bw_kbps", "rtt_ms"], ["AvgDC", "SlowDC"])))
+@pytest.mark.parametrize(
+    ("quantity", "data_center"), list(itertools.product(["bw_kbps", "rtt_ms"], ["AvgDC", "SlowDC"]))
+)
 def test_the_digitised_curves_rise_to_one(quantity, data_center):
     shares, values = fig3(quantity, data_center)
     assert len(shares) == 101

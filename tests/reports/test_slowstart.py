@@ -9,7 +9,8 @@ WINDOWS = st.integers(1, 200)
 
 
 @pytest.mark.parametrize(
-    ("size_bytes", "needed"), [(0, 0), (1, 1), (14_600, 1), (14_601, 2), (43_800, 2), (43_801, 3), (102_200, 3), (102_201, 4)]
+    ("size_bytes", "needed"),
+    [(0, 0), (1, 1), (14_600, 1), (14_601, 2), (43_800, 2), (43_801, 3), (102_200, 3), (102_201, 4)],
 )
 def test_flights_change_at_the_windows_boundaries(size_bytes, needed):
     assert flights(size_bytes, iw=10) == needed
@@ -49,7 +50,12 @@ def test_rounds_of_rfc_6928_hold_what_its_model_says(iw, capacities):
 
 @pytest.mark.parametrize(
     ("iw", "capacities"),
-    [(3, [3, 9, 21, 45, 93, 189]), (10, [10, 30, 70, 150, 310]), (16, [16, 48, 112, 240]), (30, [30, 90, 210])],
+    [
+        (3, [3, 9, 21, 45, 93, 189]),
+        (10, [10, 30, 70, 150, 310]),
+        (16, [16, 48, 112, 240]),
+        (30, [30, 90, 210]),
+    ],
 )
 def test_a_linux_sender_doubles_whatever_is_acknowledged(iw, capacities):
     for count, capacity in enumerate(capacities, start=1):
@@ -82,7 +88,15 @@ def test_a_larger_window_never_costs_a_round_of_delayed_acknowledgements(count, 
     assert delayed_ack_rounds(count, iw=iw + more) <= delayed_ack_rounds(count, iw=iw)
 
 
-@pytest.mark.parametrize("wrong", [{"size_bytes": -1, "iw": 10}, {"size_bytes": 1, "iw": 0}, {"size_bytes": 1, "iw": 3, "mss": 0}, {"size_bytes": 1, "iw": 3, "growth": 0.5}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"size_bytes": -1, "iw": 10},
+        {"size_bytes": 1, "iw": 0},
+        {"size_bytes": 1, "iw": 3, "mss": 0},
+        {"size_bytes": 1, "iw": 3, "growth": 0.5},
+    ],
+)
 def test_there_is_no_flight_of_less_than_nothing(wrong):
     with pytest.raises(ValueError, match="no such flight|does not shrink"):
         flights(wrong.pop("size_bytes"), **wrong)

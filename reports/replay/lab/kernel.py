@@ -26,6 +26,18 @@ EDITS = [
     # ptrace refuses to set a part of them: the guest's first process dies of EFAULT. The host takes what
     # it needs of a larger buffer.
     ("arch/x86/um/user-offsets.c", "DEFINE_LONGS(HOST_FP_SIZE, 2696);", "DEFINE_LONGS(HOST_FP_SIZE, 12288);"),
+    # A clock in steps of 256 ns sets timers late by what it rounds off, and what it rounds off depends on
+    # all that happened before: the same load would differ by a microsecond, and then by a lost packet.
+    ("arch/um/include/linux/time-internal.h", "#define TIMER_MULTIPLIER 256", "#define TIMER_MULTIPLIER 1"),
+    # Nor may looking at the clock take time: how often processes look is no part of the network. (A program
+    # that polls the clock in a loop then never ends; the watchdogs are for that.)
+    (
+        "arch/um/kernel/time.c",
+        "\t\tif (!irqs_disabled() && !in_interrupt() && !in_softirq() &&\n"
+        "\t\t    !time_travel_ext_waiting)\n"
+        "\t\t\ttime_travel_update_time_rel(TIMER_MULTIPLIER);\n",
+        "",
+    ),
 ]
 """Changes to the source: file, what stands there once, what shall stand there."""
 

@@ -24,7 +24,13 @@ WALL_S = 60
 CLEAR = {"port": 80, "tls_flight_bytes": 0, "tls_after_bytes": 0}
 
 FAST = Profile(
-    id="fast", version=1, down_bps=200_000_000, up_bps=200_000_000, rtt_us=100_000, queue_bytes=4_000_000, source="tests"
+    id="fast",
+    version=1,
+    down_bps=200_000_000,
+    up_bps=200_000_000,
+    rtt_us=100_000,
+    queue_bytes=4_000_000,
+    source="tests",
 )
 
 

@@ -21,9 +21,7 @@ def filled(table, **values):
     unknown = set(values) - set(schema.names)
     assert not unknown, unknown
     return {
-        field.name: values.get(
-            field.name, None if field.nullable else plain.get(str(field.type), NOON)
-        )
+        field.name: values.get(field.name, None if field.nullable else plain.get(str(field.type), NOON))
         for field in schema
     }
 
@@ -41,7 +39,9 @@ def connection(id_, **values):
 def response(id_, wire_bytes=1000, connection_id=1, **values):
     unknown = None if wire_bytes is not None else "aborted"
     standard = {"visit_id": 1, "host": "a.test", "wire_bytes_unknown": unknown}
-    return filled(Response, id=id_, wire_bytes=wire_bytes, connection_id=connection_id, **{**standard, **values})
+    return filled(
+        Response, id=id_, wire_bytes=wire_bytes, connection_id=connection_id, **{**standard, **values}
+    )
 
 
 @pytest.fixture
@@ -51,7 +51,9 @@ def release(tmp_path):
     def write(visits, connections, responses):
         for table, rows in ((Visit, visits), (Connection, connections), (Response, responses)):
             schema = arrow_schema(table.__table__)
-            pq.write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / f"{table.__tablename__}.parquet")
+            pq.write_table(
+                pa.Table.from_pylist(rows, schema=schema), tmp_path / f"{table.__tablename__}.parquet"
+            )
         facts = {field.name: "" for field in dataclasses.fields(Manifest)}
         name = CrawlName(month="2026-11", kind="localweb")
         return Release(tmp_path, Manifest(**{**facts, "crawl": name, "version": 1, "rows": {}, "files": {}}))
@@ -62,7 +64,16 @@ def release(tmp_path):
 def test_a_page_keeps_its_origins_its_order_and_its_sizes(release):
     connections = [
         connection(1),
-        connection(2, host="b.test", port=443, protocol="h2", tls_version="TLS 1.3", tls_handshake_bytes=3000, tls_ticket_bytes=500, frame_bytes=40),
+        connection(
+            2,
+            host="b.test",
+            port=443,
+            protocol="h2",
+            tls_version="TLS 1.3",
+            tls_handshake_bytes=3000,
+            tls_ticket_bytes=500,
+            frame_bytes=40,
+        ),
     ]
     responses = [
         response(1, 2000),
@@ -91,7 +102,12 @@ def test_a_page_keeps_its_origins_its_order_and_its_sizes(release):
 
 
 def test_a_response_of_unknown_size_is_counted_and_hands_over_to_who_asked_for_it(release):
-    responses = [response(1), response(2, None, initiator_id=1), response(3, initiator_id=2), response(4, None)]
+    responses = [
+        response(1),
+        response(2, None, initiator_id=1),
+        response(3, initiator_id=2),
+        response(4, None),
+    ]
     (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
     assert [one.response_id for one in recipe.objects] == [1, 3]
     assert [one.parent for one in recipe.objects] == [-1, 0]
@@ -128,7 +144,10 @@ def test_only_final_visits_that_are_ok_are_replayed_in_bytewise_order(release):
     ]
     connections = [connection(1, visit_id=number) for number in range(1, 5)]
     responses = [response(1, visit_id=number) for number in range(1, 5)]
-    assert [recipe.page for recipe in read_recipes(release(visits, connections, responses))] == ["B.test", "b.test"]
+    assert [recipe.page for recipe in read_recipes(release(visits, connections, responses))] == [
+        "B.test",
+        "b.test",
+    ]
 
 
 def test_a_release_without_a_page_to_replay_is_an_error(release):
@@ -152,6 +171,8 @@ def test_a_ring_of_initiators_is_cut_so_that_every_object_is_asked_for():
         assert parents[1] is None
 
 
-@pytest.mark.parametrize(("wire", "tls", "sent"), [(1, False, 1), (1, True, 23), (16_384, True, 16_406), (16_385, True, 16_429)])
+@pytest.mark.parametrize(
+    ("wire", "tls", "sent"), [(1, False, 1), (1, True, 23), (16_384, True, 16_406), (16_385, True, 16_429)]
+)
 def test_tls_adds_a_record_header_and_tag_each_sixteen_kilobytes(wire, tls, sent):
     assert payload(wire, tls=tls) == sent

@@ -78,7 +78,9 @@ def test_packets_that_arrive_as_one_are_seen():
 
 
 def test_a_pause_of_more_than_half_a_round_trip_begins_a_flight():
-    train = Flight(id="x", host=2, iw=2, bytes=4, arrivals=[(1, 0), (2, 1_000), (3, 40_000_000), (4, 100_000_000)])
+    train = Flight(
+        id="x", host=2, iw=2, bytes=4, arrivals=[(1, 0), (2, 1_000), (3, 40_000_000), (4, 100_000_000)]
+    )
     assert count_flights(train, rtt_us=100_000) == 2
 
 
@@ -87,7 +89,9 @@ def test_cells_pair_by_page_profile_and_seed_over_all_windows():
     states = {(cell.recipe.page, cell.seed, cell.iw): cell.random_state for cell in planned}
     for (page, seed, iw), state in states.items():
         assert state == states[page, seed, 3]
-        assert {other for key, other in states.items() if key != (page, seed, iw) and other == state} <= {state}
+        assert {other for key, other in states.items() if key != (page, seed, iw) and other == state} <= {
+            state
+        }
     assert len(set(states.values())) == 4
 
 

@@ -134,6 +134,7 @@ def start(*, origins: int, player: str) -> Any:
     net.build()
     batch(net["s1"], LINKS)
     net.start()
+    batch(net["s1"], ["qdisc add dev s1-eth1 root pfifo"], "tc")
     batch(net["s1"], [f"qdisc add dev s2-eth1 root netem delay 1ms limit {DELAY_LINE_PACKETS}"], "tc")
     batch(net["client"], [f"qdisc add dev client-eth0 root netem delay 1ms limit {DELAY_LINE_PACKETS}"], "tc")
     return net
@@ -158,7 +159,8 @@ def down(profile: dict[str, Any], queue_bytes: int) -> list[str]:
     rate = f"rate {profile['down_bps']}bit"
     if profile["shaper"] == "mininet":
         return [
-            "qdisc replace dev s1-eth1 root handle 5: htb default 1",
-            f"class replace dev s1-eth1 parent 5: classid 5:1 htb {rate} burst {HTB_BURST}",
+            "qdisc delete dev s1-eth1 root",
+            "qdisc add dev s1-eth1 root handle 5: htb default 1",
+            f"class add dev s1-eth1 parent 5: classid 5:1 htb {rate} burst {HTB_BURST}",
         ]
     return [f"qdisc replace dev s1-eth1 root tbf {rate} burst {BUCKET_BYTES} limit {queue_bytes}"]
