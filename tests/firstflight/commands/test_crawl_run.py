@@ -74,7 +74,12 @@ class Operator:
     def run(self) -> subprocess.Popen[str]:
         call = self.call("run", "--local-web", str(self.state), "--json")
         return subprocess.Popen(
-            call, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            call,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         )
 
     def ask(self, statement: str) -> list[tuple[object, ...]]:
@@ -106,7 +111,10 @@ def test_a_run_that_is_told_to_end_gives_its_visits_back(
         while not kept and time.monotonic() < deadline:
             time.sleep(0.05)
         assert operator.ask("SELECT count(owner) FROM site") > [(0,)]
-        process.send_signal(number)
+        if number == signal.SIGINT:  # as a terminal sends it: to the browsers and their driver too
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
         output, errors = process.communicate(timeout=60)
         for connection in kept:
             connection.close()
