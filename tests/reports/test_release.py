@@ -8,13 +8,15 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import Engine, text
 
+from reports.observations import reading, statement
 from reports.parquet import regrouped, write
 from reports.release import build
 from reports.verify import verify
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlNotFound
+from schema.database import connect
 from schema.releases import ReleaseError, broken_sums, find_release, sha256
-from schema.tables import RELEASED, Base
+from schema.tables import RELEASED, Base, Visit
 from tests.reports import stored_crawl
 from tests.reports.made_up_crawl import NAME, MadeUp
 
@@ -225,3 +227,17 @@ def test_times_stay_what_they_were_to_the_microsecond(database: Engine, tmp_path
             connection.execute(text("ALTER ROLE CURRENT_USER RESET timezone"))
     found = pq.read_table(release.file("visit"), partitioning=None).column("started_at")
     assert found.to_pylist() == [made_up.visit[0]["started_at"]]
+
+
+def test_a_server_that_is_gone_while_it_is_read_is_one_line(tmp_path: Path) -> None:
+    gone = connect(f"postgresql://nobody@/none?host={tmp_path}")
+    with pytest.raises(ReleaseError, match="PostgreSQL stopped answering while visit was read") as caught:
+        reading(gone, Visit, crawl_id=1).__enter__()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_query_names_its_columns_and_orders_text_by_its_bytes() -> None:
+    assert statement(Base.metadata.tables["site_list"], crawl_id=1).endswith('ORDER BY "id" COLLATE "C"')
+    site = statement(Base.metadata.tables["site"], crawl_id=7)
+    assert site.startswith('SELECT "crawl_id", "rank", "host", ')
+    assert site.endswith('WHERE "crawl_id" = 7 ORDER BY "crawl_id", "rank"')
