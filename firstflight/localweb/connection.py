@@ -7,12 +7,12 @@ import socket
 import struct
 from typing import TYPE_CHECKING, cast
 
-from firstflight.localweb.outgoing import Outgoing, ProtocolViolation, Session
 from firstflight.localweb.faults import Fault
 from firstflight.localweb.http1 import Http1Session
 from firstflight.localweb.http2 import Http2Session
 from firstflight.localweb.log import SentConnection, SentResponse, now_us
 from firstflight.localweb.modes import ALPN_H2
+from firstflight.localweb.outgoing import Outgoing, ProtocolViolation, Session
 from firstflight.localweb.tls import ALERT_HANDSHAKE_FAILURE, TLSFailure, TLSLayer
 
 if TYPE_CHECKING:

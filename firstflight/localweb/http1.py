@@ -6,8 +6,8 @@ import collections
 import http
 from typing import TYPE_CHECKING
 
-from firstflight.localweb.outgoing import CHUNK, Outgoing, ProtocolViolation
 from firstflight.localweb.modes import ALPN_HTTP1
+from firstflight.localweb.outgoing import CHUNK, Outgoing, ProtocolViolation
 
 if TYPE_CHECKING:
     from firstflight.localweb.outgoing import Answering

@@ -10,8 +10,8 @@ import h2.events
 import h2.exceptions
 
 from firstflight.localweb import frames
-from firstflight.localweb.outgoing import CHUNK, Outgoing, ProtocolViolation
 from firstflight.localweb.modes import ALPN_H2
+from firstflight.localweb.outgoing import CHUNK, Outgoing, ProtocolViolation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

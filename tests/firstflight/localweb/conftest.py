@@ -77,7 +77,7 @@ class Wire:
         self.seen.protocol = self.tls.selected_alpn_protocol() or "http/1.1"
 
     async def some(self) -> bytes:
-        octets = await asyncio.wait_for(self.reader.read(65_536), 20)
+        octets = await self.reader.read(65_536)
         self.seen.tcp_bytes += len(octets)
         return octets
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from firstflight.localweb import faults
-from firstflight.localweb.outgoing import Outgoing, ProtocolViolation
 from firstflight.localweb.faults import Fault
 from firstflight.localweb.http1 import Http1Session
 from firstflight.localweb.log import SentResponse
 from firstflight.localweb.modes import Origin
+from firstflight.localweb.outgoing import Outgoing, ProtocolViolation
 
 
 class Asked:

@@ -331,7 +331,8 @@ def test_silence_goes_on(mode: Mode, scheme: str, host: str, fetch: Fetch) -> No
     async def scenario(web: LocalWeb) -> None:
         origin = Origin(scheme, host)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(fetch(origin, web.endpoint(origin), ["/"]), 0.5)
+            async with asyncio.timeout(0.5):  # wait_for may lose a cancellation while bytes come in
+                await fetch(origin, web.endpoint(origin), ["/"])
 
     web = faulty(scenario, mode)
     (connection,) = web.log.connections
@@ -344,7 +345,7 @@ def test_silence_goes_on(mode: Mode, scheme: str, host: str, fetch: Fetch) -> No
 
 @MODES
 @pytest.mark.parametrize(
-    ("host", "least", "most"), [("never-ending.test", 30_000, 200_000), ("drip.test", 2, 8)]
+    ("host", "least", "most"), [("never-ending.test", 30_000, 200_000), ("drip.test", 1, 8)]
 )
 def test_slow_bodies_keep_coming(
     mode: Mode, scheme: str, host: str, least: int, most: int, fetch: Fetch
@@ -352,7 +353,8 @@ def test_slow_bodies_keep_coming(
     async def scenario(web: LocalWeb) -> None:
         origin = Origin(scheme, host)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(fetch(origin, web.endpoint(origin), ["/"]), 0.8)
+            async with asyncio.timeout(0.8):  # wait_for may lose a cancellation while bytes come in
+                await fetch(origin, web.endpoint(origin), ["/"])
 
     (entry,) = faulty(scenario, mode).log.responses
     assert least <= entry.body_bytes <= most
