@@ -63,8 +63,8 @@ def firstflight(task_id: str, *arguments: str, doc: str, **options: object) -> B
 with DAG(
     dag_id="monthly_crawl",
     doc_md=__doc__,
+    # No start date: with one, unpausing in mid-month would at once run the first of the month, as if it were the 1st.
     schedule=CronPartitionTimetable("0 3 1 * *", timezone="UTC", key_format="%Y-%m"),
-    start_date=datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC),
     catchup=False,
     max_active_runs=1,
     # A backfill would date what is seen today into the past.

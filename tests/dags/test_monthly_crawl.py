@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import datetime
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import psycopg
@@ -28,13 +30,16 @@ AIRFLOW_PYTHON = Path(sys.prefix).with_name(".venv-dags") / "bin/python"
 LOAD = """
 import json, sys
 from airflow.dag_processing.dagbag import DagBag
+from airflow.serialization.serialized_objects import DagSerialization
 bag = DagBag(sys.argv[1])
+monthly = DagSerialization.from_dict(DagSerialization.to_dict(bag.dags["monthly_crawl"]))
 print(json.dumps({
     "errors": bag.import_errors,
     "downstream": {
         name: {task.task_id: sorted(task.downstream_task_ids) for task in dag.tasks}
         for name, dag in bag.dags.items()
     },
+    "first_run": monthly.next_dagrun_info(last_automated_run_info=None).run_after.isoformat(),
 }))
 """
 
@@ -110,12 +115,22 @@ def test_it_imports_airflow_alone() -> None:
     assert modules - sys.stdlib_module_names == {"airflow"}
 
 
-def test_it_names_its_steps_in_order(airflow: dict[str, str]) -> None:
-    loaded = in_airflow(LOAD, env=airflow)
-    assert loaded.returncode == 0, loaded.stderr
-    said = json.loads(loaded.stdout.splitlines()[-1])
+@pytest.fixture(scope="module")
+def loaded(airflow: dict[str, str]) -> dict[str, Any]:
+    """What Airflow makes of the folder of DAGs."""
+    ran = in_airflow(LOAD, env=airflow)
+    assert ran.returncode == 0, ran.stderr
+    said: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
     assert said["errors"] == {}
-    assert said["downstream"] == {
+    return said
+
+
+def test_unpausing_it_in_mid_month_runs_nothing_for_the_first_of_that_month(loaded: dict[str, Any]) -> None:
+    assert datetime.datetime.fromisoformat(loaded["first_run"]) > datetime.datetime.now(datetime.UTC)
+
+
+def test_it_names_its_steps_in_order(loaded: dict[str, Any]) -> None:
+    assert loaded["downstream"] == {
         "monthly_crawl": {
             "list": ["plan"],
             "plan": ["crawl_1", "crawl_2"],
