@@ -133,13 +133,7 @@ def answer(grown: Tree, index: int, content: bytes, encoding: str | None, media_
     if encoding:
         headers.append(("content-encoding", encoding))
     if index in grown.targets:
-        target = grown.targets[index]
-        headers.append(
-            (
-                "location",
-                f"{grown.origins[target].scheme}:{grown.url(target, seen_from=grown.origins[target].scheme)}",
-            )
-        )
+        headers.append(("location", grown.url(grown.targets[index], seen_from=None)))
     return Answer(
         origin=grown.origins[index],
         path=grown.paths[index],

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 NETWORK = ipaddress.IPv4Network("127.20.0.0/16")
 """Where the hosts' addresses are taken from; all of 127/8 is loopback on Linux."""
 
+SCHEME_PORTS = {"http": 80, "https": 443}
+
 BACKLOG = 512
 
 CONNECTIONS_EXPECTED = 4096
@@ -107,7 +109,7 @@ class LocalWeb:
         self._hosts, self._origins = deploy(self.played, mode, self._faults)
         self._authority, self._impostor = Authority(), Authority()
         self._listeners: dict[Origin, Listener] = {}
-        self._endpoints: dict[Origin, str] = {}
+        self._endpoints: dict[Origin, tuple[str, int]] = {}
 
     @property
     def sites(self) -> list[str]:
@@ -118,7 +120,9 @@ class LocalWeb:
     def browser_flags(self) -> list[str]:
         """What makes Chromium find this web, trust it, and reach nothing else."""
         rules = [
-            f"MAP {host}:{port} {self._endpoint(host, port)}" for host in self._hosts for port in (80, 443)
+            "MAP {}:{} {}:{}".format(host, port, *self.endpoint(Origin(scheme, host)))
+            for host in self._hosts
+            for scheme, port in SCHEME_PORTS.items()
         ]
         return [
             f"--host-resolver-rules={','.join([*rules, 'MAP * ~NOTFOUND'])}",
@@ -126,13 +130,8 @@ class LocalWeb:
         ]
 
     def endpoint(self, origin: Origin) -> tuple[str, int]:
-        """Address and port of an origin; of one that nobody listens on, where connections are refused."""
-        address, _, port = self._endpoint(origin.host, 80 if origin.scheme == "http" else 443).partition(":")
-        return address, int(port)
-
-    def _endpoint(self, host: str, port: int) -> str:
-        scheme = "http" if port == 80 else "https"
-        return self._endpoints.get(Origin(scheme, host), self._refusing)
+        """Address and port of an origin; where nobody listens for it, one that refuses connections."""
+        return self._endpoints.get(origin, self._refusing)
 
     async def __aenter__(self) -> Self:
         """Listen everywhere; raises LocalWebError where that cannot be."""
@@ -140,7 +139,7 @@ class LocalWeb:
         # Bound, but never listening: the kernel refuses whoever connects, and nobody else gets the port.
         self._unheard = socket.socket()
         self._unheard.bind((str(NETWORK[1]), 0))
-        self._refusing = "{}:{}".format(*self._unheard.getsockname())
+        self._refusing: tuple[str, int] = self._unheard.getsockname()
         try:
             for origin, deployed in self._origins.items():
                 await self._listen(origin, deployed)
@@ -155,7 +154,7 @@ class LocalWeb:
         listener = self._listeners[origin] = Listener(deployed, log=self.log, authority=authority)
         address = str(NETWORK[256 + self._hosts[origin.host]])
         port = await listener.listen(address, getattr(self._ports, origin.scheme))
-        self._endpoints[origin] = f"{address}:{port}"
+        self._endpoints[origin] = address, port
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -48,8 +48,8 @@ class Tree:
         below = range(self.page.main + 1, len(things))
         return sum(self.askers[index] != things[index].parent for index in below)
 
-    def url(self, index: int, *, seen_from: str) -> str:
-        """URL of an object, without its scheme where that is `seen_from`."""
+    def url(self, index: int, *, seen_from: str | None) -> str:
+        """URL of an object, without its scheme where that is `seen_from`, the scheme of who names it."""
         origin = self.origins[index]
         scheme = "" if origin.scheme == seen_from else f"{origin.scheme}:"
         return f"{scheme}//{origin.host}{self.paths[index]}"
