@@ -7,6 +7,7 @@ Arrays are [page, seed, column]; a page's missing seeds are marked in a mask, ne
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -67,6 +68,23 @@ def resamples(complete: Mask, *, replicates: int, seed: int) -> Iterator[Floats]
         yield counts / seeds[:, np.newaxis]
 
 
+KEPT = 10_000_000
+"""Weights that are kept from one statistic to the next: 80 MB. Larger draws are made anew each time."""
+
+
+def _draws(complete: Mask, *, replicates: int, seed: int) -> Iterable[Floats]:
+    """`resamples`, which many statistics of the same loads ask for in turn."""
+    if complete.size * replicates > KEPT:
+        return resamples(complete, replicates=replicates, seed=seed)
+    return _kept_draws(complete.tobytes(), complete.shape, replicates, seed)
+
+
+@functools.lru_cache(maxsize=2)
+def _kept_draws(complete: bytes, shape: tuple[int, ...], replicates: int, seed: int) -> tuple[Floats, ...]:
+    mask = np.frombuffer(complete, np.bool_).reshape(shape)
+    return tuple(resamples(mask, replicates=replicates, seed=seed))
+
+
 def bootstrap(
     columns: Floats,
     complete: Mask,
@@ -82,7 +100,7 @@ def bootstrap(
         return statistic(np.einsum("rps,psk->rk", weights, known) / len(complete))
 
     value = of(sample_weights(complete)[np.newaxis])[0]
-    drawn = [of(weights) for weights in resamples(complete, replicates=replicates, seed=seed)]
+    drawn = [of(weights) for weights in _draws(complete, replicates=replicates, seed=seed)]
     return Estimate(float(value), np.concatenate(drawn))
 
 
@@ -123,7 +141,7 @@ def bootstrap_quantile_ratio(
         return ratio
 
     value = of(sample_weights(complete)[np.newaxis])[0]
-    drawn = [of(weights) for weights in resamples(complete, replicates=replicates, seed=seed)]
+    drawn = [of(weights) for weights in _draws(complete, replicates=replicates, seed=seed)]
     return Estimate(float(value), np.concatenate(drawn))
 
 

@@ -232,9 +232,12 @@ def redo(inputs: Inputs) -> list[str]:
     commands = [f"firstflight release verify --crawl {name}"]
     if inputs.replay:
         parameters = inputs.replay.provenance.get("parameters", {})
-        seeds = parameters.get("seeds")
-        count = f" --seeds {len(seeds)}" if isinstance(seeds, list) else ""
-        commands.append(f"firstflight replay run --crawl {name}{count}")
+        profiles = [profile["id"] for profile in inputs.replay.provenance.get("profiles", [])]
+        windows = ",".join(str(window) for window in parameters.get("windows", []))
+        commands.append(
+            f"firstflight replay run --crawl {name} --iw {windows} --profiles {','.join(profiles)} "
+            f"--seeds {len(parameters.get('seeds', []))}"
+        )
     without = "" if inputs.replay else " --without-replay"
     return [*commands, f"firstflight report build --year {inputs.year} --crawl {name}{without}"]
 

@@ -59,6 +59,7 @@ def _environment(*, escape: bool = True) -> jinja2.Environment:
         "grouped": grouped,
         "size": size,
         "p": p_value,
+        "tied": tied,
     }
     return environment
 
@@ -116,6 +117,13 @@ def size(value: int | None) -> str:
                 else f"{value // factor}{THIN}{unit}"
             )
     return f"{value}{THIN}B"
+
+
+def tied(sentence: str) -> str:
+    """A sentence whose numbers keep their units beside them, and whose windows keep their size."""
+    for unit in ("%", "pp"):
+        sentence = sentence.replace(f" {unit}", f"\u00a0{unit}")
+    return sentence.replace("IW ", "IW\u00a0")
 
 
 def p_value(value: float | None) -> str:

@@ -48,6 +48,14 @@ def test_the_same_seed_gives_the_same_replicates_and_another_gives_others() -> N
     assert not (first == other).all()
 
 
+def test_draws_that_are_not_kept_are_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = np.random.default_rng(1).normal(size=(20, 3, 1))
+    complete = np.ones((20, 3), dtype=bool)
+    kept = bootstrap(columns, complete, first_mean, replicates=150, seed=5).replicates
+    monkeypatch.setattr("reports.bootstrap.KEPT", 0)
+    assert (bootstrap(columns, complete, first_mean, replicates=150, seed=5).replicates == kept).all()
+
+
 def test_unknown_loads_do_not_enter_a_mean() -> None:
     columns = np.array([[[1.0], [np.nan]], [[3.0], [5.0]]])
     complete = np.array([[True, False], [True, True]])

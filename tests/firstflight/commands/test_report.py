@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
+import click
 from click.testing import CliRunner, Result
 
 from firstflight.commands.report import command
+from firstflight.main import main
 from firstflight.settings import Settings
 from tests.reports.made_up_crawl import NAME
 from tests.reports.made_up_report import crawl, data_folder, write_release
@@ -33,6 +36,21 @@ def test_json_prints_the_very_facts_that_it_wrote(tmp_path: Path) -> None:
     result = run(tmp_path, "build", "--year", "2026", "--without-replay", "--json")
     assert result.stdout == (tmp_path / "reports" / "2026" / "report.json").read_text(encoding="utf-8")
     assert json.loads(result.stdout)["release"]["crawl"] == str(NAME)
+
+
+def test_the_commands_that_a_report_tells_are_commands_that_there_are(tmp_path: Path) -> None:
+    data_folder(tmp_path)
+    facts = json.loads(run(tmp_path, "build", "--year", "2026", "--json").stdout)
+    assert [line.split()[1:3] for line in facts["redo"]] == [
+        ["release", "verify"],
+        ["replay", "run"],
+        ["report", "build"],
+    ]
+    for line in facts["redo"]:
+        _, group, name, *arguments = shlex.split(line)
+        found = main.get_command(click.Context(main), group)
+        assert isinstance(found, click.Group)
+        found.commands[name].make_context(name, arguments)  # raises on an option that there is not
 
 
 def test_what_is_missing_is_one_line_with_the_command_that_makes_it(tmp_path: Path) -> None:
