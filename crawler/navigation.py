@@ -65,5 +65,5 @@ def visit_error(exc: PlaywrightError) -> VisitError:
         return kind(found[0])
     if isinstance(exc, PlaywrightTimeoutError):
         return VisitTimeout("the time budget ran out")
-    first_line = (message.strip() or "unknown").splitlines()[0][:200]
+    first_line = (message.strip() or "unknown").splitlines()[0].removeprefix("Page.goto: ")[:200]
     return PageCrashed(first_line) if "crashed" in message else NavigationAborted(first_line)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import socket
+import struct
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -40,8 +42,9 @@ def html(text: str) -> Answer:
 class RawWeb:
     """Clear HTTP/1.1 on one port of loopback; https is refused. `sent` is the truth."""
 
-    def __init__(self, answers: Mapping[str, Answer]) -> None:
+    def __init__(self, answers: Mapping[str, Answer], preflights: Mapping[str, Answer] | None = None) -> None:
         self.answers = answers
+        self.preflights = preflights or {}
         self.sent: list[tuple[str, str, str, int, int]] = []
         """Method, host, path, bytes on the wire, bytes of body."""
         self._serving: set[asyncio.Task[None]] = set()
@@ -88,7 +91,8 @@ class RawWeb:
                 }
                 await reader.readexactly(int(headers.get("content-length", 0)))
                 host, path = headers["host"], target.partition("?")[0]
-                found = self.answers.get(host + path) or answer(b"nothing here", status="404 Not Found")
+                known = self.preflights if method == "OPTIONS" else self.answers
+                found = known.get(host + path) or answer(b"nothing here", status="404 Not Found")
                 await asyncio.sleep(found.pause_s)
                 wire, body = found.wire, found.body_bytes
                 if method == "HEAD":
@@ -101,6 +105,8 @@ class RawWeb:
                     await asyncio.sleep(3600)
                 if found.reset:
                     await asyncio.sleep(0.2)  # a reset overtakes what is still in the client's buffer
+                    linger = struct.pack("ii", 1, 0)
+                    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
                     writer.transport.abort()
                 if found.close or found.reset:
                     break
