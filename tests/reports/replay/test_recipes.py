@@ -1,5 +1,8 @@
 import dataclasses
 import datetime
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,15 +12,18 @@ from reports.replay.errors import RecipeError
 from reports.replay.recipes import Object, Origin, find_parents, payload, read_recipes
 from schema.arrow import arrow_schema
 from schema.releases import CrawlName, Manifest, Release
-from schema.tables import Connection, Response, Visit
+from schema.tables import Base, Connection, Response, Visit
+
+Row = dict[str, Any]
+WriteRelease = Callable[[list[Row], list[Row], list[Row]], Release]
 
 NOON = datetime.datetime(2026, 11, 1, 12, tzinfo=datetime.UTC)
 
 
-def filled(table, **values):
+def filled(table: type[Base], **values: Any) -> Row:
     """A row of `table`: what is not given is null where it may be, else something that no recipe looks at."""
     plain = {"int16": 0, "int32": 0, "int64": 0, "bool": False, "string": "", "double": 0.0}
-    schema = arrow_schema(table.__table__)
+    schema = arrow_schema(Base.metadata.tables[table.__tablename__])
     unknown = set(values) - set(schema.names)
     assert not unknown, unknown
     return {
@@ -26,17 +32,17 @@ def filled(table, **values):
     }
 
 
-def visit(**values):
+def visit(**values: Any) -> Row:
     standard = {"id": 1, "host": "a.test", "is_final": True, "outcome": "ok", "main_response_id": 1}
     return filled(Visit, **{**standard, **values})
 
 
-def connection(id_, **values):
+def connection(id_: int, **values: Any) -> Row:
     standard = {"id": id_, "visit_id": 1, "host": "a.test", "port": 80, "protocol": "http/1.1"}
     return filled(Connection, **{**standard, **values})
 
 
-def response(id_, wire_bytes=1000, connection_id=1, **values):
+def response(id_: int, wire_bytes: int | None = 1000, connection_id: int | None = 1, **values: Any) -> Row:
     unknown = None if wire_bytes is not None else "aborted"
     standard = {"visit_id": 1, "host": "a.test", "wire_bytes_unknown": unknown}
     return filled(
@@ -45,23 +51,23 @@ def response(id_, wire_bytes=1000, connection_id=1, **values):
 
 
 @pytest.fixture
-def release(tmp_path):
+def release(tmp_path: Path) -> WriteRelease:
     """A function that writes three tables as a release holds them."""
 
-    def write(visits, connections, responses):
+    def write(visits: list[Row], connections: list[Row], responses: list[Row]) -> Release:
         for table, rows in ((Visit, visits), (Connection, connections), (Response, responses)):
-            schema = arrow_schema(table.__table__)
+            schema = arrow_schema(Base.metadata.tables[table.__tablename__])
             pq.write_table(
                 pa.Table.from_pylist(rows, schema=schema), tmp_path / f"{table.__tablename__}.parquet"
             )
-        facts = {field.name: "" for field in dataclasses.fields(Manifest)}
+        facts: dict[str, Any] = {field.name: "" for field in dataclasses.fields(Manifest)}
         name = CrawlName(month="2026-11", kind="localweb")
         return Release(tmp_path, Manifest(**{**facts, "crawl": name, "version": 1, "rows": {}, "files": {}}))
 
     return write
 
 
-def test_a_page_keeps_its_origins_its_order_and_its_sizes(release):
+def test_a_page_keeps_its_origins_its_order_and_its_sizes(release: WriteRelease) -> None:
     connections = [
         connection(1),
         connection(
@@ -101,7 +107,9 @@ def test_a_page_keeps_its_origins_its_order_and_its_sizes(release):
     ]
 
 
-def test_a_response_of_unknown_size_is_counted_and_hands_over_to_who_asked_for_it(release):
+def test_a_response_of_unknown_size_is_counted_and_hands_over_to_who_asked_for_it(
+    release: WriteRelease,
+) -> None:
     responses = [
         response(1),
         response(2, None, initiator_id=1),
@@ -114,28 +122,28 @@ def test_a_response_of_unknown_size_is_counted_and_hands_over_to_who_asked_for_i
     assert recipe.left_out == 2
 
 
-def test_what_came_from_a_cache_is_no_part_of_a_cold_load(release):
+def test_what_came_from_a_cache_is_no_part_of_a_cold_load(release: WriteRelease) -> None:
     responses = [response(1), response(2, 0, None, from_cache=True)]
     (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
     assert [one.response_id for one in recipe.objects] == [1]
     assert recipe.left_out == 0
 
 
-def test_a_redirect_comes_before_the_document_and_the_rest_after(release):
+def test_a_redirect_comes_before_the_document_and_the_rest_after(release: WriteRelease) -> None:
     responses = [response(1), response(2, redirected_from_id=1), response(3)]
     (recipe,) = read_recipes(release([visit(main_response_id=2)], [connection(1)], responses))
     assert [one.parent for one in recipe.objects] == [-1, 0, 1]
     assert [one.is_document for one in recipe.objects] == [False, True, False]
 
 
-def test_hosts_that_share_a_connection_are_one_origin(release):
+def test_hosts_that_share_a_connection_are_one_origin(release: WriteRelease) -> None:
     shared = connection(1, protocol="h2", tls_version="TLS 1.3", port=443, tls_handshake_bytes=2500)
     responses = [response(1), response(2, host="cdn.a.test")]
     (recipe,) = read_recipes(release([visit()], [shared], responses))
     assert [origin.host for origin in recipe.origins] == ["a.test"]
 
 
-def test_only_final_visits_that_are_ok_are_replayed_in_bytewise_order(release):
+def test_only_final_visits_that_are_ok_are_replayed_in_bytewise_order(release: WriteRelease) -> None:
     visits = [
         visit(id=1, host="b.test"),
         visit(id=2, host="B.test"),
@@ -150,13 +158,13 @@ def test_only_final_visits_that_are_ok_are_replayed_in_bytewise_order(release):
     ]
 
 
-def test_a_release_without_a_page_to_replay_is_an_error(release):
+def test_a_release_without_a_page_to_replay_is_an_error(release: WriteRelease) -> None:
     with pytest.raises(RecipeError, match="no page that can be replayed"):
         read_recipes(release([visit(outcome="dns", main_response_id=None)], [], []))
 
 
-def test_a_ring_of_initiators_is_cut_so_that_every_object_is_asked_for():
-    ring = [
+def test_a_ring_of_initiators_is_cut_so_that_every_object_is_asked_for() -> None:
+    ring: list[Row] = [
         {"id": 1, "redirected_from_id": None, "initiator_id": None},
         {"id": 2, "redirected_from_id": None, "initiator_id": 3},
         {"id": 3, "redirected_from_id": None, "initiator_id": 2},
@@ -164,9 +172,11 @@ def test_a_ring_of_initiators_is_cut_so_that_every_object_is_asked_for():
     ]
     parents = find_parents(ring, {1, 2, 3, 4}, 1)
     for start in parents:
-        step, steps = start, 0
+        step: int | None = start
+        steps = 0
         while step is not None:
-            step, steps = parents[step], steps + 1
+            step = parents[step]
+            steps += 1
             assert steps <= len(parents)
         assert parents[1] is None
 
@@ -174,5 +184,5 @@ def test_a_ring_of_initiators_is_cut_so_that_every_object_is_asked_for():
 @pytest.mark.parametrize(
     ("wire", "tls", "sent"), [(1, False, 1), (1, True, 23), (16_384, True, 16_406), (16_385, True, 16_429)]
 )
-def test_tls_adds_a_record_header_and_tag_each_sixteen_kilobytes(wire, tls, sent):
+def test_tls_adds_a_record_header_and_tag_each_sixteen_kilobytes(wire: int, tls: bool, sent: int) -> None:
     assert payload(wire, tls=tls) == sent

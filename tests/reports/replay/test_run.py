@@ -1,7 +1,7 @@
 import pytest
 
 from reports.populations import PROFILES, profile
-from reports.replay.cells import plan, row
+from reports.replay.cells import Cell, plan, row
 from reports.replay.gates import SEGMENT_BYTES, Flight, Gate, count_flights, gates
 from reports.replay.recipes import Object, Origin, Recipe
 from reports.replay.run import judge_cell, share_out
@@ -11,17 +11,24 @@ MID = profile("avgdc-2010-mid")
 PACKET_NS = 1514 * 8 * 10**9 // MID.down_bps
 
 
-def recipe(number, size=10_000):
+def recipe(number: int, size: int = 10_000) -> Recipe:
     origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
     one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
     return Recipe(page=f"{number}.test", visit_id=number, origins=(origin,), objects=(one,), left_out=0)
 
 
-def cells(recipes, **more):
-    return plan(recipes, [MID], **{"windows": (3, 10), "seeds": 2, "congestion_control": "cubic", **more})
+def cells(recipes: list[Recipe]) -> list[Cell]:
+    return plan(recipes, [MID], windows=(3, 10), seeds=2, congestion_control="cubic")
 
 
-def flight(iw=10, *, handshake_ns=None, cwnd=None, packet_ns=PACKET_NS, drops=0):
+def flight(
+    iw: int = 10,
+    *,
+    handshake_ns: int | None = None,
+    cwnd: int | None = None,
+    packet_ns: int = PACKET_NS,
+    drops: int = 0,
+) -> Flight:
     start = 2 * MID.rtt_us * 1000
     return Flight(
         id="x",
@@ -39,11 +46,11 @@ def flight(iw=10, *, handshake_ns=None, cwnd=None, packet_ns=PACKET_NS, drops=0)
     )
 
 
-def failed(found):
+def failed(found: list[Gate]) -> list[str]:
     return [gate.name.split(": ")[-1] for gate in found if not gate.passed]
 
 
-def test_a_clean_calibration_passes_every_gate():
+def test_a_clean_calibration_passes_every_gate() -> None:
     assert failed(gates(MID, [flight(3), flight(10), flight(30)], offloads_on=0)) == []
 
 
@@ -58,33 +65,33 @@ def test_a_clean_calibration_passes_every_gate():
         ({"drops": 1}, "segments lost"),
     ],
 )
-def test_each_gate_can_fail(broken, gate):
+def test_each_gate_can_fail(broken: dict[str, int], gate: str) -> None:
     assert failed(gates(MID, [flight(**broken)], offloads_on=0)) == [gate]
 
 
-def test_an_offload_that_is_on_fails_its_gate():
+def test_an_offload_that_is_on_fails_its_gate() -> None:
     assert failed(gates(MID, [flight()], offloads_on=1)) == ["interfaces with an offload on"]
 
 
-def test_a_flight_that_never_came_fails_its_gate():
+def test_a_flight_that_never_came_fails_its_gate() -> None:
     lost = Flight(id="x", host=2, iw=10, bytes=SEGMENT_BYTES * 10)
     assert failed(gates(MID, [lost], offloads_on=0)) == ["flight arrived"]
 
 
-def test_packets_that_arrive_as_one_are_seen():
+def test_packets_that_arrive_as_one_are_seen() -> None:
     merged = flight()
     merged.arrivals = merged.arrivals[4:]
     assert "packets apart" in failed(gates(MID, [merged], offloads_on=0))
 
 
-def test_a_pause_of_more_than_half_a_round_trip_begins_a_flight():
+def test_a_pause_of_more_than_half_a_round_trip_begins_a_flight() -> None:
     train = Flight(
         id="x", host=2, iw=2, bytes=4, arrivals=[(1, 0), (2, 1_000), (3, 40_000_000), (4, 100_000_000)]
     )
     assert count_flights(train, rtt_us=100_000) == 2
 
 
-def test_cells_pair_by_page_profile_and_seed_over_all_windows():
+def test_cells_pair_by_page_profile_and_seed_over_all_windows() -> None:
     planned = cells([recipe(1), recipe(2)])
     states = {(cell.recipe.page, cell.seed, cell.iw): cell.random_state for cell in planned}
     for (page, seed, iw), state in states.items():
@@ -95,13 +102,13 @@ def test_cells_pair_by_page_profile_and_seed_over_all_windows():
     assert len(set(states.values())) == 4
 
 
-def test_a_cells_id_is_unique_and_carries_no_host_name():
+def test_a_cells_id_is_unique_and_carries_no_host_name() -> None:
     planned = plan([recipe(1), recipe(2)], PROFILES, windows=(3, 10), seeds=3, congestion_control="cubic")
     assert len({cell.id for cell in planned}) == len(planned)
     assert not any("test" in cell.id or " " in cell.id for cell in planned)
 
 
-def test_pages_are_shared_out_whole_and_evenly():
+def test_pages_are_shared_out_whole_and_evenly() -> None:
     recipes = [recipe(number, size=number * 10_000) for number in range(1, 9)]
     shares = share_out(cells(recipes), 2)
     pages = [{cell.recipe.visit_id for cell in share} for share in shares]
@@ -111,7 +118,7 @@ def test_pages_are_shared_out_whole_and_evenly():
     assert max(loads) <= 1.2 * min(loads)
 
 
-def test_a_refused_cell_has_its_reason_and_no_figure():
+def test_a_refused_cell_has_its_reason_and_no_figure() -> None:
     (cell, *_) = cells([recipe(1)])
     broken = Gate(name="RTT", measured=2, expected=1, tolerance=0.001)
     judged = judge_cell(cell, {"cell": cell.id, "page_ns": 10**9, "responses": 1}, None, broken)
@@ -119,13 +126,13 @@ def test_a_refused_cell_has_its_reason_and_no_figure():
     assert "RTT" in judged["reason"]
 
 
-def test_a_load_that_failed_inside_says_so():
+def test_a_load_that_failed_inside_says_so() -> None:
     (cell, *_) = cells([recipe(1)])
     judged = judge_cell(cell, {"cell": cell.id, "failed": "connection reset"}, None, None)
     assert (judged["state"], judged["reason"], judged["page_ms"]) == ("failed", "connection reset", None)
 
 
-def test_a_row_has_the_columns_of_the_schema_and_times_to_the_microsecond():
+def test_a_row_has_the_columns_of_the_schema_and_times_to_the_microsecond() -> None:
     (cell, *_) = cells([recipe(1)])
     made = row(cell, "done", None, {"page_ns": 70_000_896, "document_ns": 1_500, "responses": 1})
     assert list(made) == CELL.names
