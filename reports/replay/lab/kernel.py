@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -92,8 +93,9 @@ def build_kernel(cache: Path, say: Callable[[str], None]) -> Path:
     if path.is_file():
         return path
     check_tools()
-    path.parent.parent.mkdir(parents=True, exist_ok=True)
-    with scratch_folder(path.parent.parent) as scratch:
+    with sole_builder(path.parent.parent, say), scratch_folder(path.parent.parent) as scratch:
+        if path.is_file():  # another was first
+            return path
         say(f"unpacking {SOURCE.name}")
         run(["tar", "xf", str(SOURCE), "-C", str(scratch)], log=scratch / "log")
         tree = scratch / PACKAGE
@@ -150,6 +152,21 @@ def configure(tree: Path, *, log: Path) -> None:
 def wanted(config: str) -> Iterator[str]:
     """The lines of `config` as they stand in a finished .config; an option that is off has no line of its own."""
     return (line for line in config.splitlines() if line.startswith("CONFIG_") and not line.endswith("=n"))
+
+
+@contextlib.contextmanager
+def sole_builder(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """One build at a time in `folder`; what a killed one left there is removed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another build of the guest kernel")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        for stale in folder.glob(".build-*"):
+            shutil.rmtree(stale, ignore_errors=True)
+        yield
 
 
 @contextlib.contextmanager
