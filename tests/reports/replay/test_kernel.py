@@ -35,14 +35,14 @@ def test_a_missing_kernel_says_what_to_run(tmp_path: Path) -> None:
 
 def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(kernel, "PACKAGE", "linux-source-0.0")
-    with pytest.raises(KernelError, match="apt-get install linux-source-0.0"):
+    with pytest.raises(KernelError, match=r"apt-get install linux-source-0\.0"):
         kernel.build_kernel(tmp_path, pytest.fail)
 
 
 def test_a_missing_tool_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(kernel, "package_version", lambda: "1")
-    with pytest.raises(KernelError, match="apt-get install .*bison"):
+    with pytest.raises(KernelError, match=r"apt-get install .*bison"):
         kernel.build_kernel(tmp_path, pytest.fail)
 
 
