@@ -27,12 +27,14 @@ pytestmark = pytest.mark.browser
 BUDGET_S = 4.0
 
 
-def run(chromium: Path, web: Any, *hosts: str, budget_s: float = BUDGET_S) -> list[Observation]:
+def run(
+    chromium: Path, web: Any, *hosts: str, budget_s: float = BUDGET_S, settle_s: float = 1.0
+) -> list[Observation]:
     """Visits the hosts one after the other with one browser."""
 
     async def crawl() -> list[Observation]:
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
-            return [await visit(browser, host, budget_s=budget_s, settle_s=1.0) for host in hosts]
+            return [await visit(browser, host, budget_s=budget_s, settle_s=settle_s) for host in hosts]
 
     return asyncio.run(crawl())
 
@@ -105,7 +107,7 @@ def test_what_a_page_does_ends_its_visit_in_time_and_hurts_no_other(chromium: Pa
 
 def test_every_kind_of_response_is_what_the_server_sent(chromium: Path) -> None:
     zoo = RawWeb(ZOO, PREFLIGHTS)
-    (seen,) = run(chromium, zoo, "zoo.test", budget_s=20)
+    (seen,) = run(chromium, zoo, "zoo.test", budget_s=30, settle_s=20)
     assert ending(seen) == ("ok", "quiet", None, "http", 200)
     found = [
         (row["method"], row["host"], row["path"], row["wire_bytes"], row["body_bytes"])
@@ -131,12 +133,17 @@ def test_the_rows_are_those_of_the_schema(chromium: Path) -> None:
     ]
 
 
+STALLED = Answer(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + b"x" * 5000, 5000, stall=True)
+
+
 def test_a_renderer_that_crashes_costs_the_browser_and_not_the_row(chromium: Path) -> None:
     async def crash() -> Observation:
-        web = RawWeb({"a.test/": html("x" * 10_000)})
+        web = RawWeb(
+            {"a.test/": html("x" * 10_000 + "<script>fetch('/more')</script>"), "a.test/more": STALLED}
+        )
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
             going = asyncio.ensure_future(visit(browser, "a.test", budget_s=20))
-            await asyncio.sleep(1.5)
+            await web.has_sent("/more")
             page = browser._browser.contexts[0].pages[0]
             session = await page.context.new_cdp_session(page)
             crashing = asyncio.ensure_future(session.send("Page.crash"))
@@ -152,11 +159,10 @@ def test_a_renderer_that_crashes_costs_the_browser_and_not_the_row(chromium: Pat
 
 def test_a_browser_that_is_killed_is_told_apart_and_keeps_what_had_arrived(chromium: Path) -> None:
     async def kill() -> Observation:
-        slow = Answer(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + b"x" * 5000, 5000, stall=True)
-        web = RawWeb({"a.test/": slow})
+        web = RawWeb({"a.test/": STALLED})
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
             going = asyncio.ensure_future(visit(browser, "a.test", budget_s=20))
-            await asyncio.sleep(1.5)
+            await web.has_sent("/")
             os.kill(pid_of(browser), signal.SIGKILL)
             with pytest.raises(BrowserDied) as died:
                 await going

@@ -73,6 +73,12 @@ class RawWeb:
             task.cancel()
         await asyncio.gather(*self._serving, return_exceptions=True)
 
+    async def has_sent(self, path: str) -> None:
+        """Wait until a path has been answered."""
+        async with asyncio.timeout(20):
+            while all(sent != path for _, _, sent, _, _ in self.sent):
+                await asyncio.sleep(0.05)
+
     def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         port = writer.get_extra_info("peername")[1]
         task = asyncio.ensure_future(self._answer_all(reader, writer, port))
