@@ -71,6 +71,8 @@ class Library:
             raise Problem("no-such-report", f"no report of {year}; /v1/reports lists what there is")
         folder = self.reports_dir / year
         for path in sorted(folder.rglob("*")):
-            if path.relative_to(folder).as_posix() == name and path.is_file() and not path.is_symlink():
+            # A link is followed only as far as it stays within the report.
+            inside = path.resolve().is_relative_to(folder.resolve())
+            if path.relative_to(folder).as_posix() == name and inside and path.is_file():
                 return path
         raise Problem("no-such-file", f"the report of {year} has no file {name!r}")

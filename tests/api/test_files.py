@@ -64,7 +64,9 @@ def test_no_path_leads_out_of_the_library(client: TestClient, path: str) -> None
 
 def test_a_link_within_a_report_is_not_followed_out_of_it(client: TestClient, data_dir: Path) -> None:
     (data_dir / "reports/2026/leak.txt").symlink_to(data_dir / "secret.txt")
-    assert client.get("/reports/2026/leak.txt").status_code == 404
+    (data_dir / "reports/2026/leak").symlink_to(data_dir)
+    for name in ("leak.txt", "leak/secret.txt"):
+        assert client.get(f"/reports/2026/{name}").status_code == 404
 
 
 def test_a_report_is_served_with_its_json_its_summary_and_its_figures(client: TestClient) -> None:
