@@ -84,11 +84,12 @@ def mininet(_: Settings) -> Finding:
 
 def guest_kernel(settings: Settings) -> Finding:
     """The replay's kernel and programs, built."""
+    from reports.replay.errors import KernelError
     from reports.replay.lab import kernel
 
     try:
         return Finding("replay kernel", "ok", str(kernel.locate(settings.cache_dir)))
-    except kernel.KernelError as exc:
+    except KernelError as exc:
         return Finding("replay kernel", "missing", str(exc), "firstflight replay build-lab")
 
 
