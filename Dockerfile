@@ -53,7 +53,8 @@ COPY dags /opt/firstflight/dags
 COPY docker/airflow-api /usr/local/bin/airflow-api
 ARG COMMIT=unknown
 LABEL org.opencontainers.image.revision=$COMMIT
-ENV PATH=/opt/firstflight/.venv/bin:/opt/firstflight/.venv-dags/bin:/usr/local/bin:/usr/bin:/bin \
+ENV FIRSTFLIGHT_COMMIT=$COMMIT \
+    PATH=/opt/firstflight/.venv/bin:/opt/firstflight/.venv-dags/bin:/usr/local/bin:/usr/bin:/bin \
     FIRSTFLIGHT_BIN=/opt/firstflight/.venv/bin/firstflight \
     FIRSTFLIGHT_DATA_DIR=/data \
     FIRSTFLIGHT_CACHE_DIR=/cache \

@@ -9,12 +9,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
-def code_commit() -> str:
-    """The commit of the source tree, with -dirty where it was changed; the package's version outside one."""
+def code_commit(stated: str | None) -> str:
+    """The commit of the source tree, with -dirty where it was changed; outside one the `stated` or the version."""
     if (ROOT / ".git").exists():
         call = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
         try:
             return subprocess.run(call, capture_output=True, text=True, check=True).stdout.strip()
         except (FileNotFoundError, subprocess.CalledProcessError):  # no git, or not our user's tree
             pass
-    return "v" + importlib.metadata.version("firstflight")
+    return stated or "v" + importlib.metadata.version("firstflight")

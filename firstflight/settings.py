@@ -19,6 +19,8 @@ class Settings:
     """A PostgreSQL server; None for the embedded one in the data folder."""
     chromium: Path
     """Chromium's headless shell."""
+    commit: str | None = None
+    """The code's commit, where there is no git to ask: an image carries it."""
 
     @property
     def releases(self) -> Path:
@@ -37,7 +39,7 @@ class Settings:
 
 
 def from_environment() -> Settings:
-    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL and _CHROMIUM, or their defaults."""
+    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL, _CHROMIUM and _COMMIT, or their defaults."""
     root = os.geteuid() == 0  # never below root's home: the embedded PostgreSQL would open it to others
     home = Path.home()
     data = (
@@ -54,5 +56,6 @@ def from_environment() -> Settings:
         data_dir=Path(os.environ.get("FIRSTFLIGHT_DATA_DIR", data)).absolute(),
         cache_dir=Path(os.environ.get("FIRSTFLIGHT_CACHE_DIR", cache)).absolute(),
         database_url=os.environ.get("FIRSTFLIGHT_DATABASE_URL") or None,
+        commit=os.environ.get("FIRSTFLIGHT_COMMIT") or None,
         chromium=Path(os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")),
     )

@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 
 DEBIAN_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 COUNTER = itertools.count()
+COSTLY = ["browser", "lab", "slow"]
+"""Markers of tests that cost seconds, cheapest first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Fast ones first: a mistake shows within seconds."""
+    items.sort(
+        key=lambda item: max(
+            (COSTLY.index(name) + 1 for name in COSTLY if item.get_closest_marker(name)), default=0
+        )
+    )
 
 
 @pytest.fixture(scope="session")

@@ -112,7 +112,12 @@ def plan_(
     with one_line(*EXPECTED):
         sites = lists.read(source)
         wanted = plan.Plan(
-            name=name, sites=sites, top=top, attempts=attempts, budget_s=budget_s, commit=code_commit()
+            name=name,
+            sites=sites,
+            top=top,
+            attempts=attempts,
+            budget_s=budget_s,
+            commit=code_commit(settings.commit),
         )
         with database(settings) as engine:
             crawl, new = plan.plan(engine, wanted)

@@ -155,7 +155,7 @@ def run(
         with tqdm(total=len(cells), unit="load", disable=None, desc="replay") as progress:
             result = replay(lab, cells, guests=guests or len(usable_cpus()), progress=progress)
         folder = settings.replays / str(release.manifest.crawl)
-        facts = write_replay(folder, result, cells, release, commit=code_commit())
+        facts = write_replay(folder, result, cells, release, commit=code_commit(settings.commit))
     if as_json:
         click.echo(json.dumps(facts, indent=2, sort_keys=True))
     else:
