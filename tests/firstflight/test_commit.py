@@ -3,10 +3,12 @@ from __future__ import annotations
 import importlib.metadata
 import subprocess
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from firstflight import commit
+
+if TYPE_CHECKING:
+    import pytest
 
 TREE = Path(__file__).parents[2]
 
