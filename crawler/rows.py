@@ -94,6 +94,10 @@ def _accounted(transport: Transport) -> tuple[int, int]:
     records = transport.records
     if records is not None:
         outside = records.handshake_bytes + records.ticket_bytes + records.record_bytes
+        if (
+            not transport.exchanges
+        ):  # it lost a race: nothing was asked, so no response is in what was not opened
+            outside += records.unopened_bytes
     else:  # QUIC's packets wrap what is inside, and the log does not say with how much
         outside = max(0, transport.received_bytes - transport.decrypted_bytes)
     return inside + outside, inside

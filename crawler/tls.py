@@ -44,6 +44,8 @@ class RecordReader:
         self.ticket_bytes = 0
         self.record_bytes = 0
         """Headers, tags and alerts of the records that carried plaintext."""
+        self.unopened_bytes = 0
+        """Whole encrypted records, headers included, that the browser never decrypted."""
         self.expansion: int | None = TLS13_EXPANSION
         self._header = b""
         self._left = 0
@@ -123,4 +125,6 @@ class RecordReader:
             self.record_bytes += max(0, sealed - self._plain_due)
             return
         alert = ALERT_BYTES + self.expansion
-        self.record_bytes += self._sealed.count(alert) * (RECORD_HEADER_BYTES + alert)
+        alerts = self._sealed.count(alert) * (RECORD_HEADER_BYTES + alert)
+        self.record_bytes += alerts
+        self.unopened_bytes = sum(self._sealed) + RECORD_HEADER_BYTES * len(self._sealed) - alerts

@@ -111,3 +111,10 @@ def test_how_much_longer_a_record_is_than_its_plaintext(
     version: str, cipher: int, bytes_: int | None
 ) -> None:
     assert expansion(version, cipher) == bytes_
+
+
+def test_a_record_that_the_browser_never_opened_is_told_apart_from_an_alert() -> None:
+    reader = tls13_flight()
+    reader.feed(record(23, 51 + 17) + record(23, 2 + 17))
+    reader.finish()
+    assert (reader.record_bytes, reader.unopened_bytes) == (24, 73)

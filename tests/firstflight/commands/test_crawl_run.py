@@ -135,4 +135,5 @@ def test_a_page_that_never_answers_ends_with_its_budget(tmp_path: Path, database
     assert json.loads(output)["ended"] == "queue empty", errors
     assert operator.ask("SELECT DISTINCT outcome FROM visit") == [("timeout",)]
     ((longest,),) = operator.ask("SELECT max(extract(epoch FROM ended_at - started_at))::float8 FROM visit")
-    assert 4 < float(str(longest)) < 15
+    # https has half of the five seconds to answer; the visit is the try by http, in what is left.
+    assert 2 < float(str(longest)) < 15
