@@ -10,15 +10,21 @@ from schema.database import connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from sqlalchemy import Engine
 
     from firstflight.settings import Settings
 
 
+def embedded_folder(settings: Settings) -> Path:
+    """Where the embedded server keeps its data."""
+    return settings.data_dir / "postgres"
+
+
 def database_url(settings: Settings) -> str:
     """The URL of the database; the embedded server is started if there is none in the settings."""
-    return settings.database_url or embedded.start(settings.data_dir / "postgres")
+    return settings.database_url or embedded.start(embedded_folder(settings))
 
 
 def engine(settings: Settings) -> Engine:

@@ -115,6 +115,7 @@ def command(settings: Settings, *, serve: bool, browsers: int, guests: int, seed
     line.step("crawl", "seal", "--crawl", month)
     line.step("release", "build", "--crawl", month)
     line.step("release", "verify", "--crawl", month)
+    line.step("database", "stop")
     line.step("replay", "run", "--crawl", month, "--guests", str(guests), "--seeds", str(seeds))
     line.step("report", "build", "--year", month[:4])
     report = folder / "reports" / month[:4]

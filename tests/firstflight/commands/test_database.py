@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "FIRSTFLIGHT_DATA_DIR": str(data), "FIRSTFLIGHT_DATABASE_URL": ""}
+    call = [sys.executable, "-m", "firstflight", "database", *arguments]
+    return subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_embedded_server_answers_at_its_url_until_it_is_stopped(server_folder: Path) -> None:
+    data = server_folder / "stopped"
+    done = run(data, "url")
+    assert done.returncode == 0, done.stderr
+    url = done.stdout.strip()
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT 6928").fetchone() == (6928,)
+    assert run(data, "stop").returncode == 0
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(url)
+    assert run(data, "stop").returncode == 0
