@@ -1,0 +1,68 @@
+"""The whole line in one command: real Chromium, PostgreSQL and kernel TCP, over a few of the bundled pages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from reports.populations import PROFILES
+from schema import embedded
+from schema.releases import find_release
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PAGES, SEEDS = 4, 2
+WINDOWS = [3, 10, 16, 30]
+
+pytestmark = [pytest.mark.browser, pytest.mark.lab, pytest.mark.slow]
+
+
+@pytest.fixture
+def data(server_folder: Path) -> Iterator[Path]:
+    folder = server_folder / "line"
+    yield folder
+    embedded.stop(folder / "demo" / "postgres")
+
+
+def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data: Path) -> None:
+    call = [sys.executable, "-m", "firstflight", "demo", "--pages", str(PAGES), "--seeds", str(SEEDS)]
+    environment = {**os.environ, "FIRSTFLIGHT_DATA_DIR": str(data)}
+    done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+    demo = data / "demo"
+    (report,) = (demo / "reports").iterdir()
+    assert str(report / "index.html") in done.stdout
+    facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
+    assert facts["is_illustrative"]
+
+    release = find_release(demo / "releases", facts["release"]["crawl"])
+    sums = (release.path / "SHA256SUMS").read_bytes()
+    assert facts["release"]["sha256"] == hashlib.sha256(sums).hexdigest()
+
+    responses = pq.read_table(release.file("response"))
+    visits = pq.read_table(release.file("visit"))
+    final = visits.filter(pc.equal(visits["outcome"], "ok"))
+    assert final.num_rows == PAGES
+    sizes = responses.filter(pc.is_in(responses["visit_id"], final["id"].combine_chunks()))["wire_bytes"]
+    fits = [size <= 10 * 1430 for size in sizes.to_pylist() if size is not None]
+    (measure,) = (one for one in facts["sizes"]["measures"] if one["id"] == "responses")
+    (share,) = (one for one in measure["shares"] if one["iw"] == 10)
+    assert (measure["known"], share["fitting"]) == (len(fits), sum(fits))
+
+    cells = pq.read_table(demo / "replays" / facts["release"]["crawl"] / "cells.parquet")
+    assert cells.num_rows == PAGES * len(WINDOWS) * len(PROFILES) * SEEDS
+    assert set(cells["state"].to_pylist()) == {"done"}
+
+    assert facts["recommendation"]["answer"] == "no change"  # four pages and two seeds are no evidence
+    assert not facts["recommendation"]["is_decided"]
