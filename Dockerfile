@@ -10,7 +10,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates python3 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --create-home --shell /usr/sbin/nologin firstflight \
-    && install -d -o firstflight -g firstflight /data /data/localweb /cache /opt/airflow /opt/airflow/logs
+    && install -d -o firstflight -g firstflight /data /data/lists /data/localweb /cache /opt/airflow /opt/airflow/logs
 
 FROM python AS build
 ARG UV_VERSION=0.13.8

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from typing import TYPE_CHECKING
 
 from api.problems import Problem
-from schema.releases import Release, releases
+from schema.releases import Release, ReleaseError, read_release, release_folders
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+LOG = logging.getLogger(__name__)
+
 SUMS = ("manifest.json", "SHA256SUMS")
 """Files of a release that its manifest does not list."""
+
+
+def readable(folder: Path) -> Release | None:
+    """The release in `folder`; None, and a line in the log, for one that is damaged: the others are served."""
+    try:
+        return read_release(folder)
+    except ReleaseError as exc:
+        LOG.warning("left out: %s", exc)
+        return None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +36,7 @@ class Library:
 
     def releases(self) -> list[Release]:
         """Every version of every release: the newest month first, in it by name, the highest version first."""
-        found = list(releases(self.releases_dir))
+        found = [release for folder in release_folders(self.releases_dir) if (release := readable(folder))]
         found.sort(key=lambda release: release.manifest.version, reverse=True)
         found.sort(key=lambda release: str(release.manifest.crawl))
         found.sort(key=lambda release: release.manifest.crawl.month, reverse=True)

@@ -2,7 +2,7 @@
 
 It imports Airflow alone. The command line that it runs is `$FIRSTFLIGHT_BIN`, in the environment of whatever runs the tasks,
 as are the settings that a command reads (FIRSTFLIGHT_DATABASE_URL, FIRSTFLIGHT_DATA_DIR). Every step can be run again:
-what is done is found done.
+what is done is found done. Sealing refuses while sites are left: run the lanes once more.
 """
 
 from __future__ import annotations
@@ -38,9 +38,14 @@ PARAMETERS = {
     ),
     "kind": Param("web", enum=["web", "localweb"], description="Live sites, or the bundled local web."),
     "list": Param("/data/lists/sites.csv", type="string", minLength=1, description="The list of sites."),
-    "top": Param(10_000, type="integer", minimum=1, description="How many sites from the head of the list."),
+    "top": Param(
+        500,
+        type="integer",
+        minimum=1,
+        description="How many sites from the head of the list: what the lanes can visit in their minutes.",
+    ),
     "minutes": Param(
-        30, type="integer", minimum=1, maximum=90, description="How long each lane claims sites."
+        90, type="integer", minimum=1, maximum=90, description="How long each lane claims sites."
     ),
     "local_web": Param(
         None, type=["null", "string"], description="State file of the local web, where that is crawled."

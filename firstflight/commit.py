@@ -12,7 +12,19 @@ ROOT = Path(__file__).parents[1]
 def code_commit(stated: str | None) -> str:
     """The commit of the source tree, with -dirty where it was changed; outside one the `stated` or the version."""
     if (ROOT / ".git").exists():
-        call = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+        # The tree may be a user's own while we are root: git would not speak of it otherwise.
+        mine = ["-c", f"safe.directory={ROOT}"]
+        call = [
+            "git",
+            "-C",
+            str(ROOT),
+            *mine,
+            "describe",
+            "--always",
+            "--dirty",
+            "--abbrev=40",
+            "--exclude=*",
+        ]
         try:
             return subprocess.run(call, capture_output=True, text=True, check=True).stdout.strip()
         except (FileNotFoundError, subprocess.CalledProcessError):  # no git, or not our user's tree

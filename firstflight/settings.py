@@ -42,20 +42,16 @@ def from_environment() -> Settings:
     """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL, _CHROMIUM and _COMMIT, or their defaults."""
     root = os.geteuid() == 0  # never below root's home: the embedded PostgreSQL would open it to others
     home = Path.home()
-    data = (
-        Path("/var/lib/firstflight")
-        if root
-        else Path(os.environ.get("XDG_DATA_HOME", home / ".local/share")) / "firstflight"
-    )
-    cache = (
-        Path("/var/cache/firstflight")
-        if root
-        else Path(os.environ.get("XDG_CACHE_HOME", home / ".cache")) / "firstflight"
-    )
+
+    def stated(name: str, default: Path) -> Path:
+        return Path(os.environ.get(name) or default)  # an empty variable is an unset one, as for the scripts
+
+    data = Path("/var/lib") if root else stated("XDG_DATA_HOME", home / ".local/share")
+    cache = Path("/var/cache") if root else stated("XDG_CACHE_HOME", home / ".cache")
     return Settings(
-        data_dir=Path(os.environ.get("FIRSTFLIGHT_DATA_DIR", data)).absolute(),
-        cache_dir=Path(os.environ.get("FIRSTFLIGHT_CACHE_DIR", cache)).absolute(),
+        data_dir=stated("FIRSTFLIGHT_DATA_DIR", data / "firstflight").absolute(),
+        cache_dir=stated("FIRSTFLIGHT_CACHE_DIR", cache / "firstflight").absolute(),
         database_url=os.environ.get("FIRSTFLIGHT_DATABASE_URL") or None,
         commit=os.environ.get("FIRSTFLIGHT_COMMIT") or None,
-        chromium=Path(os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")),
+        chromium=stated("FIRSTFLIGHT_CHROMIUM", Path("/usr/lib/chromium/chromium-headless-shell")),
     )

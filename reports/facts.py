@@ -229,7 +229,7 @@ def recommendation_facts(found: Recommendation) -> dict[str, Any]:
 def redo(inputs: Inputs) -> list[str]:
     """The commands that make the report anew from its release."""
     name = inputs.release.manifest.crawl
-    commands = [f"firstflight release verify --crawl {name}"]
+    commands = [f"firstflight release verify --offline --crawl {name}"]
     if inputs.replay:
         parameters = inputs.replay.provenance.get("parameters", {})
         profiles = [profile["id"] for profile in inputs.replay.provenance.get("profiles", [])]

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import shutil
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reports.facts import Measured, canonical, measure, report_facts
@@ -15,9 +11,10 @@ from reports.render import render_html, render_text
 from reports.replay_figures import by_profile, page_time
 from reports.rule import RULE, Rule
 from reports.size_facts import WINDOWS, size_facts
+from reports.staging import put_in_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
     from reports.inputs import Inputs
 
@@ -59,22 +56,3 @@ def draw(inputs: Inputs, measured: Measured | None, *, is_illustrative: bool) ->
         panel = [one for one in outcomes if one.profile == profile]
         figures[f"page_time:{profile}"] = page_time(panel, incumbent=incumbent, note=note)
     return figures
-
-
-@contextlib.contextmanager
-def put_in_place(folder: Path) -> Iterator[Path]:
-    """A new folder beside `folder` that takes its place once the block has filled it, and not otherwise."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    old = stage.with_name(f"{stage.name}-old")
-    try:
-        yield stage
-        stage.chmod(0o755)  # mkdtemp's is ours alone, and a server may be somebody else
-        if folder.exists():
-            folder.rename(old)
-        stage.rename(folder)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        shutil.rmtree(old, ignore_errors=True)

@@ -96,10 +96,15 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def release_folders(root: Path) -> list[Path]:
+    """Folders below `root` that hold a manifest, in the order of their paths."""
+    pattern = "month=*/device=*/vantage=*/arm=*/kind=*/version=*/manifest.json"
+    return [manifest.parent for manifest in sorted(root.glob(pattern))]
+
+
 def releases(root: Path) -> Iterator[Release]:
     """Every release below `root`, in the order of their paths, highest version last."""
-    for manifest in sorted(root.glob("month=*/device=*/vantage=*/arm=*/kind=*/version=*/manifest.json")):
-        yield read_release(manifest.parent)
+    return map(read_release, release_folders(root))
 
 
 def read_release(path: Path) -> Release:

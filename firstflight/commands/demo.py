@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from firstflight.errors import one_line
+from schema import embedded
+from schema.database import DatabaseError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -22,6 +26,12 @@ if TYPE_CHECKING:
 
 READY_WITHIN_S = 60
 """The local web starts within a second or two on a machine that is not busy."""
+
+
+MARKER = ".firstflight-demo"
+"""Says that a folder is a demo's, and may be made anew."""
+
+AT_LEAST_ONE = click.IntRange(min=1)
 
 
 class StepFailed(click.ClickException):
@@ -75,22 +85,32 @@ class Line:
 
 
 def fresh_folder(folder: Path) -> Path:
-    """An empty `folder`: what an earlier demo left is removed, its database stopped first."""
-    from schema import embedded
-
+    """An empty `folder`: what an earlier demo left is removed, its database stopped first; nothing else is."""
+    marker = folder / MARKER
     if folder.exists():
+        if not marker.exists() and any(folder.iterdir()):
+            raise click.ClickException(f"{folder} is no demo's: move it away, or set FIRSTFLIGHT_DATA_DIR")
         embedded.stop(folder / "postgres")
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
+    marker.touch()
     return folder
 
 
 @click.command()
 @click.option("--serve", is_flag=True, help="End by serving the releases and the report.")
 @click.option("--pages", help="How many pages, or the sites of those wanted; all 30 without it.")
-@click.option("--browsers", default=2, show_default=True, help="Browsers that crawl at once.")
-@click.option("--guests", default=2, show_default=True, help="Guests that replay at once, one a core.")
-@click.option("--seeds", default=3, show_default=True, help="Seeds of each replay cell.")
+@click.option(
+    "--browsers", type=AT_LEAST_ONE, default=2, show_default=True, help="Browsers that crawl at once."
+)
+@click.option(
+    "--guests",
+    type=AT_LEAST_ONE,
+    default=2,
+    show_default=True,
+    help="Guests that replay at once, one a core.",
+)
+@click.option("--seeds", type=AT_LEAST_ONE, default=3, show_default=True, help="Seeds of each replay cell.")
 @click.pass_obj
 def command(
     settings: Settings, *, serve: bool, pages: str | None, browsers: int, guests: int, seeds: int
@@ -105,9 +125,16 @@ def command(
       firstflight demo --serve
       firstflight demo --pages 5 --seeds 2
     """
+    with one_line(OSError, DatabaseError):
+        folder = fresh_folder(settings.data_dir / "demo")
+        run(Line(folder), folder, pages=pages, browsers=browsers, guests=guests, seeds=seeds)
+    if serve:
+        Line(folder).step("serve")
+
+
+def run(line: Line, folder: Path, *, pages: str | None, browsers: int, guests: int, seeds: int) -> None:
+    """Every step, from the list to the report."""
     began = time.monotonic()
-    folder = fresh_folder(settings.data_dir / "demo")
-    line = Line(folder)
     month = datetime.datetime.now(datetime.UTC).strftime("%Y-%m")
     sites, state = folder / "sites.txt", folder / "localweb.json"
     with line.local_web(state, pages):
@@ -126,5 +153,3 @@ def command(
     report = folder / "reports" / month[:4]
     click.echo((report / "summary.txt").read_text(encoding="utf-8"))
     click.echo(f"The whole line took {time.monotonic() - began:.0f} s. The report: {report / 'index.html'}")
-    if serve:
-        line.step("serve")

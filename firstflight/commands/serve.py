@@ -11,7 +11,7 @@ import uvicorn
 
 from api.app import create_app
 from firstflight.errors import one_line
-from schema.releases import releases
+from schema.releases import release_folders
 
 if TYPE_CHECKING:
     from firstflight.settings import Settings
@@ -58,7 +58,7 @@ def command(settings: Settings, *, host: str, port: int) -> None:
     with listening:
         name = f"[{host}]" if ":" in host else host
         click.echo(f"serving {settings.data_dir} on http://{name}:{listening.getsockname()[1]}/", err=True)
-        if not any(releases(settings.releases)):
+        if not release_folders(settings.releases):
             click.echo(
                 "no release yet: run `firstflight demo`, or `firstflight release build` after a crawl; it will show up here",
                 err=True,

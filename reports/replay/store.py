@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
-import os
-import shutil
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -18,10 +13,12 @@ from reports.replay import cells as cell_plan
 from reports.replay import recipes as recipe_rules
 from reports.replay.lab.kernel import CONFIG, EDITS, PACKAGE, package_version, recipe_key
 from reports.replay.lab.player import player_key
+from reports.staging import put_in_place
 from schema.derived import CELL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
     from reports.populations import Profile
     from reports.replay.cells import Cell
@@ -39,29 +36,12 @@ def write_replay(
     """Replace the replay in `folder` by this one; what was there stays until this one is whole."""
     table = pa.Table.from_pylist(result.rows, schema=CELL)
     facts = provenance(result, cells, release, commit=commit)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with staging(folder) as stage:
+    with put_in_place(folder) as stage:
         pq.write_table(table, stage / "cells.parquet", compression="zstd")
         (stage / "replay.json").write_text(
             json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8"
         )
     return facts
-
-
-@contextlib.contextmanager
-def staging(folder: Path) -> Iterator[Path]:
-    """A new folder that takes the place of `folder` once it is filled."""
-    stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        yield stage
-        stage.chmod(0o755)
-        old = stage.with_name(f"{stage.name}-old")
-        if folder.exists():
-            folder.rename(old)
-        os.replace(stage, folder)  # noqa: PTH105  # a rename that says it may replace
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
 
 
 def provenance(result: Result, cells: Sequence[Cell], release: Release, *, commit: str) -> dict[str, Any]:

@@ -11,8 +11,9 @@ import pytest
 
 from reports.facts import canonical, rounded
 from reports.inputs import Inputs, ReportError, read_inputs
-from reports.report import build_report, put_in_place
+from reports.report import build_report
 from reports.rule import RULE
+from reports.staging import put_in_place
 from tests.reports.made_up_crawl import NAME
 from tests.reports.made_up_report import (
     PAGES,

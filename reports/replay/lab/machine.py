@@ -147,12 +147,16 @@ def kill(process: subprocess.Popen[str]) -> None:
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
     """A folder on a file system that may hold executable memory: the guest's RAM is a file in it."""
-    parent = executable_folder([*map(Path, SCRATCH_FOLDERS), Path(tempfile.gettempdir())])
-    scratch = Path(tempfile.mkdtemp(prefix="firstflight-guest-", dir=parent))
+    scratch = Path(tempfile.mkdtemp(prefix="firstflight-guest-", dir=guest_folder()))
     try:
         yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def guest_folder() -> Path:
+    """Where guests' memory goes on this machine; LabMissing says what to do where there is no place."""
+    return executable_folder([*map(Path, SCRATCH_FOLDERS), Path(tempfile.gettempdir())])
 
 
 def executable_folder(candidates: list[Path]) -> Path:
