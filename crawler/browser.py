@@ -105,14 +105,16 @@ class Browser:
                     handle_sigterm=False,
                     timeout=LAUNCH_TIMEOUT_S * 1000,
                 )
-            except PlaywrightError as exc:
-                reason = str(exc).strip().splitlines()[0]
+                stack.push_async_callback(_close, browser)
+                recorded = (*measuring, *(() if sandbox else ("--no-sandbox",)))
+                async with asyncio.timeout(LAUNCH_TIMEOUT_S):
+                    identity = await _identity(browser, chromium, recorded)
+            except (PlaywrightError, TimeoutError) as exc:
+                reason = (str(exc).strip() or "no answer").splitlines()[0]
                 raise BrowserMissing(
                     f"{chromium} does not start ({reason}): try it by hand, or reinstall {PACKAGE}"
                 ) from exc
-            stack.push_async_callback(_close, browser)
-            recorded = (*measuring, *(() if sandbox else ("--no-sandbox",)))
-            yield cls(browser, log, await _identity(browser, chromium, recorded))
+            yield cls(browser, log, identity)
 
     @property
     def alive(self) -> bool:

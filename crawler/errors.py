@@ -41,7 +41,7 @@ class BrowserMissing(BrowserError):
 
 
 class BrowserDied(BrowserError):
-    """The browser must be replaced; `observation` is the visit that it died on, with outcome crash."""
+    """The browser must be replaced; `observation` is the visit that it died on."""
 
     def __init__(self, message: str, observation: Observation) -> None:
         super().__init__(message)

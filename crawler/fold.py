@@ -31,6 +31,10 @@ HEADER_VALUE_LIMIT = 8192
 URL_LIMIT = 65_536
 """Longest URL that is kept, in characters."""
 
+REQUEST_LIMIT = 50_000
+URLS_LIMIT = 64 * 1024 * 1024
+"""Requests that are kept of one visit, and characters of their URLs: a page cannot fill the memory."""
+
 _GROUP_HOST = re.compile(r"(?:https?|wss?)://(\[[^\]]*\]|[^:/ <>]+)")
 _STATUS = re.compile(r"^\S+ +(\d{3})\b")
 
@@ -65,6 +69,7 @@ class Fold:
         self._exchanges: dict[int, list[Exchange]] = {}
         """By request."""
         self._order: list[Exchange] = []
+        self._url_characters = 0
         self._hosts: dict[int, str] = {}
         """What a connect job connects to."""
         self._job_transport: dict[int, Transport] = {}
@@ -176,6 +181,10 @@ class Fold:
             return
         url = event.text("url")[:URL_LIMIT]
         if not url.startswith(("http:", "https:", "ws:", "wss:")):
+            return
+        self._url_characters += len(url)
+        if len(self._order) >= REQUEST_LIMIT or self._url_characters > URLS_LIMIT:
+            self._exchanges.pop(event.source, None)
             return
         before = self._exchanges.setdefault(event.source, [])
         exchange = Exchange(url, event.text("method"), event.text("request_type"), event.time_ms)

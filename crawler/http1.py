@@ -23,7 +23,7 @@ class MessageReader:
         self.body_bytes = 0
         self.in_body = False
         self._head = head
-        self._buffer = b""
+        self._buffer = bytearray()
         self._chunks: ChunkReader | None = None
         self._bodiless = False
 
@@ -43,14 +43,18 @@ class MessageReader:
             self._body(data)
             return
         self.wire_bytes += len(data)
+        seen = max(
+            0, len(self._buffer) - 3
+        )  # a header that comes byte by byte is not searched anew each time
         self._buffer += data
         while not self.in_body:
-            end = _END.search(self._buffer)
+            end = _END.search(self._buffer, seen)
+            seen = 0
             if end is None:
                 if len(self._buffer) > HEADER_LIMIT:
                     self._begin_body(b"", b"")
                 return
-            header, rest = self._buffer[: end.end()], self._buffer[end.end() :]
+            header, rest = bytes(self._buffer[: end.end()]), bytes(self._buffer[end.end() :])
             self._header(header, rest)
 
     def _header(self, header: bytes, rest: bytes) -> None:
@@ -59,14 +63,14 @@ class MessageReader:
             self.body_bytes += len(header)
             self._begin_body(b"", rest)
         elif status[1][:1] == b"1" and status[1] != b"101":
-            self._buffer = rest
+            self._buffer = bytearray(rest)
         else:
             self._bodiless = self._head or status[1] in (b"204", b"304")
             self._begin_body(header, rest)
 
     def _begin_body(self, header: bytes, rest: bytes) -> None:
         self.in_body = True
-        self._buffer = b""
+        self._buffer.clear()
         if _CHUNKED.search(header) and not self._bodiless:
             self._chunks = ChunkReader()
         self.wire_bytes -= len(rest)

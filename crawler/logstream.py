@@ -47,6 +47,7 @@ class LogStream:
         self.open_requests: set[int] = set()
         """Requests of the network stack that have not ended, of whichever frame or worker."""
         self.last_request_ms = 0
+        self._began_ms = 0
         self._fold = Fold()
         self._folding = threading.Lock()
         self._bug: BaseException | None = None
@@ -66,7 +67,8 @@ class LogStream:
         with self._folding:
             self.open_requests = set()
             self._fold = Fold()
-        return now_ms()
+            self._began_ms = self.last_request_ms = now_ms()
+            return self._began_ms
 
     def stop(self) -> int:
         """What happens from now on is no part of the recording; the time at which it stopped."""
@@ -116,6 +118,8 @@ class LogStream:
             self._pass(event.text("name"))
             return
         with self._folding:
+            if event.time_ms < self._began_ms:  # the end of the visit before, held back by Chromium's batches
+                return
             if event.name == "REQUEST_ALIVE":
                 if event.phase == "BEGIN":
                     self.open_requests.add(event.source)

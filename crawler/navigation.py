@@ -49,6 +49,9 @@ NET_ERRORS: list[tuple[str, type[VisitError]]] = [
 ]
 """Beginnings of Chromium's error names; what fits none is an aborted navigation."""
 
+_CRASHED = re.compile(r"\b(?:Page|Target) crashed")
+"""Playwright's own words; no URL has a space."""
+
 _NET_ERROR = re.compile(r"net::ERR_([A-Z0-9_]+)")
 
 
@@ -66,4 +69,4 @@ def visit_error(exc: PlaywrightError) -> VisitError:
     if isinstance(exc, PlaywrightTimeoutError):
         return VisitTimeout("the time budget ran out")
     first_line = (message.strip() or "unknown").splitlines()[0].removeprefix("Page.goto: ")[:200]
-    return PageCrashed(first_line) if "crashed" in message else NavigationAborted(first_line)
+    return PageCrashed(first_line) if _CRASHED.search(first_line) else NavigationAborted(first_line)

@@ -8,8 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-REQUEST_LIMIT = 50_000
-"""Requests that are remembered at most: a page cannot fill the memory."""
+from crawler.fold import REQUEST_LIMIT, URL_LIMIT, URLS_LIMIT
 
 EVENTS = (
     "Network.requestWillBeSent",
@@ -65,6 +64,7 @@ class PageFacts:
         """Of the load event, on the monotonic clock."""
         self.document_failed = False
         """Whether the main document broke off: then there may never be a load event."""
+        self._url_characters = 0
         self._open: dict[str, Asked] = {}
         self._document: str | None = None
 
@@ -83,11 +83,16 @@ class PageFacts:
             self._response(method, params)
 
     def _request(self, params: dict[str, Any]) -> None:
-        url = str(params.get("request", {}).get("url", ""))
-        if not url.startswith(("http:", "https:")) or len(self.asked) >= REQUEST_LIMIT:
+        url = str(params.get("request", {}).get("url", ""))[:URL_LIMIT]
+        if not url.startswith(("http:", "https:")):
+            return
+        initiator = _initiator_url(params.get("initiator") or {})
+        initiator = None if initiator is None else initiator[:URL_LIMIT]
+        self._url_characters += len(url) + len(initiator or "")
+        if len(self.asked) >= REQUEST_LIMIT or self._url_characters > 2 * URLS_LIMIT:
             return
         kind = RESOURCE_TYPES.get(str(params.get("type")))
-        asked = Asked(url.partition("#")[0], _initiator_url(params.get("initiator") or {}), kind)
+        asked = Asked(url.partition("#")[0], initiator, kind)
         self.asked.append(asked)
         self._document = self._document or str(params.get("requestId"))
         self._open[str(params.get("requestId"))] = asked

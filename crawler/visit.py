@@ -64,14 +64,17 @@ class _Load:
     last_event_s: float = 0.0
     url: str = ""
     """Where the page was when recording stopped."""
+    ended_at: datetime.datetime | None = None
+    lost: bool = False
+    """Whether the recording itself is not whole."""
     broken: str | None = None
-    """Why the browser must be replaced."""
+    """Why the browser must be replaced; what it had recorded may be whole all the same."""
 
 
 async def visit(
     browser: Browser, host: str, *, budget_s: float, settle_s: float = SETTLE_S, salt: bytes | None = None
 ) -> Observation:
-    """Visit `host`, by https first, then by http, in at most `budget_s` seconds (and five for cleaning up).
+    """Visit `host`, by https first, then by http, in at most `budget_s` seconds (and ten for cleaning up).
 
     Whatever the page does, there is an observation. BrowserDied, which carries it, says that the browser
     is of no use any more. http is tried where https brought no response (refused, reset, no TLS, silent
@@ -114,16 +117,16 @@ async def _try(
             context = await browser.context()
             await _record(load, context, f"{scheme}://{host}/", answer_by, deadline, settle_s, browser)
     except TimeoutError:
-        load.error, load.broken = (
-            VisitTimeout("the browser did not answer"),
-            "the browser did not answer in time",
-        )
+        load.error, load.lost = VisitTimeout("the browser did not answer"), True
+        load.broken = "the browser did not answer in time"
     except PlaywrightError as exc:
         load.error = visit_error(exc)
     browser.log.stop()
+    load.ended_at = datetime.datetime.now(datetime.UTC)
     if isinstance(load.error, PageCrashed):
         load.broken = f"the page crashed: {load.error}"
     if context is None or not await browser.drained(context):
+        load.lost = True
         load.broken = load.broken or "the browser is gone"
     traffic = browser.log.finish()
     if context is not None:
@@ -161,6 +164,8 @@ async def _record(
         load.url = page.url
         navigation.cancel()
         crashed.cancel()
+        for popup in popups:
+            popup.cancel()  # a stuck browser would never close them, and the context's end does it too
         await asyncio.gather(navigation, *popups, return_exceptions=True)
 
 
@@ -283,7 +288,7 @@ def _is_document(exchange: Exchange) -> bool:
 
 
 def _outcome(load: _Load, main: dict[str, Any] | None, *, disturbed: bool) -> str:
-    if isinstance(load.error, PageCrashed) or load.broken:
+    if isinstance(load.error, PageCrashed) or load.lost:
         return "crash"
     if disturbed:
         return NetworkChanged.outcome
@@ -313,7 +318,7 @@ def _observation(browser: Browser, load: _Load, traffic: Traffic, salt: bytes) -
             "final_host": main["host"] if main else None,
             "hsts_upgrades": traffic.hsts_upgrades,
             "started_at": load.started_at,
-            "ended_at": datetime.datetime.now(datetime.UTC),
+            "ended_at": load.ended_at,
             "load_us": Times(load.start_ms).us(load.facts.load_ms),
             "received_bytes": made.received_bytes,
             "coverage": made.coverage,

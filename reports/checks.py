@@ -60,12 +60,12 @@ def _coverage(evidence: Evidence, rule: Rule) -> Check:
     done = evidence.coverage_percent
     return Check(
         id="coverage",
-        title="cells done, of those asked for",
+        title="cells done, of those asked for, where they are fewest",
         value=done,
         limit=rule.minimum_coverage_percent,
         unit="%",
         passed=done >= rule.minimum_coverage_percent,
-        sentence=f"{done:.1f} % of the cells are done; the rule asks for {rule.minimum_coverage_percent:g} %.",
+        sentence=f"Of every network and window at least {done:.1f} % of the cells are done; the rule asks for {rule.minimum_coverage_percent:g} %.",
     )
 
 
@@ -132,5 +132,5 @@ def _power(gains: Mapping[int, Interval | None], rule: Rule) -> Check:
         sentence=f"The gain of {named} is known to ±{widest:.2f} pp and straddles {rule.worthwhile_percent:g} %; "
         f"the rule asks for ±{rule.maximum_half_width_pp:g} pp or better."
         if straddling
-        else f"Every gain lies clear of {rule.worthwhile_percent:g} %.",
+        else f"No gain that could still decide straddles {rule.worthwhile_percent:g} %.",
     )

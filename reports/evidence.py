@@ -37,6 +37,7 @@ class Evidence:
     pages: int
     seeds: int
     coverage_percent: float
+    """Of the profile and window where it is least."""
     congestion_control: str
 
     @property
@@ -73,7 +74,7 @@ def weigh(
         aa=_or_reason(aa_deviation, loads, rule.permanent_incumbent, populations["average"]),
         pages=min((found.pages for found in paired), default=0),
         seeds=min((found.seeds for found in paired), default=0),
-        coverage_percent=loads.coverage_percent,
+        coverage_percent=loads.least_coverage_percent,
         congestion_control=loads.congestion_control,
     )
 

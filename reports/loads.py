@@ -79,6 +79,15 @@ class Loads:
         """Done, of all cells asked for."""
         return 100 * self.states.get("done", 0) / max(1, sum(self.states.values()))
 
+    @property
+    def least_coverage_percent(self) -> float:
+        """The same of the profile and window where it is least: what is missing there is missing from one mean."""
+        asked = sum(self.states.values()) / max(1, len(self.profiles) * len(self.windows))
+        lost: collections.Counter[tuple[str, int]] = collections.Counter()
+        for one in self.missing:
+            lost[one.profile, one.iw] += one.cells
+        return 100 * (1 - max(lost.values(), default=0) / max(1, asked))
+
 
 def complete(arrays: Sequence[Floats], weights: Floats) -> Mask:
     """[page, seed] where every array [page, profile, seed] is known in every profile that has weight."""

@@ -18,8 +18,8 @@ FIG3 = Path(__file__).with_name("paper_fig3_percentiles.csv")
 PAPER = "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window (2010), Fig 3"
 
 QUEUE_BYTES = 65_536
-"""64 kB, the queue of the harm set that home routers of the time come nearest to: three connections at
-IW 30 overflow it. Ours: the paper has no figure for it."""
+"""64 kB, the queue of the harm set that home routers of the time come nearest to: two
+connections at IW 30 overflow it, and a page opens dozens. Ours: the paper has no figure for it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

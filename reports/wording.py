@@ -23,6 +23,7 @@ GLOSSARY: dict[str, str] = {
 
 LIMITS: tuple[str, ...] = (
     "Page time is network time. The replay sends recorded sizes in recorded order; parsing, scripts and servers take no time in it.",
+    "A response is asked for when the whole response that names it has arrived, and all that it names at once; browsers ask earlier and spread out. Bursts, and the losses of the bottleneck's one queue, are larger for it than on the web: the retransmission margins come from servers that saw far fewer.",
     "A page is loaded once, with a cold cache, from one vantage. Repeat visits and inner pages are not in the estimand.",
     "Linux receivers open with a window of 44 segments: a larger initial window has no effect on them until they raise it.",
     "The senders are Linux with the stated congestion control, without pacing. BBR and paced senders spread the first flight; QUIC is asked separately and no TCP gain is scaled to it.",

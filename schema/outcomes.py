@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 OUTCOMES: dict[str, str] = {
-    "ok": "the main document arrived with a status below 400 and the page was recorded until it was quiet",
+    "ok": "the main document arrived with a status below 400 and the page was recorded until it was quiet, or until ten seconds after its load event",
     "http_error": "the main document arrived with a status of 400 or more",
     "timeout": "the time budget ran out; what had arrived is kept",
     "dns": "the host name did not resolve",

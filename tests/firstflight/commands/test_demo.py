@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 PAGES, SEEDS = 4, 2
 WINDOWS = [3, 10, 16, 30]
 
-pytestmark = [pytest.mark.browser, pytest.mark.lab, pytest.mark.slow]
-
 
 @pytest.fixture
 def data(server_folder: Path) -> Iterator[Path]:
@@ -34,10 +32,27 @@ def data(server_folder: Path) -> Iterator[Path]:
     embedded.stop(folder / "demo" / "postgres")
 
 
-def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data: Path) -> None:
-    call = [sys.executable, "-m", "firstflight", "demo", "--pages", str(PAGES), "--seeds", str(SEEDS)]
+def run(data: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    call = [sys.executable, "-m", "firstflight", "demo", *options]
     environment = {**os.environ, "FIRSTFLIGHT_DATA_DIR": str(data)}
-    done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_folder_that_is_no_demos_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "thesis.tex").write_text("years of work")
+    done = run(tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+    assert (tmp_path / "demo" / "thesis.tex").read_text() == "years of work"
+
+
+@pytest.mark.browser
+@pytest.mark.lab
+@pytest.mark.slow
+def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data: Path) -> None:
+    done = run(data, "--pages", str(PAGES), "--seeds", str(SEEDS))
     assert done.returncode == 0, done.stderr
 
     demo = data / "demo"

@@ -1,0 +1,42 @@
+"""The live log of a browser, cut into visits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import TYPE_CHECKING
+
+from crawler.logstream import LogStream, now_ms
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONSTANTS = {
+    "logEventTypes": {"REQUEST_ALIVE": 1, "URL_REQUEST_START_JOB": 2},
+    "logEventPhase": {"PHASE_NONE": 0, "PHASE_BEGIN": 1, "PHASE_END": 2},
+    "netError": {},
+}
+FIRST_LINE = json.dumps({"constants": CONSTANTS})[:-1] + ",\n"
+
+
+def asked(url: str, source: int, time_ms: int) -> str:
+    fields: dict[str, object] = {"params": {"method": "GET", "url": url}, "phase": 1}
+    fields |= {"source": {"id": source, "type": 1}, "time": str(time_ms), "type": 2}
+    return json.dumps(fields, separators=(",", ":")) + ",\n"
+
+
+def test_what_comes_late_of_one_visit_is_no_part_of_the_next(tmp_path: Path) -> None:
+    async def run() -> list[str]:
+        log = LogStream(tmp_path / "log")
+        with log.path.open("w", encoding="utf-8") as browser:
+            browser.write(FIRST_LINE)
+            before = now_ms()
+            time.sleep(0.005)
+            began = log.begin()
+            browser.write(asked("https://before.test/beacon", 1, before))
+            browser.write(asked("https://now.test/", 2, began))
+        await asyncio.to_thread(log.close)
+        return [exchange.url for exchange in log.finish().exchanges]
+
+    assert asyncio.run(run()) == ["https://now.test/"]
