@@ -105,7 +105,7 @@ def _aa(evidence: Evidence, rule: Rule) -> Check:
         differs = f"{value:+.2f}".replace("-", "\u2212")
         sentence = (
             f"IW {rule.permanent_incumbent} against itself with other seeds differs by {differs} % over "
-            f"{under_loss} loads under loss; the rule allows ±{tolerance:g} %"
+            f"{under_loss} pairs of page and network under loss; the rule allows ±{tolerance:g} %"
             + ("." if passed else ": chance alone moves page times by more, so more seeds are needed.")
         )
     return Check(

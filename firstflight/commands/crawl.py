@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,13 @@ def label(_: click.Context, __: click.Parameter, value: str) -> str:
     return value
 
 
+def finite(_: click.Context, __: click.Parameter, value: float) -> float:
+    """A range alone lets "nan" pass, which is neither below nor above anything."""
+    if not math.isfinite(value):
+        raise click.BadParameter("write a number")
+    return value
+
+
 def show(facts: dict[str, Any], *, as_json: bool, line: str) -> None:
     """Facts as JSON, or the line that says the same."""
     click.echo(json.dumps(facts, indent=2, default=str) if as_json else line)
@@ -82,6 +90,7 @@ def command() -> None:
     "--budget",
     "budget_s",
     type=click.FloatRange(1, 600),
+    callback=finite,
     default=30.0,
     show_default=True,
     help="Seconds of one visit.",
@@ -135,6 +144,7 @@ def plan_(
 @click.option(
     "--minutes",
     type=click.FloatRange(0, min_open=True),
+    callback=finite,
     default=30.0,
     show_default=True,
     help="No visit begins after these.",

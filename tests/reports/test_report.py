@@ -13,7 +13,6 @@ from reports.facts import canonical, rounded
 from reports.inputs import Inputs, ReportError, read_inputs
 from reports.report import build_report
 from reports.rule import RULE
-from reports.staging import put_in_place
 from tests.reports.made_up_crawl import NAME
 from tests.reports.made_up_report import (
     PAGES,
@@ -122,16 +121,6 @@ def test_the_same_inputs_give_the_same_bytes(tmp_path: Path, built: tuple[Path, 
     build_report(read(tmp_path), again, rule=QUICK)
     for path in folder.iterdir():
         assert (again / path.name).read_bytes() == path.read_bytes(), path.name
-
-
-def test_a_report_that_breaks_off_leaves_the_old_one(tmp_path: Path) -> None:
-    folder = tmp_path / "2026"
-    with put_in_place(folder) as stage:
-        (stage / "index.html").write_text("old")
-    with pytest.raises(IsADirectoryError), put_in_place(folder) as stage:
-        stage.write_text("a folder is no file: what a full disk or a bug would do here")
-    assert (folder / "index.html").read_text() == "old"
-    assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_a_year_without_a_release_names_the_command(tmp_path: Path) -> None:

@@ -118,6 +118,7 @@ def test_an_unknown_crawl_is_one_line(run: Run, action: str) -> None:
         ("--vantage", "../up"),
         ("--top", "0"),
         ("--budget", "0"),
+        ("--budget", "nan"),
         ("--attempts", "10"),
         ("--kind", "other"),
     ],
