@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crawler.http1 import MessageReader
-    from crawler.http2 import FrameReader
+    from crawler.http2 import FrameReader, StreamBytes
+    from crawler.quic import Session
     from crawler.tls import RecordReader
 
 
@@ -26,14 +27,14 @@ class Transport:
     last_byte_ms: int | None = None
     received_bytes: int = 0
     decrypted_bytes: int = 0
-    quic_handshake_bytes: int = 0
     tls_version: str | None = None
     tls_resumed: bool | None = None
     records: RecordReader | None = None
     """None for clear text and QUIC."""
     frames: FrameReader | None = None
     """None unless HTTP/2."""
-    quic_frame_bytes: int = 0
+    quic: Session | None = None
+    """None unless HTTP/3."""
     current: Exchange | None = None
     """HTTP/1.1: whose response the next bytes are."""
     exchanges: list[Exchange] = dataclasses.field(default_factory=list)
@@ -43,6 +44,17 @@ class Transport:
         """TCP payload or a packet arrived."""
         self.received_bytes += size
         self.last_byte_ms = time_ms
+
+    def stream(self, stream_id: int | None) -> StreamBytes | None:
+        """What an H2 or H3 stream received; None if it has not been asked for or heard of."""
+        counted = self.frames or self.quic
+        return None if counted is None or stream_id is None else counted.streams.get(stream_id)
+
+    @property
+    def frame_bytes(self) -> int:
+        """Of H2 and H3, what belongs to no response."""
+        counted = self.frames or self.quic
+        return 0 if counted is None else counted.frame_bytes
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -58,9 +70,7 @@ class Exchange:
     transport: Transport | None = None
     stream_id: int | None = None
     message: MessageReader | None = None
-    """The count of an HTTP/1.1 response; that of H2 is with the connection's frames."""
-    quic_wire_bytes: int = 0
-    quic_body_bytes: int = 0
+    """The count of an HTTP/1.1 response; that of H2 and H3 is with the connection's streams."""
     sent_ms: int | None = None
     first_byte_ms: int | None = None
     last_byte_ms: int | None = None
@@ -85,10 +95,8 @@ class Exchange:
         """Bytes on the wire, and those of them that are encoded body."""
         if self.message is not None:
             return self.message.wire_bytes, self.message.body_bytes
-        if self.transport is not None and self.transport.frames is not None and self.stream_id is not None:
-            stream = self.transport.frames.streams.get(self.stream_id)
-            return (stream.wire_bytes, stream.body_bytes) if stream else (0, 0)
-        return self.quic_wire_bytes, self.quic_body_bytes
+        stream = None if self.transport is None else self.transport.stream(self.stream_id)
+        return (0, 0) if stream is None else (stream.wire_bytes, stream.body_bytes)
 
     def again(self) -> Exchange:
         """The same request, sent once more by the browser itself (another range, a login, a retry)."""

@@ -12,9 +12,11 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING
 
+from crawler import quic
 from crawler.exchange import Exchange, Transport
 from crawler.http1 import MessageReader
 from crawler.http2 import FrameReader
+from crawler.netlog import endpoint, headers
 from crawler.tls import RecordReader, expansion
 
 if TYPE_CHECKING:
@@ -24,9 +26,6 @@ if TYPE_CHECKING:
 
 RESPONSE_HEADERS = frozenset({"content-type", "content-encoding", "location"})
 REQUEST_HEADERS = frozenset({"sec-fetch-dest", "referer", "access-control-request-method"})
-
-HEADER_VALUE_LIMIT = 8192
-"""Longest value of a header that is kept, in characters."""
 
 URL_LIMIT = 65_536
 """Longest URL that is kept, in characters."""
@@ -75,10 +74,6 @@ class Fold:
         self._job_transport: dict[int, Transport] = {}
         self._job_exchange: dict[int, Exchange] = {}
         self._session_transport: dict[int, Transport] = {}
-        self._stream_exchange: dict[tuple[int, int], Exchange] = {}
-        """HTTP/3 streams; those of HTTP/2 are counted by connection."""
-        self._unsent: dict[int, list[Exchange]] = {}
-        """Exchanges bound to a QUIC session that have no stream yet."""
 
     def feed(self, event: Event) -> None:
         """The next event of the log."""
@@ -97,10 +92,8 @@ class Fold:
 
     @staticmethod
     def _stream_times(transport: Transport) -> None:
-        if transport.frames is None:
-            return
         for exchange in transport.exchanges:
-            stream = transport.frames.streams.get(exchange.stream_id or 0)
+            stream = transport.stream(exchange.stream_id)
             if stream is not None:
                 exchange.first_byte_ms, exchange.last_byte_ms = stream.first_byte_ms, stream.last_byte_ms
 
@@ -124,8 +117,8 @@ class Fold:
             transport.opened_ms = event.time_ms
         elif remote := event.text("remote_address"):
             transport.connected_ms = event.time_ms
-            transport.remote_address, transport.remote_port = _endpoint(remote)
-            transport.local_port = _endpoint(event.text("local_address"))[1]
+            transport.remote_address, transport.remote_port = endpoint(remote)
+            transport.local_port = endpoint(event.text("local_address"))[1]
 
     def _tls_connect(self, event: Event) -> None:
         transport = self._transports.get(event.source)
@@ -242,7 +235,7 @@ class Fold:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.sent_ms = event.time_ms
-            exchange.request_headers = _headers(event, REQUEST_HEADERS)
+            exchange.request_headers = headers(event, REQUEST_HEADERS)
 
     def _response_headers(self, event: Event) -> None:
         exchange = self._exchange(event)
@@ -252,7 +245,7 @@ class Fold:
         first = lines[0] if isinstance(lines, list) and lines and isinstance(lines[0], str) else ""
         found = _STATUS.match(first)
         exchange.status = int(found[1]) if found else None
-        exchange.response_headers = _headers(event, RESPONSE_HEADERS)
+        exchange.response_headers = headers(event, RESPONSE_HEADERS)
 
     def _decoded(self, event: Event) -> None:
         exchange = self._exchange(event)
@@ -294,63 +287,23 @@ class Fold:
     def _quic_session(self, event: Event) -> None:
         if event.phase == "BEGIN" and event.source not in self._transports:
             transport = self._transports[event.source] = Transport(opened_ms=event.time_ms, protocol="h3")
+            transport.quic = quic.Session(transport)
             transport.host = event.text("host") or None
             transport.remote_port = event.number("port")
             transport.connected_ms = event.time_ms
             transport.tls_version, transport.tls_resumed = "TLS 1.3", False
 
-    def _quic_secured(self, event: Event) -> None:
+    def _in_quic_session(self, event: Event) -> None:
         transport = self._transports.get(event.source)
-        if transport is not None and transport.secured_ms is None:
-            transport.secured_ms = event.time_ms
-            transport.quic_handshake_bytes = transport.received_bytes
-
-    def _quic_packet(self, event: Event) -> None:
-        transport = self._transports.get(event.source)
-        if transport is None:
-            return
-        transport.received(event.number("size"), event.time_ms)
-        if remote := event.text("peer_address"):
-            transport.remote_address, transport.remote_port = _endpoint(remote)
-        if local := event.text("self_address"):
-            transport.local_port = _endpoint(local)[1]
+        if transport is not None and transport.quic is not None:
+            transport.quic.feed(event)
 
     def _bound_to_quic(self, event: Event) -> None:
         exchange = self._unbound(event)
-        session = event.dependency()
-        if exchange is not None and session in self._transports:
-            _bind(exchange, self._transports[session])
-            self._unsent.setdefault(session, []).append(exchange)
-
-    def _h3_request(self, event: Event) -> None:
-        pseudo = _headers(event, frozenset({":authority", ":path", ":scheme"}))
-        url = f"{pseudo.get(':scheme')}://{pseudo.get(':authority')}{pseudo.get(':path')}"
-        waiting = self._unsent.get(event.source, [])
-        exchange = next((one for one in waiting if one.url.partition("#")[0] == url), None)
-        if exchange is not None:
-            waiting.remove(exchange)
-            exchange.stream_id = event.number("stream_id")
-            exchange.sent_ms = event.time_ms
-            self._stream_exchange[event.source, exchange.stream_id] = exchange
-
-    def _quic_stream_frame(self, event: Event) -> None:
-        transport = self._transports.get(event.source)
-        if transport is None:
-            return
-        end = event.number("offset") + event.number("length")
-        exchange = self._stream_exchange.get((event.source, event.number("stream_id")))
-        if exchange is None:
-            transport.quic_frame_bytes += event.number("length")
-            transport.decrypted_bytes += event.number("length")
-            return
-        transport.decrypted_bytes += max(0, end - exchange.quic_wire_bytes)
-        exchange.quic_wire_bytes = max(end, exchange.quic_wire_bytes)
-        exchange.touched(event.time_ms)
-
-    def _h3_data(self, event: Event) -> None:
-        exchange = self._stream_exchange.get((event.source, event.number("stream_id")))
-        if exchange is not None:
-            exchange.quic_body_bytes += event.number("payload_length")
+        transport = self._transports.get(event.dependency() or -1)
+        if exchange is not None and transport is not None and transport.quic is not None:
+            _bind(exchange, transport)
+            transport.quic.bind(exchange)
 
 
 HANDLERS: dict[str, Callable[[Fold, Event], None]] = {
@@ -374,13 +327,9 @@ HANDLERS: dict[str, Callable[[Fold, Event], None]] = {
     "FAILED": Fold._error,
     "HTTP2_SESSION_INITIALIZED": Fold._h2_session,
     "HTTP2_SESSION_SEND_HEADERS": Fold._h2_request,
-    "QUIC_SESSION": Fold._quic_session,
-    "QUIC_SESSION_CRYPTO_HANDSHAKE_COMPLETE": Fold._quic_secured,
-    "QUIC_SESSION_PACKET_RECEIVED": Fold._quic_packet,
-    "QUIC_SESSION_STREAM_FRAME_RECEIVED": Fold._quic_stream_frame,
     "HTTP_STREAM_REQUEST_BOUND_TO_QUIC_SESSION": Fold._bound_to_quic,
-    "HTTP3_HEADERS_SENT": Fold._h3_request,
-    "HTTP3_DATA_FRAME_RECEIVED": Fold._h3_data,
+    "QUIC_SESSION": Fold._quic_session,
+    **dict.fromkeys(quic.HANDLERS, Fold._in_quic_session),
 }
 """What each event means to the fold; also the events that it wants."""
 
@@ -409,26 +358,3 @@ def _response_bytes(transport: Transport, event: Event, size: int, arrived_ms: i
         exchange.message.feed(event.bytes())
     else:
         exchange.message.count(size)
-
-
-def _endpoint(text: str) -> tuple[str, int]:
-    """Address and port.
-
-    >>> _endpoint("[2001:db8::1]:443")
-    ('2001:db8::1', 443)
-    """
-    address, _, port = text.rpartition(":")
-    return address.strip("[]"), int(port) if port.isdecimal() else 0
-
-
-def _headers(event: Event, wanted: frozenset[str]) -> dict[str, str]:
-    """The wanted headers by lower-case name; of a repeated one, the first."""
-    lines = event.params.get("headers")
-    found: dict[str, str] = {}
-    for line in lines if isinstance(lines, list) else ():
-        if isinstance(line, str):
-            name, _, value = line[1:].partition(":") if line.startswith(":") else line.partition(":")
-            name = f":{name}" if line.startswith(":") else name.lower()
-            if name in wanted:
-                found.setdefault(name, value.strip()[:HEADER_VALUE_LIMIT])
-    return found

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 LINE_LIMIT = 16 * 1024 * 1024
 """Longest line that is looked at, in bytes; a data: URL in a header can be that long, and nothing useful is."""
 
+HEADER_VALUE_LIMIT = 8192
+"""Longest value of a header that is kept, in characters."""
+
 _TYPE = re.compile(rb'"type":(\d{1,6})\}\]?,?\s*$')
 _BYTES = b'"bytes":"'
 
@@ -190,3 +193,26 @@ def events(lines: Iterable[bytes], reader: LineReader) -> Iterator[Event]:
         event = reader.read(line)
         if event is not None:
             yield event
+
+
+def endpoint(text: str) -> tuple[str, int]:
+    """Address and port.
+
+    >>> endpoint("[2001:db8::1]:443")
+    ('2001:db8::1', 443)
+    """
+    address, _, port = text.rpartition(":")
+    return address.strip("[]"), int(port) if port.isdecimal() else 0
+
+
+def headers(event: Event, wanted: frozenset[str]) -> dict[str, str]:
+    """The wanted headers by lower-case name; of a repeated one, the first."""
+    lines = event.params.get("headers")
+    found: dict[str, str] = {}
+    for line in lines if isinstance(lines, list) else ():
+        if isinstance(line, str):
+            name, _, value = line[1:].partition(":") if line.startswith(":") else line.partition(":")
+            name = f":{name}" if line.startswith(":") else name.lower()
+            if name in wanted:
+                found.setdefault(name, value.strip()[:HEADER_VALUE_LIMIT])
+    return found

@@ -90,7 +90,7 @@ def rows(
 
 def _accounted(transport: Transport) -> tuple[int, int]:
     """Bytes of a connection that have an explanation: all of them, and those inside TLS."""
-    inside = sum(exchange.sizes()[0] for exchange in transport.exchanges) + _frame_bytes(transport)
+    inside = sum(exchange.sizes()[0] for exchange in transport.exchanges) + transport.frame_bytes
     records = transport.records
     if records is not None:
         outside = records.handshake_bytes + records.ticket_bytes + records.record_bytes
@@ -103,13 +103,8 @@ def _accounted(transport: Transport) -> tuple[int, int]:
     return inside + outside, inside
 
 
-def _frame_bytes(transport: Transport) -> int:
-    return transport.frames.frame_bytes if transport.frames is not None else transport.quic_frame_bytes
-
-
 def _connection(transport: Transport, number: int, times: Times) -> dict[str, Any]:
     records = transport.records
-    quic = transport.protocol == "h3"
     return {
         "id": number,
         "host": None if transport.host is None else text(transport.host.strip("[]").lower()),
@@ -121,11 +116,11 @@ def _connection(transport: Transport, number: int, times: Times) -> dict[str, An
         "tls_resumed": transport.tls_resumed,
         "received_bytes": transport.received_bytes,
         "decrypted_bytes": transport.decrypted_bytes,
-        "tls_handshake_bytes": (transport.quic_handshake_bytes if quic else None)
+        "tls_handshake_bytes": (None if transport.quic is None else transport.quic.handshake_bytes)
         if records is None
         else records.handshake_bytes,
         "tls_ticket_bytes": None if records is None else records.ticket_bytes,
-        "frame_bytes": _frame_bytes(transport),
+        "frame_bytes": transport.frame_bytes,
         "response_count": sum(exchange.sizes()[0] > 0 for exchange in transport.exchanges),
         "opened_us": times.us(transport.opened_ms),
         "connected_us": times.us(transport.connected_ms or transport.opened_ms),
