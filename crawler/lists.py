@@ -1,10 +1,15 @@
-"""Lists of sites: read, checked to the last line, and kept by id and checksum."""
+"""Lists of sites: read, checked to the last line, and kept by id and checksum.
+
+Three forms: a host a line, RANK,HOST lines (Tranco), and ORIGIN,RANK lines under that header (CrUX), whose
+ranks are magnitudes that many sites share.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import re
+import zlib
 from typing import TYPE_CHECKING
 
 import idna
@@ -16,11 +21,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")
+"""A last label that makes a host an IPv4 address (URL Standard, "ends in a number")."""
+
 HOST_LENGTH = 253
 """RFC 1035 §2.3.4, without the dots that DNS does not send."""
 
 CHECKSUM_DIGITS = 12
 """Of the checksum in the id of a list that has no version of its own."""
+
+SIZE_LIMIT = 256 * 1024 * 1024
+"""Bytes of a list, unpacked; Tranco's million is 22 MB."""
+
+SKIPPED_SHARE = 0.001
+"""Share of a public list's lines that may be no host names, e.g. bare addresses: these are left out and counted."""
 
 
 class ListError(CrawlerError):
@@ -32,7 +46,10 @@ class Entry:
     """One site of a list."""
 
     rank: int
+    """Its own; the place in the list where ranks are magnitudes."""
     host: str
+    magnitude: int | None = None
+    """The rank that it shares with others of its magnitude (CrUX): 1000, 5000, 10000, ...; None elsewhere."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,54 +63,121 @@ class Sites:
     """SHA-256 of the bytes as they came, lower-case hex."""
     entries: tuple[Entry, ...]
     """By rank."""
+    skipped: int = 0
+    """Lines of a public list that are no host names."""
 
     def top(self, count: int | None) -> tuple[Entry, ...]:
         """The first `count` sites; all of them for None."""
         return self.entries[:count]
 
 
-def read(path: Path) -> Sites:
-    """The list in a file: a host a line, or `rank,host` lines with or without that header."""
+def read(path: Path, *, source: str | None = None, version: str | None = None) -> Sites:
+    """The list in a file, gzipped or not; a public `source` has a `version` of its own, e.g. Tranco's id."""
     try:
         content = path.read_bytes()
     except OSError as exc:
         raise ListError(f"the list {path} cannot be read: {exc.strerror}") from exc
     checksum = hashlib.sha256(content).hexdigest()
     name = path.name.encode("utf-8", "replace").decode()
+    reader = Reader(name, may_skip=source is not None)
+    reader.read(unpacked(content, name=name))
     return Sites(
-        id=f"{name}:{checksum[:CHECKSUM_DIGITS]}",
-        source=name,
+        id=f"{source or name}:{version or checksum[:CHECKSUM_DIGITS]}",
+        source=source or name,
         checksum=checksum,
-        entries=parse(content, name=name),
+        entries=tuple(reader.entries),
+        skipped=reader.skipped,
     )
 
 
-def parse(content: bytes, *, name: str) -> tuple[Entry, ...]:
-    """The sites of a list's bytes; a ListError names the first line that is none."""
-    entries: list[Entry] = []
-    seen: dict[str, int] = {}
-    ranked: bool | None = None
-    for number, line in _lines(content, name=name):
-        where = f"line {number} of the list {name}"
-        if ranked is None and line.replace(" ", "").lower() in ("rank,host", "rank,domain"):
-            ranked = True
-            continue
-        first, comma, rest = line.partition(",")
-        if ranked is None:
-            ranked = bool(comma)
-        if ranked != bool(comma):
+def unpacked(content: bytes, *, name: str) -> bytes:
+    """What gzip packed; other bytes as they are. One that is cut short, or unpacks without end, is an error."""
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        found = unpacker.decompress(content, SIZE_LIMIT)
+    except zlib.error as exc:
+        raise ListError(f"the list {name} is no sound gzip file: fetch it again") from exc
+    if unpacker.unconsumed_tail:
+        raise ListError(
+            f"the list {name} unpacks to more than {SIZE_LIMIT:,} bytes: that is no list of sites"
+        )
+    if not unpacker.eof:
+        raise ListError(f"the list {name} is cut short: its gzip stream does not end; fetch it again")
+    return found
+
+
+class Reader:
+    """The sites of a list's lines; a ListError names the first line that is none."""
+
+    def __init__(self, name: str, *, may_skip: bool = False) -> None:
+        self.name = name
+        self.entries: list[Entry] = []
+        self.skipped = 0
+        self._may_skip = may_skip
+        self._seen: dict[str, int] = {}
+        """Line by host, or by origin where the list is one of origins."""
+
+    def read(self, content: bytes) -> None:
+        """All lines."""
+        lines = list(_lines(content, name=self.name))
+        header = lines[0][1].replace(" ", "").lower() if lines else ""
+        take = self._plain
+        if header == "origin,rank":
+            take = self._magnitude
+        elif header in ("rank,host", "rank,domain") or "," in header:
+            take = self._ranked
+        for number, line in lines[header in ("origin,rank", "rank,host", "rank,domain") :]:
+            take(f"line {number} of the list {self.name}", number, line)
+        if not self.entries:
+            raise ListError(f"the list {self.name} is empty: it must hold a host a line, or RANK,HOST lines")
+        if self.skipped > max(1, SKIPPED_SHARE * len(lines)):
+            raise ListError(
+                f"the list {self.name} holds {self.skipped:,} lines of {len(lines):,} that are no hosts"
+            )
+
+    def _plain(self, where: str, number: int, line: str) -> None:
+        if "," in line:
             raise ListError(f"{where} mixes the forms HOST and RANK,HOST: {shown(line)}")
-        host = normalise(rest if ranked else line, where=where)
-        rank = _rank(first, where=where) if ranked else len(entries) + 1
-        if entries and rank <= entries[-1].rank:
-            raise ListError(f"{where} has rank {rank} after rank {entries[-1].rank}: ranks must rise")
-        if host in seen:
-            raise ListError(f"{where} repeats {host} of line {seen[host]}")
-        seen[host] = number
-        entries.append(Entry(rank, host))
-    if not entries:
-        raise ListError(f"the list {name} is empty: it must hold a host a line, or RANK,HOST lines")
-    return tuple(entries)
+        self._add(where, number, line, rank=len(self.entries) + 1)
+
+    def _ranked(self, where: str, number: int, line: str) -> None:
+        first, comma, host = line.partition(",")
+        if not comma:
+            raise ListError(f"{where} mixes the forms HOST and RANK,HOST: {shown(line)}")
+        rank = _rank(first, where=where)
+        if self.entries and rank <= self.entries[-1].rank:
+            raise ListError(f"{where} has rank {rank} after rank {self.entries[-1].rank}: ranks must rise")
+        self._add(where, number, host, rank=rank)
+
+    def _magnitude(self, where: str, number: int, line: str) -> None:
+        origin, _, rank = line.rpartition(",")
+        magnitude = _rank(rank, where=where)
+        before = (self.entries[-1].magnitude if self.entries else None) or 0
+        if magnitude < before:
+            raise ListError(f"{where} has rank {magnitude} after rank {before}: ranks must not fall")
+        scheme, _, host = origin.strip().lower().partition("://")
+        if scheme not in ("http", "https"):
+            raise ListError(f"{where} is no origin: {shown(origin)}")
+        if f"{scheme}://{host}" in self._seen:
+            raise ListError(f"{where} repeats {shown(origin)} of line {self._seen[f'{scheme}://{host}']}")
+        self._seen[f"{scheme}://{host}"] = number
+        if host not in self._seen:  # http and https of one host are one site
+            self._add(where, number, host, rank=len(self.entries) + 1, magnitude=magnitude)
+
+    def _add(self, where: str, number: int, text: str, *, rank: int, magnitude: int | None = None) -> None:
+        try:
+            host = normalise(text, where=where)
+        except ListError:
+            if not self._may_skip:
+                raise
+            self.skipped += 1
+            return
+        if host in self._seen:
+            raise ListError(f"{where} repeats {host} of line {self._seen[host]}")
+        self._seen[host] = number
+        self.entries.append(Entry(rank, host, magnitude))
 
 
 def _lines(content: bytes, *, name: str) -> Iterator[tuple[int, str]]:
@@ -126,7 +210,8 @@ def normalise(text: str, *, where: str) -> str:
     except idna.IDNAError as exc:
         raise ListError(f"{where} is no host: {shown(text)}") from exc
     labels = host.split(".")
-    named = len(labels) > 1 and not labels[-1].isdigit()  # not `localhost`, not 192.0.2.1
+    # Not `localhost`; and not 192.0.2.1 or 127.0x1, which the URL Standard reads as an address by its last label.
+    named = len(labels) > 1 and not NUMERIC.fullmatch(labels[-1])
     if len(host) > HOST_LENGTH or not named or not all(LABEL.fullmatch(label) for label in labels):
         raise ListError(f"{where} is no host: {shown(text)}")
     return host

@@ -28,6 +28,11 @@ class Settings:
         return self.data_dir / "releases"
 
     @property
+    def lists(self) -> Path:
+        """Folder of fetched site lists."""
+        return self.data_dir / "lists"
+
+    @property
     def replays(self) -> Path:
         """Folder of replay cells, one folder a crawl."""
         return self.data_dir / "replays"

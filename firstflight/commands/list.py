@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import re
+from typing import TYPE_CHECKING
 
 import click
 
-from crawler import lists
+from crawler import fetch, lists
 from firstflight.errors import one_line
+
+if TYPE_CHECKING:
+    import datetime
+
+    from crawler.lists import Sites
+    from firstflight.settings import Settings
 
 
 @click.group()
@@ -17,35 +24,85 @@ def command() -> None:
 
     \b
     Example:
+      firstflight list fetch tranco --date 2026-11-01
+      firstflight list fetch crux --month 2026-10
       firstflight list fetch sites.txt
     """
 
 
-@command.command()
-@click.argument("source", metavar="FILE", type=click.Path(path_type=Path))
+@command.command("fetch")
+@click.argument("source", metavar="tranco|crux|FILE")
+@click.option("--id", "list_id", metavar="ID", help="Tranco: the list's permanent id.")
+@click.option("--date", "day", type=click.DateTime(["%Y-%m-%d"]), help="Tranco: the daily list of that day.")
+@click.option(
+    "--entries",
+    type=click.IntRange(1),
+    default=fetch.TRANCO_ENTRIES,
+    show_default=True,
+    help="Tranco: sites from its head.",
+)
+@click.option("--month", metavar="YYYY-MM", help="CrUX: the month of its release.")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-def fetch(source: Path, *, as_json: bool) -> None:
-    """Check a list to its last line, and say its id, checksum and length.
+@click.pass_obj
+def fetch_(
+    settings: Settings,
+    *,
+    source: str,
+    list_id: str | None,
+    day: datetime.datetime | None,
+    entries: int,
+    month: str | None,
+    as_json: bool,
+) -> None:
+    """Fetch a public list, or check one in a file; then say its id, checksum and length.
 
-    FILE holds a host a line, or RANK,HOST lines. International names become A-labels.
+    A fetched list is kept in the data folder and planned by its id. A FILE holds a host a line, RANK,HOST lines
+    or CrUX's ORIGIN,RANK, gzipped or not. Every list is read to its last line: one that is missing, cut short,
+    empty or has a site twice is an error. International names become A-labels.
 
     \b
     Example:
-      firstflight list fetch sites.txt
+      firstflight list fetch tranco --id K2LPW
+      firstflight crawl plan --crawl 2026-11 --list tranco:K2LPW --top 10000
     """
     with one_line(lists.ListError):
-        sites = lists.read(source)
-    facts = {
+        if source == "tranco":
+            sites = fetch.tranco(settings.lists, _tranco_id(list_id, day), entries=entries)
+        elif source == "crux":
+            if month is None or not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", month, re.ASCII):
+                raise click.UsageError("crux needs --month YYYY-MM")
+            sites = fetch.crux(settings.lists, month)
+        else:
+            sites = fetch.find(settings.lists, source)
+    facts = facts_of(sites)
+    click.echo(json.dumps(facts, indent=2) if as_json else line(facts))
+
+
+def _tranco_id(list_id: str | None, day: datetime.datetime | None) -> str:
+    if list_id is not None and day is None:
+        return list_id
+    if day is not None and list_id is None:
+        return fetch.tranco_id(day.date())
+    raise click.UsageError("tranco needs --id ID or --date YYYY-MM-DD, one of them")
+
+
+def facts_of(sites: Sites) -> dict[str, str | int]:
+    """What is said of a list."""
+    return {
         "id": sites.id,
         "source": sites.source,
         "checksum": sites.checksum,
         "entries": len(sites.entries),
+        "skipped": sites.skipped,
         "first": sites.entries[0].host,
         "last": sites.entries[-1].host,
     }
-    if as_json:
-        click.echo(json.dumps(facts, indent=2))
-        return
-    click.echo(
-        f"{sites.id}: {len(sites.entries):,} sites, {facts['first']} to {facts['last']}, SHA-256 {sites.checksum}"
+
+
+def line(facts: dict[str, str | int]) -> str:
+    """The same for people."""
+    skipped = f", {facts['skipped']:,} lines that are no hosts left out" if facts["skipped"] else ""
+    return (
+        f"{facts['id']}: {facts['entries']:,} sites, {facts['first']} to {facts['last']}, "
+        f"SHA-256 {facts['checksum']}{skipped}"
     )
