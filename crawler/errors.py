@@ -12,6 +12,7 @@ What can go wrong in the crawler:
       . TLSError
       . RedirectLoop
       . BadResponse
+      . AddressBlocked      the address guard refused the site's address
       . NavigationAborted   a download, a frame detached, a scheme that leads elsewhere
     - VisitTimeout          the budget ran out
     - NetworkChanged        our own network did, and the browser dropped what it was doing
@@ -87,6 +88,12 @@ class BadResponse(NavigationError):
     """What arrived is no HTTP response, or nothing arrived before the connection closed."""
 
     outcome = "bad_response"
+
+
+class AddressBlocked(NavigationError):
+    """The address guard refused the site's address: we, not the network."""
+
+    outcome = "blocked"
 
 
 class NavigationAborted(NavigationError):

@@ -22,7 +22,18 @@ class Observation:
     visit: Row
     connections: Sequence[Row]
     responses: Sequence[Row]
+    page_kind: str = "home"
+    """`home` or `inner`."""
+    load: int = 1
+    """Which load of this page it is."""
+    more: Sequence[Observation] = ()
+    """Repeat loads and inner pages that go with it."""
 
 
-STORE_COLUMNS = frozenset({"crawl_id", "id", "visit_id", "rank", "host", "attempt", "is_final", "owner"})
+STORE_COLUMNS = frozenset(
+    {
+        *("crawl_id", "id", "visit_id", "rank", "host", "attempt", "is_final", "owner"),
+        *("page_kind", "load", "is_covered", "crawler_host"),
+    }
+)
 """Columns of `visit` (and the `crawl_id` and `visit_id` of the others) that the store fills in."""

@@ -107,7 +107,6 @@ def _insert(connection: Connection, wanted: Plan) -> None:
         insert(Crawl).values(**wanted.row(), commit=wanted.commit, planned_at=func.now()).returning(Crawl.id)
     )
     assert crawl_id is not None
-    create_partitions(connection, crawl_id)
     entries = sites.top(wanted.top)
     copy_rows(
         connection,
@@ -115,3 +114,4 @@ def _insert(connection: Connection, wanted: Plan) -> None:
         ({"crawl_id": crawl_id, "rank": entry.rank, "host": entry.host} for entry in entries),
         columns=("crawl_id", "rank", "host"),
     )
+    create_partitions(connection, crawl_id)  # last: see there

@@ -14,12 +14,14 @@ doubles nothing.
 from __future__ import annotations
 
 import dataclasses
+import platform
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, or_, select, update
 
 from crawler.errors import CrawlerError
 from schema.copying import copy_rows
+from schema.coverage import is_covered
 from schema.outcomes import RETRIED
 from schema.tables import Connection as ConnectionRow
 from schema.tables import Crawl, Response, Site, Visit
@@ -129,21 +131,32 @@ def store(engine: Engine, crawl: Crawl, ours: Claim, observation: Observation) -
     is_final = outcome not in RETRIED or ours.attempt >= crawl.attempts
     with engine.begin() as connection:
         _check_open(connection, ours.crawl_id)
-        _give_up(connection, ours, is_final=is_final)
-        visit = {
-            **observation.visit,
-            "crawl_id": ours.crawl_id,
-            "id": ours.visit_id,
-            "rank": ours.rank,
-            "host": ours.host,
-            "attempt": ours.attempt,
-            "is_final": is_final,
-            "owner": ours.owner,
-        }
-        copy_rows(connection, Visit, [visit])
-        copy_rows(connection, ConnectionRow, _keyed(ours, observation.connections))
-        copy_rows(connection, Response, _keyed(ours, observation.responses))
+        _give_up(connection, ours, is_final=is_final, more=len(observation.more))
+        _write(connection, ours, observation, is_final=is_final)
+        for number, one in enumerate(observation.more, ours.attempt + 1):
+            _write(connection, dataclasses.replace(ours, attempt=number), one, is_final=False)
     return Stored(outcome=outcome, is_final=is_final)
+
+
+def _write(connection: Connection, ours: Claim, observation: Observation, *, is_final: bool) -> None:
+    """The rows of one page load."""
+    visit = {
+        **observation.visit,
+        "crawl_id": ours.crawl_id,
+        "id": ours.visit_id,
+        "rank": ours.rank,
+        "host": ours.host,
+        "attempt": ours.attempt,
+        "is_final": is_final,
+        "owner": ours.owner,
+        "page_kind": observation.page_kind,
+        "load": observation.load,
+        "is_covered": is_covered(observation.visit["coverage"], observation.visit["decrypted_coverage"]),
+        "crawler_host": platform.node(),
+    }
+    copy_rows(connection, Visit, [visit])
+    copy_rows(connection, ConnectionRow, _keyed(ours, observation.connections))
+    copy_rows(connection, Response, _keyed(ours, observation.responses))
 
 
 def _keyed(ours: Claim, rows: Iterable[Row]) -> Iterator[Mapping[str, Any]]:
@@ -170,11 +183,16 @@ def _check_open(connection: Connection, crawl_id: int) -> None:
         raise CrawlSealed(f"the crawl was sealed at {sealed_at:%Y-%m-%d %H:%M}: nothing is written any more")
 
 
-def _give_up(connection: Connection, ours: Claim, *, is_final: bool) -> None:
+def _give_up(connection: Connection, ours: Claim, *, is_final: bool, more: int) -> None:
     done = connection.execute(
         update(Site)
         .where(*_still(ours))
-        .values(owner=None, lease_expires_at=None, final_visit_id=ours.visit_id if is_final else None)
+        .values(
+            owner=None,
+            lease_expires_at=None,
+            attempts=ours.attempt + more,
+            final_visit_id=ours.visit_id if is_final else None,
+        )
     )
     if done.rowcount != 1:
         raise LeaseLost(

@@ -14,11 +14,12 @@ from reports import distributions
 from reports.observations import table_of
 from reports.release import count_rows
 from schema.arrow import arrow_schema
+from schema.coverage import COVERAGE_FLOOR
 from schema.crawls import CrawlNotFound, find_crawl
 from schema.derived import DISTRIBUTION, MEASURES
 from schema.outcomes import OUTCOMES
 from schema.releases import broken_sums
-from schema.tables import RELEASED, SCHEMA_VERSION
+from schema.tables import RELEASED, SCHEMA_VERSION, Base
 from schema.unknown import WIRE_BYTES_UNKNOWN
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Check:
 OFFENDERS: dict[str, str] = {
     "every site's final visit exists": "FROM site WHERE final_visit_id IS NOT NULL AND NOT EXISTS "
     "(FROM visit WHERE visit.id = site.final_visit_id AND visit.rank = site.rank AND visit.is_final)",
+    "every final visit is the first load of its home page": "FROM visit WHERE is_final AND (page_kind <> 'home' OR load <> 1)",
     "every visit's site exists": "FROM visit ANTI JOIN site USING (crawl_id, rank)",
     "every connection's visit exists": "FROM connection ANTI JOIN visit ON visit.id = connection.visit_id",
     "every response's visit exists": "FROM response ANTI JOIN visit ON visit.id = response.visit_id",
@@ -55,6 +57,8 @@ OFFENDERS: dict[str, str] = {
     "received_bytes of a visit is the sum of its connections'": "FROM visit LEFT JOIN (SELECT visit_id AS id, "
     "sum(received_bytes) AS total FROM connection GROUP BY visit_id) AS c ON c.id = visit.id "
     "WHERE visit.received_bytes <> coalesce(total, 0)",
+    "is_covered is false exactly where coverage is under its floor": "FROM visit "
+    "WHERE is_covered <> (coalesce(least(coverage, decrypted_coverage), 1) >= $floor)",
     "CDFs rise with size and end at exactly 1": "FROM (SELECT measure, size_bytes, count, cumulative, cdf, "
     "lag(size_bytes) OVER w AS size_before, lag(cumulative, 1, 0) OVER w AS cumulative_before, "
     "lag(cdf, 1, 0) OVER w AS cdf_before, lead(size_bytes) OVER w IS NULL AS is_last "
@@ -151,7 +155,8 @@ def _unique_keys() -> dict[str, str]:
 
 def _offenders(release: Release) -> Iterator[Check]:
     tables = [*(model.__tablename__ for model in RELEASED), "distribution"]
-    known: dict[str, Sequence[str]] = {
+    known: dict[str, Sequence[str] | float] = {
+        "floor": COVERAGE_FLOOR,
         "outcomes": list(OUTCOMES),
         "unknown": list(WIRE_BYTES_UNKNOWN),
         "measures": list(MEASURES),
@@ -164,16 +169,27 @@ def _offenders(release: Release) -> Iterator[Check]:
 
 
 def _view(database: duckdb.DuckDBPyConnection, release: Release, table: str) -> None:
-    """A view of a file; of one that cannot be opened, none: the checks that need it say so."""
+    """A view of a file, with null for columns that are younger than it.
+
+    Of a file that cannot be opened there is none: the checks that need it say so.
+    """
     try:
         rows = database.read_parquet(str(release.file(table)), hive_partitioning=False, file_row_number=True)
     except UNREADABLE:
         return
-    rows.project("* EXCLUDE (file_row_number), file_row_number AS place").create_view(table)
+    held = set(rows.columns)
+    older = "".join(f', NULL AS "{name}"' for name in _declared(table) if name not in held)
+    rows.project(f"* EXCLUDE (file_row_number), file_row_number AS place{older}").create_view(table)
+
+
+def _declared(table: str) -> list[str]:
+    """Names of the columns that a table has now."""
+    declared = Base.metadata.tables.get(table)
+    return [] if declared is None else list(declared.columns.keys())
 
 
 def _none(
-    database: duckdb.DuckDBPyConnection, query: str, known: dict[str, Sequence[str]]
+    database: duckdb.DuckDBPyConnection, query: str, known: dict[str, Sequence[str] | float]
 ) -> tuple[bool, str]:
     used = {name: values for name, values in known.items() if f"${name}" in query}
     row = database.execute(f"SELECT count(*) {query}", used).fetchone()

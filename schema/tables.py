@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised by every migration of an observation table; each release carries it."""
 
 NAMING = {
@@ -110,6 +110,27 @@ class Crawl(Base):
         comment="command-line flags of the browser that change what is measured, a line each"
     )
     user_agent: Mapped[str | None] = mapped_column(comment="the User-Agent header it sent")
+    client_hints: Mapped[str | None] = mapped_column(
+        comment="the client hints it sent unasked (Sec-CH-UA, Sec-CH-UA-Mobile, Sec-CH-UA-Platform), a line each; null before schema version 2"
+    )
+    user_agent_planned: Mapped[str | None] = mapped_column(
+        comment="the User-Agent that its plan asks for; null for the browser's own, as plain Chrome"
+    )
+    contact_url: Mapped[str | None] = mapped_column(
+        comment="where a site's owner can ask about the crawl, at the end of its User-Agent; null if none was given"
+    )
+    loads: Mapped[int] = mapped_column(
+        SmallInteger, server_default="1", comment="loads of each home page: 1, or more for repeat loads"
+    )
+    inner_pages: Mapped[int] = mapped_column(
+        SmallInteger, server_default="0", comment="inner pages that are loaded beside each home page"
+    )
+    optout_checksum: Mapped[str | None] = mapped_column(
+        comment="SHA-256 of the opt-out list that it was planned with, lower-case hex; null without one"
+    )
+    optout_sites: Mapped[int | None] = mapped_column(
+        Integer, comment="sites that the opt-out list took out of the plan; null without one"
+    )
     sealed_at: Mapped[datetime.datetime | None] = mapped_column(
         comment="when it was sealed, never to be written again; null while open"
     )
@@ -140,6 +161,9 @@ class Site(Base):
     final_visit_id: Mapped[int | None] = mapped_column(
         BigInteger, comment="the visit that stands for the site; null until there is one"
     )
+    not_before: Mapped[datetime.datetime | None] = mapped_column(
+        comment="the site asked to be left alone until then (Retry-After); null if it did not"
+    )
 
 
 class Outcome(Base):
@@ -165,7 +189,8 @@ class Visit(Base):
     rank: Mapped[int] = mapped_column(Integer, comment="the site's place in the list")
     host: Mapped[str] = mapped_column(comment="the site's host")
     attempt: Mapped[int] = mapped_column(
-        SmallInteger, comment="1 for the first visit to the site, 2 for its retry"
+        SmallInteger,
+        comment="number of the visit among those to its site, from 1; retries, repeat loads and inner pages count",
     )
     is_final: Mapped[bool] = mapped_column(comment="true for the one visit that stands for the site")
     outcome: Mapped[str] = mapped_column(ForeignKey("outcome.id"), comment="how it ended")
@@ -208,6 +233,37 @@ class Visit(Base):
         comment="share of decrypted bytes accounted for by responses and connection frames; null if nothing was received"
     )
     owner: Mapped[str] = mapped_column(comment="the crawler process that made it")
+    page_kind: Mapped[str] = mapped_column(
+        server_default="home",
+        comment="home (the site's home page) or inner (a page of the same site that the home page links to)",
+    )
+    load: Mapped[int] = mapped_column(
+        SmallInteger,
+        server_default="1",
+        comment="number of the load of this page in a row of loads, from 1; each has a fresh profile",
+    )
+    wall: Mapped[str | None] = mapped_column(
+        comment="the rule by which a bot wall answered in place of the page; null if none did, and before schema version 2"
+    )
+    consent: Mapped[str | None] = mapped_column(
+        comment="the rule by which the page asked for consent through a known platform; null if it did not, and before schema version 2"
+    )
+    retry_after_s: Mapped[int | None] = mapped_column(
+        Integer,
+        comment="seconds for which a status of 429 or 503 asked to be left alone (Retry-After); null if none did",
+    )
+    is_covered: Mapped[bool | None] = mapped_column(
+        comment="whether coverage and decrypted_coverage are both at least 0.99; null if nothing was received, and before schema version 2"
+    )
+    log_lines_lost: Mapped[int | None] = mapped_column(
+        Integer, comment="log lines that could not be read; null in crawls before schema version 2"
+    )
+    crawler_host: Mapped[str | None] = mapped_column(
+        comment="host name of the machine that made it; null before schema version 2"
+    )
+    unfiltered_egress: Mapped[bool | None] = mapped_column(
+        comment="whether the browser could reach any address, without the address guard; null before schema version 2"
+    )
 
 
 class Connection(Base):

@@ -5,16 +5,19 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import event, select, text
 
+from crawler import store
 from crawler.lists import Entry, Sites
 from crawler.plan import METHOD_VERSION, Plan, PlanError, plan
 from schema.crawls import CrawlNotFound, find_crawl, name_of
+from schema.partitions import create_partitions
 from schema.releases import CrawlName
 from schema.tables import Site, SiteList
+from tests.crawler.made_up_visits import observation, planned
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from sqlalchemy import Connection, Engine
 
 SITES = Sites(
     id="l:1",
@@ -101,3 +104,35 @@ def test_a_crawl_is_found_by_as_much_of_its_name_as_is_unique(database_18: Engin
         for unknown in ("2026-1", "2027-01", ""):
             with pytest.raises(CrawlNotFound, match="there is no crawl"):
                 find_crawl(connection, unknown)
+
+
+def test_a_crawl_is_planned_while_another_is_read_and_written(database: Engine) -> None:
+    crawl, _ = plan(database, WANTED)
+    december = dataclasses.replace(WANTED, name=CrawlName(month="2026-12"))
+    with database.connect() as reader, database.connect() as writer:
+        reader.execute(text("SELECT count(*) FROM visit, connection, response, outcome"))
+        for table in ("visit", "connection", "response"):  # what INSERT takes
+            writer.execute(text(f"LOCK TABLE {table} IN ROW EXCLUSIVE MODE"))
+        writer.execute(text("SELECT id FROM outcome FOR KEY SHARE"))  # what the foreign key of a visit takes
+        held = event.listens_for(database, "begin")(_patient_for_a_second)
+        planned, new = plan(database, december)
+        event.remove(database, "begin", held)
+    assert new
+    assert planned.id != crawl.id
+
+
+def test_a_crawl_goes_on_while_another_is_planned(database: Engine) -> None:
+    crawl = planned(database, sites=1)
+    with database.connect() as planner:
+        create_partitions(planner, crawl.id + 1)  # and does not commit yet
+        held = event.listens_for(database, "begin")(_patient_for_a_second)
+        ours = store.claim(database, crawl, owner="me")
+        assert ours is not None
+        assert store.store(database, crawl, ours, observation()).is_final
+        with database.connect() as reader:
+            assert reader.scalar(text("SELECT count(*) FROM visit")) == 1
+        event.remove(database, "begin", held)
+
+
+def _patient_for_a_second(connection: Connection) -> None:
+    connection.exec_driver_sql("SET LOCAL lock_timeout = '1s'")

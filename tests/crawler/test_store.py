@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import platform
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,8 @@ def test_a_visit_is_stored_to_the_last_column(database: Engine) -> None:
     assert store.store(database, crawl, ours, seen) == store.Stored(outcome="ok", is_final=True)
     assert one(database, "SELECT * FROM visit") == {
         **seen.visit, "crawl_id": crawl.id, "id": 1001, "rank": 1, "host": "s1.test", "attempt": 1,
-        "is_final": True, "owner": "me",
+        "is_final": True, "owner": "me", "page_kind": "home", "load": 1, "is_covered": True,
+        "crawler_host": platform.node(),
     }  # fmt: skip
     keys = {"crawl_id": crawl.id, "visit_id": 1001}
     assert one(database, "SELECT * FROM connection") == {**seen.connections[0], **keys}
@@ -117,6 +119,34 @@ def test_a_retry_is_a_new_attempt_after_the_other_sites_and_the_last_one_is_fina
     with database.connect() as connection:
         kept = connection.execute(text("SELECT id, outcome, is_final FROM visit ORDER BY id")).all()
     assert [tuple(row) for row in kept] == [(1001, "dns", False), (1002, "timeout", True)]
+
+
+def test_repeat_loads_and_inner_pages_are_visits_of_their_own_and_never_the_final_one(
+    database: Engine,
+) -> None:
+    crawl = planned(database, sites=1, attempts=2)
+    store.store(database, crawl, claim(database, crawl), observation("dns"))
+    more = [
+        dataclasses.replace(observation(), page_kind="inner"),
+        dataclasses.replace(observation("timeout"), load=2),
+    ]
+    seen = dataclasses.replace(observation(), more=more)
+    assert store.store(database, crawl, claim(database, crawl), seen).is_final
+    with database.connect() as connection:
+        kept = connection.execute(
+            text("SELECT id, attempt, page_kind, load, is_final, outcome FROM visit ORDER BY id")
+        ).all()
+    assert [tuple(row) for row in kept] == [
+        (1001, 1, "home", 1, False, "dns"),
+        (1002, 2, "home", 1, True, "ok"),
+        (1003, 3, "inner", 1, False, "ok"),
+        (1004, 4, "home", 2, False, "timeout"),
+    ]
+    assert counts(database) == (4, 4, 8)
+    assert one(database, "SELECT attempts, final_visit_id FROM site") == {
+        "attempts": 4,
+        "final_visit_id": 1002,
+    }
 
 
 def test_an_expired_lease_is_taken_over_and_the_late_one_writes_nothing(database: Engine) -> None:

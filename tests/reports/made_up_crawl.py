@@ -49,6 +49,13 @@ class MadeUp:
             "browser_built_on": NOON,
             "browser_flags": None,
             "user_agent": "firstflight",
+            "client_hints": None,
+            "user_agent_planned": None,
+            "contact_url": None,
+            "loads": 1,
+            "inner_pages": 0,
+            "optout_checksum": None,
+            "optout_sites": None,
             "sealed_at": NOON,
         }
 
@@ -80,6 +87,7 @@ class MadeUp:
                     "owner": None,
                     "lease_expires_at": None,
                     "final_visit_id": None,
+                    "not_before": None,
                 }
             )
         if is_final:
@@ -108,6 +116,15 @@ class MadeUp:
                 "coverage": 1.0,
                 "decrypted_coverage": 1.0,
                 "owner": "crawler-1",
+                "page_kind": "home",
+                "load": 1,
+                "wall": None,
+                "consent": None,
+                "retry_after_s": None,
+                "is_covered": True,
+                "log_lines_lost": 0,
+                "crawler_host": "here",
+                "unfiltered_egress": True,
             }
         )
         return visit_id
@@ -236,7 +253,7 @@ def release_of(folder: Path) -> Release:
         Manifest(
             crawl=NAME,
             version=1,
-            schema_version=1,
+            schema_version=2,
             method_version="1",
             commit="0123abc",
             browser="Chromium 156",

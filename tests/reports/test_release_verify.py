@@ -8,11 +8,15 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import Engine, text
 
+from reports.facts import crawl_facts
 from reports.release import build
+from reports.replay.recipes import read_recipes
 from reports.verify import Check, verify
 from schema.releases import Release, read_release, sha256
+from schema.tables import SCHEMA_VERSION
 from tests.conftest import with_tables
 from tests.reports import stored_crawl
+from tests.reports.made_up_crawl import NAME
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +145,9 @@ def test_rows_that_the_manifest_does_not_know_are_found(release: Release) -> Non
         ("connection", "SELECT * REPLACE (received_bytes + 1 AS received_bytes) FROM connection", "received_bytes of a visit is the sum of its connections'"),
         ("site", "SELECT * REPLACE ((crawl_id + 1)::SMALLINT AS crawl_id) FROM site", "all rows are of one crawl"),
         ("visit", "SELECT * REPLACE ('fine' AS outcome) FROM visit", "every outcome is a known one"),
+        ("visit", "SELECT * REPLACE (2::SMALLINT AS load) FROM visit", "every final visit is the first load of its home page"),
+        ("visit", "SELECT * REPLACE ('inner' AS page_kind) FROM visit", "every final visit is the first load of its home page"),
+        ("visit", "SELECT * REPLACE (0.98 AS decrypted_coverage) FROM visit", "is_covered is false exactly where coverage is under its floor"),
         ("response", "SELECT * REPLACE (NULL::BIGINT AS wire_bytes) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
         ("response", "SELECT * REPLACE (CASE WHEN wire_bytes IS NULL THEN 'because' END AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
         ("response", "SELECT * REPLACE ('unseen' AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
@@ -192,3 +199,15 @@ def test_a_type_that_is_not_the_declared_one_is_found(release: Release) -> None:
 def test_a_check_is_a_name_a_verdict_and_a_line(release: Release) -> None:
     first = next(verify(release, None))
     assert first == Check("checksums", holds=True, said="8 files are as in SHA256SUMS")
+
+
+def test_a_release_of_schema_version_1_is_still_sound_and_read_by_name(tmp_path: Path) -> None:
+    stored = Path(__file__).parent / "releases" / "schema-1"
+    release = read_release(shutil.copytree(stored, NAME.path(tmp_path, version=1)))
+    assert release.manifest.schema_version == 1 < SCHEMA_VERSION
+    assert failed(release) == {}
+    assert "page_kind" not in pq.read_schema(release.file("visit")).names
+    assert crawl_facts(release)["outcomes"] == {"ok": 6}
+    assert len(read_recipes(release)) == 6
+    forged = forge(release, "visit", "FROM visit WHERE id <> 1")
+    assert "every site's final visit exists" in failed(forged)
