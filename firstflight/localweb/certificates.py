@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
+import os
 import ssl
 import tempfile
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
 if TYPE_CHECKING:
@@ -24,18 +25,40 @@ if TYPE_CHECKING:
 
 AUTHORITY = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "firstflight local web")])
 COMMON_NAME_LIMIT = 64
+PADDING = x509.ObjectIdentifier("1.3.6.1.4.1.32473.1")
+"""Under the arc for examples (RFC 5612)."""
 VALIDITY = datetime.timedelta(days=80)
 
 
 class Authority:
-    """A certificate authority that lives as long as the local web does."""
+    """A certificate authority that lives as long as the local web does.
 
-    def __init__(self) -> None:
+    `intermediates` stand between its own certificate and the leaves, each with `padding` bytes in an extension
+    that nobody knows. `leaf_key` is what the hosts prove themselves with, if not a key of its own on P-256.
+    """
+
+    def __init__(
+        self,
+        *,
+        intermediates: int = 0,
+        padding: int = 0,
+        leaf_key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | None = None,
+    ) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._leaf_key = ec.generate_private_key(ec.SECP256R1())
-        builder = certificate(AUTHORITY, self._key.public_key())
+        self._leaf_key = leaf_key or ec.generate_private_key(ec.SECP256R1())
+        self._issuers = [self._issuer(AUTHORITY, AUTHORITY)]
+        """The last to sign is the first; the authority's own certificate is the last."""
+        for number in range(intermediates):
+            name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"firstflight intermediate {number}")])
+            self._issuers.insert(0, self._issuer(name, self._issuers[0].subject, padding))
+
+    def _issuer(self, subject: x509.Name, issuer: x509.Name, padding: int = 0) -> x509.Certificate:
+        builder = certificate(subject, self._key.public_key(), issuer)
         builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        self._certificate = builder.sign(self._key, hashes.SHA256())
+        if padding:
+            unknown = x509.UnrecognizedExtension(PADDING, os.urandom(padding))
+            builder = builder.add_extension(unknown, critical=False)
+        return builder.sign(self._key, hashes.SHA256())
 
     @property
     def spki_hash(self) -> str:
@@ -46,16 +69,16 @@ class Authority:
         return base64.b64encode(hashlib.sha256(public).digest()).decode("ascii")
 
     def files(self, host: str) -> tuple[bytes, bytes]:
-        """A host's certificate with its issuer's, and the key, both PEM."""
+        """A host's certificate with its issuers', and the key, both PEM."""
         common_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host[:COMMON_NAME_LIMIT])])
-        builder = certificate(common_name, self._leaf_key.public_key())
+        builder = certificate(common_name, self._leaf_key.public_key(), self._issuers[0].subject)
         builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
         builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         leaf = builder.sign(self._key, hashes.SHA256())
         key = self._leaf_key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
-        chain = [one.public_bytes(serialization.Encoding.PEM) for one in (leaf, self._certificate)]
+        chain = [one.public_bytes(serialization.Encoding.PEM) for one in (leaf, *self._issuers)]
         return b"".join(chain), key
 
     def context(self, host: str, alpn: Sequence[str]) -> ssl.SSLContext:
@@ -70,13 +93,15 @@ class Authority:
         return context
 
 
-def certificate(subject: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+def certificate(
+    subject: x509.Name, key: ec.EllipticCurvePublicKey | rsa.RSAPublicKey, issuer: x509.Name
+) -> x509.CertificateBuilder:
     """What leaf and authority have in common."""
     now = datetime.datetime.now(datetime.UTC)
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
-        .issuer_name(AUTHORITY)
+        .issuer_name(issuer)
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(days=1))

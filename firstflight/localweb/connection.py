@@ -81,6 +81,7 @@ class Connection(asyncio.Protocol):
         self.entry.tls_ticket_bytes = tls.ticket_bytes
         if tls.is_secured and self._session is None:
             self.entry.tls_version, self.entry.secured_us = tls.version, now_us()
+            self.entry.tls_resumed = tls.is_resumed
             self._begin(tls.protocol)
         if plaintext:
             self._feed(plaintext)

@@ -47,6 +47,15 @@ class SentResponse:
     last_byte_us: int | None = None
     """When its first and, so far, last byte was handed to TCP."""
 
+    def wrote(self, *, header: int, body: int, first_us: int, last_us: int) -> None:
+        """Count bytes, header and framing or body, that were handed to TCP between two times."""
+        self.header_bytes += header
+        self.body_bytes += body
+        self.wire_bytes += header + body
+        if self.first_byte_us is None:
+            self.first_byte_us = first_us
+        self.last_byte_us = last_us
+
 
 @dataclasses.dataclass(kw_only=True, slots=True)
 class SentConnection:
@@ -63,6 +72,8 @@ class SentConnection:
     protocol: str | None = None
     """http/1.1 or h2; None if it never came to that."""
     tls_version: str | None = None
+    tls_resumed: bool | None = None
+    """None for clear text."""
     sent_bytes: int = 0
     """TCP payload that was written."""
     plaintext_bytes: int = 0

@@ -68,13 +68,7 @@ class Outgoing:
 
     def wrote(self, *, header: int, body: int, now: int) -> None:
         """Count bytes that go to TCP now: header and framing, and body."""
-        entry = self.entry
-        entry.header_bytes += header
-        entry.body_bytes += body
-        entry.wire_bytes += header + body
-        if entry.first_byte_us is None:
-            entry.first_byte_us = now
-        entry.last_byte_us = now
+        self.entry.wrote(header=header, body=body, first_us=now, last_us=now)
 
     def finish(self, now: int) -> None:
         """Nothing more will come."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ssl
 
 ALERT_HANDSHAKE_FAILURE = bytes.fromhex("15030300020228")
@@ -42,6 +43,11 @@ class TLSLayer:
         """What ALPN settled on."""
         return self._object.selected_alpn_protocol()
 
+    @property
+    def is_resumed(self) -> bool:
+        """Whether the handshake took up an earlier session."""
+        return bool(self._object.session_reused)
+
     def receive(self, data: bytes) -> bytes:
         """Plaintext of what came; drives the handshake, whose bytes `to_send` has afterwards."""
         self._incoming.write(data)
@@ -79,6 +85,12 @@ class TLSLayer:
     def encrypt(self, plaintext: bytes) -> bytes:
         """Records that hold the plaintext."""
         self._object.write(plaintext)
+        return self._outgoing.read()
+
+    def close_notify(self) -> bytes:
+        """The alert that says that no more will come; its answer is not waited for."""
+        with contextlib.suppress(ssl.SSLError):
+            self._object.unwrap()
         return self._outgoing.read()
 
 

@@ -38,7 +38,7 @@ class Reply(Protocol):
     """The acts of a reply. Nothing is added to what is asked for: no Date, no Content-Length.
 
     Every act returns when its bytes have been handed to TCP or UDP, which is when they are counted; a client
-    that has gone raises ConnectionError in whoever acts.
+    that has gone, or has reset the stream, raises ConnectionError in whoever acts.
     """
 
     async def inform(self, status: int, fields: Fields) -> None:
@@ -47,8 +47,11 @@ class Reply(Protocol):
     async def head(self, status: int, fields: Fields, *, end: bool = False) -> None:
         """The header section; `end` says that it is all: END_STREAM on HEADERS, or nothing after it in HTTP/1.1."""
 
-    async def body(self, content: bytes) -> None:
-        """A piece of the body: a chunk where `head` said Transfer-Encoding: chunked (HTTP/1.1), else the bytes as they are."""
+    async def body(self, content: bytes, *, end: bool = False) -> None:
+        """A piece of the body, not empty: a chunk where `head` said Transfer-Encoding: chunked (HTTP/1.1), else the bytes as they are.
+
+        `end` says that it is the last: its last DATA has END_STREAM; in HTTP/1.1 `end` follows.
+        """
 
     async def end(self, trailers: Fields = ()) -> None:
         """The end: the last chunk with its trailer section, a trailer HEADERS, or an empty DATA with END_STREAM."""
@@ -60,7 +63,10 @@ class Reply(Protocol):
         """Close the connection here: FIN; GOAWAY before it in H2, CONNECTION_CLOSE in H3."""
 
     async def upgrade(self, fields: Fields) -> None:
-        """101 Switching Protocols (HTTP/1.1 alone); from here on `body` writes raw bytes and `receive` reads them."""
+        """101 Switching Protocols (HTTP/1.1 alone); from here on `body` writes raw bytes and `receive` reads them.
+
+        They count as body of the 101, and the response's scheme as ws or wss.
+        """
 
     async def receive(self) -> bytes:
         """The client's next bytes after `upgrade`; empty at their end."""
