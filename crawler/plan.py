@@ -17,7 +17,8 @@ from schema.tables import Crawl, Site, SiteList
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from crawler.lists import Sites
+    from crawler.lists import Entry, Sites
+    from crawler.optout import OptOut
     from schema.releases import CrawlName
 
 METHOD_VERSION = "1"
@@ -48,15 +49,24 @@ class Plan:
     """Seconds of one visit."""
     commit: str
     """The code's."""
+    optout: OptOut | None = None
+    """Who asked not to be visited."""
+
+    def entries(self) -> tuple[Entry, ...]:
+        """The sites that are to be visited, with their ranks in the list."""
+        head = self.sites.top(self.top)
+        return self.optout.kept(head) if self.optout else head
 
     def row(self) -> dict[str, Any]:
         """The crawl's columns that are planned."""
         return dataclasses.asdict(self.name) | {
             "list_id": self.sites.id,
-            "top": len(self.sites.top(self.top)),
+            "top": len(self.entries()),
             "attempts": self.attempts,
             "budget_s": self.budget_s,
             "method_version": METHOD_VERSION,
+            "optout_checksum": self.optout.checksum if self.optout else None,
+            "optout_sites": len(self.sites.top(self.top)) - len(self.entries()) if self.optout else None,
         }
 
 
@@ -79,8 +89,13 @@ def _same_name(connection: Connection, name: CrawlName) -> Crawl | None:
 
 
 def _check_identical(there: Crawl, wanted: Plan) -> None:
-    for column, value in wanted.row().items():
-        if getattr(there, column) != value:
+    row = wanted.row()
+    # Whoever opts out while a crawl is under way is left out of the next: the plan that is there goes on.
+    later = (
+        {"top", "optout_checksum", "optout_sites"} if row["optout_checksum"] != there.optout_checksum else ()
+    )
+    for column, value in row.items():
+        if column not in later and getattr(there, column) != value:
             raise PlanError(
                 f"crawl {wanted.name} is planned already, with {column} {getattr(there, column)!r}, "
                 f"not {value!r}: plan another month, vantage or kind, or run the one that is there"
@@ -103,15 +118,16 @@ def _insert(connection: Connection, wanted: Plan) -> None:
     known = connection.scalar(select(SiteList.checksum).where(SiteList.id == sites.id))
     if known != sites.checksum:
         raise PlanError(f"the list {sites.id} was another when it was first planned: fetch it by a new name")
+    if not wanted.entries():
+        raise PlanError(f"everybody in the list {sites.id} opted out: there is nobody to visit")
     crawl_id = connection.scalar(
         insert(Crawl).values(**wanted.row(), commit=wanted.commit, planned_at=func.now()).returning(Crawl.id)
     )
     assert crawl_id is not None
-    entries = sites.top(wanted.top)
     copy_rows(
         connection,
         Site,
-        ({"crawl_id": crawl_id, "rank": entry.rank, "host": entry.host} for entry in entries),
-        columns=("crawl_id", "rank", "host"),
+        ({"crawl_id": crawl_id, **dataclasses.asdict(entry)} for entry in wanted.entries()),
+        columns=("crawl_id", "rank", "host", "magnitude"),
     )
     create_partitions(connection, crawl_id)  # last: see there

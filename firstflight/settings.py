@@ -33,6 +33,11 @@ class Settings:
         return self.data_dir / "lists"
 
     @property
+    def opt_out(self) -> Path:
+        """Sites that asked not to be visited, where the operator keeps them."""
+        return self.data_dir / "opt-out.txt"
+
+    @property
     def replays(self) -> Path:
         """Folder of replay cells, one folder a crawl."""
         return self.data_dir / "replays"

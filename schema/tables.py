@@ -151,6 +151,10 @@ class Site(Base):
     )
     rank: Mapped[int] = key("place in the list, from 1", kind=Integer)
     host: Mapped[str] = mapped_column(comment="host name, as the list has it, in lower-case A-label form")
+    magnitude: Mapped[int | None] = mapped_column(
+        Integer,
+        comment="rank that it shares with others where the list ranks by magnitude (CrUX: 1000, 5000, ...); null elsewhere",
+    )
     attempts: Mapped[int] = mapped_column(SmallInteger, server_default="0", comment="visits begun")
     owner: Mapped[str | None] = mapped_column(
         comment="the crawler process that holds the claim; null while free"

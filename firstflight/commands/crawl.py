@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crawler import lists, plan, seal, status, store
+from crawler import fetch, optout, plan, seal, status, store
 from crawler.errors import CrawlerError
 from firstflight import crawling
 from firstflight.commit import code_commit
@@ -73,7 +73,14 @@ def command() -> None:
 
 @command.command("plan")
 @click.option("--crawl", "month", required=True, callback=month, help="The month it stands for: 2026-11.")
-@click.option("--list", "source", required=True, type=click.Path(path_type=Path), help="The list, a file.")
+@click.option("--list", "source", required=True, help="The list: a file, or the id of one that was fetched.")
+@click.option(
+    "--opt-out",
+    "opt_out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Sites to leave out, a host a line.  [default: opt-out.txt in the data folder, if there]",
+)
 @click.option("--top", type=click.IntRange(1, plan.TOP_LIMIT), help="Sites from its head.  [default: all]")
 @click.option("--device", type=click.Choice(["desktop"]), default="desktop", show_default=True)
 @click.option("--vantage", default="local", callback=label, show_default=True, help="Where it is made from.")
@@ -101,7 +108,8 @@ def plan_(
     settings: Settings,
     *,
     month: str,
-    source: Path,
+    source: str,
+    opt_out: Path | None,
     top: int | None,
     device: str,
     vantage: str,
@@ -116,10 +124,13 @@ def plan_(
     \b
     Example:
       firstflight crawl plan --crawl 2026-11 --list sites.txt --top 1000
+      firstflight crawl plan --crawl 2026-11 --list tranco:K2LPW --top 10000
     """
     name = CrawlName(month=month, device=device, vantage=vantage, arm=arm, kind=kind)
     with one_line(*EXPECTED):
-        sites = lists.read(source)
+        sites = fetch.find(settings.lists, source)
+        if opt_out is None and settings.opt_out.exists():
+            opt_out = settings.opt_out
         wanted = plan.Plan(
             name=name,
             sites=sites,
@@ -127,6 +138,7 @@ def plan_(
             attempts=attempts,
             budget_s=budget_s,
             commit=code_commit(settings.commit),
+            optout=optout.read(opt_out) if opt_out else None,
         )
         with database(settings) as engine:
             crawl, new = plan.plan(engine, wanted)
@@ -134,7 +146,8 @@ def plan_(
     show(
         {"crawl": str(name), "new": new, "sites": crawl.top, "list": sites.id, "checksum": sites.checksum},
         as_json=as_json,
-        line=f"{name} {done}: {crawl.top:,} sites of {sites.id}",
+        line=f"{name} {done}: {crawl.top:,} sites of {sites.id}"
+        + (f", {crawl.optout_sites:,} opted out" if crawl.optout_sites else ""),
     )
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import event, select, text
 
 from crawler import store
 from crawler.lists import Entry, Sites
+from crawler.optout import OptOut
 from crawler.plan import METHOD_VERSION, Plan, PlanError, plan
 from schema.crawls import CrawlNotFound, find_crawl, name_of
 from schema.partitions import create_partitions
@@ -50,6 +51,34 @@ def test_a_plan_is_a_list_a_crawl_its_sites_and_its_partitions(database: Engine)
             text("SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY relname")
         ).all()
         assert partitions == [f"{name}_{crawl.id}" for name in ("connection", "response", "visit")]
+
+
+def test_sites_that_opted_out_are_not_planned_and_the_others_keep_rank_and_magnitude(
+    database: Engine,
+) -> None:
+    entries = (Entry(1, "a.test", 1000), Entry(2, "www.b.test", 1000), Entry(3, "c.test", 5000))
+    out = OptOut(checksum="f" * 64, hosts=frozenset({"b.test"}))
+    wanted = dataclasses.replace(WANTED, sites=dataclasses.replace(SITES, entries=entries), top=3, optout=out)
+    crawl, _ = plan(database, wanted)
+    assert (crawl.top, crawl.optout_checksum, crawl.optout_sites) == (2, "f" * 64, 1)
+    with database.connect() as connection:
+        sites = connection.execute(select(Site.rank, Site.host, Site.magnitude).order_by(Site.rank)).all()
+    assert [tuple(site) for site in sites] == [(1, "a.test", 1000), (3, "c.test", 5000)]
+
+
+def test_an_opt_out_file_that_changed_since_leaves_the_crawl_as_planned(database_18: Engine) -> None:
+    out = OptOut(checksum="f" * 64, hosts=frozenset({"a.test"}))
+    first, _ = plan(database_18, dataclasses.replace(WANTED, optout=out))
+    for later in (None, OptOut(checksum="e" * 64, hosts=frozenset())):
+        again, new = plan(database_18, dataclasses.replace(WANTED, optout=later))
+        assert (again.id, again.top, again.optout_sites, new) == (first.id, 1, 1, False)
+
+
+def test_a_list_that_opted_out_whole_is_refused(database_18: Engine) -> None:
+    out = OptOut(checksum="f" * 64, hosts=frozenset({"a.test", "b.test"}))
+    with pytest.raises(PlanError, match="everybody in the list l:1 opted out"):
+        plan(database_18, dataclasses.replace(WANTED, optout=out))
+    assert counts(database_18) == (0, 0, 0)
 
 
 def test_the_same_plan_twice_is_one_crawl(database: Engine) -> None:

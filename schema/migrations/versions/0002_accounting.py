@@ -81,6 +81,15 @@ def upgrade() -> None:
     op.add_column(
         "site",
         sa.Column(
+            "magnitude",
+            sa.Integer(),
+            nullable=True,
+            comment="rank that it shares with others where the list ranks by magnitude (CrUX: 1000, 5000, ...); null elsewhere",
+        ),
+    )
+    op.add_column(
+        "site",
+        sa.Column(
             "not_before",
             sa.DateTime(timezone=True),
             nullable=True,
