@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
-from crawler.errors import BrowserMissing
+from crawler import processes
+from crawler.errors import BrowserMissing, LaunchFailed
 from crawler.logstream import LogStream
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ QUIET_FLAGS = (
     "--no-first-run",
 )
 """What keeps the browser from talking on its own account."""
+
+LOG_FLAG = "--log-net-log="
 
 FLAG_LIMIT = 500
 """Characters of a flag that are recorded: the local web's resolver rules are long."""
@@ -64,6 +67,7 @@ class Browser:
         self.identity = identity
         self.log = log
         self._browser = browser
+        self._pid: int | None = None
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -75,7 +79,7 @@ class Browser:
         quic: bool = False,
         playwright: Playwright | None = None,
     ) -> AsyncIterator[Browser]:
-        """Start Chromium; BrowserMissing if that cannot be.
+        """Start Chromium; BrowserMissing if there is none, LaunchFailed if it does not start.
 
         Browsers that share `playwright` share its driver process (128 MB).
         """
@@ -93,7 +97,7 @@ class Browser:
             arguments = [
                 *QUIET_FLAGS,
                 *measuring,
-                f"--log-net-log={log.path}",
+                f"{LOG_FLAG}{log.path}",
                 "--net-log-capture-mode=Everything",
             ]
             try:
@@ -111,7 +115,7 @@ class Browser:
                     identity = await _identity(browser, chromium, recorded)
             except (PlaywrightError, TimeoutError) as exc:
                 reason = (str(exc).strip() or "no answer").splitlines()[0]
-                raise BrowserMissing(
+                raise LaunchFailed(
                     f"{chromium} does not start ({reason}): try it by hand, or reinstall {PACKAGE}"
                 ) from exc
             yield cls(browser, log, identity)
@@ -120,6 +124,13 @@ class Browser:
     def alive(self) -> bool:
         """Whether the process is there and answers Playwright."""
         return self._browser.is_connected()
+
+    def memory_bytes(self) -> int:
+        """Of its processes, all together; 0 once they have ended."""
+        if self._pid is None:
+            # What it was started through stands above it and has the same arguments.
+            self._pid = processes.find(os.fsencode(f"{LOG_FLAG}{self.log.path}"), below=os.getpid())
+        return processes.memory_bytes(self._pid) if self._pid else 0
 
     async def context(self) -> BrowserContext:
         """A fresh profile: no cache, no cookies, no connections of the one before."""

@@ -4,6 +4,7 @@ What can go wrong in the crawler:
 * CrawlerError
   + BrowserError            the machine's side
     - BrowserMissing        there is no Chromium, or it does not start
+      . LaunchFailed        it did not start, or its driver did not; a second try may do better
     - BrowserDied           it is gone and must be replaced; carries what the visit had seen
   + VisitError              the page's side: how a visit ended
     - NavigationError       the page never answered
@@ -39,6 +40,10 @@ class BrowserError(CrawlerError):
 
 class BrowserMissing(BrowserError):
     """Chromium is not there or does not start: nothing can be crawled on this machine."""
+
+
+class LaunchFailed(BrowserMissing):
+    """Chromium is there and did not start: killed, out of memory, or broken for good."""
 
 
 class BrowserDied(BrowserError):

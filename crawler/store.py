@@ -2,8 +2,8 @@
 Claims and what comes of them: the only place where the crawler writes observations.
 
 A claim is a short transaction. Rows, outcome and the claim's release are one other transaction, and only
-while the lease is still ours: so any number of crawlers share a crawl, and a killed one loses nothing and
-doubles nothing.
+while the claim is still ours: so any number of crawlers share a crawl, and a killed one loses nothing and
+doubles nothing. Each of these may be called twice with the same claim: the answer to a commit may be lost.
 
 * StoreError
   + LeaseLost       another crawler took the site over; nothing of this visit was written
@@ -17,7 +17,7 @@ import dataclasses
 import platform
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import and_, func, or_, select, update
 
 from crawler.errors import CrawlerError
 from schema.copying import copy_rows
@@ -27,6 +27,7 @@ from schema.tables import Connection as ConnectionRow
 from schema.tables import Crawl, Response, Site, Visit
 
 if TYPE_CHECKING:
+    import datetime
     from collections.abc import Iterable, Iterator, Mapping
 
     from sqlalchemy import ColumnElement, Connection, Engine
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
     from crawler.browser import Identity
     from crawler.observation import Observation, Row
 
-LEASE_MARGIN_S = 60.0
+LEASE_S = 15.0
+"""How long a claim lasts beyond the last sign of life of its crawler (crawler.leases)."""
+
+MARGIN_S = 60.0
 """Beyond the visit's budget: for a browser's slow end and the writing."""
 
 ATTEMPT_LIMIT = 1000
@@ -85,6 +89,11 @@ class Stored:
     is_final: bool
 
 
+def longest_s(crawl: Crawl) -> float:
+    """Seconds after which a claim is renewed no more: its crawler hangs, though its process lives."""
+    return crawl.budget_s * (crawl.loads + crawl.inner_pages) + MARGIN_S
+
+
 def claim(engine: Engine, crawl: Crawl, *, owner: str) -> Claim | None:
     """The next free site, or None if there is none now; sites that had an attempt come last."""
     free = (
@@ -101,11 +110,10 @@ def claim(engine: Engine, crawl: Crawl, *, owner: str) -> Claim | None:
         .cte("free")
         .prefix_with("MATERIALIZED")
     )
-    lease = func.make_interval(0, 0, 0, 0, 0, 0, crawl.budget_s + LEASE_MARGIN_S)
     statement = (
         update(Site)
         .where(Site.crawl_id == crawl.id, Site.rank == free.c.rank)
-        .values(owner=owner, lease_expires_at=func.now() + lease, attempts=Site.attempts + 1)
+        .values(owner=owner, lease_expires_at=_lease(), attempts=Site.attempts + 1)
         .returning(Site.rank, Site.host, Site.attempts)
     )
     with engine.begin() as connection:
@@ -115,13 +123,28 @@ def claim(engine: Engine, crawl: Crawl, *, owner: str) -> Claim | None:
     return Claim(crawl_id=crawl.id, rank=row.rank, host=row.host, attempt=row.attempts, owner=owner)
 
 
-def release(engine: Engine, ours: Claim) -> None:
-    """Give a claim back without a visit: as if it had never been made."""
+def renew(engine: Engine, claims: Iterable[Claim]) -> None:
+    """Extend the leases of claims that are still ours."""
+    ours = [and_(*_still(claim)) for claim in claims]
+    if not ours:
+        return
+    # A row that is locked is being written by us, and cannot be claimed: waiting for it would let others expire.
+    free = select(Site.crawl_id, Site.rank).where(or_(*ours)).with_for_update(skip_locked=True).cte("held")
+    with engine.begin() as connection:
+        connection.execute(
+            update(Site)
+            .where(Site.crawl_id == free.c.crawl_id, Site.rank == free.c.rank)
+            .values(lease_expires_at=_lease())
+        )
+
+
+def release(engine: Engine, ours: Claim, *, counts: bool = False) -> None:
+    """Give a claim back without a visit: as if it had never been made, or as an attempt that counts."""
     with engine.begin() as connection:
         connection.execute(
             update(Site)
             .where(*_still(ours))
-            .values(owner=None, lease_expires_at=None, attempts=Site.attempts - 1)
+            .values(owner=None, lease_expires_at=None, attempts=Site.attempts - (0 if counts else 1))
         )
 
 
@@ -131,7 +154,9 @@ def store(engine: Engine, crawl: Crawl, ours: Claim, observation: Observation) -
     is_final = outcome not in RETRIED or ours.attempt >= crawl.attempts
     with engine.begin() as connection:
         _check_open(connection, ours.crawl_id)
-        _give_up(connection, ours, is_final=is_final, more=len(observation.more))
+        if not _give_up(connection, ours, is_final=is_final, more=len(observation.more)):
+            _check_stored(connection, ours)
+            return Stored(outcome=outcome, is_final=is_final)
         _write(connection, ours, observation, is_final=is_final)
         for number, one in enumerate(observation.more, ours.attempt + 1):
             _write(connection, dataclasses.replace(ours, attempt=number), one, is_final=False)
@@ -183,7 +208,8 @@ def _check_open(connection: Connection, crawl_id: int) -> None:
         raise CrawlSealed(f"the crawl was sealed at {sealed_at:%Y-%m-%d %H:%M}: nothing is written any more")
 
 
-def _give_up(connection: Connection, ours: Claim, *, is_final: bool, more: int) -> None:
+def _give_up(connection: Connection, ours: Claim, *, is_final: bool, more: int) -> bool:
+    """Whether the claim was ours to give up."""
     done = connection.execute(
         update(Site)
         .where(*_still(ours))
@@ -194,10 +220,22 @@ def _give_up(connection: Connection, ours: Claim, *, is_final: bool, more: int) 
             final_visit_id=ours.visit_id if is_final else None,
         )
     )
-    if done.rowcount != 1:
+    return done.rowcount == 1
+
+
+def _check_stored(connection: Connection, ours: Claim) -> None:
+    """A claim is gone when another took it over, or when we have stored the visit and were not told so."""
+    there = connection.scalar(
+        select(Visit.owner).where(Visit.crawl_id == ours.crawl_id, Visit.id == ours.visit_id)
+    )
+    if there != ours.owner:
         raise LeaseLost(
             f"{ours.host}: the claim expired and another crawler took it over; nothing of this visit was stored"
         )
+
+
+def _lease() -> ColumnElement[datetime.datetime]:
+    return func.now() + func.make_interval(0, 0, 0, 0, 0, 0, LEASE_S)
 
 
 def open_sites(engine: Engine, crawl: Crawl) -> int:

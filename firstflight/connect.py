@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import TYPE_CHECKING
 
 from schema import embedded, migrations
 from schema.database import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from sqlalchemy import Engine
@@ -25,6 +26,13 @@ def embedded_folder(settings: Settings) -> Path:
 def database_url(settings: Settings) -> str:
     """The URL of the database; the embedded server is started if there is none in the settings."""
     return settings.database_url or embedded.start(embedded_folder(settings))
+
+
+def revival(settings: Settings) -> Callable[[], object] | None:
+    """What starts the database again when it has died: nobody else does so for the embedded one."""
+    if settings.database_url:
+        return None
+    return functools.partial(embedded.start, embedded_folder(settings))
 
 
 def engine(settings: Settings) -> Engine:

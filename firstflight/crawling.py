@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import functools
+import contextlib
+import dataclasses
 import json
 import signal
 from collections import Counter
@@ -13,9 +14,11 @@ import click
 from tqdm import tqdm
 
 from crawler import store
-from crawler.run import STOPPED, Loop, Tally
+from crawler.run import STOPPED, Limits, Loop, Tally
+from firstflight.scratch import scratch_folder
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from sqlalchemy import Engine
@@ -24,6 +27,19 @@ if TYPE_CHECKING:
 
 LOCAL_WEB = "localweb"
 """The kind of crawl that the bundled web is for."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """How a run was asked for."""
+
+    chromium: Path
+    flags: tuple[str, ...]
+    browsers: int
+    minutes: float
+    limits: Limits
+    revive: Callable[[], object] | None
+    """Starts the database again, where it is the embedded one."""
 
 
 class StateError(Exception):
@@ -53,21 +69,15 @@ def local_web_flags(crawl: Crawl, state: Path | None) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def crawl(
-    engine: Engine, crawl: Crawl, *, chromium: Path, flags: tuple[str, ...], browsers: int, minutes: float
-) -> tuple[Tally, int]:
+def crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, int]:
     """Run the claim loop with Chromium; what it did, and the exit code: 0, or 128 and the signal's number."""
-    return asyncio.run(
-        _crawl(engine, crawl, chromium=chromium, flags=flags, browsers=browsers, minutes=minutes)
-    )
+    with scratch_folder():
+        return asyncio.run(_crawl(engine, crawl, wanted))
 
 
-async def _crawl(
-    engine: Engine, crawl: Crawl, *, chromium: Path, flags: tuple[str, ...], browsers: int, minutes: float
-) -> tuple[Tally, int]:
-    from playwright.async_api import async_playwright
-
+async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, int]:
     from crawler.browser import Browser
+    from crawler.driver import Drivers
     from crawler.visit import visit
 
     stop = asyncio.Event()
@@ -81,22 +91,36 @@ async def _crawl(
             bar.set_postfix(outcomes, refresh=False)
             bar.update(visit.is_final)
 
-        async with async_playwright() as playwright:
-            launch = functools.partial(
-                Browser.launch, chromium, flags=flags, quic=crawl.arm == "quic", playwright=playwright
-            )
+        async with Drivers(_say) as drivers:
+
+            @contextlib.asynccontextmanager
+            async def launch() -> AsyncIterator[Browser]:
+                async with (
+                    drivers.lend() as playwright,
+                    Browser.launch(
+                        wanted.chromium, flags=wanted.flags, quic=crawl.arm == "quic", playwright=playwright
+                    ) as browser,
+                ):
+                    yield browser
+
             tally = await Loop(
                 engine=engine,
                 crawl=crawl,
                 launch=launch,
                 visit=visit,
-                browsers=browsers,
-                minutes=minutes,
+                browsers=wanted.browsers,
+                minutes=wanted.minutes,
                 stop=stop,
                 stored=stored,
-                say=lambda line: click.echo(line, err=True),
+                say=_say,
+                limits=wanted.limits,
+                revive=wanted.revive,
             ).run()
     return tally, 128 + received[0] if tally.ended == STOPPED and received else 0
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)
 
 
 def catch_signals(stop: asyncio.Event) -> list[int]:

@@ -13,9 +13,10 @@ import click
 
 from crawler import fetch, optout, plan, seal, status, store
 from crawler.errors import CrawlerError
+from crawler.run import DEFAULTS, Limits
 from firstflight import crawling
 from firstflight.commit import code_commit
-from firstflight.connect import database
+from firstflight.connect import database, revival
 from firstflight.errors import one_line
 from schema.crawls import CrawlNotFound, crawls, find_crawl, name_of
 from schema.database import DatabaseError
@@ -169,10 +170,43 @@ def plan_(
     type=click.Path(path_type=Path),
     help="Crawl the local web that wrote this state.",
 )
+@click.option(
+    "--pages-per-browser",
+    type=click.IntRange(1),
+    default=DEFAULTS.pages_per_browser,
+    show_default=True,
+    help="After which a browser is replaced.",
+)
+@click.option(
+    "--browser-memory",
+    "browser_memory_mb",
+    type=click.IntRange(1),
+    default=DEFAULTS.browser_memory_mb,
+    show_default=True,
+    help="MB of one browser's processes, above which it is replaced.",
+)
+@click.option(
+    "--database-patience",
+    "database_patience_s",
+    type=click.FloatRange(0),
+    callback=finite,
+    default=DEFAULTS.database_patience_s,
+    show_default=True,
+    help="Seconds that the database may be away.",
+)
 @AS_JSON
 @click.pass_context
 def run(
-    ctx: click.Context, *, name: str, browsers: int, minutes: float, state: Path | None, as_json: bool
+    ctx: click.Context,
+    *,
+    name: str,
+    browsers: int,
+    minutes: float,
+    state: Path | None,
+    pages_per_browser: int,
+    browser_memory_mb: int,
+    database_patience_s: float,
+    as_json: bool,
 ) -> None:
     """Visit what is left of a crawl, until the queue is empty or the minutes are over.
 
@@ -190,9 +224,19 @@ def run(
         if crawl.sealed_at is not None:
             raise store.CrawlSealed(f"{name_of(crawl)} is sealed: it is never written again")
         flags = crawling.local_web_flags(crawl, state)
-        tally, code = crawling.crawl(
-            engine, crawl, chromium=settings.chromium, flags=flags, browsers=browsers, minutes=minutes
+        wanted = crawling.Wanted(
+            chromium=settings.chromium,
+            flags=flags,
+            browsers=browsers,
+            minutes=minutes,
+            limits=Limits(
+                pages_per_browser=pages_per_browser,
+                browser_memory_mb=browser_memory_mb,
+                database_patience_s=database_patience_s,
+            ),
+            revive=revival(settings),
         )
+        tally, code = crawling.crawl(engine, crawl, wanted)
     show(
         {"crawl": str(name_of(crawl)), **dataclasses.asdict(tally)},
         as_json=as_json,

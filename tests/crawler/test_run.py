@@ -13,13 +13,13 @@ from sqlalchemy import text
 
 from crawler import store
 from crawler.browser import Identity
-from crawler.errors import BrowserDied, BrowserMissing
-from crawler.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Loop, Tally
+from crawler.errors import BrowserDied, BrowserMissing, LaunchFailed
+from crawler.run import DIED, MEMORY, PAGES, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Loop, Tally
 from schema.database import DatabaseError
 from tests.crawler.made_up_visits import observation, planned
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
     from sqlalchemy import Engine
 
@@ -38,6 +38,8 @@ class Browsers:
     product: str = "Chromium 156.0"
     launched: int = 0
     running: int = 0
+    alive: bool = True
+    memory: int = 0
     visited: list[str] = dataclasses.field(default_factory=list)
 
     @contextlib.asynccontextmanager
@@ -49,6 +51,9 @@ class Browsers:
             yield cast("Browser", self)
         finally:
             self.running -= 1
+
+    def memory_bytes(self) -> int:
+        return self.memory
 
     async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
         self.visited.append(host)
@@ -134,7 +139,7 @@ def test_a_browser_that_dies_leaves_a_row_and_is_replaced(database_18: Engine) -
     crawl = planned(database_18, sites=3, attempts=2)
     played = Browsers(deadly)
     tally = run(database_18, crawl, played, browsers=1)
-    assert tally == Tally(ended=QUEUE_EMPTY, visits=4, final=3, browsers_replaced=2)
+    assert tally == Tally(ended=QUEUE_EMPTY, visits=4, final=3, browsers_replaced={DIED: 2})
     assert played.launched == 3 - (played.visited[-1] == "s2.test")
     with database_18.connect() as connection:
         ends = connection.scalars(text("SELECT outcome FROM visit WHERE rank = 2 ORDER BY attempt")).all()
@@ -230,7 +235,7 @@ def test_a_missing_browser_ends_the_run_and_claims_nothing(database_18: Engine) 
     assert sites(database_18) == [(rank, 0, None, False) for rank in (1, 2, 3)]
 
 
-def test_a_bug_in_one_visit_ends_the_run_and_gives_all_claims_back(database_18: Engine) -> None:
+def test_a_bug_in_one_visit_ends_the_run_and_its_site_comes_last_in_the_next(database_18: Engine) -> None:
     async def broken(host: str) -> Observation:
         if host == "s2.test":
             raise ZeroDivisionError
@@ -239,7 +244,109 @@ def test_a_bug_in_one_visit_ends_the_run_and_gives_all_claims_back(database_18: 
     crawl = planned(database_18)
     with pytest.raises(ZeroDivisionError):
         run(database_18, crawl, Browsers(broken))
-    assert sites(database_18) == [(rank, 0, None, False) for rank in (1, 2, 3)]
+    assert sites(database_18) == [(1, 0, None, False), (2, 1, None, False), (3, 0, None, False)]
+    repaired = Browsers(fine)
+    assert run(database_18, crawl, repaired, browsers=1) == Tally(ended=QUEUE_EMPTY, visits=3, final=3)
+    assert repaired.visited == ["s1.test", "s3.test", "s2.test"]
+
+
+def test_a_browser_is_replaced_after_its_pages_and_when_its_memory_passes_the_bound(
+    database_18: Engine,
+) -> None:
+    async def hungry(host: str) -> Observation:
+        played.memory = 1_000_001 if host == "s8.test" else 1_000_000
+        return observation()
+
+    crawl = planned(database_18, sites=9)
+    played = Browsers(hungry)
+    limits = Limits(pages_per_browser=3, browser_memory_mb=1)
+    tally = run(database_18, crawl, played, browsers=1, limits=limits)
+    assert tally == Tally(ended=QUEUE_EMPTY, visits=9, final=9, browsers_replaced={PAGES: 2, MEMORY: 1})
+    assert played.launched == 4
+
+
+def test_a_browser_too_large_from_its_start_visits_one_page_all_the_same(database_18: Engine) -> None:
+    crawl = planned(database_18, sites=2)
+    played = Browsers(fine, memory=10**9)
+    tally = run(database_18, crawl, played, browsers=1, limits=Limits(browser_memory_mb=1))
+    assert (tally.final, tally.browsers_replaced) == (2, {MEMORY: 2})
+
+
+def test_a_browser_found_dead_between_two_visits_costs_no_site_an_attempt(database_18: Engine) -> None:
+    async def last(host: str) -> Observation:
+        played.alive = host != "s1.test"
+        return observation()
+
+    crawl = planned(database_18, sites=2)
+    played = Browsers(last)
+    launch = played.launch
+
+    @contextlib.asynccontextmanager
+    async def revived() -> AsyncIterator[Browser]:
+        played.alive = True
+        async with launch() as browser:
+            yield browser
+
+    played.launch = revived  # type: ignore[method-assign]
+    tally = run(database_18, crawl, played, browsers=1)
+    assert tally == Tally(ended=QUEUE_EMPTY, visits=2, final=2, browsers_replaced={DIED: 1})
+    assert sites(database_18) == [(1, 1, None, True), (2, 1, None, True)]
+
+
+@pytest.mark.parametrize("failures", [2, 3])
+def test_a_browser_that_does_not_start_is_tried_thrice(
+    database_18: Engine, failures: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.run.LAUNCH_PAUSE_S", 0.01)
+    crawl = planned(database_18, sites=1)
+    played = Browsers(fine)
+    launch, said = played.launch, list[str]()
+
+    @contextlib.asynccontextmanager
+    async def sometimes() -> AsyncIterator[Browser]:
+        nonlocal failures
+        failures -= 1
+        if failures >= 0:
+            raise LaunchFailed("no room")
+        async with launch() as browser:
+            yield browser
+
+    played.launch = sometimes  # type: ignore[method-assign]
+    with contextlib.ExitStack() as stack:
+        if failures == 3:
+            stack.enter_context(pytest.raises(LaunchFailed))
+        run(database_18, crawl, played, browsers=1, said=said)
+    assert said == ["no room; trying again"] * 2
+    assert sites(database_18) == [(1, int(played.launched), None, bool(played.launched))]
+
+
+def test_a_slow_visit_keeps_its_claim_beyond_the_lease(
+    database_18: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def slow(host: str) -> Observation:
+        await asyncio.sleep(2)
+        assert store.claim(database_18, crawl, owner="other") is None
+        return observation()
+
+    monkeypatch.setattr(store, "LEASE_S", 0.6)
+    monkeypatch.setattr("crawler.leases.RENEW_S", 0.2)
+    crawl = planned(database_18, sites=1)
+    assert run(database_18, crawl, Browsers(slow)) == Tally(ended=QUEUE_EMPTY, visits=1, final=1)
+
+
+def test_a_visit_that_hangs_loses_its_claim(database_18: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def hangs(host: str) -> Observation:
+        async with asyncio.timeout(10):
+            while (claim := store.claim(database_18, crawl, owner="other")) is None:
+                await asyncio.sleep(0.1)
+        store.store(database_18, crawl, claim, observation())
+        return observation()
+
+    monkeypatch.setattr(store, "LEASE_S", 0.6)
+    monkeypatch.setattr(store, "MARGIN_S", 0.0)
+    monkeypatch.setattr("crawler.leases.RENEW_S", 0.2)
+    crawl = planned(database_18, sites=1, budget_s=1.0)
+    assert run(database_18, crawl, Browsers(hangs), browsers=1) == Tally(ended=QUEUE_EMPTY, lost=1)
 
 
 def test_another_browser_build_is_refused_before_it_visits(database_18: Engine) -> None:
@@ -251,25 +358,31 @@ def test_another_browser_build_is_refused_before_it_visits(database_18: Engine) 
     assert newer.visited == []
 
 
-def test_a_database_that_goes_away_in_mid_run_ends_it_and_nothing_is_half_written(database: Engine) -> None:
-    crawl = planned(database, sites=5)
+@contextlib.contextmanager
+def closed(database: Engine) -> Iterator[None]:
+    """Nobody is let in, and everybody out."""
     url = database.url.set(drivername="postgresql", database="postgres").render_as_string(hide_password=False)
     name = database.url.database
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+        try:
+            yield
+        finally:
+            other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+
+
+def test_a_database_that_stays_away_ends_the_run_and_nothing_is_half_written(database: Engine) -> None:
+    crawl = planned(database, sites=5)
 
     async def cut(host: str) -> Observation:
         if len(played.visited) == 3:
-            with psycopg.connect(url, autocommit=True) as other:
-                other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-                other.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name]
-                )
+            stack.enter_context(closed(database))
         return observation()
 
     played = Browsers(cut)
-    with pytest.raises(DatabaseError):
-        run(database, crawl, played, browsers=1)
-    with psycopg.connect(url, autocommit=True) as other:
-        other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    with contextlib.ExitStack() as stack, pytest.raises(DatabaseError):
+        run(database, crawl, played, browsers=1, limits=Limits(database_patience_s=0.5))
     assert visits(database) == 2
     with database.begin() as connection:  # as time would
         connection.execute(text("UPDATE site SET lease_expires_at = now() WHERE owner IS NOT NULL"))
@@ -277,3 +390,36 @@ def test_a_database_that_goes_away_in_mid_run_ends_it_and_nothing_is_half_writte
     with database.connect() as connection:
         counted = "SELECT count(*), count(DISTINCT rank) FROM visit WHERE is_final"
         assert tuple(connection.execute(text(counted)).one()) == (5, 5)
+
+
+def test_a_database_that_comes_back_in_time_is_waited_for_and_no_visit_is_lost(database: Engine) -> None:
+    crawl = planned(database, sites=5)
+    said: list[str] = []
+
+    async def cut(host: str) -> Observation:
+        if len(played.visited) == 3:
+            stack.enter_context(closed(database))
+            asyncio.get_running_loop().call_later(1.5, stack.close)
+        return observation()
+
+    played = Browsers(cut)
+    with contextlib.ExitStack() as stack:
+        tally = run(database, crawl, played, browsers=2, said=said)
+    assert tally == Tally(ended=QUEUE_EMPTY, visits=5, final=5)
+    assert sites(database) == [(rank, 1, None, True) for rank in range(1, 6)]
+    assert len(said) == 2
+    assert "waiting for it for up to 300 seconds" in said[0]
+    assert said[1] == "the database is back"
+
+
+def test_a_crawl_that_waits_for_its_database_can_be_stopped(database_18: Engine) -> None:
+    crawl = planned(database_18, sites=2)
+    stop = asyncio.Event()
+
+    async def cut(host: str) -> Observation:
+        stack.enter_context(closed(database_18))
+        asyncio.get_running_loop().call_later(0.5, stop.set)
+        return observation()
+
+    with contextlib.ExitStack() as stack, pytest.raises(DatabaseError):
+        run(database_18, crawl, Browsers(cut), browsers=1, stop=stop)

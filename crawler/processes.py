@@ -1,0 +1,75 @@
+"""Process trees and their memory, read from /proc (proc(5)): a few lines, and open to every user."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from pathlib import Path
+
+OWN_MEMORY = ("RssAnon:", "RssShmem:")
+"""Lines of /proc/PID/status that count. A browser's processes map the same binaries: those would count in each."""
+
+
+def parents() -> dict[int, int]:
+    """Every process there is, and its parent."""
+    found = {}
+    for entry in os.scandir("/proc"):
+        if entry.name.isdecimal():
+            try:
+                stat = Path(entry.path, "stat").read_bytes()
+            except OSError:  # it has just ended
+                continue
+            # The name before it stands in parentheses and may hold anything, spaces and parentheses too.
+            found[int(entry.name)] = int(stat[stat.rindex(b")") + 4 :].split(b" ", 1)[0])
+    return found
+
+
+def descendants(root: int, among: dict[int, int] | None = None) -> list[int]:
+    """Children of `root`, their children, and so on; parents before their children."""
+    children = defaultdict(list)
+    for pid, parent in (parents() if among is None else among).items():
+        children[parent].append(pid)
+    found = list(children[root])
+    for pid in found:
+        found += children[pid]
+    return found
+
+
+def arguments(pid: int) -> list[bytes]:
+    """How it was called; empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]
+    except OSError:
+        return []
+
+
+def find(argument: bytes, *, below: int) -> int | None:
+    """The topmost process below another that was called with `argument`."""
+    return next((pid for pid in descendants(below) if argument in arguments(pid)), None)
+
+
+def runs(pid: int) -> bool:
+    """Whether it is there, and not only its number: a zombie has no memory."""
+    return bool(_status(pid))
+
+
+def memory_bytes(root: int) -> int:
+    """Memory that a process and its descendants have of their own: anonymous and shared pages, no files.
+
+    What two of them share counts twice: more than PSS (proc(5)), which only root may read of sandboxed renderers.
+    """
+    return sum(own_memory_bytes(pid) for pid in [root, *descendants(root)])
+
+
+def own_memory_bytes(pid: int) -> int:
+    """The same of one process."""
+    return sum(_status(pid))
+
+
+def _status(pid: int) -> list[int]:
+    """The values of OWN_MEMORY in bytes; none for a zombie, and for what has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    return [int(line.split()[1]) * 1024 for line in lines if line.startswith(OWN_MEMORY)]
