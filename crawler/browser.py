@@ -136,15 +136,15 @@ class Browser:
         """A fresh profile: no cache, no cookies, no connections of the one before."""
         return await self._browser.new_context(accept_downloads=False)
 
-    async def drained(self, context: BrowserContext) -> bool:
-        """Wait until all that the browser has logged so far has been read; False if it does not come.
+    async def drained(self, context: BrowserContext, *, timeout_s: float = MARK_TIMEOUT_S) -> bool:
+        """Wait until all that the browser has logged so far has been read; False if it does not come in time.
 
         Chromium holds back up to 14 events until more come. Setting cookies makes more, at no traffic.
         """
         names, passed = self.log.mark()
         cookies = [{"name": name, "value": "1", "url": "http://firstflight.invalid/"} for name in names]
         try:
-            async with asyncio.timeout(MARK_TIMEOUT_S):
+            async with asyncio.timeout(timeout_s):
                 await context.add_cookies(cookies)  # type: ignore[arg-type]  # a TypedDict by another name
                 await passed.wait()
         except (TimeoutError, PlaywrightError):

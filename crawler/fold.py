@@ -37,6 +37,9 @@ URLS_LIMIT = 64 * 1024 * 1024
 _GROUP_HOST = re.compile(r"(?:https?|wss?)://(\[[^\]]*\]|[^:/ <>]+)")
 _STATUS = re.compile(r"^\S+ +(\d{3})\b")
 
+MAIN_FRAME = "main frame"
+"""Exchange.frame of the page's own document, and of a popup's."""
+
 IO_PENDING = -1
 NETWORK_CHANGED = -21
 CACHE_MISS = -400
@@ -79,6 +82,11 @@ class Fold:
         """The next event of the log."""
         if self.stop_ms is None or event.time_ms <= self.stop_ms:
             HANDLERS[event.name](self, event)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a byte has come for a document of a main frame."""
+        return any(exchange.frame == MAIN_FRAME and exchange.sizes()[0] for exchange in self._order)
 
     def finish(self) -> Traffic:
         """What it amounts to."""

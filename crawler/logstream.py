@@ -48,6 +48,7 @@ class LogStream:
         """Requests of the network stack that have not ended, of whichever frame or worker."""
         self.last_request_ms = 0
         self._began_ms = 0
+        self._lost_before = 0
         self._fold = Fold()
         self._folding = threading.Lock()
         self._bug: BaseException | None = None
@@ -66,6 +67,7 @@ class LogStream:
         """Forget what was and record anew; the time at which the recording began."""
         with self._folding:
             self.open_requests = set()
+            self._lost_before = self._lost()
             self._fold = Fold()
             self._began_ms = self.last_request_ms = now_ms()
             return self._began_ms
@@ -82,6 +84,20 @@ class LogStream:
         if self._bug is not None:
             raise self._bug
         return fold.finish()
+
+    @property
+    def lines_lost(self) -> int:
+        """Lines of the recording that could not be read: what they said is in no size."""
+        return self._lost() - self._lost_before
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a byte has come for a document of a main frame, as far as the log has been read."""
+        with self._folding:
+            return self._fold.is_answered
+
+    def _lost(self) -> int:
+        return self.reader.ignored + self.splitter.dropped
 
     def error_name(self, number: int) -> str:
         """Chromium's name of a network error."""

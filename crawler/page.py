@@ -1,4 +1,4 @@
-"""What the page itself says of its requests: who asked for what, and when it had loaded.
+"""What the page itself says of its requests: who asked for what.
 
 A fold over events of the DevTools protocol; sizes are no business of it.
 """
@@ -16,7 +16,6 @@ EVENTS = (
     "Network.responseReceived",
     "Network.loadingFinished",
     "Network.loadingFailed",
-    "Page.loadEventFired",
 )
 """Events to feed."""
 
@@ -60,13 +59,8 @@ class PageFacts:
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
-        self.load_ms: int | None = None
-        """Of the load event, on the monotonic clock."""
-        self.document_failed = False
-        """Whether the main document broke off: then there may never be a load event."""
         self._url_characters = 0
         self._open: dict[str, Asked] = {}
-        self._document: str | None = None
 
     @property
     def outstanding(self) -> int:
@@ -75,9 +69,7 @@ class PageFacts:
 
     def feed(self, method: str, params: dict[str, Any]) -> None:
         """The next event."""
-        if method == "Page.loadEventFired":
-            self.load_ms = int(float(params.get("timestamp", 0)) * 1000)
-        elif method == "Network.requestWillBeSent":
+        if method == "Network.requestWillBeSent":
             self._request(params)
         else:
             self._response(method, params)
@@ -94,7 +86,6 @@ class PageFacts:
         kind = RESOURCE_TYPES.get(str(params.get("type")))
         asked = Asked(url.partition("#")[0], initiator, kind)
         self.asked.append(asked)
-        self._document = self._document or str(params.get("requestId"))
         self._open[str(params.get("requestId"))] = asked
 
     def _response(self, method: str, params: dict[str, Any]) -> None:
@@ -111,7 +102,6 @@ class PageFacts:
                 asked.in_memory = False
         else:
             asked.failure = params.get("errorText") if method == "Network.loadingFailed" else None
-            self.document_failed |= bool(asked.failure) and request_id == self._document
             del self._open[request_id]
 
 

@@ -40,3 +40,25 @@ def test_what_comes_late_of_one_visit_is_no_part_of_the_next(tmp_path: Path) -> 
         return [exchange.url for exchange in log.finish().exchanges]
 
     assert asyncio.run(run()) == ["https://now.test/"]
+
+
+def test_lines_that_cannot_be_read_are_counted_in_the_visit_that_they_came_in(tmp_path: Path) -> None:
+    async def run() -> list[int]:
+        log = LogStream(tmp_path / "log")
+        counts = []
+        with log.path.open("w", encoding="utf-8") as browser:
+            browser.write(FIRST_LINE)
+            for broken in (0, 2, 1):
+                began = log.begin()
+                line = asked("https://now.test/", 1, began)
+                browser.write(line + line.replace(':{"id"', ':{"id:', 1) * broken + asked("", 2, began))
+                browser.flush()
+                async with asyncio.timeout(5):
+                    while log.lines_lost < broken:
+                        await asyncio.sleep(0.01)
+                await asyncio.sleep(0.1)
+                counts.append(log.lines_lost)
+        await asyncio.to_thread(log.close)
+        return counts
+
+    assert asyncio.run(run()) == [0, 2, 1]

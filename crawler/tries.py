@@ -1,0 +1,122 @@
+"""One try of one scheme: what is known of it when it is over, which of two tries counts, and the outcome of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from crawler.errors import (
+    BadResponse,
+    ConnectError,
+    NetworkChanged,
+    PageCrashed,
+    TLSError,
+    VisitError,
+    VisitTimeout,
+)
+from crawler.fold import MAIN_FRAME, Traffic
+from crawler.observation import Observation
+from crawler.page import PageFacts
+from crawler.rows import Rows, Times, rows, text
+
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Callable
+
+    from crawler.document import MainDocument
+
+UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
+"""Ends of an https try after which http is tried, where no response had come."""
+
+SAYS_NOTHING = (ConnectError, VisitTimeout)
+"""Ends of an http try that say no more of the site than https had said: port 80 may be closed or filtered."""
+
+
+@dataclasses.dataclass(slots=True)
+class Try:
+    """One try of one scheme."""
+
+    scheme: str
+    started_at: datetime.datetime
+    start_ms: int
+    facts: PageFacts = dataclasses.field(default_factory=PageFacts)
+    document: MainDocument | None = None
+    """None until there was a page."""
+    stop_reason: str = "failed"
+    error: VisitError | None = None
+    last_event_s: float = 0.0
+    ended_at: datetime.datetime | None = None
+    lost: bool = False
+    """Whether the recording itself is not whole."""
+    broken: str | None = None
+    """Why the browser must be replaced; what it had recorded may be whole all the same."""
+    traffic: Traffic = dataclasses.field(default_factory=lambda: Traffic([], [], 0))
+    log_lines_lost: int = 0
+
+    @property
+    def answered(self) -> bool:
+        """Whether anything came back for the page itself."""
+        return any(one.frame == MAIN_FRAME and one.sizes()[0] for one in self.traffic.exchanges)
+
+    @property
+    def wants_http(self) -> bool:
+        """Whether the other scheme is to be tried."""
+        return isinstance(self.error, UNANSWERED) and not self.broken and not self.answered
+
+    def counts_after(self, first: Try) -> bool:
+        """Whether this try, of http, says more of the site than `first`, of https, did."""
+        if self.broken or self.answered or self.traffic.is_disturbed:
+            return True
+        if isinstance(self.error, SAYS_NOTHING):
+            return False
+        # Both brought nothing: a certificate or a TLS alert came from the site itself.
+        return not isinstance(first.error, TLSError)
+
+    def observation(self, *, salt: bytes, error_name: Callable[[int], str]) -> Observation:
+        """What is stored of it."""
+        made: Rows = rows(
+            self.traffic, self.facts.asked, start_ms=self.start_ms, salt=salt, error_name=error_name
+        )
+        index = self.document.among(self.traffic.exchanges) if self.document else None
+        if index is None and self.document is not None and self.document.is_shown:
+            self.lost = True  # a document is shown of which the log has no trace
+        main = None if index is None else made.responses[index]
+        error = str(self.error) if self.error else main["failure"] if main else None
+        load_ms = self.document.load_ms if self.document else None
+        return Observation(
+            visit={
+                "outcome": self._outcome(main),
+                "stop_reason": self.stop_reason,
+                "error": text(error),
+                "scheme": self.scheme,
+                "status": main["status"] if main else None,
+                "main_response_id": main["id"] if main else None,
+                "final_scheme": main["scheme"] if main else None,
+                "final_host": main["host"] if main else None,
+                "hsts_upgrades": self.traffic.hsts_upgrades,
+                "started_at": self.started_at,
+                "ended_at": self.ended_at,
+                "load_us": Times(self.start_ms).us(load_ms),
+                "wall": None,
+                "consent": None,
+                "retry_after_s": None,
+                "received_bytes": made.received_bytes,
+                "coverage": made.coverage,
+                "decrypted_coverage": made.decrypted_coverage,
+                "log_lines_lost": self.log_lines_lost,
+                "unfiltered_egress": True,
+            },
+            connections=made.connections,
+            responses=made.responses,
+        )
+
+    def _outcome(self, main: dict[str, Any] | None) -> str:
+        if isinstance(self.error, PageCrashed) or self.lost:
+            return PageCrashed.outcome
+        if self.traffic.is_disturbed:
+            return NetworkChanged.outcome
+        if main is not None and (main["status"] or 0) >= 400:
+            return "http_error"
+        if self.error is not None:
+            return self.error.outcome
+        return BadResponse.outcome if main is None or main["failure"] else "ok"

@@ -1,0 +1,75 @@
+"""Which of two tries counts, and what its outcome is."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from crawler.document import MainDocument
+from crawler.errors import BadResponse, ConnectError, NavigationAborted, TLSError, VisitError, VisitTimeout
+from crawler.exchange import Exchange
+from crawler.fold import NETWORK_CHANGED, Traffic
+from crawler.http1 import MessageReader
+from crawler.tries import Try
+
+CERTIFICATE = TLSError("net::ERR_CERT_DATE_INVALID")
+REFUSED = ConnectError("net::ERR_CONNECTION_REFUSED")
+EMPTY = BadResponse("net::ERR_EMPTY_RESPONSE")
+SILENT = VisitTimeout("the time budget ran out")
+
+
+def ended(scheme: str, error: VisitError | None, *, received: int = 0, number: int | None = None) -> Try:
+    one = Try(scheme, datetime.datetime.now(datetime.UTC), 0)
+    one.error = error
+    exchange = Exchange(f"{scheme}://a.test/", "GET", "main frame", 0)
+    exchange.message = MessageReader()
+    exchange.message.feed(b"x" * received)
+    exchange.error = number
+    one.traffic = Traffic([], [exchange], 0)
+    return one
+
+
+@pytest.mark.parametrize(
+    ("https", "http", "received", "kept"),
+    [
+        (CERTIFICATE, SILENT, 0, "https"),
+        (CERTIFICATE, REFUSED, 0, "https"),
+        (CERTIFICATE, EMPTY, 0, "https"),
+        (CERTIFICATE, None, 100, "http"),
+        (CERTIFICATE, SILENT, 100, "http"),
+        (REFUSED, SILENT, 0, "https"),
+        (REFUSED, EMPTY, 0, "http"),
+        (REFUSED, NavigationAborted("Download is starting"), 100, "http"),
+        (SILENT, REFUSED, 0, "https"),
+        (SILENT, SILENT, 0, "https"),
+        (EMPTY, SILENT, 0, "https"),
+    ],
+    ids=str,
+)
+def test_of_two_tries_the_one_that_says_more_of_the_site_is_kept(
+    https: VisitError, http: VisitError | None, received: int, kept: str
+) -> None:
+    first, second = ended("https", https), ended("http", http, received=received)
+    assert first.wants_http
+    assert (second if second.counts_after(first) else first).scheme == kept
+
+
+def test_a_network_that_changed_leaves_it_open_what_http_would_have_brought() -> None:
+    second = ended("http", SILENT, number=NETWORK_CHANGED)
+    assert second.counts_after(ended("https", CERTIFICATE))
+
+
+def test_a_site_that_answered_by_https_is_not_tried_by_http() -> None:
+    assert not ended("https", SILENT, received=1).wants_http
+    assert not ended("https", None, received=100).wants_http
+
+
+def test_a_document_that_the_log_knows_nothing_of_makes_no_whole_recording() -> None:
+    one = ended("https", None)
+    one.document = MainDocument("top")
+    request = {"requestId": "1", "loaderId": "1", "frameId": "top", "timestamp": 0.0}
+    one.document.feed("Network.requestWillBeSent", {**request, "request": {"url": "https://a.test/"}})
+    one.document.feed("Page.frameNavigated", {"frame": {"id": "top", "loaderId": "1"}})
+    seen = one.observation(salt=b"", error_name=str)
+    assert (seen.visit["outcome"], seen.visit["main_response_id"]) == ("crash", None)
