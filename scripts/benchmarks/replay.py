@@ -1,17 +1,10 @@
-#!/usr/bin/env python3
 """The replay's speed: ten made-up pages like the web's over the 1-2 Mbps profile, on one core, boot included."""
 
 from __future__ import annotations
 
-import datetime
-import json
-import os
-import platform
 import random
 import sys
-from pathlib import Path
 
-from firstflight.commit import code_commit
 from firstflight.settings import from_environment
 from reports.populations import profile
 from reports.replay.cells import plan
@@ -20,12 +13,12 @@ from reports.replay.lab import kernel, player
 from reports.replay.lab.machine import Lab
 from reports.replay.recipes import Object, Origin, Recipe
 from reports.replay.run import Result, replay
+from scripts.benchmarks import results
 
 PROFILE = "avgdc-2010-mid"
 WINDOWS = (3, 10, 16, 30)
 PAGES, OBJECTS, ORIGINS = 10, 70, 8
 REAL_TIME_BOUND = 30.0
-OUTPUT = Path("build/bench/replay.json")
 
 
 def made_up_page(number: int, generator: random.Random) -> Recipe:
@@ -72,40 +65,19 @@ def figures(result: Result) -> dict[str, float]:
     }
 
 
-def cpu_model() -> str:
-    """As the kernel names it."""
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    return next(
-        (line.split(": ", 1)[1] for line in lines if line.startswith("model name")), platform.machine()
-    )
-
-
 def main() -> int:
     """Measure, write, print; 1 if the bound is missed or a load is."""
+    before = results.provenance()
     try:
         result = measure()
     except ReplayError as exc:
         print(exc, file=sys.stderr)
         return 1
     found = figures(result)
-    OUTPUT.parent.mkdir(parents=True, exist_ok=True)
-    facts = {
-        "commit": code_commit(from_environment().commit),
-        "measured_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "machine": {
-            "cpu": cpu_model(),
-            "cpus": os.cpu_count(),
-            "kernel": platform.release(),
-            "load_before": os.getloadavg()[0],
-        },
-        "profile": PROFILE,
-        "figures": found,
-        "samples": result.rows,
-    }
-    OUTPUT.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    path = results.write("replay", before | {"profile": PROFILE, "figures": found, "samples": result.rows})
     for name, value in found.items():
         print(f"{name:<26}{value:>12}")
-    print(OUTPUT)
+    print(path)
     missed = found["times_real_time"] < REAL_TIME_BOUND or found["loads_refused_or_failed"]
     if missed:
         print(f"missed: at least {REAL_TIME_BOUND:.0f} times real time, and every load done", file=sys.stderr)

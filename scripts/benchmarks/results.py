@@ -1,0 +1,64 @@
+"""What every benchmark writes: its figures with the commit, the machine and the hour, as build/bench/NAME.json."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import statistics
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from firstflight.commit import code_commit
+from firstflight.settings import from_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FOLDER = Path("build/bench")
+
+
+def provenance() -> dict[str, Any]:
+    """Which code was measured, when and on what; to be asked before the measurement, for the load."""
+    return {
+        "commit": code_commit(from_environment().commit),
+        "measured_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "machine": {
+            "cpu": _first("/proc/cpuinfo", "model name") or platform.machine(),
+            "cpus": os.cpu_count(),
+            "memory_gb": round(int((_first("/proc/meminfo", "MemTotal") or "0 kB").split()[0]) / 1e6, 1),
+            "kernel": platform.release(),
+            "load_before": os.getloadavg()[0],
+        },
+    }
+
+
+def _first(file: str, key: str) -> str | None:
+    """The first value of a key in one of the kernel's lists."""
+    for line in Path(file).read_text(encoding="utf-8").splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == key:
+            return value.strip()
+    return None
+
+
+def spread(values: Sequence[float], digits: int = 3) -> dict[str, float]:
+    """Median and range.
+
+    >>> spread([3.0, 1.0, 2.0])
+    {'median': 2.0, 'min': 1.0, 'max': 3.0}
+    """
+    return {
+        "median": round(statistics.median(values), digits),
+        "min": round(min(values), digits),
+        "max": round(max(values), digits),
+    }
+
+
+def write(name: str, facts: dict[str, Any]) -> Path:
+    """Write build/bench/NAME.json."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    path = FOLDER / f"{name}.json"
+    path.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    return path

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from typing import Any
+
+from scripts.benchmarks.crawl import missed, summary
+from scripts.benchmarks.document import document
+
+BEFORE = {
+    "commit": "0123456789abcdef",
+    "measured_at": "2026-11-21T12:00:00+00:00",
+    "machine": {"cpu": "CPU", "cpus": 2, "kernel": "6.1", "load_before": 0.25},
+}
+
+
+def spread(value: float) -> dict[str, float]:
+    return {"median": value, "min": value - 0.1, "max": value + 0.1}
+
+
+def crawl(ours: float = 2.0, ratio: float = 1.3, copied: float = 0.8) -> dict[str, Any]:
+    sample = {"pages": 10, "requests": 7, "cpu_s": 4.0, "database_cpu_s": 0.1, "run": 3}
+    samples = [
+        sample | {"tool": tool, "wall_s": 10 / speed}
+        for tool, speed in (("bare", 9.0), ("firstflight", ours), ("browsertime", 0.1))
+    ]
+    return BEFORE | {
+        "pages": 10,
+        "browsers": 2,
+        "mode": "h2",
+        "browser": "/shell",
+        "warm_up": 5,
+        "tools": summary(samples, cpus=2),
+        "memory": {
+            key: {"a_browser_mb": 150, "others_mb": 90} for key in ("bare", "firstflight", "browsertime")
+        },
+        "samples": samples,
+        "recording_cpu_ratio": spread(ratio),
+        "copy_ratio": spread(copied),
+        "copy_rows_per_second": spread(150_000),
+        "copy_samples": [{"rows": 200_000}],
+    }
+
+
+def test_the_document_names_commit_machine_date_and_figures() -> None:
+    written = document({"crawl": crawl()})
+    for part in ("`0123456789ab`", "2 cores of CPU", "2026-11-21", "load before it began 0.2"):
+        assert part in written
+    assert (
+        "| firstflight, rows in PostgreSQL | 400 (400 to 400) | 2.00 (2.00 to 2.00) | 40% | 150 | 90 |"
+        in written
+    )
+    assert "**1.30 (1.20 to 1.40) times**" in written
+    assert "| firstflight | 150,000 (150,000 to 150,000) | 0.80 (0.70 to 0.90) |" in written
+
+
+def test_what_was_not_measured_has_no_section() -> None:
+    assert "The replay" not in document({"crawl": crawl()})
+
+
+def test_bounds_that_hold_are_not_missed() -> None:
+    assert missed(crawl()) == []
+
+
+def test_every_bound_can_be_missed() -> None:
+    assert len(missed(crawl(ours=0.05, ratio=1.6, copied=0.4))) == 3
