@@ -7,9 +7,10 @@ import contextlib
 import dataclasses
 import datetime
 import os
+import re
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
@@ -17,12 +18,16 @@ from playwright.async_api import async_playwright
 from crawler import processes
 from crawler.errors import BrowserMissing, LaunchFailed
 from crawler.logstream import LogStream
+from crawler.user_agent import AS_IT_IS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from playwright.async_api import Browser as PlaywrightBrowser
-    from playwright.async_api import BrowserContext, Playwright
+    from playwright.async_api import BrowserContext, CDPSession, Playwright
+
+    from crawler.devices import Device
+    from crawler.user_agent import Appearance, Guise
 
 PACKAGE = "chromium-headless-shell"
 """Debian's name of it."""
@@ -38,6 +43,8 @@ QUIET_FLAGS = (
 """What keeps the browser from talking on its own account."""
 
 LOG_FLAG = "--log-net-log="
+
+VERSION = re.compile(r"\d+\.\d+\.\d+\.\d+")
 
 FLAG_LIMIT = 500
 """Characters of a flag that are recorded: the local web's resolver rules are long."""
@@ -58,16 +65,22 @@ class Identity:
     user_agent: str
     flags: tuple[str, ...]
     """Its flags that change what is measured."""
+    client_hints: str | None = None
+    """The headers that it sends unasked, a line each."""
 
 
 class Browser:
     """One browser process; it holds one page at a time, so a slice of its log is a visit."""
 
-    def __init__(self, browser: PlaywrightBrowser, log: LogStream, identity: Identity) -> None:
+    def __init__(
+        self, browser: PlaywrightBrowser, log: LogStream, identity: Identity, device: Device, guise: Guise
+    ) -> None:
         self.identity = identity
         self.log = log
+        self.device = device
         self._browser = browser
         self._pid: int | None = None
+        self._guise = guise
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -77,6 +90,7 @@ class Browser:
         *,
         flags: Sequence[str] = (),
         quic: bool = False,
+        appearance: Appearance = AS_IT_IS,
         playwright: Playwright | None = None,
     ) -> AsyncIterator[Browser]:
         """Start Chromium; BrowserMissing if there is none, LaunchFailed if it does not start.
@@ -94,13 +108,15 @@ class Browser:
             stack.callback(log.close)
             sandbox = os.geteuid() != 0  # Chromium refuses its sandbox to root
             measuring = [*flags, *(() if quic else ("--disable-quic",))]
-            arguments = [
-                *QUIET_FLAGS,
-                *measuring,
-                f"{LOG_FLAG}{log.path}",
-                "--net-log-capture-mode=Everything",
-            ]
             try:
+                guise = appearance.of(await _version(chromium))
+                arguments = [
+                    *QUIET_FLAGS,
+                    *measuring,
+                    f"--user-agent={guise.user_agent}",
+                    f"{LOG_FLAG}{log.path}",
+                    "--net-log-capture-mode=Everything",
+                ]
                 browser = await driver.chromium.launch(
                     executable_path=chromium,
                     args=arguments,
@@ -111,14 +127,13 @@ class Browser:
                 )
                 stack.push_async_callback(_close, browser)
                 recorded = (*measuring, *(() if sandbox else ("--no-sandbox",)))
-                async with asyncio.timeout(LAUNCH_TIMEOUT_S):
-                    identity = await _identity(browser, chromium, recorded)
-            except (PlaywrightError, TimeoutError) as exc:
+            except (PlaywrightError, TimeoutError, OSError) as exc:
                 reason = (str(exc).strip() or "no answer").splitlines()[0]
                 raise LaunchFailed(
                     f"{chromium} does not start ({reason}): try it by hand, or reinstall {PACKAGE}"
                 ) from exc
-            yield cls(browser, log, identity)
+            identity = _identity(browser, chromium, recorded, guise)
+            yield cls(browser, log, identity, appearance.device, guise)
 
     @property
     def alive(self) -> bool:
@@ -134,7 +149,18 @@ class Browser:
 
     async def context(self) -> BrowserContext:
         """A fresh profile: no cache, no cookies, no connections of the one before."""
-        return await self._browser.new_context(accept_downloads=False)
+        return await self._browser.new_context(accept_downloads=False, **self.device.context())
+
+    async def pose(self, session: CDPSession) -> None:
+        """Have a page's client hints match the User-Agent, those of its frames and dedicated workers too.
+
+        The User-Agent itself is a flag of the process, so that service and shared workers have it; what
+        their scripts can read of brands is still the headless shell's, but they send no client hints.
+        """
+        override: dict[str, Any] = {"userAgent": self._guise.user_agent}
+        if self._guise.metadata is not None:
+            override["userAgentMetadata"] = self._guise.metadata
+        await session.send("Emulation.setUserAgentOverride", override)
 
     async def drained(self, context: BrowserContext, *, timeout_s: float = MARK_TIMEOUT_S) -> bool:
         """Wait until all that the browser has logged so far has been read; False if it does not come in time.
@@ -158,14 +184,25 @@ async def _close(browser: PlaywrightBrowser) -> None:
             await browser.close()
 
 
-async def _identity(browser: PlaywrightBrowser, chromium: Path, flags: Sequence[str]) -> Identity:
-    session = await browser.new_browser_cdp_session()
-    version = await session.send("Browser.getVersion")
-    await session.detach()
+async def _version(chromium: Path) -> str:
+    """E.g. 156.0.8078.79; it is asked for before the start, since the User-Agent is a flag."""
+    async with asyncio.timeout(LAUNCH_TIMEOUT_S):
+        asked = await asyncio.create_subprocess_exec(
+            chromium, "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        )
+        said, _ = await asked.communicate()
+    found = VERSION.search(said.decode("utf-8", "replace"))
+    if found is None:
+        raise OSError("it does not tell its version")
+    return found[0]
+
+
+def _identity(browser: PlaywrightBrowser, chromium: Path, flags: Sequence[str], guise: Guise) -> Identity:
     built = datetime.datetime.fromtimestamp(chromium.stat().st_mtime, tz=datetime.UTC)
     return Identity(
         product=f"Chromium {browser.version} (headless shell)",
         built_on=built.replace(microsecond=0),
-        user_agent=str(version["userAgent"]),
+        user_agent=guise.user_agent,
         flags=tuple(flag[:FLAG_LIMIT] for flag in flags),
+        client_hints=guise.client_hints,
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.optout import OptOut
     from schema.releases import CrawlName
 
-METHOD_VERSION = "1"
+METHOD_VERSION = "2"
 """Version of the measuring method. A change that moves numbers raises it, and is drawn on every series."""
 
 LOCK = 0x706C616E
@@ -51,6 +51,10 @@ class Plan:
     """The code's."""
     optout: OptOut | None = None
     """Who asked not to be visited."""
+    user_agent: str | None = None
+    """One's own; None for that of plain Chrome."""
+    contact_url: str | None = None
+    """Where a site's owner can ask; in the User-Agent."""
 
     def entries(self) -> tuple[Entry, ...]:
         """The sites that are to be visited, with their ranks in the list."""
@@ -65,6 +69,8 @@ class Plan:
             "attempts": self.attempts,
             "budget_s": self.budget_s,
             "method_version": METHOD_VERSION,
+            "user_agent_planned": self.user_agent,
+            "contact_url": self.contact_url,
             "optout_checksum": self.optout.checksum if self.optout else None,
             "optout_sites": len(self.sites.top(self.top)) - len(self.entries()) if self.optout else None,
         }
@@ -82,6 +88,15 @@ def plan(engine: Engine, wanted: Plan) -> tuple[Crawl, bool]:
         made = _same_name(connection, wanted.name)
         assert made is not None
         return made, True
+
+
+def check_method(crawl: Crawl) -> None:
+    """A crawl is made by one method: PlanError where this code's is another."""
+    if crawl.method_version != METHOD_VERSION:
+        raise PlanError(
+            f"{name_of(crawl)} was planned for method {crawl.method_version}, and this code measures by method "
+            f"{METHOD_VERSION}: run it with the code of {crawl.commit}, or plan another crawl"
+        )
 
 
 def _same_name(connection: Connection, name: CrawlName) -> Crawl | None:

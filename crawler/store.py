@@ -254,15 +254,19 @@ def record_browser(engine: Engine, crawl: Crawl, identity: Identity) -> None:
         "browser_built_on": identity.built_on,
         "browser_flags": "\n".join(identity.flags),
         "user_agent": identity.user_agent,
+        "client_hints": identity.client_hints,
     }
     with engine.begin() as connection:
         connection.execute(update(Crawl).where(Crawl.id == crawl.id, Crawl.browser.is_(None)).values(ours))
         there = connection.execute(
-            select(Crawl.browser, Crawl.user_agent, Crawl.browser_flags).where(Crawl.id == crawl.id)
+            select(Crawl.browser, Crawl.user_agent, Crawl.client_hints, Crawl.browser_flags).where(
+                Crawl.id == crawl.id
+            )
         ).one()
     for what, theirs, mine in (
         ("browser", there.browser, identity.product),
         ("User-Agent", there.user_agent, identity.user_agent),
+        ("client hints", there.client_hints, identity.client_hints),
         ("flags", _measuring(there.browser_flags.split("\n")), _measuring(identity.flags)),
     ):
         if theirs != mine:

@@ -124,7 +124,7 @@ async def _record(
     page.on("crash", lambda _: None if crashed.done() else crashed.set_result(None))
     popups: set[asyncio.Task[None]] = set()
     context.on("page", lambda popup: _shut(popup, popups))
-    await _listen(one, context, page)
+    await _listen(one, context, page, browser)
     navigation = asyncio.ensure_future(_navigate(one, page, url, answer_by, deadline, settle_s, browser))
     try:
         await asyncio.wait({navigation, crashed}, return_when=asyncio.FIRST_COMPLETED)
@@ -140,7 +140,7 @@ async def _record(
         await asyncio.gather(navigation, *popups, return_exceptions=True)
 
 
-async def _listen(one: Try, context: BrowserContext, page: Page) -> None:
+async def _listen(one: Try, context: BrowserContext, page: Page, browser: Browser) -> None:
     session = await context.new_cdp_session(page)
     tree = await session.send("Page.getFrameTree")
     shown = one.document = MainDocument(tree["frameTree"]["frame"]["id"])
@@ -159,6 +159,7 @@ async def _listen(one: Try, context: BrowserContext, page: Page) -> None:
     # Nothing of the bodies is kept for us: they would be asked for by nobody.
     await session.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
     await session.send("Page.enable")
+    await browser.pose(session)
 
 
 async def _navigate(

@@ -14,7 +14,9 @@ import click
 from tqdm import tqdm
 
 from crawler import store
+from crawler.devices import DEVICES
 from crawler.run import STOPPED, Limits, Loop, Tally
+from crawler.user_agent import Appearance
 from firstflight.scratch import scratch_folder
 
 if TYPE_CHECKING:
@@ -80,6 +82,9 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
     from crawler.driver import Drivers
     from crawler.visit import visit
 
+    appearance = Appearance(
+        device=DEVICES[crawl.device], user_agent=crawl.user_agent_planned, contact_url=crawl.contact_url
+    )
     stop = asyncio.Event()
     received = catch_signals(stop)
     left = await asyncio.to_thread(store.open_sites, engine, crawl)
@@ -98,7 +103,11 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
                 async with (
                     drivers.lend() as playwright,
                     Browser.launch(
-                        wanted.chromium, flags=wanted.flags, quic=crawl.arm == "quic", playwright=playwright
+                        wanted.chromium,
+                        flags=wanted.flags,
+                        quic=crawl.arm == "quic",
+                        appearance=appearance,
+                        playwright=playwright,
                     ) as browser,
                 ):
                     yield browser

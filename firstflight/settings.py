@@ -21,6 +21,8 @@ class Settings:
     """Chromium's headless shell."""
     commit: str | None = None
     """The code's commit, where there is no git to ask: an image carries it."""
+    contact_url: str | None = None
+    """Where the owner of a crawled site can ask; it stands in the User-Agent."""
 
     @property
     def releases(self) -> Path:
@@ -49,7 +51,7 @@ class Settings:
 
 
 def from_environment() -> Settings:
-    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL, _CHROMIUM and _COMMIT, or their defaults."""
+    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL, _CHROMIUM, _COMMIT and _CONTACT_URL, or their defaults."""
     root = os.geteuid() == 0  # never below root's home: the embedded PostgreSQL would open it to others
     home = Path.home()
 
@@ -63,5 +65,6 @@ def from_environment() -> Settings:
         cache_dir=stated("FIRSTFLIGHT_CACHE_DIR", cache / "firstflight").absolute(),
         database_url=os.environ.get("FIRSTFLIGHT_DATABASE_URL") or None,
         commit=os.environ.get("FIRSTFLIGHT_COMMIT") or None,
+        contact_url=os.environ.get("FIRSTFLIGHT_CONTACT_URL") or None,
         chromium=stated("FIRSTFLIGHT_CHROMIUM", Path("/usr/lib/chromium/chromium-headless-shell")),
     )

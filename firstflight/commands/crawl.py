@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crawler import fetch, optout, plan, seal, status, store
+from crawler.devices import DEVICES
 from crawler.errors import CrawlerError
 from crawler.run import DEFAULTS, Limits
+from crawler.user_agent import checked_contact
 from firstflight import crawling
 from firstflight.commit import code_commit
 from firstflight.connect import database, revival
@@ -54,6 +56,13 @@ def finite(_: click.Context, __: click.Parameter, value: float) -> float:
     return value
 
 
+def header(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """What may stand in a header."""
+    if value is not None and not re.fullmatch(r"[!-~]([ -~]{0,498}[!-~])?", value):
+        raise click.BadParameter("write it in printable ASCII, at most 500 characters")
+    return value
+
+
 def show(facts: dict[str, Any], *, as_json: bool, line: str) -> None:
     """Facts as JSON, or the line that says the same."""
     click.echo(json.dumps(facts, indent=2, default=str) if as_json else line)
@@ -83,7 +92,7 @@ def command() -> None:
     help="Sites to leave out, a host a line.  [default: opt-out.txt in the data folder, if there]",
 )
 @click.option("--top", type=click.IntRange(1, plan.TOP_LIMIT), help="Sites from its head.  [default: all]")
-@click.option("--device", type=click.Choice(["desktop"]), default="desktop", show_default=True)
+@click.option("--device", type=click.Choice(list(DEVICES)), default="desktop", show_default=True)
 @click.option("--vantage", default="local", callback=label, show_default=True, help="Where it is made from.")
 @click.option("--arm", type=click.Choice(["tcp", "quic"]), default="tcp", show_default=True)
 @click.option("--kind", type=click.Choice(["web", "localweb"]), default="web", show_default=True)
@@ -103,6 +112,12 @@ def command() -> None:
     show_default=True,
     help="Seconds of one visit.",
 )
+@click.option("--user-agent", callback=header, help="Of one's own.  [default: that of plain Chrome]")
+@click.option(
+    "--contact",
+    metavar="URL",
+    help="Where a site's owner can ask; in the User-Agent.  [default: FIRSTFLIGHT_CONTACT_URL]",
+)
 @AS_JSON
 @click.pass_obj
 def plan_(
@@ -118,6 +133,8 @@ def plan_(
     kind: str,
     attempts: int,
     budget_s: float,
+    user_agent: str | None,
+    contact: str | None,
     as_json: bool,
 ) -> None:
     """Plan a crawl: its list, its sites, its settings. The same plan twice is one crawl.
@@ -132,6 +149,7 @@ def plan_(
         sites = fetch.find(settings.lists, source)
         if opt_out is None and settings.opt_out.exists():
             opt_out = settings.opt_out
+        contact_url = contact or settings.contact_url
         wanted = plan.Plan(
             name=name,
             sites=sites,
@@ -140,6 +158,8 @@ def plan_(
             budget_s=budget_s,
             commit=code_commit(settings.commit),
             optout=optout.read(opt_out) if opt_out else None,
+            user_agent=user_agent,
+            contact_url=checked_contact(contact_url) if contact_url else None,
         )
         with database(settings) as engine:
             crawl, new = plan.plan(engine, wanted)
@@ -223,6 +243,7 @@ def run(
             crawl = find_crawl(connection, name)
         if crawl.sealed_at is not None:
             raise store.CrawlSealed(f"{name_of(crawl)} is sealed: it is never written again")
+        plan.check_method(crawl)
         flags = crawling.local_web_flags(crawl, state)
         wanted = crawling.Wanted(
             chromium=settings.chromium,

@@ -28,6 +28,7 @@ IDENTITY = Identity(
     built_on=BEGAN,
     user_agent="UA",
     flags=("--disable-quic", "--host-resolver-rules=a"),
+    client_hints="Sec-CH-UA-Mobile: ?0",
 )
 
 
@@ -266,6 +267,7 @@ def test_a_browser_is_recorded_once_and_another_build_is_refused(database: Engin
     for other in (
         dataclasses.replace(IDENTITY, product="Chromium 157.0"),
         dataclasses.replace(IDENTITY, user_agent="another"),
+        dataclasses.replace(IDENTITY, client_hints="another"),
         dataclasses.replace(IDENTITY, flags=("--host-resolver-rules=a",)),
     ):
         with pytest.raises(store.BrowserDiffers, match="this crawl began with"):
@@ -273,6 +275,7 @@ def test_a_browser_is_recorded_once_and_another_build_is_refused(database: Engin
     with database.connect() as connection:
         (stored,) = crawls(connection)
     assert (stored.browser, stored.browser_built_on, stored.user_agent) == ("Chromium 156.0", BEGAN, "UA")
+    assert stored.client_hints == "Sec-CH-UA-Mobile: ?0"
     assert stored.browser_flags == "--disable-quic\n--host-resolver-rules=a"
 
 

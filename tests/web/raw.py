@@ -47,6 +47,8 @@ class RawWeb:
         self.preflights = preflights or {}
         self.sent: list[tuple[str, str, str, int, int]] = []
         """Method, host, path, bytes on the wire, bytes of body."""
+        self.asked: list[tuple[str, str, dict[str, str]]] = []
+        """Host, target and headers of each request."""
         self._serving: set[asyncio.Task[None]] = set()
         self.sent_bytes: dict[int, int] = {}
         """TCP payload by the client's port."""
@@ -97,6 +99,7 @@ class RawWeb:
                 }
                 await reader.readexactly(int(headers.get("content-length", 0)))
                 host, path = headers["host"], target.partition("?")[0]
+                self.asked.append((host, target, headers))
                 known = self.preflights if method == "OPTIONS" else self.answers
                 found = known.get(host + path) or answer(b"nothing here", status="404 Not Found")
                 await asyncio.sleep(found.pause_s)

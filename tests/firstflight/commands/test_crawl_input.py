@@ -88,6 +88,31 @@ def test_the_same_plan_again_says_so_and_another_is_an_error(run: Run, sites: Pa
     assert "with attempts 2, not 3" in failed(planned(run, sites, "--attempts", "3"))
 
 
+def test_device_user_agent_and_contact_are_planned_and_the_contact_has_a_setting(
+    run: Run, sites: Path, database_18: Engine
+) -> None:
+    own = ("--device", "mobile", "--user-agent", "Ours/1.0", "--contact", "https://a.test/why")
+    assert facts(planned(run, sites, *own, "--json"))["crawl"] == "2026-11.mobile.local.tcp.web"
+    setting = {"FIRSTFLIGHT_CONTACT_URL": "https://b.test/"}
+    assert run("crawl", "plan", "--crawl", "2026-12", "--list", sites, **setting).exit_code == 0
+    columns = "device, user_agent_planned, contact_url, user_agent"
+    with database_18.connect() as connection:
+        rows = connection.execute(text(f"SELECT {columns} FROM crawl ORDER BY id")).all()
+    assert [tuple(row) for row in rows] == [
+        ("mobile", "Ours/1.0", "https://a.test/why", None),
+        ("desktop", None, "https://b.test/", None),
+    ]
+    wrong = run("crawl", "plan", "--crawl", "2027-01", "--list", sites, FIRSTFLIGHT_CONTACT_URL="me@b.test")
+    assert "'me@b.test' cannot stand in a User-Agent" in failed(wrong)
+
+
+def test_a_crawl_of_another_method_is_not_gone_on_with(run: Run, sites: Path, database_18: Engine) -> None:
+    planned(run, sites)
+    with database_18.begin() as connection:
+        connection.execute(text("UPDATE crawl SET method_version = '1', commit = 'abc123'"))
+    assert "run it with the code of abc123" in failed(run("crawl", "run", "--crawl", "2026-11"))
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -121,6 +146,8 @@ def test_an_unknown_crawl_is_one_line(run: Run, action: str) -> None:
         ("--budget", "nan"),
         ("--attempts", "10"),
         ("--kind", "other"),
+        ("--device", "fridge"),
+        ("--user-agent", "a\r\nX: y"),
     ],
 )
 def test_an_option_out_of_its_range_is_a_usage_error(run: Run, sites: Path, wrong: tuple[str, str]) -> None:
