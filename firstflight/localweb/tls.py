@@ -23,6 +23,8 @@ class TLSLayer:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._object = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self.is_secured = False
+        self.is_ended = False
+        """Whether the peer has sent close_notify."""
         self.handshake_bytes = 0
         self.ticket_bytes = 0
 
@@ -66,9 +68,12 @@ class TLSLayer:
         while True:
             try:
                 piece = self._object.read(READ_SIZE)
-            except (ssl.SSLWantReadError, ssl.SSLZeroReturnError):
+            except ssl.SSLWantReadError:
                 return bytes(plaintext)
+            except ssl.SSLZeroReturnError:
+                piece = b""
             if not piece:
+                self.is_ended = True
                 return bytes(plaintext)
             plaintext += piece
 

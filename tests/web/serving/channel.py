@@ -72,6 +72,9 @@ class Channel:
             plaintext = await self._open(self._tls, octets) if self._tls else octets
             if plaintext:
                 return plaintext
+            if self._tls and self._tls.is_ended:
+                self._ended()
+                break
         return b""
 
     async def _open(self, tls: TLSLayer, octets: bytes) -> bytes:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 HOST, OTHER = "zoo.test", "other.test"
 TEXT = b"all work and no play makes jack a dull boy\n" * 400
 CORS = ("access-control-allow-origin", "*")
-PIECES = 40
+PIECES = 4
 PIECE = bytes(1 << 20)
 
 
@@ -71,17 +73,45 @@ async def large(request: Request, reply: Reply) -> None:
         await reply.body(PIECE, end=number == PIECES - 1)
 
 
-async def switched(request: Request, reply: Reply) -> None:
-    """Says back what it is told, until told no more."""
-    await reply.upgrade([("connection", "upgrade"), ("upgrade", "echo")])
-    while octets := await reply.receive():
-        await reply.body(octets)
+async def socket(request: Request, reply: Reply) -> None:
+    """A WebSocket (RFC 6455) that says one thing, and then reads until the client is gone."""
+    key = request.headers["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+    accepted = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
+    upgrade = [("connection", "upgrade"), ("upgrade", "websocket"), ("sec-websocket-accept", accepted)]
+    await reply.upgrade(upgrade)
+    await reply.body(b"\x81\x05hello")
+    while await reply.receive():
+        pass
+
+
+SCRIPT = """
+const read = (path, options) => fetch(path, options).then(r => r.arrayBuffer()).then(b => b.byteLength).catch(() => -1);
+const talk = () => new Promise(done => {
+  const socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}/socket`);
+  socket.onmessage = event => { socket.close(); done(event.data.length); };
+  socket.onerror = () => done(-1);
+});
+const loaded = (async () => Object.fromEntries([
+  ...await Promise.all(PATHS.map(async path => [path, await read(path)])),
+  ["/echo", await read("/echo", {method: "POST", body: "x".repeat(40000)})],
+  ["/socket", await talk()],
+]))();
+"""
+ASKED = [
+    "/plain",
+    "/hinted",
+    "/redirect",
+    "/in-pieces",
+    "/no-content",
+    "/ended-apart",
+    "/broken-off",
+    "/large",
+]
 
 
 async def page(request: Request, reply: Reply) -> None:
-    """Asks for what can be asked for by fetch."""
-    asked = ["/plain", "/hinted", "/redirect", "/in-pieces", "/no-content", "/ended-apart", "/broken-off"]
-    script = f"Promise.all({asked}.map(path => fetch(path).then(r => r.arrayBuffer()).catch(() => 0)))"
+    """Asks for all the rest, and keeps in `loaded` how many bytes each brought; -1 for an error."""
+    script = f"const PATHS = {ASKED};{SCRIPT}"
     text = f"<!doctype html><link rel=icon href=data:,><body><script>{script}</script>".encode()
     await reply.head(200, [("content-type", "text/html"), ("content-length", str(len(text)))])
     await reply.body(text, end=True)
@@ -98,7 +128,7 @@ PATHS: dict[str, Callable[[Request, Reply], Awaitable[None]]] = {
     "/broken-off": broken_off,
     "/echo": echo,
     "/large": large,
-    "/switched": switched,
+    "/socket": socket,
 }
 
 

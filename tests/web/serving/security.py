@@ -30,7 +30,7 @@ class Security:
     """The only one that is spoken."""
     long_chain: bool = False
     tickets: bool = True
-    """Whether sessions can be resumed."""
+    """Without them TLS 1.2 resumes by session id, TLS 1.3 not at all."""
     cbc: bool = False
     """TLS 1.2 without AEAD, which H2 does not allow."""
 

@@ -1,0 +1,147 @@
+"""A capture file's TCP and UDP payload, by direction (draft-ietf-opsawg-pcap; RFC 791, 768, 9293). No I/O.
+
+Ethernet and IPv4 alone, as tcpdump writes them on loopback. Lengths are read from the headers, so packets may be cut short
+behind them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import ipaddress
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+FILE_HEADER = 24
+PACKET_HEADER = 16
+MAGIC = {0xA1B2C3D4, 0xA1B23C4D}
+"""With times in microseconds, and in nanoseconds."""
+ETHERNET = 1
+ETHERNET_HEADER = 14
+IPV4 = 0x0800
+TCP, UDP = 6, 17
+UDP_HEADER = 8
+SYN = 0x02
+SEQUENCES = 1 << 32
+
+
+class Ends(NamedTuple):
+    """One direction: from where to where."""
+
+    source: str
+    source_port: int
+    destination: str
+    destination_port: int
+
+    def reversed(self) -> Ends:
+        """The other direction."""
+        return Ends(self.destination, self.destination_port, self.source, self.source_port)
+
+
+class Datagram(NamedTuple):
+    """One TCP segment or UDP datagram."""
+
+    protocol: int
+    ends: Ends
+    payload_bytes: int
+    sequence: int
+    """Of the first payload byte, or of SYN; 0 for UDP."""
+    is_syn: bool
+
+
+@dataclasses.dataclass(slots=True)
+class Stream:
+    """What went in one direction of a TCP connection, each byte once however often it was sent."""
+
+    first: int
+    """Sequence number of the first byte."""
+    runs: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+    """From and to, relative to the first, in order and apart."""
+
+    @property
+    def payload_bytes(self) -> int:
+        return sum(end - start for start, end in self.runs)
+
+    def add(self, sequence: int, size: int) -> None:
+        """A segment's payload. Streams of 4 GB and more are not told apart from their own beginning."""
+        start = (sequence - self.first) % SEQUENCES
+        if not size or start >= SEQUENCES // 2:  # a keep-alive repeats the byte before the first
+            return
+        end = start + size
+        if self.runs and start == self.runs[-1][1]:
+            self.runs[-1] = (self.runs[-1][0], end)
+        else:
+            self.runs = _merged([*self.runs, (start, end)])
+
+
+@dataclasses.dataclass(slots=True)
+class Carried:
+    """Payload bytes by direction."""
+
+    tcp: dict[Ends, int]
+    udp: dict[Ends, int]
+
+
+def carried(capture: bytes) -> Carried:
+    """What a capture file holds. A TCP connection whose beginning is not in it is an error, as is a port used twice."""
+    streams: dict[Ends, Stream] = {}
+    udp: dict[Ends, int] = {}
+    for datagram in datagrams(capture):
+        ends = datagram.ends
+        if datagram.protocol == UDP:
+            udp[ends] = udp.get(ends, 0) + datagram.payload_bytes
+        elif datagram.is_syn:
+            first = (datagram.sequence + 1) % SEQUENCES
+            if streams.setdefault(ends, Stream(first)).first != first:
+                raise ValueError(f"two connections between {ends}")
+        elif datagram.payload_bytes:
+            if ends not in streams:
+                raise ValueError(f"the capture began after {ends}")
+            streams[ends].add(datagram.sequence, datagram.payload_bytes)
+    return Carried({ends: stream.payload_bytes for ends, stream in streams.items()}, udp)
+
+
+def datagrams(capture: bytes) -> Iterator[Datagram]:
+    """The file's TCP segments and UDP datagrams."""
+    order = "<" if struct.unpack_from("<I", capture)[0] in MAGIC else ">"
+    magic, link = struct.unpack_from(f"{order}I16xI", capture)
+    if magic not in MAGIC or link & 0xFFFF != ETHERNET:
+        raise ValueError("not a capture of Ethernet")
+    at = FILE_HEADER
+    while at + PACKET_HEADER <= len(capture):
+        (kept,) = struct.unpack_from(f"{order}8xI", capture, at)
+        at += PACKET_HEADER
+        yield from _datagram(capture[at : at + kept])
+        at += kept
+
+
+def _datagram(frame: bytes) -> Iterator[Datagram]:
+    if len(frame) < ETHERNET_HEADER + 20 or struct.unpack_from(">12xH", frame)[0] != IPV4:
+        return
+    packet = frame[ETHERNET_HEADER:]
+    header = (packet[0] & 0x0F) * 4
+    total, fragment, protocol = struct.unpack_from(">2xH2xHxB", packet)
+    if protocol not in (TCP, UDP):
+        return
+    if fragment & 0x3FFF:
+        raise ValueError("a fragment")
+    source, destination = (str(ipaddress.IPv4Address(packet[at : at + 4])) for at in (12, 16))
+    source_port, destination_port = struct.unpack_from(">HH", packet, header)
+    ends = Ends(source, source_port, destination, destination_port)
+    if protocol == UDP:
+        yield Datagram(UDP, ends, total - header - UDP_HEADER, 0, is_syn=False)
+        return
+    sequence, offset, flags = struct.unpack_from(">I4xBB", packet, header + 4)
+    yield Datagram(TCP, ends, total - header - (offset >> 4) * 4, sequence, is_syn=bool(flags & SYN))
+
+
+def _merged(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(runs):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
