@@ -76,6 +76,8 @@ class SentConnection:
     """None for clear text."""
     sent_bytes: int = 0
     """TCP payload that was written."""
+    unsent_bytes: int = 0
+    """What of it is known never to have left, since the client had gone."""
     plaintext_bytes: int = 0
     """The same inside TLS; equal for clear text."""
     received_bytes: int = 0

@@ -20,6 +20,9 @@ READ_SIZE = 262_144
 DRAIN_S = 5.0
 POLL_S = 0.001
 
+SIOCOUTQNSD = 0x894B
+"""Bytes in the send queue that have not been sent; TIOCOUTQ counts those that have not been acknowledged too."""
+
 
 class Handed(NamedTuple):
     """When octets were handed to TCP: their first, and their last. Taken before the call that does it."""
@@ -131,8 +134,17 @@ class Channel:
         return Handed(first_us, last_us)
 
     def _ended(self) -> None:
+        if self.is_gone:
+            return
         self.is_gone = True
-        self.entry.closed_us = self.entry.closed_us or now_us()
+        self.entry.closed_us = now_us()
+        self.entry.unsent_bytes = self._queued(SIOCOUTQNSD)
+        if self.entry.unsent_bytes:  # or the kernel would go on sending it behind our back
+            self._abandon()
+
+    def _abandon(self) -> None:
+        """Let closing be a reset."""
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     async def _writable(self) -> None:
         loop = asyncio.get_running_loop()
@@ -155,7 +167,7 @@ class Channel:
         async with asyncio.timeout(DRAIN_S):
             while self._queued(termios.TIOCOUTQ) and not self.is_gone:
                 await asyncio.sleep(POLL_S)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._abandon()
         self._is_reset = True
         if self._receiving:  # the loop must not watch a descriptor that may soon be another's
             self._receiving.cancel()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import socket
+import struct
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,17 +16,20 @@ from crawler.browser import Browser
 from firstflight.settings import from_environment
 from tests.web.serving.capture import capturing
 from tests.web.serving.examples import HOST
+from tests.web.serving.pcap import Ends
 from tests.web.serving.process import playing
 from tests.web.serving.security import Security
+from tests.web.serving.server import ZooWeb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from playwright.async_api import Playwright
 
+    from tests.web.serving.handler import Reply, Request
     from tests.web.serving.server import Spoken
 
-LOAD_MS = 10_000
+LOAD_MS = 30_000
 
 
 def load(webs: Sequence[tuple[Spoken, dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -63,4 +68,42 @@ async def _load_one(
         "responses": [dataclasses.asdict(one) for one in web.truth.responses],
         "carried": [[*ends, size] for ends, size in captured.carried.tcp.items()],
         "loaded": loaded,
+    }
+
+
+def abandon() -> list[dict[str, Any]]:
+    """The same of clients that reset, or close, a connection in the middle of a reply without end."""
+    return [asyncio.run(_abandon(is_reset=is_reset)) for is_reset in (True, False)]
+
+
+async def _abandon(*, is_reset: bool) -> dict[str, Any]:
+    async def endless(request: Request, reply: Reply) -> None:
+        await reply.head(200, [])
+        while True:
+            await reply.body(bytes(65_536))
+
+    loop = asyncio.get_running_loop()
+    with tempfile.TemporaryDirectory() as folder, capturing(Path(folder)) as captured:
+        async with ZooWeb({HOST: endless}, protocol="h1") as web:
+            client = socket.socket()
+            client.setblocking(False)
+            await loop.sock_connect(client, web.endpoint("http", HOST))
+            await loop.sock_sendall(client, f"GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+            await loop.sock_recv(client, 1000)
+            await asyncio.sleep(0.2)  # until the server can hand over no more
+            if is_reset:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            else:
+                client.shutdown(socket.SHUT_WR)
+            await asyncio.sleep(0.1)
+            client.close()
+            (connection,) = web.log.connections
+            while not connection.closed_us:
+                await asyncio.sleep(0.01)
+    server = (connection.server_address, connection.server_port)
+    ends = Ends(*server, connection.client_address, connection.client_port)
+    return {
+        "sent_bytes": connection.sent_bytes,
+        "unsent_bytes": connection.unsent_bytes,
+        "carried": captured.carried.tcp[ends],
     }

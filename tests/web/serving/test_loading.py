@@ -101,3 +101,9 @@ def test_a_session_is_taken_up_without_certificates(
 def test_tickets_are_counted_apart_in_tls_1_3_alone(told: dict[str, dict[str, Any]]) -> None:
     assert {one["tls_ticket_bytes"] for one in told["h1tls"]["connections"]} == {0}
     assert all(one["tls_ticket_bytes"] > 200 for one in told["h2"]["connections"] if one["secured_us"])
+
+
+def test_what_a_client_left_behind_in_the_servers_kernel_is_known() -> None:
+    for one in in_namespace("tests.web.serving.loading:abandon", timeout_s=60):
+        assert one["unsent_bytes"] > 0
+        assert one["carried"] == one["sent_bytes"] - one["unsent_bytes"]
