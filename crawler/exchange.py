@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crawler.http1 import MessageReader
     from crawler.http2 import FrameReader, StreamBytes
+    from crawler.http3 import Stream
     from crawler.quic import Session
     from crawler.tls import RecordReader
 
@@ -45,10 +46,13 @@ class Transport:
         self.received_bytes += size
         self.last_byte_ms = time_ms
 
-    def stream(self, stream_id: int | None) -> StreamBytes | None:
+    def stream(self, stream_id: int | None) -> StreamBytes | Stream | None:
         """What an H2 or H3 stream received; None if it has not been asked for or heard of."""
-        counted = self.frames or self.quic
-        return None if counted is None or stream_id is None else counted.streams.get(stream_id)
+        if stream_id is None:
+            return None
+        if self.quic is not None:
+            return self.quic.streams.get(stream_id)
+        return None if self.frames is None else self.frames.streams.get(stream_id)
 
     @property
     def frame_bytes(self) -> int:
@@ -91,8 +95,8 @@ class Exchange:
             self.first_byte_ms = time_ms
         self.last_byte_ms = time_ms
 
-    def sizes(self) -> tuple[int, int]:
-        """Bytes on the wire, and those of them that are encoded body."""
+    def sizes(self) -> tuple[int, int | None]:
+        """Bytes on the wire, and those of them that are encoded body; None where they cannot be told apart."""
         if self.message is not None:
             return self.message.wire_bytes, self.message.body_bytes
         stream = None if self.transport is None else self.transport.stream(self.stream_id)

@@ -77,6 +77,8 @@ class Fold:
         self._job_transport: dict[int, Transport] = {}
         self._job_exchange: dict[int, Exchange] = {}
         self._session_transport: dict[int, Transport] = {}
+        self._quic_bound: dict[int, Transport] = {}
+        """The session on which a request will go out next."""
 
     def feed(self, event: Event) -> None:
         """The next event of the log."""
@@ -299,7 +301,6 @@ class Fold:
             transport.host = event.text("host") or None
             transport.remote_port = event.number("port")
             transport.connected_ms = event.time_ms
-            transport.tls_version, transport.tls_resumed = "TLS 1.3", False
 
     def _in_quic_session(self, event: Event) -> None:
         transport = self._transports.get(event.source)
@@ -307,11 +308,18 @@ class Fold:
             transport.quic.feed(event)
 
     def _bound_to_quic(self, event: Event) -> None:
-        exchange = self._unbound(event)
         transport = self._transports.get(event.dependency() or -1)
+        if transport is not None:
+            self._quic_bound[event.source] = transport
+
+    def _quic_request(self, event: Event) -> None:
+        transport = self._quic_bound.pop(event.source, None)
+        exchange = self._unbound(event)
         if exchange is not None and transport is not None and transport.quic is not None:
-            _bind(exchange, transport)
-            transport.quic.bind(exchange)
+            is_bound = transport.quic.bind(exchange, event.number("quic_stream_id"))
+            if is_bound:
+                _bind(exchange, transport)
+        self._request_headers(event)
 
 
 HANDLERS: dict[str, Callable[[Fold, Event], None]] = {
@@ -328,7 +336,7 @@ HANDLERS: dict[str, Callable[[Fold, Event], None]] = {
     "HTTP_STREAM_REQUEST_BOUND_TO_JOB": Fold._bound_to_job,
     "HTTP_TRANSACTION_SEND_REQUEST_HEADERS": Fold._request_headers,
     "HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS": Fold._request_headers,
-    "HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS": Fold._request_headers,
+    "HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS": Fold._quic_request,
     "HTTP_TRANSACTION_READ_RESPONSE_HEADERS": Fold._response_headers,
     "URL_REQUEST_JOB_FILTERED_BYTES_READ": Fold._decoded,
     "REQUEST_ALIVE": Fold._request_alive,
@@ -337,7 +345,7 @@ HANDLERS: dict[str, Callable[[Fold, Event], None]] = {
     "HTTP2_SESSION_SEND_HEADERS": Fold._h2_request,
     "HTTP_STREAM_REQUEST_BOUND_TO_QUIC_SESSION": Fold._bound_to_quic,
     "QUIC_SESSION": Fold._quic_session,
-    **dict.fromkeys(quic.HANDLERS, Fold._in_quic_session),
+    **dict.fromkeys(quic.EVENTS, Fold._in_quic_session),
 }
 """What each event means to the fold; also the events that it wants."""
 

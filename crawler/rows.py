@@ -98,13 +98,13 @@ def _accounted(transport: Transport) -> tuple[int, int]:
             not transport.exchanges
         ):  # it lost a race: nothing was asked, so no response is in what was not opened
             outside += records.unopened_bytes
-    else:  # QUIC's packets wrap what is inside, and the log does not say with how much
-        outside = max(0, transport.received_bytes - transport.decrypted_bytes)
+    else:
+        outside = 0 if transport.quic is None else transport.quic.overhead_bytes
     return inside + outside, inside
 
 
 def _connection(transport: Transport, number: int, times: Times) -> dict[str, Any]:
-    records = transport.records
+    secured = transport.records or transport.quic
     return {
         "id": number,
         "host": None if transport.host is None else text(transport.host.strip("[]").lower()),
@@ -116,10 +116,8 @@ def _connection(transport: Transport, number: int, times: Times) -> dict[str, An
         "tls_resumed": transport.tls_resumed,
         "received_bytes": transport.received_bytes,
         "decrypted_bytes": transport.decrypted_bytes,
-        "tls_handshake_bytes": (None if transport.quic is None else transport.quic.handshake_bytes)
-        if records is None
-        else records.handshake_bytes,
-        "tls_ticket_bytes": None if records is None else records.ticket_bytes,
+        "tls_handshake_bytes": None if secured is None else secured.handshake_bytes,
+        "tls_ticket_bytes": None if secured is None else secured.ticket_bytes,
         "frame_bytes": transport.frame_bytes,
         "response_count": sum(exchange.sizes()[0] > 0 for exchange in transport.exchanges),
         "opened_us": times.us(transport.opened_ms),
@@ -206,7 +204,7 @@ class _Responses:
             "from_cache": cached,
             "wire_bytes": wire or None,
             "wire_bytes_unknown": unknown,
-            "header_bytes": wire - body if wire else None,
+            "header_bytes": wire - body if wire and body is not None else None,
             "body_bytes": body if wire else None,
             "decoded_bytes": _decoded(exchange, body if wire else None),
             "request_sent_us": times.us(exchange.sent_ms),

@@ -6,10 +6,11 @@ Of each log only the events that the fold wants are kept, and of its constants o
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gzip
 import json
+import pathlib
 import tempfile
-from pathlib import Path
 from typing import Any
 
 from playwright.async_api import async_playwright
@@ -19,21 +20,24 @@ from firstflight.localweb.modes import Mode
 from firstflight.localweb.recipes import bundled, choose
 from firstflight.localweb.server import LocalWeb
 from firstflight.settings import from_environment
+from tests.crawler.h3_page import HOST, HOSTS
 from tests.web.raw import RawWeb
+from tests.web.serving.packets import Path
+from tests.web.serving.server import ZooWeb
 from tests.web.zoo import PREFLIGHTS, ZOO
 
-FOLDER = Path(__file__).parent / "logs"
+FOLDER = pathlib.Path(__file__).parent / "logs"
 
 
-async def record(web: Any, url: str) -> list[str]:
+async def record(web: Any, url: str, *, quic: bool = False) -> list[str]:
     """The log of one page load."""
     with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "log.json"
+        log = pathlib.Path(folder) / "log.json"
         flags = [
             *web.browser_flags,
             f"--log-net-log={log}",
             "--net-log-capture-mode=Everything",
-            "--disable-quic",
+            *([] if quic else ["--disable-quic"]),
         ]
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(
@@ -41,7 +45,7 @@ async def record(web: Any, url: str) -> list[str]:
             )
             page = await browser.new_page()
             await page.goto(url)
-            await page.wait_for_timeout(1500)
+            await page.wait_for_timeout(6000)
             await browser.close()
         return stripped(log.read_text(encoding="utf-8").splitlines())
 
@@ -69,7 +73,7 @@ def save(name: str, lines: list[str], sent: list[tuple[Any, ...]]) -> None:
 
 
 async def main() -> None:
-    """The zoo in the clear, and a small page over TLS and H2."""
+    """The zoo in the clear, a small page over TLS and H2, and one of its own kind over H3."""
     async with RawWeb(ZOO, PREFLIGHTS) as zoo:
         lines = await record(zoo, "http://zoo.test/")
         save("zoo", lines, zoo.sent)
@@ -79,6 +83,12 @@ async def main() -> None:
             lines = await record(web, f"https://{web.sites[0]}/")
             sent = [(r.method, r.host, r.path, r.wire_bytes, r.body_bytes) for r in web.log.responses]
             save(mode.value, lines, sent)
+    async with ZooWeb(HOSTS, protocol="h3", path=Path(late=7, lost=25)) as quic:
+        lines = await record(quic, f"https://{HOST}/", quic=True)
+        sent = [(r.method, r.host, r.path, r.wire_bytes, r.body_bytes) for r in quic.log.responses]
+        save("h3", lines, sent)
+        connections = [dataclasses.asdict(one) for one in quic.log.connections]
+        (FOLDER / "h3.connections.json").write_text(json.dumps(connections, indent=1) + "\n")
 
 
 if __name__ == "__main__":

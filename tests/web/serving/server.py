@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias
 from firstflight.localweb.log import TruthLog
 from firstflight.localweb.modes import ALPN_H2, ALPN_HTTP1
 from firstflight.localweb.server import SCHEME_PORTS, allow_descriptors
+from tests.web.serving.h3 import QuicListener
 from tests.web.serving.listener import Listener, TcpListener
+from tests.web.serving.packets import CLEAN, Path
 from tests.web.serving.security import Security
 from tests.web.serving.site import Site
 
@@ -47,9 +49,15 @@ class ZooWeb:
     """Hosts on loopback, from entering to leaving: `async with ZooWeb({"zoo.test": handler}, protocol="h2") as web`."""
 
     def __init__(
-        self, hosts: Mapping[str, Handler], *, protocol: Spoken, security: Security | None = None
+        self,
+        hosts: Mapping[str, Handler],
+        *,
+        protocol: Spoken,
+        security: Security | None = None,
+        path: Path = CLEAN,
     ) -> None:
         self.protocol = protocol
+        self._path = path
         self.log = TruthLog()
         self.failures: list[str] = []
         """What went wrong in handlers; a run with any is worth nothing."""
@@ -77,10 +85,14 @@ class ZooWeb:
             for site in self._sites
             for scheme, port in SCHEME_PORTS.items()
         ]
-        return [
+        flags = [
             f"--host-resolver-rules={','.join([*rules, 'MAP * ~NOTFOUND'])}",
             f"--ignore-certificate-errors-spki-list={self._authority.spki_hash}",
         ]
+        if self.protocol == "h3":
+            origins = ",".join(f"{site.host}:{SCHEME_PORTS['https']}" for site in self._sites)
+            flags.append(f"--origin-to-force-quic-on={origins}")
+        return flags
 
     def endpoint(self, scheme: str, host: str) -> Endpoint:
         """Where an origin is served; https in `h1`: where connections are refused."""
@@ -103,6 +115,8 @@ class ZooWeb:
         if self.protocol != "h1":
             secure = await self._listen(TcpListener(site, alpn=ALPN[self.protocol]), address)
             self._endpoints["https", site.host] = Endpoint(address, secure)
+            if self.protocol == "h3":
+                await self._listen(QuicListener(site, self._path), address, secure)
 
     async def _listen(self, listener: Listener, address: str, port: int = 0) -> int:
         self._listeners.append(listener)
