@@ -12,7 +12,7 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING
 
-from crawler import quic
+from crawler import quic, walls
 from crawler.exchange import Exchange, Transport
 from crawler.http1 import MessageReader
 from crawler.http2 import FrameReader
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from crawler.netlog import Event
 
-RESPONSE_HEADERS = frozenset({"content-type", "content-encoding", "location"})
+RESPONSE_HEADERS = frozenset({"content-type", "content-encoding", "location", "retry-after"}) | walls.HEADERS
 REQUEST_HEADERS = frozenset({"sec-fetch-dest", "referer", "access-control-request-method"})
 
 URL_LIMIT = 65_536

@@ -44,6 +44,9 @@ MARGIN_S = 60.0
 ATTEMPT_LIMIT = 1000
 """Of one site, lost claims included: its visits' ids must not run into those of the next."""
 
+PATIENCE_LIMIT_S = 900
+"""A site that asks for more by Retry-After keeps the answer that it gave: the crawl's end would wait for it."""
+
 SURROUNDINGS = ("--host-resolver-rules=", "--ignore-certificate-errors-spki-list=")
 """Flags that say where the local web is, not how the browser measures: they may differ between runs."""
 
@@ -95,13 +98,14 @@ def longest_s(crawl: Crawl) -> float:
 
 
 def claim(engine: Engine, crawl: Crawl, *, owner: str) -> Claim | None:
-    """The next free site, or None if there is none now; sites that had an attempt come last."""
+    """The next free site, or None if there is none now; sites that had an attempt come last, and not before they said."""
     free = (
         select(Site.rank)
         .where(
             Site.crawl_id == crawl.id,
             Site.final_visit_id.is_(None),
             or_(Site.owner.is_(None), Site.lease_expires_at < func.now()),
+            or_(Site.not_before.is_(None), Site.not_before <= func.now()),
             Site.attempts < ATTEMPT_LIMIT - 1,
         )
         .order_by(Site.attempts, Site.rank)
@@ -151,10 +155,17 @@ def release(engine: Engine, ours: Claim, *, counts: bool = False) -> None:
 def store(engine: Engine, crawl: Crawl, ours: Claim, observation: Observation) -> Stored:
     """Write a visit with all it saw and give up the claim, or write nothing (LeaseLost, CrawlSealed)."""
     outcome: str = observation.visit["outcome"]
-    is_final = outcome not in RETRIED or ours.attempt >= crawl.attempts
+    patience_s = _patience_s(observation)
+    is_final = ours.attempt >= crawl.attempts or (outcome not in RETRIED and patience_s is None)
     with engine.begin() as connection:
         _check_open(connection, ours.crawl_id)
-        if not _give_up(connection, ours, is_final=is_final, more=len(observation.more)):
+        if not _give_up(
+            connection,
+            ours,
+            is_final=is_final,
+            more=len(observation.more),
+            patience_s=None if is_final else patience_s,
+        ):
             _check_stored(connection, ours)
             return Stored(outcome=outcome, is_final=is_final)
         _write(connection, ours, observation, is_final=is_final)
@@ -208,7 +219,15 @@ def _check_open(connection: Connection, crawl_id: int) -> None:
         raise CrawlSealed(f"the crawl was sealed at {sealed_at:%Y-%m-%d %H:%M}: nothing is written any more")
 
 
-def _give_up(connection: Connection, ours: Claim, *, is_final: bool, more: int) -> bool:
+def _patience_s(observation: Observation) -> int | None:
+    """Seconds that the site asked to be left alone, if they can be waited for within a crawl."""
+    asked: int | None = observation.visit["retry_after_s"]
+    return asked if asked is not None and asked <= PATIENCE_LIMIT_S else None
+
+
+def _give_up(
+    connection: Connection, ours: Claim, *, is_final: bool, more: int, patience_s: int | None
+) -> bool:
     """Whether the claim was ours to give up."""
     done = connection.execute(
         update(Site)
@@ -218,6 +237,7 @@ def _give_up(connection: Connection, ours: Claim, *, is_final: bool, more: int) 
             lease_expires_at=None,
             attempts=ours.attempt + more,
             final_visit_id=ours.visit_id if is_final else None,
+            not_before=None if patience_s is None else _from_now(patience_s),
         )
     )
     return done.rowcount == 1
@@ -235,7 +255,11 @@ def _check_stored(connection: Connection, ours: Claim) -> None:
 
 
 def _lease() -> ColumnElement[datetime.datetime]:
-    return func.now() + func.make_interval(0, 0, 0, 0, 0, 0, LEASE_S)
+    return _from_now(LEASE_S)
+
+
+def _from_now(seconds: float) -> ColumnElement[datetime.datetime]:
+    return func.now() + func.make_interval(0, 0, 0, 0, 0, 0, seconds)
 
 
 def open_sites(engine: Engine, crawl: Crawl) -> int:

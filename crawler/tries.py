@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from typing import TYPE_CHECKING, Any
 
 from crawler.errors import (
@@ -17,10 +18,11 @@ from crawler.errors import (
 from crawler.fold import MAIN_FRAME, Traffic
 from crawler.observation import Observation
 from crawler.page import PageFacts
+from crawler.retry_after import retry_after_s
 from crawler.rows import Rows, Times, rows, text
+from crawler.walls import CONSENTS, WALLS, recognised
 
 if TYPE_CHECKING:
-    import datetime
     from collections.abc import Callable
 
     from crawler.document import MainDocument
@@ -81,6 +83,9 @@ class Try:
         if index is None and self.document is not None and self.document.is_shown:
             self.lost = True  # a document is shown of which the log has no trace
         main = None if index is None else made.responses[index]
+        status = main["status"] if main else None
+        headers = {} if index is None else self.traffic.exchanges[index].response_headers
+        asked = {(one["host"], one["path"]) for one in made.responses}
         error = str(self.error) if self.error else main["failure"] if main else None
         load_ms = self.document.load_ms if self.document else None
         return Observation(
@@ -89,7 +94,7 @@ class Try:
                 "stop_reason": self.stop_reason,
                 "error": text(error),
                 "scheme": self.scheme,
-                "status": main["status"] if main else None,
+                "status": status,
                 "main_response_id": main["id"] if main else None,
                 "final_scheme": main["scheme"] if main else None,
                 "final_host": main["host"] if main else None,
@@ -97,9 +102,11 @@ class Try:
                 "started_at": self.started_at,
                 "ended_at": self.ended_at,
                 "load_us": Times(self.start_ms).us(load_ms),
-                "wall": None,
-                "consent": None,
-                "retry_after_s": None,
+                "wall": recognised(WALLS, status, headers, asked),
+                "consent": recognised(CONSENTS, status, headers, asked),
+                "retry_after_s": retry_after_s(
+                    status, headers.get("retry-after"), now=datetime.datetime.now(datetime.UTC)
+                ),
                 "received_bytes": made.received_bytes,
                 "coverage": made.coverage,
                 "decrypted_coverage": made.decrypted_coverage,

@@ -21,6 +21,7 @@ from schema.crawls import find_crawl, name_of
 from schema.derived import DISTRIBUTION, MEASURES
 from schema.dictionary import dictionary
 from schema.outcomes import OUTCOMES
+from schema.recognised import CONSENTS, WALLS
 from schema.releases import Manifest, Release, ReleaseError, broken_sums, read_release, releases, sha256
 from schema.tables import RELEASED, SCHEMA_VERSION, SiteList
 from schema.unknown import WIRE_BYTES_UNKNOWN
@@ -163,6 +164,8 @@ def _write_dictionary(folder: Path) -> None:
         "tables": {name: table for name, table in dictionary().items() if name in held},
         "measures": MEASURES,
         "outcomes": OUTCOMES,
+        "walls": WALLS,
+        "consents": CONSENTS,
         "wire_bytes_unknown": WIRE_BYTES_UNKNOWN,
         "model": MODEL,
     }

@@ -18,6 +18,7 @@ from schema.coverage import COVERAGE_FLOOR
 from schema.crawls import CrawlNotFound, find_crawl
 from schema.derived import DISTRIBUTION, MEASURES
 from schema.outcomes import OUTCOMES
+from schema.recognised import CONSENTS, WALLS
 from schema.releases import broken_sums
 from schema.tables import RELEASED, SCHEMA_VERSION, Base
 from schema.unknown import WIRE_BYTES_UNKNOWN
@@ -52,6 +53,8 @@ OFFENDERS: dict[str, str] = {
     "all rows are of one crawl": "FROM (SELECT crawl_id FROM site UNION ALL SELECT crawl_id FROM visit "
     "UNION ALL SELECT crawl_id FROM connection UNION ALL SELECT crawl_id FROM response) ANTI JOIN crawl ON crawl.id = crawl_id",
     "every outcome is a known one": "FROM visit WHERE NOT list_contains($outcomes, outcome)",
+    "every wall and consent platform is a known one": "FROM visit WHERE NOT list_contains($walls, wall) "
+    "OR NOT list_contains($consents, consent)",
     "wire_bytes is null exactly where wire_bytes_unknown says why": "FROM response WHERE "
     "(wire_bytes IS NULL) <> coalesce(list_contains($unknown, wire_bytes_unknown), false)",
     "received_bytes of a visit is the sum of its connections'": "FROM visit LEFT JOIN (SELECT visit_id AS id, "
@@ -157,6 +160,8 @@ def _offenders(release: Release) -> Iterator[Check]:
     tables = [*(model.__tablename__ for model in RELEASED), "distribution"]
     known: dict[str, Sequence[str] | float] = {
         "floor": COVERAGE_FLOOR,
+        "walls": list(WALLS),
+        "consents": list(CONSENTS),
         "outcomes": list(OUTCOMES),
         "unknown": list(WIRE_BYTES_UNKNOWN),
         "measures": list(MEASURES),

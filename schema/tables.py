@@ -247,10 +247,10 @@ class Visit(Base):
         comment="number of the load of this page in a row of loads, from 1; each has a fresh profile",
     )
     wall: Mapped[str | None] = mapped_column(
-        comment="the rule by which a bot wall answered in place of the page; null if none did, and before schema version 2"
+        comment="bot wall that answered in place of the page; null if none was recognised, and before schema version 2"
     )
     consent: Mapped[str | None] = mapped_column(
-        comment="the rule by which the page asked for consent through a known platform; null if it did not, and before schema version 2"
+        comment="consent platform that the page loaded; null if none was recognised, and before schema version 2"
     )
     retry_after_s: Mapped[int | None] = mapped_column(
         Integer,

@@ -21,6 +21,7 @@ from tests.crawler.made_up_visits import BEGAN, observation, planned
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from crawler.observation import Observation
     from schema.tables import Crawl
 
 IDENTITY = Identity(
@@ -120,6 +121,34 @@ def test_a_retry_is_a_new_attempt_after_the_other_sites_and_the_last_one_is_fina
     with database.connect() as connection:
         kept = connection.execute(text("SELECT id, outcome, is_final FROM visit ORDER BY id")).all()
     assert [tuple(row) for row in kept] == [(1001, "dns", False), (1002, "timeout", True)]
+
+
+def asking(seconds: int) -> Observation:
+    seen = observation("http_error")
+    return dataclasses.replace(seen, visit={**seen.visit, "status": 429, "retry_after_s": seconds})
+
+
+def test_a_site_that_asks_to_be_left_alone_is_visited_again_no_sooner(database: Engine) -> None:
+    crawl = planned(database, sites=1, attempts=2)
+    assert store.store(database, crawl, claim(database, crawl), asking(600)).is_final is False
+    assert store.claim(database, crawl, owner="me") is None
+    site = one(database, "SELECT extract(epoch FROM not_before - now()) AS left FROM site")
+    assert 590 < float(site["left"]) <= 600
+    with database.begin() as connection:  # as time would
+        connection.execute(text("UPDATE site SET not_before = now()"))
+    again = claim(database, crawl)
+    assert again.attempt == 2
+    assert store.store(database, crawl, again, asking(600)).is_final
+    assert one(database, "SELECT not_before, final_visit_id FROM site") == {
+        "not_before": None,
+        "final_visit_id": 1002,
+    }
+
+
+def test_a_site_that_asks_for_longer_than_a_crawl_can_wait_keeps_its_answer(database_18: Engine) -> None:
+    crawl = planned(database_18, sites=1, attempts=2)
+    longer = asking(store.PATIENCE_LIMIT_S + 1)
+    assert store.store(database_18, crawl, claim(database_18, crawl), longer).is_final
 
 
 def test_repeat_loads_and_inner_pages_are_visits_of_their_own_and_never_the_final_one(

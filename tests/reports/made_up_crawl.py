@@ -88,6 +88,7 @@ class MadeUp:
                     "lease_expires_at": None,
                     "final_visit_id": None,
                     "not_before": None,
+                    "magnitude": None,
                 }
             )
         if is_final:

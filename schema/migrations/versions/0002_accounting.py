@@ -122,7 +122,7 @@ def upgrade() -> None:
             "wall",
             sa.Text(),
             nullable=True,
-            comment="the rule by which a bot wall answered in place of the page; null if none did, and before schema version 2",
+            comment="bot wall that answered in place of the page; null if none was recognised, and before schema version 2",
         ),
     )
     op.add_column(
@@ -131,7 +131,7 @@ def upgrade() -> None:
             "consent",
             sa.Text(),
             nullable=True,
-            comment="the rule by which the page asked for consent through a known platform; null if it did not, and before schema version 2",
+            comment="consent platform that the page loaded; null if none was recognised, and before schema version 2",
         ),
     )
     op.add_column(
