@@ -151,7 +151,8 @@ def endurance(facts: dict[str, Any]) -> str:
         for role, found in facts["memory"].items()
     ]
     shown = "![Memory over the pages](images/endurance.svg)\n"
-    parts = [ENDURANCE.format(**facts), table(["MB", "second quarter", "last quarter"], rows), shown]
+    said = ENDURANCE.format(**facts | {"browsers_replaced": sum(facts["browsers_replaced"].values())})
+    parts = [said, table(["MB", "second quarter", "last quarter"], rows), shown]
     return "\n".join([*parts, measured(facts)])
 
 
