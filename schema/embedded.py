@@ -54,7 +54,7 @@ def start(data: Path) -> str:
     _check_place(data)
     if _answers(data):
         return url(data)
-    with _locked(data):
+    with _errors_of(data), _locked(data):
         if not _answers(data):
             _make(data)
             _start(data)
@@ -66,7 +66,7 @@ def stop(data: Path) -> None:
     data = data.absolute()
     if not data.exists():
         return
-    with _locked(data):
+    with _errors_of(data), _locked(data):
         if postmaster(data) is not None:
             _run(data, "pg_ctl", "-D", str(data), "-m", "fast", "-w", "stop")
 
@@ -92,6 +92,18 @@ def _check_place(data: Path) -> None:
         )
     if len(os.fsencode(data / f"{SOCKET}.lock")) > SOCKET_PATH_BYTES:
         raise EmbeddedError(f"{data} is too long for a socket: set FIRSTFLIGHT_DATA_DIR to a shorter path")
+
+
+@contextlib.contextmanager
+def _errors_of(data: Path) -> Iterator[None]:
+    """The file system's errors that nothing nearer has a word for: a full disk, a folder in the way."""
+    try:
+        yield
+    except OSError as exc:
+        raise EmbeddedError(
+            f"the embedded PostgreSQL cannot use {exc.filename2 or exc.filename or data} ({exc.strerror}): "
+            "make room or way, or set FIRSTFLIGHT_DATA_DIR to another folder"
+        ) from exc
 
 
 @contextlib.contextmanager
@@ -161,8 +173,8 @@ def _start(data: Path) -> None:
 
 def _was_in_use(data: Path) -> bool:
     """Whether the last start failed because a killed server's children were still there."""
-    tail = (data / "log").read_text(encoding="utf-8", errors="replace")[-2000:]
-    return "is still in use" in tail
+    log = data / "log"
+    return log.exists() and "is still in use" in log.read_text(encoding="utf-8", errors="replace")[-2000:]
 
 
 def _service_account() -> pwd.struct_passwd:

@@ -129,3 +129,19 @@ def test_a_folder_that_its_user_cannot_enter_is_said_in_one_line() -> None:
         assert closed.stat().st_mode & 0o777 in (0o700, 0o500)  # it opens nothing up
     finally:
         shutil.rmtree(closed)
+
+
+@pytest.mark.parametrize("in_the_way", ["postgres/theirs", "postgres.new.initdb.log/theirs", "postgres.new"])
+def test_what_the_file_system_refuses_is_said_in_one_line(in_the_way: str) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="ff-", dir="/tmp"))
+    try:
+        folder.chmod(0o755)
+        (folder / in_the_way).parent.mkdir(exist_ok=True)
+        (folder / in_the_way).touch()
+        with pytest.raises(embedded.EmbeddedError, match="FIRSTFLIGHT_DATA_DIR") as excinfo:
+            embedded.start(folder / "postgres")
+        assert "\n" not in str(excinfo.value)
+        assert in_the_way.split("/")[0] in str(excinfo.value)
+        assert (folder / in_the_way).exists()
+    finally:
+        shutil.rmtree(folder)
