@@ -48,6 +48,9 @@ def test_a_database_that_nobody_else_starts_again_is_revived(data: Path) -> None
         killed = embedded.postmaster(data)
         assert killed is not None
         os.kill(killed, signal.SIGKILL)
+        while processes.runs(killed):
+            await asyncio.sleep(0.01)
+        engine.dispose()  # a connection that is open may outlive the postmaster by a moment
         return await patience(one)
 
     said: list[str] = []
