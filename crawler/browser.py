@@ -8,6 +8,8 @@ import dataclasses
 import datetime
 import os
 import re
+import resource
+import signal
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +45,10 @@ QUIET_FLAGS = (
 """What keeps the browser from talking on its own account."""
 
 LOG_FLAG = "--log-net-log="
+RENDERER = b"--type=renderer"
+
+DATA_LIMIT_BYTES = 3 * 1024**3
+"""Private writable memory of one process (RLIMIT_DATA); what V8 only reserves does not count, stacks do."""
 
 VERSION = re.compile(r"\d+\.\d+\.\d+\.\d+")
 
@@ -133,19 +139,26 @@ class Browser:
                     f"{chromium} does not start ({reason}): try it by hand, or reinstall {PACKAGE}"
                 ) from exc
             identity = _identity(browser, chromium, recorded, guise)
-            yield cls(browser, log, identity, appearance.device, guise)
+            launched = cls(browser, log, identity, appearance.device, guise)
+            launched._bound_memory()
+            yield launched
 
     @property
     def alive(self) -> bool:
         """Whether the process is there and answers Playwright."""
         return self._browser.is_connected()
 
-    def memory_bytes(self) -> int:
-        """Of its processes, all together; 0 once they have ended."""
+    @property
+    def pid(self) -> int | None:
+        """Its process, above all others of its own; None once it has ended."""
         if self._pid is None:
             # What it was started through stands above it and has the same arguments.
             self._pid = processes.find(os.fsencode(f"{LOG_FLAG}{self.log.path}"), below=os.getpid())
-        return processes.memory_bytes(self._pid) if self._pid else 0
+        return self._pid
+
+    def memory_bytes(self) -> int:
+        """Of its processes, all together; 0 once they have ended."""
+        return processes.memory_bytes(self.pid) if self.pid else 0
 
     async def context(self) -> BrowserContext:
         """A fresh profile: no cache, no cookies, no connections of the one before."""
@@ -169,13 +182,43 @@ class Browser:
         """
         names, passed = self.log.mark()
         cookies = [{"name": name, "value": "1", "url": "http://firstflight.invalid/"} for name in names]
+        setting = asyncio.ensure_future(context.add_cookies(cookies))  # type: ignore[arg-type]  # a TypedDict by another name
+        passing = asyncio.ensure_future(passed.wait())
         try:
             async with asyncio.timeout(timeout_s):
-                await context.add_cookies(cookies)  # type: ignore[arg-type]  # a TypedDict by another name
-                await passed.wait()
+                # The answer may queue behind a flood of the page's events, and is not needed; an error is.
+                await asyncio.wait({setting, passing}, return_when=asyncio.FIRST_COMPLETED)
+                if setting.done():
+                    await setting
+                await passing
         except (TimeoutError, PlaywrightError):
-            return False
+            return passed.is_set()
+        finally:
+            for one in (setting, passing):
+                one.cancel()
+            await asyncio.gather(setting, passing, return_exceptions=True)
         return True
+
+    def _bound_memory(self) -> None:
+        """Of its processes, and of all that they start: a page's is killed or told so before the machine is full."""
+        for pid in [self.pid, *processes.descendants(self.pid)] if self.pid else []:
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(pid, resource.RLIMIT_DATA, (DATA_LIMIT_BYTES, DATA_LIMIT_BYTES))
+
+    async def end_pages(self) -> None:
+        """Kill what runs the pages' scripts; the browser lives on, and what it has logged is still to come."""
+        await asyncio.to_thread(self._kill_renderers)
+
+    def _kill_renderers(self) -> None:
+        for pid in self.renderers():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def renderers(self) -> list[int]:
+        """Its processes that run pages."""
+        # A process that the zygote forked has its arguments in one string, with spaces between them.
+        below = processes.descendants(self.pid) if self.pid else []
+        return [pid for pid in below if any(RENDERER in one.split() for one in processes.arguments(pid))]
 
 
 async def _close(browser: PlaywrightBrowser) -> None:

@@ -16,7 +16,7 @@ from crawler import quic, walls
 from crawler.exchange import Exchange, Transport
 from crawler.http1 import MessageReader
 from crawler.http2 import FrameReader
-from crawler.netlog import endpoint, headers
+from crawler.netlog import endpoint, header_lines, headers
 from crawler.tls import RecordReader, expansion
 
 if TYPE_CHECKING:
@@ -251,9 +251,7 @@ class Fold:
         exchange = self._exchange(event)
         if exchange is None:
             return
-        lines = event.params.get("headers")
-        first = lines[0] if isinstance(lines, list) and lines and isinstance(lines[0], str) else ""
-        found = _STATUS.match(first)
+        found = _STATUS.match(next(iter(header_lines(event)), ""))
         exchange.status = int(found[1]) if found else None
         exchange.response_headers = headers(event, RESPONSE_HEADERS)
 

@@ -12,6 +12,7 @@ import dataclasses
 import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,6 +25,8 @@ HEADER_VALUE_LIMIT = 8192
 
 _TYPE = re.compile(rb'"type":(\d{1,6})\}\]?,?\s*$')
 _BYTES = b'"bytes":"'
+
+ESCAPED = "%ESCAPED:\u200b "
 
 
 class Event(NamedTuple):
@@ -205,14 +208,27 @@ def endpoint(text: str) -> tuple[str, int]:
     return address.strip("[]"), int(port) if port.isdecimal() else 0
 
 
+def header_lines(event: Event) -> list[str]:
+    """The lines of a header section, the status line first where there is one."""
+    lines = event.params.get("headers")
+    return [_unescaped(line) for line in (lines if isinstance(lines, list) else ()) if isinstance(line, str)]
+
+
+def _unescaped(line: str) -> str:
+    """The log percent-encodes a string that is not ASCII, and marks it (Chromium's NetLogStringValue).
+
+    >>> _unescaped("%ESCAPED:\u200b Location: /caf%C3%A9%25")
+    'Location: /caf\xe9%'
+    """
+    return unquote(line.removeprefix(ESCAPED), errors="replace") if line.startswith(ESCAPED) else line
+
+
 def headers(event: Event, wanted: frozenset[str]) -> dict[str, str]:
     """The wanted headers by lower-case name; of a repeated one, the first."""
-    lines = event.params.get("headers")
     found: dict[str, str] = {}
-    for line in lines if isinstance(lines, list) else ():
-        if isinstance(line, str):
-            name, _, value = line[1:].partition(":") if line.startswith(":") else line.partition(":")
-            name = f":{name}" if line.startswith(":") else name.lower()
-            if name in wanted:
-                found.setdefault(name, value.strip()[:HEADER_VALUE_LIMIT])
+    for line in header_lines(event):
+        name, _, value = line[1:].partition(":") if line.startswith(":") else line.partition(":")
+        name = f":{name}" if line.startswith(":") else name.lower()
+        if name in wanted:
+            found.setdefault(name, value.strip()[:HEADER_VALUE_LIMIT])
     return found

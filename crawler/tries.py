@@ -65,6 +65,11 @@ class Try:
         """Whether the other scheme is to be tried."""
         return isinstance(self.error, UNANSWERED) and not self.broken and not self.answered
 
+    def no_time_left(self) -> None:
+        """Nobody asked by http, which might have answered: a refusal by https says nothing of the site then."""
+        if not isinstance(self.error, TLSError):
+            self.error, self.stop_reason = VisitTimeout("the time budget ran out"), "budget"
+
     def counts_after(self, first: Try) -> bool:
         """Whether this try, of http, says more of the site than `first`, of https, did."""
         if self.broken or self.answered or self.traffic.is_disturbed:

@@ -40,7 +40,7 @@ RECORDED_BY_S = 2.5
 DRAINED_BY_S = 7.5
 """After the budget: when a browser that does not answer is given up, and when the end of the log is."""
 
-DRAIN_S = 5.0
+DRAIN_S = 2.5
 CLOSE_S = 2.5
 """At most, where budget is left."""
 
@@ -64,7 +64,9 @@ async def visit(
     deadline = loop.time() + budget_s
     answer_by = loop.time() + budget_s * HTTPS_SHARE
     one = await _try(browser, "https", host, answer_by, deadline, settle_s)
-    if one.wants_http and loop.time() < deadline:
+    if one.wants_http and loop.time() >= deadline:
+        one.no_time_left()
+    elif one.wants_http:
         other = await _try(browser, "http", host, deadline, deadline, settle_s)
         if other.counts_after(one):
             one = other
@@ -94,9 +96,7 @@ async def _try(
     one.ended_at = datetime.datetime.now(datetime.UTC)
     if isinstance(one.error, PageCrashed):
         one.broken = f"the page crashed: {one.error}"
-    if context is None or not await browser.drained(
-        context, timeout_s=min(DRAIN_S, _left_s(deadline + DRAINED_BY_S))
-    ):
+    if context is None or not await _drained(browser, context, one, deadline + DRAINED_BY_S):
         one.lost = True
         one.broken = one.broken or "the browser is gone"
     one.log_lines_lost = browser.log.lines_lost
@@ -148,6 +148,8 @@ async def _listen(one: Try, context: BrowserContext, page: Page, browser: Browse
 
     def listen(method: str) -> None:
         def take(params: dict[str, Any]) -> None:
+            if one.ended_at is not None:  # the log has been cut off: what comes now is not in it
+                return
             one.facts.feed(method, params)
             shown.feed(method, params)
             one.last_event_s = loop.time()
@@ -247,6 +249,17 @@ def _shut(popup: Page, tasks: set[asyncio.Task[None]]) -> None:
             await popup.close()
 
     tasks.add(asyncio.ensure_future(close()))
+
+
+async def _drained(browser: Browser, context: BrowserContext, one: Try, until: float) -> bool:
+    """Wait for the end of the log; a page that keeps the browser too busy to get there is ended."""
+    if await browser.drained(context, timeout_s=min(DRAIN_S, _left_s(until))):
+        return True
+    if not browser.alive:
+        return False
+    one.broken = one.broken or "the page left the browser no time for anything else"
+    await browser.end_pages()
+    return await browser.drained(context, timeout_s=min(DRAIN_S, _left_s(until)))
 
 
 async def _close(context: BrowserContext, one: Try, until: float) -> None:

@@ -73,3 +73,12 @@ def test_a_document_that_the_log_knows_nothing_of_makes_no_whole_recording() -> 
     one.document.feed("Page.frameNavigated", {"frame": {"id": "top", "loaderId": "1"}})
     seen = one.observation(salt=b"", error_name=str)
     assert (seen.visit["outcome"], seen.visit["main_response_id"]) == ("crash", None)
+
+
+@pytest.mark.parametrize(("error", "outcome"), [(REFUSED, "timeout"), (CERTIFICATE, "tls")])
+def test_where_no_time_is_left_for_http_a_refusal_by_https_decides_nothing(
+    error: VisitError, outcome: str
+) -> None:
+    one = ended("https", error)
+    one.no_time_left()
+    assert one.observation(salt=b"", error_name=str).visit["outcome"] == outcome

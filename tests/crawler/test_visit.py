@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crawler.browser import Browser
+from crawler.browser import DATA_LIMIT_BYTES, Browser
 from crawler.errors import BrowserDied, BrowserMissing
 from crawler.observation import STORE_COLUMNS, Observation
 from crawler.visit import visit
@@ -170,6 +171,28 @@ def test_a_browser_that_is_killed_is_told_apart_and_keeps_what_had_arrived(chrom
             return died.value.observation
 
     assert asyncio.run(kill()).visit["outcome"] == "crash"
+
+
+def test_what_runs_a_page_has_bounded_memory_and_can_be_ended_alone(chromium: Path) -> None:
+    async def end() -> None:
+        web = RawWeb({"a.test/": html("hello")})
+        async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
+            context = await browser.context()
+            page = await context.new_page()
+            crashed = asyncio.Event()
+            page.on("crash", lambda _: crashed.set())
+            await page.goto("http://a.test/")
+            running = browser.renderers()
+            assert running
+            bounds = {resource.prlimit(pid, resource.RLIMIT_DATA) for pid in running}
+            assert bounds == {(DATA_LIMIT_BYTES, DATA_LIMIT_BYTES)}
+            await browser.end_pages()
+            async with asyncio.timeout(20):
+                await crashed.wait()
+            assert await browser.drained(context, timeout_s=20)
+            await context.close()
+
+    asyncio.run(end())
 
 
 def pid_of(browser: Browser) -> int:
