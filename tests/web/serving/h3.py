@@ -17,7 +17,6 @@ from aioquic.buffer import encode_uint_var
 from aioquic.h3.connection import ErrorCode, H3Connection
 from aioquic.h3.events import DataReceived, H3Event, HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
-from aioquic.quic.connection import stream_is_unidirectional
 from aioquic.quic.events import (
     ConnectionTerminated,
     HandshakeCompleted,
@@ -42,6 +41,10 @@ if TYPE_CHECKING:
 
 PIECE = 65_536
 """Bytes of a DATA frame, and of the body that is in memory twice."""
+
+
+DATAGRAM = 1452
+"""UDP payload: what fits into an Ethernet frame by IPv6, and less than the 1,472 bytes that Chromium takes."""
 
 
 class QuicListener:
@@ -89,6 +92,7 @@ class QuicListener:
             alpn_protocols=["h3"],
             quic_logger=Counters(),
             congestion_control_algorithm="constant",
+            max_datagram_size=DATAGRAM,
         )
         chain, key = self._site.authority.files(self._site.host)
         configuration.certificate, *configuration.certificate_chain = load_pem_x509_certificates(chain)
@@ -154,17 +158,15 @@ class Connection(QuicConnectionProtocol):
     def transmit(self) -> None:
         """Send what can be sent, and write down what that was."""
         super().transmit()
-        streams = self.counter.streams
-        self.entry.plaintext_bytes = sum(stream.sent_bytes for stream in streams.values())
-        self.entry.frame_bytes = sum(
-            stream.sent_bytes for number, stream in streams.items() if stream_is_unidirectional(number)
-        )
-        self.entry.tls_ticket_bytes = self.counter.ticket_bytes
-        for stream_id, response in self._entries.items():
-            stream = self.counter.stream(stream_id)
+        counter, entry = self.counter, self.entry
+        entry.plaintext_bytes, entry.frame_bytes = counter.stream_bytes, counter.frame_bytes
+        entry.tls_ticket_bytes = counter.ticket_bytes
+        for stream_id in counter.moved & self._entries.keys():
+            stream, response = counter.stream(stream_id), self._entries[stream_id]
             response.wire_bytes, response.body_bytes = stream.sent_bytes, stream.sent_body_bytes
             response.header_bytes = response.wire_bytes - response.body_bytes
             response.first_byte_us, response.last_byte_us = stream.first_byte_us, stream.last_byte_us
+        counter.moved.clear()
 
     def quic_event_received(self, event: QuicEvent) -> None:
         """aioquic has news."""

@@ -8,6 +8,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from aioquic.quic.congestion.base import QuicCongestionControl, register_congestion_control
+from aioquic.quic.connection import stream_is_unidirectional
 from aioquic.quic.logger import QuicLogger, QuicLoggerTrace
 
 from firstflight.localweb.log import SentConnection, now_us
@@ -97,6 +98,12 @@ class Counter(QuicLoggerTrace):
     def __init__(self, *, is_client: bool, odcid: bytes) -> None:
         super().__init__(is_client=is_client, odcid=odcid)
         self.streams: dict[int, SentStream] = {}
+        self.moved: set[int] = set()
+        """Streams of which something was sent since somebody last looked."""
+        self.stream_bytes = 0
+        """On all streams, each byte once."""
+        self.frame_bytes = 0
+        """On those of them that belong to no request."""
         self.ticket_bytes = 0
         """CRYPTO data after the handshake."""
         self.repeated_bytes = 0
@@ -114,12 +121,18 @@ class Counter(QuicLoggerTrace):
 
     def _frame(self, packet_type: str, frame: dict[str, Any]) -> None:
         if frame["frame_type"] == "stream":
-            stream = self.stream(frame["stream_id"])
-            stop = frame["offset"] + frame["length"]
-            self.repeated_bytes += max(0, min(stop, stream.sent_bytes) - frame["offset"])
-            stream.sent_until(stop)
+            self._stream_frame(frame["stream_id"], frame["offset"], frame["offset"] + frame["length"])
         elif frame["frame_type"] == "crypto" and packet_type == "1RTT":
             self.ticket_bytes = max(self.ticket_bytes, frame["offset"] + frame["length"])
+
+    def _stream_frame(self, stream_id: int, start: int, stop: int) -> None:
+        stream = self.stream(stream_id)
+        self.repeated_bytes += max(0, min(stop, stream.sent_bytes) - start)
+        new = max(0, stop - stream.sent_bytes)
+        self.stream_bytes += new
+        self.frame_bytes += new if stream_is_unidirectional(stream_id) else 0
+        self.moved.add(stream_id)
+        stream.sent_until(stop)
 
     def encode_http3_headers_frame(self, length: int, headers: Any, stream_id: int) -> dict[str, Any]:
         """Nothing: names and values need not be UTF-8."""
