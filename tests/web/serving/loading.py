@@ -15,7 +15,7 @@ from playwright.async_api import async_playwright
 from crawler.browser import Browser
 from firstflight.settings import from_environment
 from tests.web.serving.capture import capturing
-from tests.web.serving.examples import HOST
+from tests.web.serving.examples import HOST, PIECE
 from tests.web.serving.pcap import Ends
 from tests.web.serving.process import playing
 from tests.web.serving.security import Security
@@ -78,9 +78,9 @@ def abandon() -> list[dict[str, Any]]:
 
 async def _abandon(*, is_reset: bool) -> dict[str, Any]:
     async def endless(request: Request, reply: Reply) -> None:
-        await reply.head(200, [])
+        await reply.head(200, [("transfer-encoding", "chunked")])
         while True:
-            await reply.body(bytes(65_536))
+            await reply.body(PIECE)  # in one call, which TCP takes a part of
 
     loop = asyncio.get_running_loop()
     with tempfile.TemporaryDirectory() as folder, capturing(Path(folder)) as captured:

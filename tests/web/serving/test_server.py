@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import contextlib
+import socket
 import ssl
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import h2.config
 import h2.connection
 import h2.events
 import pytest
+from hyperframe.frame import ContinuationFrame, DataFrame, Frame, HeadersFrame
 
 from tests.web.serving.examples import HOSTS, TEXT
 from tests.web.serving.server import ZooWeb
@@ -55,7 +57,7 @@ class Http2Client:
         self.received: list[tuple[int, int]] = []
         self.ended: set[int] = set()
         self.reset: set[int] = set()
-        self.plaintext_bytes = 0
+        self.octets = bytearray()
 
     async def __aenter__(self) -> Http2Client:
         context = ssl.create_default_context()
@@ -88,7 +90,7 @@ class Http2Client:
             self._writer.write(self._connection.data_to_send())
             octets = await self._reader.read(65_536)
             assert octets, "the server has closed the connection"
-            self.plaintext_bytes += len(octets)
+            self.octets += octets
             for event in self._connection.receive_data(octets):
                 if isinstance(event, h2.events.DataReceived):
                     self.received.append((event.stream_id, len(event.data)))
@@ -97,6 +99,18 @@ class Http2Client:
                     self.ended.add(event.stream_id)
                 elif isinstance(event, h2.events.StreamReset):
                     self.reset.add(event.stream_id)
+
+    def frames(self) -> collections.Counter[int]:
+        """Bytes by stream of frames that carry responses; of all others by 0."""
+        sizes: collections.Counter[int] = collections.Counter()
+        at = 0
+        while at < len(self.octets):
+            frame, length = Frame.parse_frame_header(memoryview(self.octets[at : at + 9]))
+            carries = isinstance(frame, DataFrame | HeadersFrame | ContinuationFrame)
+            sizes[frame.stream_id if carries else 0] += 9 + length
+            at += 9 + length
+        assert at == len(self.octets)
+        return sizes
 
 
 def test_a_hundred_streams_take_turns() -> None:
@@ -111,7 +125,11 @@ def test_a_hundred_streams_take_turns() -> None:
             assert [one.body_bytes for one in web.log.responses] == [sizes[stream] for stream in streams]
             assert [one.stream_id for one in web.log.responses] == streams
             (connection,) = web.log.connections
-            assert client.plaintext_bytes == connection.plaintext_bytes
+            assert len(client.octets) == connection.plaintext_bytes
+            assert client.frames() == {
+                0: connection.frame_bytes,
+                **{one.stream_id: one.wire_bytes for one in web.log.responses},
+            }
 
             order = [stream for stream, _ in client.received]
             begun = max(order.index(stream) for stream in streams)
@@ -131,8 +149,9 @@ def test_a_stream_that_is_reset_leaves_the_others() -> None:
             assert (first.body_bytes, first.is_complete) == (3000, False)
             assert (second.body_bytes, second.is_complete) == (len(TEXT), True)
             (connection,) = web.log.connections
-            sizes = first.wire_bytes + second.wire_bytes + connection.frame_bytes
-            assert client.plaintext_bytes == connection.plaintext_bytes == sizes
+            sizes = {broken: first.wire_bytes, whole: second.wire_bytes, 0: connection.frame_bytes}
+            assert client.frames() == sizes
+            assert len(client.octets) == connection.plaintext_bytes
 
     run(ask())
 
@@ -205,14 +224,28 @@ def test_a_request_body_is_read_by_its_framing() -> None:
 
 
 def test_a_reset_follows_what_was_sent() -> None:
+    body = bytes(300_000)
+
+    async def broken(request: Request, reply: Reply) -> None:
+        await reply.head(200, [("content-length", "999999")])
+        await reply.body(body)
+        await reply.reset()
+
     async def ask() -> None:
-        async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
-            writer.write(f"GET /broken-off HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
-            octets = await reader.readuntil(b"\r\n\r\n") + await reader.readexactly(3000)
-            with pytest.raises(ConnectionResetError):
-                await reader.read()
+        async with ZooWeb({HOST: broken}, protocol="h1") as web:
+            loop, octets = asyncio.get_running_loop(), bytearray()
+            with socket.socket() as client:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.setblocking(False)
+                await loop.sock_connect(client, web.endpoint("http", HOST))
+                await loop.sock_sendall(client, f"GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+                with contextlib.suppress(ConnectionResetError):
+                    while piece := await loop.sock_recv(client, 2048):
+                        octets += piece
+                        await asyncio.sleep(0)
+                    pytest.fail("the server has closed the connection in order")
             (one,) = web.log.responses
-            assert (one.wire_bytes, one.body_bytes, one.is_complete) == (len(octets), 3000, False)
+            assert (one.wire_bytes, one.body_bytes, one.is_complete) == (len(octets), len(body), False)
             assert web.log.connections[0].closed_us
 
     run(ask())
