@@ -26,6 +26,8 @@ class Observation:
     """`home` or `inner`."""
     load: int = 1
     """Which load of this page it is."""
+    links: Sequence[str] = ()
+    """URLs of the page's links, where they were asked for; they are not stored."""
     more: Sequence[Observation] = ()
     """Repeat loads and inner pages that go with it."""
 

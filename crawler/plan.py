@@ -28,6 +28,7 @@ LOCK = 0x706C616E
 """Key of the advisory lock that planners queue for: "plan" in ASCII."""
 
 ATTEMPTS_LIMIT = 9
+LOADS_LIMIT = 9
 TOP_LIMIT = 10**9
 
 
@@ -51,6 +52,10 @@ class Plan:
     """The code's."""
     optout: OptOut | None = None
     """Who asked not to be visited."""
+    loads: int = 1
+    """Of each home page."""
+    inner_pages: int = 0
+    """Beside each home page."""
     user_agent: str | None = None
     """One's own; None for that of plain Chrome."""
     contact_url: str | None = None
@@ -69,6 +74,8 @@ class Plan:
             "attempts": self.attempts,
             "budget_s": self.budget_s,
             "method_version": METHOD_VERSION,
+            "loads": self.loads,
+            "inner_pages": self.inner_pages,
             "user_agent_planned": self.user_agent,
             "contact_url": self.contact_url,
             "optout_checksum": self.optout.checksum if self.optout else None,

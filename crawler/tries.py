@@ -54,6 +54,8 @@ class Try:
     """Why the browser must be replaced; what it had recorded may be whole all the same."""
     traffic: Traffic = dataclasses.field(default_factory=lambda: Traffic([], [], 0))
     log_lines_lost: int = 0
+    links: list[str] = dataclasses.field(default_factory=list)
+    """URLs of the page's links, where they were asked for."""
 
     @property
     def answered(self) -> bool:
@@ -120,6 +122,7 @@ class Try:
             },
             connections=made.connections,
             responses=made.responses,
+            links=self.links,
         )
 
     def _outcome(self, main: dict[str, Any] | None) -> str:

@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from crawler import document, page
 from crawler.document import MainDocument
 from crawler.errors import BrowserDied, PageCrashed, VisitTimeout
+from crawler.links import links_of
 from crawler.logstream import now_ms
 from crawler.navigation import visit_error
 from crawler.tries import Try
@@ -44,14 +45,24 @@ DRAIN_S = 2.5
 CLOSE_S = 2.5
 """At most, where budget is left."""
 
+LINKS_S = 1.0
+"""That a page has to name its links."""
+
 HTTPS_SHARE = 0.5
 """Share of the budget after which a host from which not a byte has come by https is tried by http."""
 
 
 async def visit(
-    browser: Browser, host: str, *, budget_s: float, settle_s: float = SETTLE_S, salt: bytes | None = None
+    browser: Browser,
+    host: str,
+    *,
+    budget_s: float,
+    settle_s: float = SETTLE_S,
+    salt: bytes | None = None,
+    path: str = "/",
+    links: bool = False,
 ) -> Observation:
-    """Visit `host`, by https first, then by http, in at most `budget_s` seconds and CLEANUP_S.
+    """Visit `path` (and query) of `host`, by https first, then by http, in at most `budget_s` seconds and CLEANUP_S.
 
     Whatever the page does, there is an observation. BrowserDied, which carries it, says that the browser
     is of no use any more. http is tried where https brought no response (refused, reset, no TLS, silent
@@ -63,11 +74,11 @@ async def visit(
     loop = asyncio.get_running_loop()
     deadline = loop.time() + budget_s
     answer_by = loop.time() + budget_s * HTTPS_SHARE
-    one = await _try(browser, "https", host, answer_by, deadline, settle_s)
+    one = await _try(browser, "https", host + path, answer_by, deadline, settle_s, links=links)
     if one.wants_http and loop.time() >= deadline:
         one.no_time_left()
     elif one.wants_http:
-        other = await _try(browser, "http", host, deadline, deadline, settle_s)
+        other = await _try(browser, "http", host + path, deadline, deadline, settle_s, links=links)
         if other.counts_after(one):
             one = other
         else:
@@ -79,14 +90,21 @@ async def visit(
 
 
 async def _try(
-    browser: Browser, scheme: str, host: str, answer_by: float, deadline: float, settle_s: float
+    browser: Browser,
+    scheme: str,
+    place: str,
+    answer_by: float,
+    deadline: float,
+    settle_s: float,
+    *,
+    links: bool,
 ) -> Try:
     one = Try(scheme, datetime.datetime.now(datetime.UTC), browser.log.begin())
     context: BrowserContext | None = None
     try:
         async with asyncio.timeout_at(deadline + RECORDED_BY_S):
             context = await browser.context()
-            await _record(one, context, f"{scheme}://{host}/", answer_by, deadline, settle_s, browser)
+            await _record(one, context, f"{scheme}://{place}", answer_by, deadline, settle_s, browser)
     except TimeoutError:
         one.error, one.lost = VisitTimeout("the browser did not answer"), True
         one.broken = "the browser did not answer in time"
@@ -102,6 +120,7 @@ async def _try(
     one.log_lines_lost = browser.log.lines_lost
     one.traffic = browser.log.finish()
     if context is not None:
+        one.links = await _links(context) if links and not one.broken else []
         await _close(context, one, deadline + CLEANUP_S)
     if not browser.alive:
         one.broken = one.broken or "the browser died"
@@ -260,6 +279,15 @@ async def _drained(browser: Browser, context: BrowserContext, one: Try, until: f
     one.broken = one.broken or "the page left the browser no time for anything else"
     await browser.end_pages()
     return await browser.drained(context, timeout_s=min(DRAIN_S, _left_s(until)))
+
+
+async def _links(context: BrowserContext) -> list[str]:
+    """Links of the page, once its recording is over; none if it does not answer."""
+    try:
+        async with asyncio.timeout(LINKS_S):
+            return await links_of(context.pages[0]) if context.pages else []
+    except (TimeoutError, PlaywrightError):
+        return []
 
 
 async def _close(context: BrowserContext, one: Try, until: float) -> None:

@@ -16,6 +16,7 @@ from tqdm import tqdm
 from crawler import store
 from crawler.devices import DEVICES
 from crawler.run import STOPPED, Limits, Loop, Tally
+from crawler.series import Series
 from crawler.user_agent import Appearance
 from firstflight.scratch import scratch_folder
 
@@ -116,7 +117,7 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
                 engine=engine,
                 crawl=crawl,
                 launch=launch,
-                visit=visit,
+                visit=Series(visit=visit, loads=crawl.loads, inner=crawl.inner_pages),
                 browsers=wanted.browsers,
                 minutes=wanted.minutes,
                 stop=stop,

@@ -112,6 +112,21 @@ def command() -> None:
     show_default=True,
     help="Seconds of one visit.",
 )
+@click.option(
+    "--loads",
+    type=click.IntRange(1, plan.LOADS_LIMIT),
+    default=1,
+    show_default=True,
+    help="Loads of each home page; the first stands for the site.",
+)
+@click.option(
+    "--inner",
+    "inner_pages",
+    type=click.IntRange(0, plan.LOADS_LIMIT),
+    default=0,
+    show_default=True,
+    help="Inner pages of each site.",
+)
 @click.option("--user-agent", callback=header, help="Of one's own.  [default: that of plain Chrome]")
 @click.option(
     "--contact",
@@ -133,6 +148,8 @@ def plan_(
     kind: str,
     attempts: int,
     budget_s: float,
+    loads: int,
+    inner_pages: int,
     user_agent: str | None,
     contact: str | None,
     as_json: bool,
@@ -158,6 +175,8 @@ def plan_(
             budget_s=budget_s,
             commit=code_commit(settings.commit),
             optout=optout.read(opt_out) if opt_out else None,
+            loads=loads,
+            inner_pages=inner_pages,
             user_agent=user_agent,
             contact_url=checked_contact(contact_url) if contact_url else None,
         )

@@ -91,16 +91,27 @@ def test_the_same_plan_again_says_so_and_another_is_an_error(run: Run, sites: Pa
 def test_device_user_agent_and_contact_are_planned_and_the_contact_has_a_setting(
     run: Run, sites: Path, database_18: Engine
 ) -> None:
-    own = ("--device", "mobile", "--user-agent", "Ours/1.0", "--contact", "https://a.test/why")
+    own = (
+        "--loads",
+        "3",
+        "--inner",
+        "1",
+        "--device",
+        "mobile",
+        "--user-agent",
+        "Ours/1.0",
+        "--contact",
+        "https://a.test/why",
+    )
     assert facts(planned(run, sites, *own, "--json"))["crawl"] == "2026-11.mobile.local.tcp.web"
     setting = {"FIRSTFLIGHT_CONTACT_URL": "https://b.test/"}
     assert run("crawl", "plan", "--crawl", "2026-12", "--list", sites, **setting).exit_code == 0
-    columns = "device, user_agent_planned, contact_url, user_agent"
+    columns = "loads, inner_pages, device, user_agent_planned, contact_url, user_agent"
     with database_18.connect() as connection:
         rows = connection.execute(text(f"SELECT {columns} FROM crawl ORDER BY id")).all()
     assert [tuple(row) for row in rows] == [
-        ("mobile", "Ours/1.0", "https://a.test/why", None),
-        ("desktop", None, "https://b.test/", None),
+        (3, 1, "mobile", "Ours/1.0", "https://a.test/why", None),
+        (1, 0, "desktop", None, "https://b.test/", None),
     ]
     wrong = run("crawl", "plan", "--crawl", "2027-01", "--list", sites, FIRSTFLIGHT_CONTACT_URL="me@b.test")
     assert "'me@b.test' cannot stand in a User-Agent" in failed(wrong)
@@ -147,6 +158,8 @@ def test_an_unknown_crawl_is_one_line(run: Run, action: str) -> None:
         ("--attempts", "10"),
         ("--kind", "other"),
         ("--device", "fridge"),
+        ("--loads", "0"),
+        ("--inner", "-1"),
         ("--user-agent", "a\r\nX: y"),
     ],
 )
