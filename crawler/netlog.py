@@ -73,16 +73,18 @@ class Names:
     """The numbers of one browser's log, by which its events are named."""
 
     events: dict[bytes, str]
+    endings: dict[bytes, str | None]
+    """By the end of its line, as Chromium writes all but the last; None for events that nobody wants."""
     phases: dict[int, str]
     errors: dict[int, str]
 
     @classmethod
     def of(cls, constants: dict[str, Any], wanted: frozenset[str]) -> Names:
         """The names of the `wanted` events, from the log's first line."""
+        types = {name: str(n).encode() for name, n in constants["logEventTypes"].items()}
         return cls(
-            events={
-                str(n).encode(): name for name, n in constants["logEventTypes"].items() if name in wanted
-            },
+            events={number: name for name, number in types.items() if name in wanted},
+            endings={number + b"},": name if name in wanted else None for name, number in types.items()},
             phases={n: name.removeprefix("PHASE_") for name, n in constants["logEventPhase"].items()},
             errors={n: f"net::{name}" for name, n in constants["netError"].items()},
         )
@@ -109,6 +111,11 @@ class LineReader:
             self._constants(line)
             return None
         # Four lines of five are of no interest: they are told by their last field, before JSON is parsed.
+        name = self.names.endings.get(line[line.rfind(b":") + 1 :], "")
+        if name is None:
+            return None
+        if name:
+            return self._event(name, line)
         found = _TYPE.search(line, max(0, len(line) - 24))
         if found is None:
             self.ignored += line.startswith(b'{"params"')
@@ -170,24 +177,26 @@ class LineSplitter:
         self._rest = bytearray()
         self._skipping = False
 
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
+    def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that end in `chunk`, without their newlines."""
         *lines, rest = chunk.split(b"\n")
-        for line in lines:
-            whole = bytes(self._rest) + line if self._rest else line
+        if lines:
+            lines[0] = bytes(self._rest) + lines[0]
             self._rest.clear()
             if self._skipping:
+                del lines[0]
                 self._skipping = False
-            elif len(whole) > self.limit:
-                self.dropped += 1
-            else:
-                yield whole
+            if len(chunk) > self.limit or (lines and len(lines[0]) > self.limit):
+                short = [line for line in lines if len(line) <= self.limit]
+                self.dropped += len(lines) - len(short)
+                lines = short
         if not self._skipping:
             self._rest += rest
         if len(self._rest) > self.limit:
             self._rest.clear()
             self._skipping = True
             self.dropped += 1
+        return lines
 
 
 def events(lines: Iterable[bytes], reader: LineReader) -> Iterator[Event]:
