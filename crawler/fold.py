@@ -148,7 +148,7 @@ class Fold:
     def _handshake_message(self, event: Event) -> None:
         transport = self._transports.get(event.source)
         if transport is not None and transport.records is not None:
-            transport.records.handshake_message(event.number("type"), len(event.bytes()))
+            transport.records.handshake_message(event.number("type"), len(event.encoded()))
 
     def _socket_bytes(self, event: Event) -> None:
         transport = self._transports.get(event.source)
@@ -157,7 +157,7 @@ class Fold:
         size = event.number("byte_count")
         transport.received(size, event.time_ms)
         if transport.records is not None:
-            transport.records.feed(event.bytes())
+            transport.records.feed(event.encoded())
         else:
             transport.decrypted_bytes += size
             _response_bytes(transport, event, size, event.time_ms)
@@ -172,7 +172,7 @@ class Fold:
         # It may lie decrypted for long before it is asked for: it came with the last read of the socket.
         arrived_ms = transport.last_byte_ms or event.time_ms
         if transport.frames is not None:
-            transport.frames.feed(event.bytes(), time_ms=arrived_ms)
+            transport.frames.feed(event.encoded(), time_ms=arrived_ms)
         else:
             _response_bytes(transport, event, size, arrived_ms)
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawler.netlog import Encoded
 
 FRAME_HEADER_BYTES = 9
 
@@ -38,7 +42,7 @@ class FrameReader:
         self._padding = 0
         self._awaits_pad_length = False
 
-    def feed(self, data: bytes, *, time_ms: int) -> None:
+    def feed(self, data: bytes | Encoded, *, time_ms: int) -> None:
         """More plaintext of the connection, read at `time_ms`."""
         at = 0
         while at < len(data):
@@ -70,7 +74,7 @@ class FrameReader:
         stream.first_byte_ms = time_ms if stream.first_byte_ms is None else stream.first_byte_ms
         stream.last_byte_ms = time_ms
 
-    def _payload(self, data: bytes, at: int, size: int, time_ms: int) -> None:
+    def _payload(self, data: bytes | Encoded, at: int, size: int, time_ms: int) -> None:
         before = self._left
         self._left -= size
         stream = self._stream

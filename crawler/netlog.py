@@ -11,7 +11,7 @@ import binascii
 import dataclasses
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
@@ -27,6 +27,41 @@ _TYPE = re.compile(rb'"type":(\d{1,6})\}\]?,?\s*$')
 _BYTES = b'"bytes":"'
 
 ESCAPED = "%ESCAPED:\u200b "
+
+
+class Encoded:
+    """Bytes in Base64, of which a slice is decoded when it is asked for: most are only counted.
+
+    >>> some = Encoded("aGVsbG8=")
+    >>> len(some), some[1:4], some[4]
+    (5, b'ell', 111)
+    """
+
+    __slots__ = ("_size", "_text")
+
+    def __init__(self, text: str) -> None:
+        whole = len(text) % 4 == 0  # else it is no Base64, and stands for nothing
+        self._text = text if whole else ""
+        self._size = len(text) // 4 * 3 - text.endswith("=") - text.endswith("==") if whole else 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, at: int) -> int: ...
+    @overload
+    def __getitem__(self, at: slice) -> bytes: ...
+    def __getitem__(self, at: int | slice) -> int | bytes:
+        """A byte, or a stretch of them; neither counts from the end or in steps."""
+        if not isinstance(at, slice):
+            return (self[at : at + 1] or b"\0")[0]
+        start, stop, _ = at.indices(self._size)
+        first = start // 3
+        try:
+            piece = binascii.a2b_base64(self._text[first * 4 : -(-stop // 3) * 4])
+        except (binascii.Error, ValueError):
+            return b""
+        return piece[start - first * 3 : stop - first * 3]
 
 
 class Event(NamedTuple):
@@ -50,6 +85,10 @@ class Event(NamedTuple):
             return base64.b64decode(self.data)
         except (binascii.Error, ValueError):
             return b""
+
+    def encoded(self) -> Encoded:
+        """The same, to be decoded in part."""
+        return Encoded(self.data)
 
     def dependency(self) -> int | None:
         """Id of the other source that the event names."""

@@ -7,6 +7,10 @@ browser reports handshake messages and plaintext.
 from __future__ import annotations
 
 from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawler.netlog import Encoded
 
 RECORD_HEADER_BYTES = 5
 
@@ -58,7 +62,7 @@ class RecordReader:
         self._plain_due = 0
         self._plain_seen = 0
 
-    def feed(self, data: bytes) -> None:
+    def feed(self, data: bytes | Encoded) -> None:
         """More TCP payload."""
         at = 0
         while at < len(data):

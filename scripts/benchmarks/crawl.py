@@ -86,7 +86,8 @@ def once(tool: Tool, web: Web, folder: Path, *, weigh: bool) -> dict[str, Any]:
     folder.mkdir(parents=True)
     spec = counting.Spec(
         commands=tool.prepare(web, folder, BROWSERS),
-        environment=tool.environment,
+        environment=tool.environment
+        | {"PYTHONDONTWRITEBYTECODE": ""},  # nobody compiles Python at every start
         folder=str(folder),
         timeout_s=PAGE_TIMEOUT_S * len(web.sites),
         browser=str(from_environment().chromium),

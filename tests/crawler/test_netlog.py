@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.netlog import Event, LineReader, LineSplitter
+from crawler.netlog import Encoded, Event, LineReader, LineSplitter
 
 CONSTANTS = (
     json.dumps(
@@ -113,3 +114,15 @@ def test_a_line_without_end_is_dropped_and_the_next_one_read() -> None:
         one for piece in (b"x" * 60, b"x" * 60, b"x" * 60, b"\nab", b"c\n") for one in splitter.feed(piece)
     ]
     assert (found, splitter.dropped) == ([b"abc"], 1)
+
+
+@given(st.binary(), st.integers(0, 40), st.integers(0, 40))
+def test_a_slice_of_encoded_bytes_is_that_of_the_bytes(data: bytes, start: int, stop: int) -> None:
+    encoded = Encoded(base64.b64encode(data).decode())
+    assert (len(encoded), encoded[start:stop], encoded[start:]) == (len(data), data[start:stop], data[start:])
+
+
+@given(st.text(max_size=20))
+def test_what_is_no_base64_stops_nobody(junk: str) -> None:
+    encoded = Encoded(junk)
+    assert len(encoded[0 : len(encoded)]) <= max(0, len(encoded))
