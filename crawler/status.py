@@ -29,6 +29,21 @@ class Status:
     expired: int
     """Sites whose lease expired: their crawler is gone, another takes them over."""
     visits: int
+    """Of all kinds, attempts included."""
+    repeat_loads: int
+    inner_pages: int
+    walls: dict[str, int]
+    """Final visits by the bot wall that was recognised."""
+    consents: dict[str, int]
+    """Final visits by the consent platform that was recognised."""
+    uncovered: int
+    """Visits of whose bytes less than schema.coverage.COVERAGE_FLOOR is accounted for."""
+    log_lines_lost: int | None
+    """None where no visit has counted them."""
+    unfiltered: int
+    """Visits that were made without the address guard."""
+    postponed: int
+    """Sites that asked to be left alone for a while that is not over."""
     outcomes: dict[str, int]
     """Final visits by outcome."""
     responses: int
@@ -49,7 +64,8 @@ def status(connection: Connection, crawl: Crawl) -> Status:
             """
             SELECT count(*) AS planned, count(final_visit_id) AS final,
                    count(*) FILTER (WHERE lease_expires_at >= now()) AS claimed,
-                   count(*) FILTER (WHERE lease_expires_at < now()) AS expired
+                   count(*) FILTER (WHERE lease_expires_at < now()) AS expired,
+                   count(*) FILTER (WHERE not_before > now() AND final_visit_id IS NULL) AS postponed
             FROM site WHERE crawl_id = :crawl_id
             """
         ),
@@ -60,19 +76,17 @@ def status(connection: Connection, crawl: Crawl) -> Status:
             """
             SELECT count(*) AS visits, coalesce(sum(received_bytes), 0)::bigint AS received_bytes,
                    min(coverage) AS coverage_min,
-                   percentile_cont(0.5) WITHIN GROUP (ORDER BY coverage) AS coverage_median
+                   percentile_cont(0.5) WITHIN GROUP (ORDER BY coverage) AS coverage_median,
+                   count(*) FILTER (WHERE load > 1) AS repeat_loads,
+                   count(*) FILTER (WHERE page_kind = 'inner') AS inner_pages,
+                   count(*) FILTER (WHERE is_covered IS FALSE) AS uncovered,
+                   sum(log_lines_lost)::bigint AS log_lines_lost,
+                   count(*) FILTER (WHERE unfiltered_egress) AS unfiltered
             FROM visit WHERE crawl_id = :crawl_id
             """
         ),
         given,
     ).one()
-    outcomes = connection.execute(
-        text(
-            "SELECT outcome, count(*) FROM visit WHERE crawl_id = :crawl_id AND is_final "
-            "GROUP BY outcome ORDER BY count(*) DESC, outcome"
-        ),
-        given,
-    ).all()
     responses = connection.scalar(text("SELECT count(*) FROM response WHERE crawl_id = :crawl_id"), given)
     return Status(
         planned=sites.planned,
@@ -80,7 +94,15 @@ def status(connection: Connection, crawl: Crawl) -> Status:
         claimed=sites.claimed,
         expired=sites.expired,
         visits=visits.visits,
-        outcomes={name: number for name, number in outcomes},  # noqa: C416  # rows, not pairs, to mypy
+        repeat_loads=visits.repeat_loads,
+        inner_pages=visits.inner_pages,
+        uncovered=visits.uncovered,
+        log_lines_lost=visits.log_lines_lost,
+        unfiltered=visits.unfiltered,
+        postponed=sites.postponed,
+        outcomes=_final_by(connection, crawl, "outcome"),
+        walls=_final_by(connection, crawl, "wall"),
+        consents=_final_by(connection, crawl, "consent"),
         responses=int(responses or 0),
         received_bytes=visits.received_bytes,
         coverage_min=visits.coverage_min,
@@ -88,6 +110,18 @@ def status(connection: Connection, crawl: Crawl) -> Status:
         visits_per_hour=_rate(connection, crawl),
         sealed_at=crawl.sealed_at,
     )
+
+
+def _final_by(connection: Connection, crawl: Crawl, column: str) -> dict[str, int]:
+    """Final visits by a column's values, the most frequent first; null is none of them."""
+    counted = connection.execute(
+        text(
+            f"SELECT {column}, count(*) FROM visit WHERE crawl_id = :crawl_id AND is_final "  # noqa: S608  # our own
+            f"AND {column} IS NOT NULL GROUP BY {column} ORDER BY count(*) DESC, {column}"
+        ),
+        {"crawl_id": crawl.id},
+    )
+    return {name: number for name, number in counted}  # noqa: C416  # rows, not pairs, to mypy
 
 
 def _rate(connection: Connection, crawl: Crawl) -> float | None:

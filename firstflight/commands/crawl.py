@@ -20,6 +20,7 @@ from firstflight import crawling
 from firstflight.commit import code_commit
 from firstflight.connect import database, revival
 from firstflight.errors import one_line
+from schema.coverage import COVERAGE_FLOOR
 from schema.crawls import CrawlNotFound, crawls, find_crawl, name_of
 from schema.database import DatabaseError
 from schema.releases import CrawlName
@@ -313,14 +314,20 @@ def status_lines(name: str, counted: status.Status) -> list[str]:
     def known(value: float | None, form: str) -> str:
         return "unknown" if value is None else format(value, form)
 
+    def by(counts: dict[str, int]) -> str:
+        return ", ".join(f"{number:,} {key}" for key, number in counts.items()) or "none"
+
     return [
         f"{name}: {counted.final:,} of {counted.planned:,} sites done"
         + (f", sealed {counted.sealed_at:%Y-%m-%d %H:%M %Z}" if counted.sealed_at else ""),
-        f"  outcomes   {', '.join(f'{n:,} {outcome}' for outcome, n in counted.outcomes.items()) or 'none'}",
-        f"  claimed    {counted.claimed} now, {counted.expired} expired",
-        f"  visits     {counted.visits:,}, {known(counted.visits_per_hour, ',.0f')} an hour of late",
+        f"  outcomes   {by(counted.outcomes)}",
+        f"  walls      {by(counted.walls)}; consent platforms: {by(counted.consents)}",
+        f"  claimed    {counted.claimed} now, {counted.expired} expired, {counted.postponed} sites wait as they asked",
+        f"  visits     {counted.visits:,}, {known(counted.visits_per_hour, ',.0f')} an hour of late; "
+        f"{counted.repeat_loads:,} repeat loads, {counted.inner_pages:,} inner pages, {counted.unfiltered:,} unguarded",
         f"  responses  {counted.responses:,}, {counted.received_bytes:,} bytes received",
-        f"  coverage   min {known(counted.coverage_min, '.4f')}, median {known(counted.coverage_median, '.4f')}",
+        f"  coverage   min {known(counted.coverage_min, '.4f')}, median {known(counted.coverage_median, '.4f')}, "
+        f"{counted.uncovered:,} visits under {COVERAGE_FLOOR:g}; log lines lost {known(counted.log_lines_lost, ',')}",
     ]
 
 

@@ -367,3 +367,25 @@ def test_the_status_counts_what_is_there(database: Engine) -> None:
     assert (counted.responses, counted.received_bytes) == (6, 3000)
     assert (counted.coverage_min, counted.coverage_median) == (0.9, 0.95)
     assert counted.visits_per_hour == 3 * 3600 / 10
+    assert (counted.uncovered, counted.log_lines_lost, counted.postponed) == (1, None, 0)
+
+
+def test_the_status_counts_walls_loads_and_what_was_lost(database: Engine) -> None:
+    crawl = planned(database, sites=3, attempts=2)
+
+    def seen(outcome: str = "ok", **facts: Any) -> Observation:
+        one = observation(outcome)
+        return dataclasses.replace(one, visit={**one.visit, **facts})
+
+    inner = dataclasses.replace(seen(log_lines_lost=2), page_kind="inner")
+    again = dataclasses.replace(seen(wall="akamai", consent="didomi"), load=2)
+    first = dataclasses.replace(
+        seen(consent="didomi", log_lines_lost=1, unfiltered_egress=True), more=[inner, again]
+    )
+    for one_visit in (first, seen("http_error", wall="cloudflare"), asking(600)):
+        store.store(database, crawl, claim(database, crawl), one_visit)
+    with database.connect() as connection:
+        counted = status(connection, crawl)
+    assert (counted.visits, counted.final, counted.repeat_loads, counted.inner_pages) == (5, 2, 1, 1)
+    assert (counted.walls, counted.consents) == ({"cloudflare": 1}, {"didomi": 1})
+    assert (counted.log_lines_lost, counted.unfiltered, counted.postponed) == (3, 1, 1)
