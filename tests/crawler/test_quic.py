@@ -186,6 +186,10 @@ def test_the_end_alone_adds_no_byte_and_no_time() -> None:
     assert (found.wire_bytes, found.last_byte_ms) == (60, 5)
 
 
+def test_what_comes_again_counts_once_whole_or_in_part() -> None:
+    assert sizes(stream((0, 100), (0, 100), (50, 150), (10, 20)))[0] == 150
+
+
 def test_a_header_that_is_not_whole_is_header() -> None:
     assert sizes(stream((0, 40_000))) == (40_000, 0)
 
