@@ -17,6 +17,9 @@ from playwright.async_api import async_playwright
 
 from crawler.browser import QUIET_FLAGS
 
+TIMEOUT_S = 120
+"""Of a page, as long as that of the other tools: a busy machine makes a slow sample, not none."""
+
 
 async def browse(job: dict[str, Any]) -> int:
     """Load all pages until their load events; how many had one."""
@@ -34,7 +37,7 @@ async def browse(job: dict[str, Any]) -> int:
             url = urls.popleft()
             context = await browser.new_context(accept_downloads=False)
             page = await context.new_page()
-            response = await page.goto(url, wait_until="load")
+            response = await page.goto(url, wait_until="load", timeout=TIMEOUT_S * 1000)
             done += response is not None and response.ok
             await context.close()
         await browser.close()

@@ -24,7 +24,7 @@ async function one() {
     const page = await context.newPage();
     const har = new PuppeteerHar(page);
     await har.start({ path });
-    const response = await page.goto(url, { waitUntil: process.env.WAIT_UNTIL });
+    const response = await page.goto(url, { waitUntil: process.env.WAIT_UNTIL, timeout: 120_000 });
     await har.stop();
     await context.close();
     done.pages += response?.ok() ? 1 : 0;
