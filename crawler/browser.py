@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Playwright
 
     from crawler.devices import Device
+    from crawler.egress.guard import Guard
     from crawler.user_agent import Appearance, Guise
 
 PACKAGE = "chromium-headless-shell"
@@ -79,9 +80,16 @@ class Browser:
     """One browser process; it holds one page at a time, so a slice of its log is a visit."""
 
     def __init__(
-        self, browser: PlaywrightBrowser, log: LogStream, identity: Identity, device: Device, guise: Guise
+        self,
+        browser: PlaywrightBrowser,
+        log: LogStream,
+        identity: Identity,
+        device: Device,
+        guise: Guise,
+        guard: Guard | None,
     ) -> None:
         self.identity = identity
+        self.guard = guard
         self.log = log
         self.device = device
         self._browser = browser
@@ -98,8 +106,9 @@ class Browser:
         quic: bool = False,
         appearance: Appearance = AS_IT_IS,
         playwright: Playwright | None = None,
+        guard: Guard | None = None,
     ) -> AsyncIterator[Browser]:
-        """Start Chromium; BrowserMissing if there is none, LaunchFailed if it does not start.
+        """Start Chromium, inside the address guard if there is one; BrowserMissing if there is none, LaunchFailed if it does not start.
 
         Browsers that share `playwright` share its driver process (128 MB).
         """
@@ -112,7 +121,9 @@ class Browser:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-")))
             log = LogStream(folder / "netlog")
             stack.callback(log.close)
-            sandbox = os.geteuid() != 0  # Chromium refuses its sandbox to root
+            program = chromium if guard is None else guard.admit(chromium, folder, DATA_LIMIT_BYTES)
+            # Chromium refuses its sandbox to root; the guard's browsers are another user.
+            sandbox = guard is not None or os.geteuid() != 0
             measuring = [*flags, *(() if quic else ("--disable-quic",))]
             try:
                 guise = appearance.of(await _version(chromium))
@@ -124,7 +135,7 @@ class Browser:
                     "--net-log-capture-mode=Everything",
                 ]
                 browser = await driver.chromium.launch(
-                    executable_path=chromium,
+                    executable_path=program,
                     args=arguments,
                     chromium_sandbox=sandbox,
                     handle_sigint=False,
@@ -139,8 +150,9 @@ class Browser:
                     f"{chromium} does not start ({reason}): try it by hand, or reinstall {PACKAGE}"
                 ) from exc
             identity = _identity(browser, chromium, recorded, guise)
-            launched = cls(browser, log, identity, appearance.device, guise)
-            launched._bound_memory()
+            launched = cls(browser, log, identity, appearance.device, guise, guard)
+            if guard is None:  # which bounds them as they start: they are another user's
+                launched._bound_memory()
             yield launched
 
     @property

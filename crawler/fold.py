@@ -53,6 +53,8 @@ class Traffic:
     exchanges: list[Exchange]
     hsts_upgrades: int
     """Requests that the browser turned from http to https by itself."""
+    tried: dict[str, set[str]] = dataclasses.field(default_factory=dict)
+    """By host, the addresses to which TCP connections were tried, whatever became of them."""
 
     @property
     def is_disturbed(self) -> bool:
@@ -79,6 +81,7 @@ class Fold:
         self._session_transport: dict[int, Transport] = {}
         self._quic_bound: dict[int, Transport] = {}
         """The session on which a request will go out next."""
+        self._tried: dict[str, set[str]] = {}
 
     def feed(self, event: Event) -> None:
         """The next event of the log."""
@@ -98,7 +101,7 @@ class Fold:
                 transport.records.finish()
             self._stream_times(transport)
         exchanges = [exchange for exchange in self._order if not exchange.internal]
-        return Traffic(transports, exchanges, self.hsts_upgrades)
+        return Traffic(transports, exchanges, self.hsts_upgrades, self._tried)
 
     @staticmethod
     def _stream_times(transport: Transport) -> None:
@@ -125,6 +128,9 @@ class Fold:
             return
         if event.phase == "BEGIN":
             transport.opened_ms = event.time_ms
+            addresses = event.params.get("address_list")
+            tried = self._tried.setdefault(transport.host or "", set())
+            tried.update(endpoint(str(one))[0] for one in (addresses if isinstance(addresses, list) else ()))
         elif remote := event.text("remote_address"):
             transport.connected_ms = event.time_ms
             transport.remote_address, transport.remote_port = endpoint(remote)

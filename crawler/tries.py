@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+from crawler.egress.networks import is_refused
 from crawler.errors import (
+    AddressBlocked,
     BadResponse,
     ConnectError,
     NetworkChanged,
@@ -41,6 +45,8 @@ class Try:
     scheme: str
     started_at: datetime.datetime
     start_ms: int
+    is_filtered: bool = False
+    """Whether the address guard was around the browser."""
     facts: PageFacts = dataclasses.field(default_factory=PageFacts)
     document: MainDocument | None = None
     """None until there was a page."""
@@ -71,6 +77,15 @@ class Try:
         """Nobody asked by http, which might have answered: a refusal by https says nothing of the site then."""
         if not isinstance(self.error, TLSError):
             self.error, self.stop_reason = VisitTimeout("the time budget ran out"), "budget"
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the guard refuses every address of the host that the page was last asked of."""
+        hosts = [urlsplit(one.url).netloc for one in self.traffic.exchanges if one.frame == MAIN_FRAME]
+        if not (self.is_filtered and hosts and isinstance(self.error, ConnectError)):
+            return False
+        tried = self.traffic.tried.get(re.sub(r":[0-9]*$", "", hosts[-1]), ())
+        return bool(tried) and all(map(is_refused, tried))
 
     def counts_after(self, first: Try) -> bool:
         """Whether this try, of http, says more of the site than `first`, of https, did."""
@@ -118,7 +133,7 @@ class Try:
                 "coverage": made.coverage,
                 "decrypted_coverage": made.decrypted_coverage,
                 "log_lines_lost": self.log_lines_lost,
-                "unfiltered_egress": True,
+                "unfiltered_egress": not self.is_filtered,
             },
             connections=made.connections,
             responses=made.responses,
@@ -132,6 +147,8 @@ class Try:
             return NetworkChanged.outcome
         if main is not None and (main["status"] or 0) >= 400:
             return "http_error"
+        if self.is_refused:
+            return AddressBlocked.outcome
         if self.error is not None:
             return self.error.outcome
         return BadResponse.outcome if main is None or main["failure"] else "ok"

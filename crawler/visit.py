@@ -99,7 +99,12 @@ async def _try(
     *,
     links: bool,
 ) -> Try:
-    one = Try(scheme, datetime.datetime.now(datetime.UTC), browser.log.begin())
+    one = Try(
+        scheme,
+        datetime.datetime.now(datetime.UTC),
+        browser.log.begin(),
+        is_filtered=browser.guard is not None,
+    )
     context: BrowserContext | None = None
     try:
         async with asyncio.timeout_at(deadline + RECORDED_BY_S):

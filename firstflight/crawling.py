@@ -15,17 +15,21 @@ from tqdm import tqdm
 
 from crawler import store
 from crawler.devices import DEVICES
+from crawler.egress.guard import guarded
+from crawler.errors import EgressUnavailable
 from crawler.run import STOPPED, Limits, Loop, Tally
 from crawler.series import Series
 from crawler.user_agent import Appearance
 from firstflight.scratch import scratch_folder
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from sqlalchemy import Engine
 
+    from crawler.egress.guard import Guard
+    from crawler.observation import Observation
     from schema.tables import Crawl
 
 LOCAL_WEB = "localweb"
@@ -43,6 +47,24 @@ class Wanted:
     limits: Limits
     revive: Callable[[], object] | None
     """Starts the database again, where it is the embedded one."""
+    guard: Guard | None
+    """What browsers are kept in."""
+
+
+@contextlib.contextmanager
+def egress(crawl: Crawl, *, unfiltered: bool) -> Iterator[Guard | None]:
+    """The address guard for this crawl's browsers; None for the local web, which lives on loopback, or if unwanted."""
+    if unfiltered or crawl.kind == LOCAL_WEB:
+        yield None
+        return
+    with contextlib.ExitStack() as stack:
+        try:
+            guard = stack.enter_context(guarded())
+        except EgressUnavailable as exc:
+            raise EgressUnavailable(
+                f"{exc}. Or crawl with --unfiltered-egress, which is recorded: then pages reach your network"
+            ) from exc
+        yield guard
 
 
 class StateError(Exception):
@@ -97,6 +119,15 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
             bar.set_postfix(outcomes, refresh=False)
             bar.update(visit.is_final)
 
+        series = Series(visit=visit, loads=crawl.loads, inner=crawl.inner_pages)
+
+        async def watched(browser: Browser, host: str, *, budget_s: float) -> Observation:
+            try:
+                return await series(browser, host, budget_s=budget_s)
+            finally:
+                if wanted.guard is not None:
+                    wanted.guard.check()
+
         async with Drivers(_say) as drivers:
 
             @contextlib.asynccontextmanager
@@ -109,6 +140,7 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
                         quic=crawl.arm == "quic",
                         appearance=appearance,
                         playwright=playwright,
+                        guard=wanted.guard,
                     ) as browser,
                 ):
                     yield browser
@@ -117,7 +149,7 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
                 engine=engine,
                 crawl=crawl,
                 launch=launch,
-                visit=Series(visit=visit, loads=crawl.loads, inner=crawl.inner_pages),
+                visit=watched,
                 browsers=wanted.browsers,
                 minutes=wanted.minutes,
                 stop=stop,

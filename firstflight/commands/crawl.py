@@ -234,6 +234,12 @@ def plan_(
     show_default=True,
     help="Seconds that the database may be away.",
 )
+@click.option(
+    "--unfiltered-egress",
+    "unfiltered",
+    is_flag=True,
+    help="Without the address guard: pages reach loopback and private networks. Recorded with every visit.",
+)
 @AS_JSON
 @click.pass_context
 def run(
@@ -246,12 +252,13 @@ def run(
     pages_per_browser: int,
     browser_memory_mb: int,
     database_patience_s: float,
+    unfiltered: bool,
     as_json: bool,
 ) -> None:
     """Visit what is left of a crawl, until the queue is empty or the minutes are over.
 
     Any number of these may run at once, here or on other machines. Ctrl-C gives the visits in flight back;
-    the next run takes them up.
+    the next run takes them up. Pages reach the public Internet and nothing else, which needs root.
 
     \b
     Example:
@@ -265,19 +272,21 @@ def run(
             raise store.CrawlSealed(f"{name_of(crawl)} is sealed: it is never written again")
         plan.check_method(crawl)
         flags = crawling.local_web_flags(crawl, state)
-        wanted = crawling.Wanted(
-            chromium=settings.chromium,
-            flags=flags,
-            browsers=browsers,
-            minutes=minutes,
-            limits=Limits(
-                pages_per_browser=pages_per_browser,
-                browser_memory_mb=browser_memory_mb,
-                database_patience_s=database_patience_s,
-            ),
-            revive=revival(settings),
-        )
-        tally, code = crawling.crawl(engine, crawl, wanted)
+        with crawling.egress(crawl, unfiltered=unfiltered) as guard:
+            wanted = crawling.Wanted(
+                chromium=settings.chromium,
+                flags=flags,
+                browsers=browsers,
+                minutes=minutes,
+                limits=Limits(
+                    pages_per_browser=pages_per_browser,
+                    browser_memory_mb=browser_memory_mb,
+                    database_patience_s=database_patience_s,
+                ),
+                revive=revival(settings),
+                guard=guard,
+            )
+            tally, code = crawling.crawl(engine, crawl, wanted)
     show(
         {"crawl": str(name_of(crawl)), **dataclasses.asdict(tally)},
         as_json=as_json,

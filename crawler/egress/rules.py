@@ -1,0 +1,97 @@
+"""The nftables rulesets of the guard, as text: in the browsers' namespace, and around its link outside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.egress.networks import refused_networks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from crawler.egress.networks import Address
+
+DNS_PORT = 53
+
+PREFIX = "ffguard"
+"""Of the names of the guard's links and tables outside; a number follows."""
+
+
+def inside(*, nameservers: Sequence[Address], own: Iterable[Address]) -> str:
+    """Rules for the browsers' namespace: what is refused is answered at once, as by a closed port.
+
+    `nameservers` are those that a relay on this namespace's loopback answers for; `own` are the machine's
+    addresses, which are refused even where they are public ones, since its firewall does not expect us there.
+    """
+    v4, v6 = refused_networks()
+    refused4 = [str(network) for network in v4] + sorted(str(one) for one in own if one.version == 4)
+    refused6 = [str(network) for network in v6] + sorted(str(one) for one in own if one.version == 6)
+    dns = "".join(
+        f'    {family(one)} daddr {one} oifname "lo" meta l4proto {{ tcp, udp }} th dport {DNS_PORT} accept\n'
+        for one in nameservers
+    )
+    return f"""\
+table inet guard {{
+  set refused4 {{ type ipv4_addr; flags interval; auto-merge; elements = {{ {", ".join(refused4)} }} }}
+  set refused6 {{ type ipv6_addr; flags interval; auto-merge; elements = {{ {", ".join(refused6)} }} }}
+  counter refused {{ }}
+  chain refuse {{
+    counter name refused
+    meta l4proto tcp reject with tcp reset
+    reject with icmpx type admin-prohibited
+  }}
+  chain output {{
+    type filter hook output priority filter; policy drop;
+{dns}    oifname "lo" ct state established,related accept
+    icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} ip6 hoplimit 255 accept
+    ip daddr @refused4 jump refuse
+    ip6 daddr @refused6 jump refuse
+    meta l4proto {{ tcp, udp }} accept
+  }}
+  chain input {{
+    type filter hook input priority filter; policy drop;
+    iifname "lo" accept
+    icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} accept
+    ct state established,related accept
+  }}
+}}
+"""
+
+
+def outside(*, table: str, link: str) -> str:
+    """Rules for the machine's side of the link: address translation, and no way to the machine or another guard."""
+    return f"""\
+table inet {table} {{
+  chain input {{
+    type filter hook input priority filter; policy accept;
+    iifname "{link}" icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} ip6 hoplimit 255 accept
+    iifname "{link}" drop
+  }}
+  chain forward {{
+    type filter hook forward priority filter; policy accept;
+    iifname "{link}" oifname "{PREFIX}*" drop
+    oifname "{link}" ct state != {{ established, related }} drop
+  }}
+  chain postrouting {{
+    type nat hook postrouting priority srcnat; policy accept;
+    iifname "{link}" masquerade
+  }}
+}}
+"""
+
+
+def uplink(*, table: str, uplink: str) -> str:
+    """Rules for an interface that forwards only because guards need it: it passes on their packets alone."""
+    return f"""\
+table inet {table} {{
+  chain forward {{
+    type filter hook forward priority filter; policy accept;
+    iifname "{uplink}" oifname != "{PREFIX}*" drop
+  }}
+}}
+"""
+
+
+def family(address: Address) -> str:
+    """The word of nftables for an address's family."""
+    return "ip" if address.version == 4 else "ip6"

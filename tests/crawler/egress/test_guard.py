@@ -1,0 +1,185 @@
+"""The address guard as it is: a page that tries every address, servers that write down who came, and processes' own status.
+
+All of it happens in namespaces that are made for it: of root, and of an ordinary user who is root in his own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawler.egress.guard import BROWSER_UID
+from crawler.egress.networks import is_refused
+from tests.crawler.egress.pages import TARGETS
+from tests.crawler.egress.world import NEIGHBOUR, NEIGHBOUR_6, OWN, OWN_6, PUBLIC, PUBLIC_6
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.browser
+
+ORDINARY_UID = 61_502
+NOBODY = [
+    f"--reuid={ORDINARY_UID}",
+    f"--regid={ORDINARY_UID}",
+    "--clear-groups",
+    "--inh-caps=-all",
+]
+OWN_NAMESPACES = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
+WITHIN_S = 300
+WAYS = {"/fetch", "/redirect", "/image", "/socket", "/frame", "/worker", "tls"}
+
+
+def as_ordinary_user(call: list[str]) -> list[str]:
+    return ["setpriv", *NOBODY, *call] if os.geteuid() == 0 else call
+
+
+def played(call: list[str], folder: Path, *, passes: list[str]) -> dict[str, Any]:
+    folder.chmod(0o777)
+    done = subprocess.run(
+        [*call, sys.executable, "-m", "tests.crawler.egress.tries", *passes],
+        env={**os.environ, "TMPDIR": str(folder), "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WITHIN_S,
+    )
+    if done.returncode:
+        pytest.fail(f"{' '.join(call)} failed: are user and network namespaces allowed here?\n{done.stderr}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+WORLDS = ["root", "user"] if os.geteuid() == 0 else ["user"]
+
+
+@pytest.fixture(scope="module", params=WORLDS)
+def found(request: pytest.FixtureRequest, server_folder: Path) -> dict[str, Any]:
+    """What was reached within the guard; in the first world, without it too."""
+    call = [*OWN_NAMESPACES]
+    if request.param == "user":
+        call = as_ordinary_user([call[0], "--user", "--map-root-user", *call[1:]])
+    folder = server_folder / f"world-{request.param}"  # pytest's own may not be entered by others
+    folder.mkdir()
+    return played(call, folder, passes=["without", "within"] if request.param == WORLDS[0] else ["within"])
+
+
+def reached(found: dict[str, Any]) -> dict[str, set[str]]:
+    ways: dict[str, set[str]] = {}
+    for address, way in found["reached"]:
+        ways.setdefault(address, set()).add(way)
+    return ways
+
+
+PRIVATE = ["127.0.0.1", "10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.100.100.200"]
+
+
+@pytest.mark.parametrize("found", WORLDS[:1], indirect=True)
+def test_without_the_guard_a_page_reaches_all_of_them_in_every_way(found: dict[str, Any]) -> None:
+    ends = found["without"]["visits"]
+    assert {(outcome, unfiltered) for _, outcome, _, unfiltered in ends} == {("ok", True)}
+    ways = reached(found["without"])
+    for address in [
+        *PRIVATE,
+        NEIGHBOUR,
+        NEIGHBOUR_6,
+        OWN,
+        OWN_6,
+        "172.16.5.5",
+        "198.51.100.1",
+        "::1",
+        "fd00:ec2::254",
+    ]:
+        assert ways[address] >= WAYS, address
+    assert ways[NEIGHBOUR] >= {"/jump", "/redirected", "/"}
+
+
+def test_within_it_nobody_was_reached_but_the_public_internet(found: dict[str, Any]) -> None:
+    ways = reached(found["within"])
+    assert set(ways) == {PUBLIC, PUBLIC_6, "any"}
+    assert ways["any"] == {"udp"}  # STUN's datagrams to the public address
+    assert "/tried-all" in ways[PUBLIC]
+    assert {f"/to/http://{target}/redirect" for target in TARGETS} <= ways[PUBLIC]
+
+
+def test_not_one_packet_to_another_address_left_its_namespace(found: dict[str, Any]) -> None:
+    assert found["seen"] == sorted([PUBLIC, PUBLIC_6])
+
+
+def test_a_site_at_a_refused_address_is_blocked_and_others_are_visited(found: dict[str, Any]) -> None:
+    public = ("ok", None, False)
+    blocked = ("blocked", "net::ERR_CONNECTION_REFUSED", False)
+    ends = [(host, tuple(end)) for host, *end in found["within"]["visits"]]
+    assert ends == [
+        ("ok.test", public),
+        ("ok6.test", public),
+        ("tries.test", public),
+        ("jump.test", public),
+        ("redirect.test", blocked),
+        ("private.test", blocked),
+        ("metadata.test", blocked),
+        ("10.9.9.9", blocked),
+        ("127.0.0.1", blocked),
+        ("rebind.test", public),
+        ("rebind.test", blocked),
+    ]
+
+
+def test_browsers_have_no_capability_outside_their_sandbox_and_the_sandbox_is_on(
+    found: dict[str, Any],
+) -> None:
+    processes = found["within"]["processes"]
+    by_type = {one["type"]: one for one in processes}
+    browser, renderer = by_type["browser"], by_type["renderer"]
+    assert {one["NoNewPrivs"] for one in processes} == {"1"}
+    for one in processes:
+        assert one["net"] != found["machine"]
+        if one["user"] == browser["user"]:
+            assert (one["CapEff"], one["CapPrm"], one["CapAmb"]) == ("0" * 16,) * 3, one
+            assert one["net"] == found["namespaces"][0]
+    # Layer one: namespaces of its own. Layer two: a seccomp filter.
+    assert all(renderer[name] != browser[name] for name in ("net", "user", "pid"))
+    assert (renderer["Seccomp"], renderer["CapEff"]) == ("2", "0" * 16)
+    if found["whole_machine"]:  # where there is another user to become
+        assert browser["Uid"].split() == [str(BROWSER_UID)] * 4
+
+
+def test_two_guards_do_not_share_a_namespace(found: dict[str, Any]) -> None:
+    assert len(set(found["namespaces"])) == 2
+
+
+def test_nothing_is_left_of_a_guard_even_of_a_crawl_that_was_killed(found: dict[str, Any]) -> None:
+    network = found["network"]
+    assert network["changed"]
+    assert network["before"] == network["after"] == network["after_kill"]
+    assert network["before"]["forwarding"] == "0"
+
+
+def test_a_guard_that_is_gone_is_noticed_and_lets_no_browser_in(found: dict[str, Any]) -> None:
+    lost = found["lost"]
+    assert lost["entered"] == 0
+    assert "the address guard ended" in lost["said"]
+    assert lost["then"] != 0
+
+
+def test_an_ordinary_user_is_told_in_one_line_what_to_do(tmp_path: Path) -> None:
+    code = "from crawler.egress.guard import guarded\nwith guarded(): pass"
+    done = subprocess.run(
+        as_ordinary_user([sys.executable, "-B", "-c", code]),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    last = done.stderr.strip().splitlines()[-1]
+    assert "the address guard cannot be set up: it takes root, or CAP_NET_ADMIN" in last
+
+
+def test_what_the_worlds_private_servers_have_are_addresses_that_are_refused() -> None:
+    assert all(map(is_refused, [*PRIVATE, NEIGHBOUR, NEIGHBOUR_6]))
+    assert not any(map(is_refused, [OWN, OWN_6, PUBLIC, PUBLIC_6]))

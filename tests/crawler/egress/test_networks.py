@@ -1,0 +1,148 @@
+"""Which addresses are refused: the edges of each network, and agreement with Python's own list."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.egress.networks import NAT64, REFUSED, is_refused, refused_networks
+from crawler.egress.rules import inside
+
+EDGES = [
+    ("0.255.255.255", True),
+    ("1.0.0.0", False),
+    ("9.255.255.255", False),
+    ("10.0.0.0", True),
+    ("10.255.255.255", True),
+    ("11.0.0.0", False),
+    ("100.63.255.255", False),
+    ("100.64.0.0", True),
+    ("100.100.100.200", True),
+    ("100.127.255.255", True),
+    ("100.128.0.0", False),
+    ("126.255.255.255", False),
+    ("127.0.0.1", True),
+    ("128.0.0.0", False),
+    ("168.63.129.15", False),
+    ("168.63.129.16", True),
+    ("168.63.129.17", False),
+    ("169.253.255.255", False),
+    ("169.254.169.254", True),
+    ("169.255.0.0", False),
+    ("172.15.255.255", False),
+    ("172.16.0.0", True),
+    ("172.31.255.255", True),
+    ("172.32.0.0", False),
+    ("192.0.0.192", True),
+    ("192.0.1.0", False),
+    ("192.167.255.255", False),
+    ("192.168.0.0", True),
+    ("192.169.0.0", False),
+    ("198.17.255.255", False),
+    ("198.18.0.0", True),
+    ("198.19.255.255", True),
+    ("198.20.0.0", False),
+    ("223.255.255.255", False),
+    ("224.0.0.251", True),
+    ("255.255.255.255", True),
+    ("::", True),
+    ("::1", True),
+    ("::10.0.0.1", True),
+    ("::ffff:10.0.0.1", True),
+    ("::ffff:93.184.216.34", False),
+    ("64:ff9b::10.0.0.1", True),
+    ("64:ff9b::169.254.169.254", True),
+    ("64:ff9b::93.184.216.34", False),
+    ("64:ff9b:1::93.184.216.34", True),
+    ("100::1", True),
+    ("1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", True),
+    ("2000::", False),
+    ("2001::1", True),
+    ("2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", True),
+    ("2001:200::", False),
+    ("2001:db8::1", True),
+    ("2001:db9::", False),
+    ("2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff", False),
+    ("2002:a00:1::1", True),
+    ("2003::", False),
+    ("2606:2800:220:1::34", False),
+    ("3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff", False),
+    ("3fff::", True),
+    ("3fff:1000::", False),
+    ("4000::", True),
+    ("5f00::1", True),
+    ("fd00:ec2::254", True),
+    ("fd20:ce::254", True),
+    ("fe80::1", True),
+    ("fe80::1%eth0", True),
+    ("fec0::1", True),
+    ("ff02::fb", True),
+]
+
+
+@pytest.mark.parametrize(("address", "refused"), EDGES)
+def test_an_address_is_refused_unless_it_is_of_the_public_internet(address: str, refused: bool) -> None:
+    assert is_refused(address) is refused
+
+
+STRICTER = [
+    "168.63.129.16/32",  # a platform, at a public address
+    "192.0.0.9/32",  # anycast of PCP and TURN: no web
+    "192.0.0.10/32",
+    "192.88.99.0/24",
+    "224.0.0.0/4",  # global in scope, but many
+    "2001::/23",  # anycast, AMT, AS112, ORCHIDv2, DRIP: no web
+    "2002::/16",
+    "64:ff9b::/96",  # by what it carries
+    "::/3",
+    "3fff::/20",  # younger than some Pythons
+    "4000::/2",  # Python knows the special blocks, not that the rest is unassigned
+    "8000::/1",
+]
+"""Where we refuse and Python's `is_global` does not, always or in some version."""
+
+
+def edges() -> list[Any]:
+    networks = [ipaddress.ip_network(one.network) for one in REFUSED] + [NAT64]
+    found: set[Any] = set()
+    for network in networks:
+        for number in (int(network[0]) - 1, int(network[0]), int(network[-1]), int(network[-1]) + 1):
+            if 0 <= number < 2**network.max_prefixlen:
+                found.add(type(network[0])(number))
+    return list(found)
+
+
+def agrees(address: Any) -> bool:
+    stricter = [ipaddress.ip_network(one) for one in STRICTER]
+    return is_refused(address) is not address.is_global or (
+        is_refused(address) and any(address in network for network in stricter)
+    )
+
+
+def test_every_edge_agrees_with_python_but_where_we_are_stricter() -> None:
+    assert [address for address in edges() if not agrees(address)] == []
+
+
+@given(st.ip_addresses())
+def test_any_address_agrees_with_python_but_where_we_are_stricter(address: Any) -> None:
+    if getattr(address, "ipv4_mapped", None) is None:
+        assert agrees(address)
+
+
+@given(st.ip_addresses(v=4))
+def test_an_address_that_is_carried_in_another_is_judged_by_itself(address: ipaddress.IPv4Address) -> None:
+    assert is_refused(f"::ffff:{address}") is is_refused(f"64:ff9b::{address}") is is_refused(address)
+
+
+def test_every_refused_network_has_a_source() -> None:
+    assert all(one.source and one.name for one in REFUSED)
+
+
+def test_the_rules_hold_the_same_networks() -> None:
+    rules = inside(nameservers=[], own=[])
+    for networks in refused_networks():
+        assert f"elements = {{ {', '.join(map(str, networks))} }}" in rules

@@ -1,0 +1,209 @@
+"""Visits the pages that try everything, without the guard and within it, and says who was reached: JSON on standard output.
+
+Runs in namespaces that the test makes for it, never on the machine itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawler.browser import Browser
+from crawler.egress.guard import BROWSER_UID, Guard, browser_uid, guarded
+from crawler.errors import EgressUnavailable
+from crawler.visit import visit
+from firstflight.settings import from_environment
+from tests.crawler.egress import world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HOSTS = [
+    "ok.test",
+    "ok6.test",
+    "tries.test",
+    "jump.test",
+    "redirect.test",
+    "private.test",
+    "metadata.test",
+    "10.9.9.9",
+    "127.0.0.1",
+    "rebind.test",
+    "rebind.test",
+]
+
+FLAGS = [
+    "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebRTC,LocalNetworkAccessChecksWebSockets"
+]
+"""The browser's own check comes after the connection, and it is not what is tried here."""
+
+SEEN = """
+table inet truth {
+  set seen4 { type ipv4_addr; flags dynamic; size 65535; }
+  set seen6 { type ipv6_addr; flags dynamic; size 65535; }
+  chain prerouting {
+    type filter hook prerouting priority raw;
+    iifname "ffguard*" update @seen4 { ip daddr }
+    iifname "ffguard*" ip6 daddr != { fe80::/10, ff02::/16 } update @seen6 { ip6 daddr }
+  }
+}
+"""
+"""Every destination of whatever leaves the guard's namespace, before any rule outside sees it."""
+
+
+def nft(*call: str, given: str | None = None) -> str:
+    return subprocess.run(["nft", *call], input=given, capture_output=True, text=True, check=True).stdout
+
+
+def seen() -> list[str]:
+    """The destinations on the guard's link."""
+    found = []
+    for name in ("seen4", "seen6"):
+        for one in json.loads(nft("-j", "list", "set", "inet", "truth", name))["nftables"]:
+            found += one.get("set", {}).get("elem", [])
+    return sorted(str(one) for one in found)
+
+
+def network() -> dict[str, Any]:
+    """What a guard might leave behind."""
+    links = json.loads(subprocess.run(["ip", "-json", "link"], capture_output=True, check=True).stdout)
+    return {
+        "links": sorted(link["ifname"] for link in links),
+        "rules": nft("list", "tables"),
+        "forwarding": Path("/proc/sys/net/ipv4/conf/up0/forwarding").read_text().strip(),
+    }
+
+
+def processes() -> list[dict[str, str]]:
+    """The browser's processes that are there now, and how they are confined."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            arguments = re.split(rb"[\0 ]", (process / "cmdline").read_bytes())  # the zygote's have no NUL
+            if not arguments[0].endswith(b"chromium-headless-shell"):
+                continue
+            status = dict(
+                line.split(":\t", 1)
+                for line in (process / "status").read_text().splitlines()
+                if ":\t" in line
+            )
+            kind = next((one[7:].decode() for one in arguments if one.startswith(b"--type=")), "browser")
+            namespaces = {name: str((process / "ns" / name).readlink()) for name in ("net", "user", "pid")}
+            kept = {
+                name: status[name] for name in ("Uid", "CapEff", "CapPrm", "CapAmb", "NoNewPrivs", "Seccomp")
+            }
+            found.append({"type": kind, **kept, **namespaces})
+    return found
+
+
+async def visits(guard: Guard | None, servers: world.Servers) -> dict[str, Any]:
+    chromium = from_environment().chromium
+    servers.came = []
+    world.came_to_the_internet()
+    async with Browser.launch(chromium, flags=FLAGS, guard=guard) as browser:
+        ends = []
+        for host in HOSTS:
+            observation = await visit(browser, host, budget_s=40, settle_s=20)
+            row = observation.visit
+            ends.append([host, row["outcome"], row["error"], row["unfiltered_egress"]])
+        context = await browser.context()
+        page = await context.new_page()
+        await page.goto("http://ok.test/")
+        confined = processes()
+        await context.close()
+    return {
+        "visits": ends,
+        "reached": sorted({*servers.came, *world.came_to_the_internet()}),
+        "processes": confined,
+    }
+
+
+def killed_crawl() -> None:
+    """A crawl that dies of SIGKILL with its guard up."""
+    code = "import time\nfrom crawler.egress.guard import guarded\nwith guarded():\n print('up', flush=True)\n time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as crawl:
+        assert crawl.stdout is not None
+        assert crawl.stdout.readline() == "up\n"
+        crawl.send_signal(signal.SIGKILL)
+
+
+def after_kill(before: dict[str, Any]) -> dict[str, Any]:
+    deadline = time.monotonic() + 10
+    while network() != before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return network()
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def lost_guard(folder: Path) -> dict[str, Any]:
+    """What is to be had once the guard's own process was killed."""
+    with guarded() as guard:
+        program = guard.admit(Path("/bin/true"), folder, 10**9)
+        entered = subprocess.run([program], check=False).returncode
+        os.kill(parent(guard.holder), signal.SIGKILL)
+        deadline = time.monotonic() + 10
+        while Path(f"/proc/{guard.holder}/ns/net").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        try:
+            guard.check()
+            said = ""
+        except EgressUnavailable as exc:
+            said = str(exc)
+        refused = subprocess.run([program], check=False, capture_output=True).returncode
+    return {"entered": entered, "said": said, "then": refused}
+
+
+async def play() -> dict[str, Any]:
+    servers = world.Servers()
+    await servers.start()
+    found: dict[str, Any] = {
+        "machine": str(Path("/proc/self/ns/net").readlink()),
+        "whole_machine": browser_uid() == BROWSER_UID,
+    }
+    before = network()
+    if "without" in sys.argv:
+        found["without"] = await visits(None, servers)
+        ASKED.clear()
+    nft("-f", "-", given=SEEN)
+    with_truth = network()
+    with guarded() as guard, guarded() as other:
+        found["within"] = await visits(guard, servers)
+        found["seen"] = seen()
+        found["namespaces"] = [guard.namespace, other.namespace]
+    nft("delete", "table", "inet", "truth")
+    found["network"] = {"before": before, "after": network(), "changed": with_truth != before}
+    killed_crawl()
+    found["network"]["after_kill"] = after_kill(before)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        found["lost"] = lost_guard(Path(folder))
+    return found
+
+
+ASKED: dict[str, int] = {}
+
+
+@contextlib.contextmanager
+def prepared() -> Iterator[None]:
+    with tempfile.TemporaryDirectory() as folder, world.machine(Path(folder)), world.nameserver() as asked:
+        global ASKED
+        ASKED = asked
+        yield
+
+
+if __name__ == "__main__":
+    with prepared():
+        print(json.dumps(asyncio.run(play())))

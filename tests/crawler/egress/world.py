@@ -1,0 +1,229 @@
+"""A machine and an Internet in namespaces: servers on private and public addresses that write down who came.
+
+The namespace that this runs in plays the crawling machine. The Internet is a namespace behind a router, and so is
+the private network of whoever runs the router. Truth is what the servers accepted, and which destinations were seen
+on the guard's link.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import json
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.crawler.egress.pages import answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PUBLIC = "93.184.216.34"
+PUBLIC_6 = "2606:2800:220:1::34"
+NEIGHBOUR = "10.9.9.9"
+"""Private, and behind the router."""
+NEIGHBOUR_6 = "fd12:3456:789a::9"
+OWN = "93.184.215.2"
+"""The machine's own address: a public one, which does not make its services public."""
+OWN_6 = "2606:2800:220:2::2"
+MACHINE = ["10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.100.100.200", "198.51.100.1"]
+MACHINE_6 = ["fd00:ec2::254", "fe80::99"]
+
+PORT = 80
+STUN_PORT = 3478
+HOLD_S = 30.0
+NAMESERVER = "127.0.0.53"
+
+NAMES: dict[str, list[list[str]]] = {
+    "ok.test": [[PUBLIC]],
+    "ok6.test": [[PUBLIC_6]],
+    "tries.test": [[PUBLIC]],
+    "jump.test": [[PUBLIC]],
+    "redirect.test": [[PUBLIC]],
+    "private.test": [[NEIGHBOUR]],
+    "loop.test": [["127.0.0.1"]],
+    "mapped.test": [["::ffff:10.9.9.9"]],
+    "metadata.test": [["169.254.169.254"]],
+    "both.test": [[PUBLIC, NEIGHBOUR]],
+    "rebind.test": [[PUBLIC], [PUBLIC], [NEIGHBOUR]],
+}
+"""The answers to the first question, the second and all later ones (a visit asks twice, for https and http); `both.test` has no service at its public address."""
+
+
+def ip(*lines: str) -> None:
+    subprocess.run(["ip", "-batch", "-"], input="\n".join(lines) + "\n", text=True, check=True)
+
+
+class Servers:
+    """HTTP, and datagrams for STUN, on every address of this namespace."""
+
+    def __init__(self) -> None:
+        self.came: list[tuple[str, str]] = []
+        """Address that was asked, and path; `udp` for a datagram, empty for a connection that asked nothing."""
+        self._tried_all = asyncio.Event()
+        self._tried_all = asyncio.Event()
+
+    async def start(self) -> None:
+        for host in ("0.0.0.0", "::"):
+            await asyncio.start_server(self._serve, host, PORT)
+        loop = asyncio.get_running_loop()
+        servers = self
+
+        class Datagrams(asyncio.DatagramProtocol):
+            def datagram_received(self, data: bytes, addr: Any) -> None:
+                servers.came.append(("any", "udp"))
+
+        await loop.create_datagram_endpoint(Datagrams, local_addr=("0.0.0.0", STUN_PORT))
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        address = writer.get_extra_info("sockname")[0].removeprefix("::ffff:")
+        path, host = "", ""
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, UnicodeError):
+            if await reader.readexactly(1) == b"\x16":  # a TLS handshake
+                self.came.append((address, "tls"))
+                writer.close()
+                return
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+            path = head[0].split(" ")[1]
+            host = next(line[6:] for line in head if line.lower().startswith("host: "))
+        self.came.append((address, path))
+        if path == "/hold":
+            self._tried_all.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._tried_all.wait(), HOLD_S)
+        if path == "/tried-all":
+            self._tried_all.set()
+        with contextlib.suppress(ConnectionError):
+            writer.write(answer(host, path))
+            await writer.drain()
+        writer.close()
+
+
+def answers(question: bytes, asked: dict[str, int]) -> bytes:
+    """A nameserver's answer (RFC 1035); those that change do so with every new question for addresses."""
+    labels, place = [], 12
+    while length := question[place]:
+        labels.append(question[place + 1 : place + 1 + length].decode("ascii").lower())
+        place += 1 + length
+    name, kind = ".".join(labels), int.from_bytes(question[place + 1 : place + 3], "big")
+    known = NAMES.get(name)
+    records = b""
+    count = 0
+    if known is not None and kind in (1, 28):
+        key = f"{name} {kind}"
+        now = known[min(asked.get(key, 0), len(known) - 1)]
+        asked[key] = asked.get(key, 0) + 1
+        for address in map(ipaddress.ip_address, now):
+            if (address.version == 4) == (kind == 1):
+                count += 1
+                packed = address.packed
+                records += b"\xc0\x0c" + struct.pack("!HHIH", kind, 1, 0, len(packed)) + packed
+    flags = 0x8180 if known is not None else 0x8183
+    return question[:2] + struct.pack("!HHHHH", flags, 1, count, 0, 0) + question[12 : place + 5] + records
+
+
+@contextlib.contextmanager
+def nameserver() -> Iterator[dict[str, int]]:
+    """On the machine's loopback, as a stub resolver is; how often each name was asked for."""
+    asked: dict[str, int] = {}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
+        listening.bind((NAMESERVER, 53))
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    question, asker = listening.recvfrom(4096)
+                    if not question:
+                        break
+                    listening.sendto(answers(question, asked), asker)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield asked
+        finally:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ending:
+                ending.sendto(b"", (NAMESERVER, 53))
+            thread.join()
+
+
+@contextlib.contextmanager
+def machine(folder: Path) -> Iterator[None]:
+    """Make this namespace a crawling machine whose way out is a router that nobody has started yet."""
+    resolv_conf = folder / "resolv.conf"
+    resolv_conf.write_text(f"nameserver {NAMESERVER}\n", encoding="ascii")
+    subprocess.run(["mount", "--bind", str(resolv_conf), "/etc/resolv.conf"], check=True)
+    ip("link set lo up")
+    with internet():
+        ip(
+            *(f"address add {one}/32 dev lo" for one in MACHINE),
+            *(f"address add {one}/128 dev lo nodad" for one in MACHINE_6),
+        )
+        Path("/proc/sys/net/ipv6/conf/all/forwarding").write_text("1")
+        yield
+
+
+INTERNET: list[subprocess.Popen[str]] = []
+
+
+@contextlib.contextmanager
+def internet() -> Iterator[None]:
+    """The router and all that is behind it, a process in a namespace of its own."""
+    call = ["unshare", "--net", sys.executable, "-m", "tests.crawler.egress.world"]
+    with subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "here\n"
+        ip(
+            f"link add up0 mtu 1400 type veth peer uplink netns {process.pid}",
+            f"address add {OWN}/24 dev up0",
+            f"address add {OWN_6}/64 dev up0 nodad",
+            "link set up0 up",
+        )
+        print("linked", file=process.stdin, flush=True)
+        assert process.stdout.readline() == "serving\n"
+        ip("route add default via 93.184.215.1", "route add default via 2606:2800:220:2::1")
+        INTERNET.append(process)
+        try:
+            yield
+        finally:
+            INTERNET.remove(process)
+            process.stdin.close()
+
+
+def came_to_the_internet() -> list[tuple[str, str]]:
+    """What its servers wrote down since they were last asked."""
+    (process,) = INTERNET
+    print("report", file=process.stdin, flush=True)
+    assert process.stdout is not None
+    return [tuple(one) for one in json.loads(process.stdout.readline())]
+
+
+async def serve_the_internet() -> None:
+    """Configure this namespace when it is told that its link is there, and report whenever it is asked."""
+    print("here", flush=True)
+    sys.stdin.readline()
+    ip(
+        "link set lo up",
+        "link set uplink up",
+        "address add 93.184.215.1/24 dev uplink",
+        "address add 2606:2800:220:2::1/64 dev uplink nodad",
+        *(f"address add {one}/32 dev lo" for one in (PUBLIC, NEIGHBOUR, "172.16.5.5")),
+        *(f"address add {one}/128 dev lo nodad" for one in (PUBLIC_6, NEIGHBOUR_6)),
+    )
+    servers = Servers()
+    await servers.start()
+    print("serving", flush=True)
+    while await asyncio.to_thread(sys.stdin.readline):
+        came, servers.came = servers.came, []
+        print(json.dumps(came), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(serve_the_internet())
