@@ -289,21 +289,23 @@ class Connection(Base):
     protocol: Mapped[str] = mapped_column(comment="http/1.1, h2 or h3 (ALPN names, RFC 7301)")
     tls_version: Mapped[str | None] = mapped_column(comment="e.g. TLS 1.3; null for clear text")
     tls_resumed: Mapped[bool | None] = mapped_column(
-        comment="whether the TLS session was resumed; null for clear text"
+        comment="whether the TLS session was resumed; null for clear text, or if the handshake did not complete"
     )
     received_bytes: Mapped[int] = mapped_column(
-        BigInteger, comment="TCP payload (or QUIC packets) received from the server"
+        BigInteger,
+        comment="TCP payload received from the server, each byte once; of QUIC the UDP payload, retransmissions and acknowledgements included",
     )
     decrypted_bytes: Mapped[int] = mapped_column(
-        BigInteger, comment="received bytes inside TLS; equal to received_bytes for clear text"
+        BigInteger,
+        comment="received bytes inside TLS; equal to received_bytes for clear text; of QUIC the data of all streams, each byte once",
     )
     tls_handshake_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="TCP payload of the server's TLS flight, before the first response; null for clear text",
+        comment="TCP payload of the server's TLS flight, before the first response; of QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text",
     )
     tls_ticket_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="TCP payload of NewSessionTicket messages after the handshake, records included; null for clear text",
+        comment="TCP payload of NewSessionTicket messages after the handshake, records included; of QUIC the CRYPTO data after the handshake; null for clear text",
     )
     frame_bytes: Mapped[int] = mapped_column(
         BigInteger, comment="H2 or H3 frames that belong to no response (SETTINGS, PING, ...); 0 for HTTP/1.1"
@@ -375,10 +377,12 @@ class Response(Base):
         comment="why wire_bytes is unknown; null where it is known"
     )
     header_bytes: Mapped[int | None] = mapped_column(
-        BigInteger, comment="wire_bytes less body_bytes: header and framing; null if unknown"
+        BigInteger,
+        comment="wire_bytes less body_bytes: header and framing; null if unknown, also where an H3 stream was left before its frames were read",
     )
     body_bytes: Mapped[int | None] = mapped_column(
-        BigInteger, comment="encoded body without framing; null if unknown"
+        BigInteger,
+        comment="encoded body without framing; null if unknown, also where an H3 stream was left before its frames were read",
     )
     decoded_bytes: Mapped[int | None] = mapped_column(
         BigInteger, comment="body after decompression; null if unknown"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -9,6 +11,75 @@ revision = "0002"
 down_revision = "0001"
 branch_labels = None
 depends_on = None
+
+
+COMMENTS: list[tuple[str, str, sa.types.TypeEngine[Any], bool, str, str]] = [
+    (
+        "visit",
+        "attempt",
+        sa.SMALLINT(),
+        False,
+        "1 for the first visit to the site, 2 for its retry",
+        "number of the visit among those to its site, from 1; retries, repeat loads and inner pages count",
+    ),
+    (
+        "connection",
+        "tls_resumed",
+        sa.BOOLEAN(),
+        True,
+        "whether the TLS session was resumed; null for clear text",
+        "whether the TLS session was resumed; null for clear text, or if the handshake did not complete",
+    ),
+    (
+        "connection",
+        "received_bytes",
+        sa.BIGINT(),
+        False,
+        "TCP payload (or QUIC packets) received from the server",
+        "TCP payload received from the server, each byte once; of QUIC the UDP payload, retransmissions and acknowledgements included",
+    ),
+    (
+        "connection",
+        "decrypted_bytes",
+        sa.BIGINT(),
+        False,
+        "received bytes inside TLS; equal to received_bytes for clear text",
+        "received bytes inside TLS; equal to received_bytes for clear text; of QUIC the data of all streams, each byte once",
+    ),
+    (
+        "connection",
+        "tls_handshake_bytes",
+        sa.BIGINT(),
+        True,
+        "TCP payload of the server's TLS flight, before the first response; null for clear text",
+        "TCP payload of the server's TLS flight, before the first response; of QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text",
+    ),
+    (
+        "connection",
+        "tls_ticket_bytes",
+        sa.BIGINT(),
+        True,
+        "TCP payload of NewSessionTicket messages after the handshake, records included; null for clear text",
+        "TCP payload of NewSessionTicket messages after the handshake, records included; of QUIC the CRYPTO data after the handshake; null for clear text",
+    ),
+    (
+        "response",
+        "header_bytes",
+        sa.BIGINT(),
+        True,
+        "wire_bytes less body_bytes: header and framing; null if unknown",
+        "wire_bytes less body_bytes: header and framing; null if unknown, also where an H3 stream was left before its frames were read",
+    ),
+    (
+        "response",
+        "body_bytes",
+        sa.BIGINT(),
+        True,
+        "encoded body without framing; null if unknown",
+        "encoded body without framing; null if unknown, also where an H3 stream was left before its frames were read",
+    ),
+]
+"""Definitions that became more exact: table, column, type, whether it may be null, before, after."""
 
 
 def upgrade() -> None:
@@ -179,11 +250,12 @@ def upgrade() -> None:
             comment="whether the browser could reach any address, without the address guard; null before schema version 2",
         ),
     )
-    op.alter_column(
-        "visit",
-        "attempt",
-        existing_type=sa.SMALLINT(),
-        comment="number of the visit among those to its site, from 1; retries, repeat loads and inner pages count",
-        existing_comment="1 for the first visit to the site, 2 for its retry",
-        existing_nullable=False,
-    )
+    for table, column, kind, nullable, before, after in COMMENTS:
+        op.alter_column(
+            table,
+            column,
+            existing_type=kind,
+            existing_nullable=nullable,
+            comment=after,
+            existing_comment=before,
+        )
