@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
 """Ends of an https try after which http is tried, where no response had come."""
 
-SAYS_NOTHING = (ConnectError, VisitTimeout)
-"""Ends of an http try that say no more of the site than https had said: port 80 may be closed or filtered."""
-
 
 @dataclasses.dataclass(slots=True)
 class Try:
@@ -91,10 +88,10 @@ class Try:
         """Whether this try, of http, says more of the site than `first`, of https, did."""
         if self.broken or self.answered or self.traffic.is_disturbed:
             return True
-        if isinstance(self.error, SAYS_NOTHING):
-            return False
-        # Both brought nothing: a certificate or a TLS alert came from the site itself.
-        return not isinstance(first.error, TLSError)
+        # Neither brought a response. A certificate or an alert came from the site itself; so did bytes that are no HTTP.
+        if isinstance(self.error, VisitTimeout):  # port 80 is filtered, or its answer late
+            return isinstance(first.error, ConnectError)
+        return not isinstance(self.error, ConnectError) and not isinstance(first.error, TLSError)
 
     def observation(self, *, salt: bytes, error_name: Callable[[int], str]) -> Observation:
         """What is stored of it."""

@@ -38,7 +38,7 @@ def ended(scheme: str, error: VisitError | None, *, received: int = 0, number: i
         (CERTIFICATE, EMPTY, 0, "https"),
         (CERTIFICATE, None, 100, "http"),
         (CERTIFICATE, SILENT, 100, "http"),
-        (REFUSED, SILENT, 0, "https"),
+        (REFUSED, SILENT, 0, "http"),
         (REFUSED, EMPTY, 0, "http"),
         (REFUSED, NavigationAborted("Download is starting"), 100, "http"),
         (SILENT, REFUSED, 0, "https"),
