@@ -112,8 +112,7 @@ class Browser:
 
         Browsers that share `playwright` share its driver process (128 MB).
         """
-        if not os.access(chromium, os.X_OK):
-            raise BrowserMissing(f"no browser at {chromium}: install the Debian package {PACKAGE}")
+        check_there(chromium)
         async with contextlib.AsyncExitStack() as stack:
             driver = playwright
             if driver is None:
@@ -231,6 +230,12 @@ class Browser:
         # A process that the zygote forked has its arguments in one string, with spaces between them.
         below = processes.descendants(self.pid) if self.pid else []
         return [pid for pid in below if any(RENDERER in one.split() for one in processes.arguments(pid))]
+
+
+def check_there(chromium: Path) -> None:
+    """BrowserMissing if there is no such program."""
+    if not os.access(chromium, os.X_OK):
+        raise BrowserMissing(f"no browser at {chromium}: install the Debian package {PACKAGE}")
 
 
 async def _close(browser: PlaywrightBrowser) -> None:

@@ -52,8 +52,14 @@ class Wanted:
 
 
 @contextlib.contextmanager
-def egress(crawl: Crawl, *, unfiltered: bool) -> Iterator[Guard | None]:
-    """The address guard for this crawl's browsers; None for the local web, which lives on loopback, or if unwanted."""
+def egress(crawl: Crawl, chromium: Path, *, unfiltered: bool) -> Iterator[Guard | None]:
+    """The address guard for this crawl's browsers; None for the local web, which lives on loopback, or if unwanted.
+
+    BrowserMissing comes before anything is changed on the machine.
+    """
+    from crawler.browser import check_there
+
+    check_there(chromium)
     if unfiltered or crawl.kind == LOCAL_WEB:
         yield None
         return

@@ -272,7 +272,7 @@ def run(
             raise store.CrawlSealed(f"{name_of(crawl)} is sealed: it is never written again")
         plan.check_method(crawl)
         flags = crawling.local_web_flags(crawl, state)
-        with crawling.egress(crawl, unfiltered=unfiltered) as guard:
+        with crawling.egress(crawl, settings.chromium, unfiltered=unfiltered) as guard:
             wanted = crawling.Wanted(
                 chromium=settings.chromium,
                 flags=flags,
