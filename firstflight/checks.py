@@ -121,6 +121,27 @@ def postgresql(settings: Settings) -> Finding:
         return Finding("PostgreSQL", "missing", first, "start the server or correct FIRSTFLIGHT_DATABASE_URL")
 
 
+def address_guard(_: Settings) -> Finding:
+    """What keeps pages from private addresses; a crawl of the live web refuses to run without it."""
+    from crawler.egress.namespace import check_privilege
+    from crawler.errors import EgressUnavailable
+
+    name, remedy = "address guard", "else `crawl run` wants --unfiltered-egress"
+    for executable, package in (("nft", "nftables"), ("ip", "iproute2"), ("nsenter", "util-linux")):
+        if not shutil.which(executable, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"):
+            return Finding(name, "warning", f"no {executable}", f"{apt(package)}, {remedy}")
+    for switch in ("user/max_user_namespaces", "kernel/unprivileged_userns_clone"):
+        path = Path("/proc/sys") / switch
+        if path.exists() and path.read_text(encoding="ascii").strip() == "0":
+            found = f"no user namespaces ({path} is 0)"
+            return Finding(name, "warning", found, f"sysctl {switch.replace('/', '.')}, {remedy}")
+    try:
+        check_privilege()
+    except EgressUnavailable as exc:
+        return Finding(name, "warning", str(exc), remedy)
+    return Finding(name, "ok", "can be set up, if the firewall lets forwarded packets pass")
+
+
 def writable(name: str, folder: Path) -> Finding:
     """A folder of ours can be written, or made."""
     there = next(parent for parent in (folder, *folder.parents) if parent.exists())
@@ -147,6 +168,7 @@ def memory(_: Settings) -> Finding:
 
 CHECKS: list[Callable[[Settings], Finding]] = [
     chromium,
+    address_guard,
     postgresql,
     mininet,
     program("iproute2", "tc", "iproute2"),

@@ -52,3 +52,13 @@ def test_a_missing_kernel_says_how_to_build_it(settings: Settings) -> None:
     finding = checks.guest_kernel(settings)
     assert finding.state == "missing"
     assert finding.remedy == "firstflight replay build-lab"
+
+
+def test_an_address_guard_that_cannot_be_is_a_warning_that_names_the_way_out(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda executable, path: None)
+    finding = checks.address_guard(settings)
+    assert finding.state == "warning"
+    assert "nftables" in finding.remedy
+    assert "--unfiltered-egress" in finding.remedy
