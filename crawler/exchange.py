@@ -88,6 +88,10 @@ class Exchange:
     finished: bool = False
     internal: bool = False
     """A redirect that the browser made up itself: nothing of it left the machine."""
+    cached: bool = False
+    """The browser's own cache had it."""
+    reused: bool = False
+    """Taken from the renderer's memory: the network stack never heard of it."""
 
     def touched(self, time_ms: int) -> None:
         """A byte of the response arrived."""
@@ -101,6 +105,14 @@ class Exchange:
             return self.message.wire_bytes, self.message.body_bytes
         stream = None if self.transport is None else self.transport.stream(self.stream_id)
         return (0, 0) if stream is None else (stream.wire_bytes, stream.body_bytes)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the end of the response arrived."""
+        if self.message is not None:
+            return self.message.is_whole
+        stream = None if self.transport is None else self.transport.stream(self.stream_id)
+        return stream is not None and stream.is_whole
 
     def again(self) -> Exchange:
         """The same request, sent once more by the browser itself (another range, a login, a retry)."""

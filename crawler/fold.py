@@ -97,10 +97,16 @@ class Fold:
         """What it amounts to."""
         transports = [transport for transport in self._transports.values() if transport.received_bytes]
         for transport in transports:
+            if transport.host is None and transport.exchanges:  # as with WebSocket, whose pool has no groups
+                found = _GROUP_HOST.search(transport.exchanges[0].url)
+                transport.host = found and found[1]
             if transport.records is not None:
                 transport.records.finish()
             self._stream_times(transport)
         exchanges = [exchange for exchange in self._order if not exchange.internal]
+        for exchange in exchanges:  # the log has no header of a response that the browser refused
+            if exchange.status is None and exchange.message is not None:
+                exchange.status = exchange.message.status
         return Traffic(transports, exchanges, self.hsts_upgrades, self._tried)
 
     @staticmethod
@@ -241,6 +247,7 @@ class Fold:
             if exchange.transport.current is exchange:
                 exchange.transport.current = None
             exchange.transport = exchange.message = exchange.stream_id = None
+            exchange.first_byte_ms = exchange.last_byte_ms = None
             return exchange
         again = exchange.again()
         self._exchanges[event.source].append(again)
@@ -265,6 +272,11 @@ class Fold:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.decoded_bytes = (exchange.decoded_bytes or 0) + event.number("byte_count")
+
+    def _cache_read(self, event: Event) -> None:
+        exchange = self._exchange(event)
+        if exchange is not None and event.phase != "BEGIN":
+            exchange.cached |= not event.number("net_error")
 
     def _request_alive(self, event: Event) -> None:
         exchange = self._exchange(event)
@@ -343,6 +355,8 @@ HANDLERS: dict[str, Callable[[Fold, Event], None]] = {
     "HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS": Fold._quic_request,
     "HTTP_TRANSACTION_READ_RESPONSE_HEADERS": Fold._response_headers,
     "URL_REQUEST_JOB_FILTERED_BYTES_READ": Fold._decoded,
+    "HTTP_CACHE_READ_INFO": Fold._cache_read,
+    "IN_MEMORY_CACHE_READ_RESPONSE_HEADERS": Fold._cache_read,
     "REQUEST_ALIVE": Fold._request_alive,
     "FAILED": Fold._error,
     "HTTP2_SESSION_INITIALIZED": Fold._h2_session,
@@ -371,7 +385,7 @@ def _bind(exchange: Exchange, transport: Transport) -> None:
 def _response_bytes(transport: Transport, event: Event, size: int, arrived_ms: int) -> None:
     """Bytes of HTTP/1.1 arrived: they belong to the response that the connection is busy with."""
     exchange = transport.current
-    if exchange is None or exchange.message is None:
+    if exchange is None or exchange.message is None or not size:  # nothing is how the end is read
         return
     exchange.touched(arrived_ms)
     if exchange.message.needs_bytes:

@@ -9,6 +9,7 @@ HEADER_LIMIT = 1024 * 1024
 
 _END = re.compile(rb"\r?\n\r?\n")
 _STATUS = re.compile(rb"^[^\n]{0,4}?HTTP/\d\.\d +(\d{3})")
+_LENGTH = re.compile(rb"\n *content-length *: *(\d{1,18}) *\r?\n", re.IGNORECASE)
 _CHUNKED = re.compile(rb"\n *transfer-encoding *:[^\n]*\bchunked", re.IGNORECASE)
 
 
@@ -22,10 +23,23 @@ class MessageReader:
         self.wire_bytes = 0
         self.body_bytes = 0
         self.in_body = False
+        self.status: int | None = None
+        """Of the final response."""
         self._head = head
+        self._due: int | None = None
+        """Body bytes that were announced."""
         self._buffer = bytearray()
         self._chunks: ChunkReader | None = None
         self._bodiless = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it arrived; what ends with its connection never says so."""
+        if not self.in_body:
+            return False
+        if self._chunks is not None:
+            return self._chunks.ended
+        return self._bodiless or (self._due is not None and self.body_bytes >= self._due)
 
     @property
     def needs_bytes(self) -> bool:
@@ -65,6 +79,7 @@ class MessageReader:
         elif status[1][:1] == b"1" and status[1] != b"101":
             self._buffer = bytearray(rest)
         else:
+            self.status = int(status[1])
             self._bodiless = self._head or status[1] in (b"204", b"304")
             self._begin_body(header, rest)
 
@@ -73,6 +88,8 @@ class MessageReader:
         self._buffer.clear()
         if _CHUNKED.search(header) and not self._bodiless:
             self._chunks = ChunkReader()
+        elif length := _LENGTH.search(header):
+            self._due = int(length[1])
         self.wire_bytes -= len(rest)
         if rest:
             self._body(rest)
@@ -96,13 +113,14 @@ class ChunkReader:
         self._left = 0
         """Bytes of chunk data still to come."""
         self._line = b""
-        self._ended = False
+        self.ended = False
+        """Whether the last chunk has come; trailers may follow."""
 
     def feed(self, data: bytes) -> int:
         """How many of these bytes are chunk data."""
         body = 0
         at = 0
-        while at < len(data) and not self._ended:
+        while at < len(data) and not self.ended:
             if self._left:
                 taken = min(self._left, len(data) - at)
                 self._left -= taken
@@ -126,6 +144,6 @@ class ChunkReader:
             self._left = int(line, 16)
         except ValueError:
             self._left = 0
-            self._ended = True
+            self.ended = True
         else:
-            self._ended = self._left <= 0  # what follows is trailers: framing
+            self.ended = self._left <= 0  # what follows is trailers: framing

@@ -15,6 +15,7 @@ HEADERS = 0x1
 CONTINUATION = 0x9
 RESPONSE_FRAMES = frozenset({DATA, HEADERS, CONTINUATION})
 
+END_STREAM = 0x1
 PADDED = 0x8
 
 
@@ -26,6 +27,8 @@ class StreamBytes:
     body_bytes: int = 0
     first_byte_ms: int | None = None
     last_byte_ms: int | None = None
+    is_whole: bool = False
+    """Whether its end arrived."""
 
 
 class FrameReader:
@@ -71,6 +74,7 @@ class FrameReader:
             return
         stream = self._stream = self.streams.setdefault(stream_id, StreamBytes())
         stream.wire_bytes += FRAME_HEADER_BYTES
+        stream.is_whole |= kind != CONTINUATION and bool(flags & END_STREAM)
         stream.first_byte_ms = time_ms if stream.first_byte_ms is None else stream.first_byte_ms
         stream.last_byte_ms = time_ms
 

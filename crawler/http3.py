@@ -72,6 +72,11 @@ class Stream:
         self._announced = 0
         """Where the last frame ends that the browser has begun to read."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it arrived."""
+        return self.ends_at is not None and self.wire_bytes >= self.ends_at
+
     def received(self, start: int, stop: int, time_ms: int) -> int:
         """A STREAM frame arrived; how many of its bytes are new."""
         new = self._ranges.add(start, stop)

@@ -111,7 +111,9 @@ class Session:
         start = event.number("offset")
         stop = start + event.number("length")
         stream = self._stream(event)
-        self._transport.decrypted_bytes += stream.received(start, stop, event.time_ms)
+        # A frame is logged after the packet that it came in, which may be in the next millisecond.
+        arrived_ms = self._transport.last_byte_ms or event.time_ms
+        self._transport.decrypted_bytes += stream.received(start, stop, arrived_ms)
         if event.params.get("fin") is True:
             stream.ends_at = stop
 

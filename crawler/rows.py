@@ -8,10 +8,12 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
+from crawler.exchange import Exchange
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from crawler.exchange import Exchange, Transport
+    from crawler.exchange import Transport
     from crawler.fold import Traffic
     from crawler.page import Asked
 
@@ -41,6 +43,9 @@ DESTINATIONS = {
 """resource_type by Sec-Fetch-Dest; what is not here is `other`."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+CLIENTS = frozenset({"document", "iframe", "worker", "style", "other"})
+"""Values of resource_type whose URL can stand in a Referer, or may."""
 
 FRAMES = {"main frame": "document", "subframe": "iframe"}
 
@@ -88,16 +93,27 @@ def rows(
     )
 
 
+def with_reused(traffic: Traffic, asked: Iterable[Asked]) -> Traffic:
+    """With what the renderer took from its own memory, which the network stack never heard of, among the rest."""
+    reused = [
+        Exchange(one.url, "GET", "other", one.asked_ms, cached=True, reused=True)
+        for one in asked
+        if one.in_memory
+    ]
+    exchanges = sorted([*traffic.exchanges, *reused], key=lambda one: one.asked_ms) if reused else None
+    return dataclasses.replace(traffic, exchanges=exchanges) if exchanges else traffic
+
+
 def _accounted(transport: Transport) -> tuple[int, int]:
     """Bytes of a connection that have an explanation: all of them, and those inside TLS."""
     inside = sum(exchange.sizes()[0] for exchange in transport.exchanges) + transport.frame_bytes
     records = transport.records
     if records is not None:
         outside = records.handshake_bytes + records.ticket_bytes + records.record_bytes
-        if (
-            not transport.exchanges
-        ):  # it lost a race: nothing was asked, so no response is in what was not opened
-            outside += records.unopened_bytes
+        # It lost a race and was asked nothing, or the browser gave up what was on its way: then it never opened
+        # the last records. Where all responses are whole, there is no such reason, and none is made up.
+        if not all(exchange.is_whole for exchange in transport.exchanges) or not transport.exchanges:
+            outside += records.unread_bytes
     else:
         outside = 0 if transport.quic is None else transport.quic.overhead_bytes
     return inside + outside, inside
@@ -141,6 +157,8 @@ class _Responses:
     ids: dict[int, int] = dataclasses.field(default_factory=dict)
     by_url: dict[str, int] = dataclasses.field(default_factory=dict)
     """The last response of a URL; that of a redirect's target stands for the URL that led to it."""
+    clients: dict[tuple[str, str], list[int]] = dataclasses.field(default_factory=dict)
+    """By origin, the responses that a Referer can name: documents, workers, style sheets."""
 
     def row(self, index: int) -> dict[str, Any]:
         """The row of one response; they are to be asked for in order."""
@@ -152,9 +170,12 @@ class _Responses:
         before = exchange.redirected_from
         transport = exchange.transport
         one: Exchange | None = exchange
-        while one is not None:
+        while one is not None and not _is_preflight(exchange):
             self.by_url[one.url.partition("#")[0]] = number
             one = one.redirected_from
+        kind = _resource_type(exchange, asked)
+        if kind in CLIENTS and not 300 <= (exchange.status or 0) < 400:
+            self.clients.setdefault(url[:2], []).append(number)
         return {
             "id": number,
             "connection_id": None if transport is None else self.connection_ids.get(id(transport)),
@@ -167,21 +188,25 @@ class _Responses:
             "host": text(_host(url)),
             "path": valid(url.path)[:PATH_LIMIT],
             "query_hash": _query_hash(url.query, self.salt),
-            "resource_type": _resource_type(exchange, asked),
+            "resource_type": kind,
             **self._response(exchange, asked),
         }
 
     def _initiator(self, exchange: Exchange, asked: Asked | None) -> int | None:
         if exchange.frame == "main frame":
             return None
-        for url in (asked.initiator_url if asked else None, exchange.request_headers.get("referer")):
-            if url and url in self.by_url:
-                return self.by_url[url]
-        return None
+        if asked and asked.initiator_url in self.by_url:
+            return self.by_url[asked.initiator_url or ""]
+        referer = _split(exchange.request_headers.get("referer", ""))
+        if referer.path == "/" and not referer.query:
+            # Perhaps cut down to its origin, as it is for other origins: then any document of it may have asked.
+            able = self.clients.get(referer[:2], [])
+            return able[0] if len(able) == 1 else None
+        return self.by_url.get(referer.geturl())
 
     def _response(self, exchange: Exchange, asked: Asked | None) -> dict[str, Any]:
         wire, body = exchange.sizes()
-        cached = exchange.transport is None and exchange.finished and exchange.error is None
+        cached = exchange.cached and exchange.transport is None and exchange.error is None
         unknown = None if wire else "from_cache" if cached else "no_response"
         if unknown == "no_response" and exchange.status is not None:
             unknown = "unseen"
@@ -221,24 +246,31 @@ def _decoded(exchange: Exchange, body: int | None) -> int | None:
 
 
 def _join(exchanges: Sequence[Exchange], asked: Iterable[Asked]) -> dict[int, Asked]:
-    """What the page said, by the index of the exchange: the n-th request of a URL is the n-th in both."""
-    waiting: dict[str, list[Asked]] = {}
+    """What the page said, by the index of the exchange: the n-th request of a URL is the n-th in both.
+
+    A preflight has the URL of the request that follows it, and comes before it in one and after it in the other.
+    """
+    waiting: dict[tuple[str, bool, bool], list[Asked]] = {}
     for one in asked:
-        if not one.in_memory:
-            waiting.setdefault(one.url, []).append(one)
+        waiting.setdefault((one.url, one.resource_type == "preflight", one.in_memory), []).append(one)
     for ones in waiting.values():
         ones.reverse()
     joined = {}
     for index, exchange in enumerate(exchanges):
-        if left := waiting.get(exchange.url.partition("#")[0]):
+        key = (exchange.url.partition("#")[0], _is_preflight(exchange), exchange.reused)
+        if left := waiting.get(key):
             joined[index] = left.pop()
     return joined
+
+
+def _is_preflight(exchange: Exchange) -> bool:
+    return exchange.method == "OPTIONS" and "access-control-request-method" in exchange.request_headers
 
 
 def _resource_type(exchange: Exchange, asked: Asked | None) -> str:
     """Sec-Fetch-Dest says it, but is not sent in the clear; then the frame, then the page."""
     headers = exchange.request_headers
-    if exchange.method == "OPTIONS" and "access-control-request-method" in headers:
+    if _is_preflight(exchange):
         return "preflight"
     if "sec-fetch-dest" in headers:
         return DESTINATIONS.get(headers["sec-fetch-dest"], "other")

@@ -48,8 +48,8 @@ class RecordReader:
         self.ticket_bytes = 0
         self.record_bytes = 0
         """Headers, tags and alerts of the records that carried plaintext."""
-        self.unopened_bytes = 0
-        """Whole encrypted records, headers included, that the browser never decrypted."""
+        self.unread_bytes = 0
+        """What arrived and the browser never read: records, the last perhaps cut off, and the rest of one half read."""
         self.expansion: int | None = TLS13_EXPANSION
         self._header = b""
         self._left = 0
@@ -57,6 +57,8 @@ class RecordReader:
         self._length = 0
         self._sealed: deque[int] = deque()
         """Lengths of encrypted records that arrived whole and whose content is not known yet."""
+        self._own = 0
+        """Bytes in records of the handshake's own kind, counted already, whose messages are not reported yet."""
         self._handshake_due = 0
         self._handshake_seen = 0
         self._plain_due = 0
@@ -86,6 +88,7 @@ class RecordReader:
         whole = RECORD_HEADER_BYTES + self._length
         if self._kind in (HANDSHAKE, CHANGE_CIPHER_SPEC):
             self.handshake_bytes += whole
+            self._own += self._length if self._kind == HANDSHAKE else 0
         elif self._kind == APPLICATION_DATA:
             self._sealed.append(self._length)
         else:
@@ -93,7 +96,9 @@ class RecordReader:
 
     def handshake_message(self, kind: int, size: int) -> None:
         """The browser read a handshake message of `size` bytes, its header included."""
-        if kind == SERVER_HELLO or not self._sealed:  # it came in a record of its own kind, counted already
+        # TLS 1.2 has all its handshake in records of that kind, TLS 1.3 only what is not encrypted.
+        if size <= self._own or kind == SERVER_HELLO or not self._sealed:
+            self._own = max(0, self._own - size)
             return
         if kind in (NEW_SESSION_TICKET, KEY_UPDATE):
             self._ticket(size)
@@ -131,4 +136,7 @@ class RecordReader:
         alert = ALERT_BYTES + self.expansion
         alerts = self._sealed.count(alert) * (RECORD_HEADER_BYTES + alert)
         self.record_bytes += alerts
-        self.unopened_bytes = sum(self._sealed) + RECORD_HEADER_BYTES * len(self._sealed) - alerts
+        begun = RECORD_HEADER_BYTES + self._length - self._left if self._left else len(self._header)
+        half_read = max(0, self._plain_seen - self._plain_due)
+        sealed = sum(self._sealed) + RECORD_HEADER_BYTES * len(self._sealed) - alerts
+        self.unread_bytes = sealed + begun + half_read

@@ -23,7 +23,7 @@ from crawler.fold import MAIN_FRAME, Traffic
 from crawler.observation import Observation
 from crawler.page import PageFacts
 from crawler.retry_after import retry_after_s
-from crawler.rows import Rows, Times, rows, text
+from crawler.rows import Rows, Times, rows, text, with_reused
 from crawler.walls import CONSENTS, WALLS, recognised
 
 if TYPE_CHECKING:
@@ -95,10 +95,9 @@ class Try:
 
     def observation(self, *, salt: bytes, error_name: Callable[[int], str]) -> Observation:
         """What is stored of it."""
-        made: Rows = rows(
-            self.traffic, self.facts.asked, start_ms=self.start_ms, salt=salt, error_name=error_name
-        )
-        index = self.document.among(self.traffic.exchanges) if self.document else None
+        traffic = with_reused(self.traffic, self.facts.asked)
+        made: Rows = rows(traffic, self.facts.asked, start_ms=self.start_ms, salt=salt, error_name=error_name)
+        index = self.document.among(traffic.exchanges) if self.document else None
         if index is None and self.document is not None and self.document.is_shown:
             self.lost = True  # a document is shown of which the log has no trace
         main = None if index is None else made.responses[index]

@@ -11,7 +11,7 @@ import gzip
 import json
 import pathlib
 import tempfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import async_playwright
 
@@ -21,12 +21,24 @@ from firstflight.localweb.recipes import bundled, choose
 from firstflight.localweb.server import LocalWeb
 from firstflight.settings import from_environment
 from tests.crawler.h3_page import HOST, HOSTS
-from tests.web.raw import RawWeb
 from tests.web.serving.packets import Path
 from tests.web.serving.server import ZooWeb
-from tests.web.zoo import PREFLIGHTS, ZOO
+from tests.web.zoo.pages import handlers
+
+if TYPE_CHECKING:
+    from tests.web.serving.server import Spoken
 
 FOLDER = pathlib.Path(__file__).parent / "logs"
+
+PAGES: list[tuple[Spoken, str]] = [
+    ("h1", "bodies"),
+    ("h1", "repeats"),
+    ("h1", "endings"),
+    ("h1tls", "repeats"),
+    ("h2", "bodies"),
+    ("h2", "repeats"),
+]
+"""Of the zoo."""
 
 
 async def record(web: Any, url: str, *, quic: bool = False) -> list[str]:
@@ -64,6 +76,12 @@ def stripped(lines: list[str]) -> list[str]:
     return [json.dumps({"constants": kept})[:-1] + ",", lines[1], *events]
 
 
+def sent(web: Any) -> list[tuple[Any, ...]]:
+    """What the server says it sent."""
+    began = (one for one in web.log.responses if one.wire_bytes)
+    return [(one.method, one.host, one.path, one.wire_bytes, one.body_bytes) for one in began]
+
+
 def save(name: str, lines: list[str], sent: list[tuple[Any, ...]]) -> None:
     """A log, and beside it what the server says it sent."""
     FOLDER.mkdir(exist_ok=True)
@@ -73,20 +91,20 @@ def save(name: str, lines: list[str], sent: list[tuple[Any, ...]]) -> None:
 
 
 async def main() -> None:
-    """The zoo in the clear, a small page over TLS and H2, and one of its own kind over H3."""
-    async with RawWeb(ZOO, PREFLIGHTS) as zoo:
-        lines = await record(zoo, "http://zoo.test/")
-        save("zoo", lines, zoo.sent)
+    """Pages of the zoo, a small page over TLS and H2, and one of its own kind over H3."""
+    for protocol, name in PAGES:
+        async with ZooWeb(handlers(protocol), protocol=protocol) as zoo:
+            scheme = "http" if protocol == "h1" else "https"
+            lines = await record(zoo, f"{scheme}://{name}.test/")
+            save(f"{protocol}-{name}", lines, sent(zoo))
     for mode in (Mode.H1TLS, Mode.H2):
         smallest = min(bundled(), key=lambda page: page.body_bytes)
         async with LocalWeb(choose(bundled(), smallest.site), mode=mode) as web:
             lines = await record(web, f"https://{web.sites[0]}/")
-            sent = [(r.method, r.host, r.path, r.wire_bytes, r.body_bytes) for r in web.log.responses]
-            save(mode.value, lines, sent)
+            save(mode.value, lines, sent(web))
     async with ZooWeb(HOSTS, protocol="h3", path=Path(late=7, lost=25)) as quic:
         lines = await record(quic, f"https://{HOST}/", quic=True)
-        sent = [(r.method, r.host, r.path, r.wire_bytes, r.body_bytes) for r in quic.log.responses]
-        save("h3", lines, sent)
+        save("h3", lines, sent(quic))
         connections = [dataclasses.asdict(one) for one in quic.log.connections]
         (FOLDER / "h3.connections.json").write_text(json.dumps(connections, indent=1) + "\n")
 

@@ -64,3 +64,29 @@ def test_a_header_without_end_does_not_fill_the_memory() -> None:
         reader.feed(b"x" * 65_536)
     assert not reader.needs_bytes
     assert reader.wire_bytes == 40 * 65_536
+
+
+@pytest.mark.parametrize(
+    ("wire", "whole"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", True),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", False),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", True),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", False),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", True),
+        (b"HTTP/1.1 200 OK\r\n\r\nto the end", False),
+        (b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", True),
+        (b"HTTP/1.1 200 OK\r\nContent-Le", False),
+    ],
+)
+def test_a_response_says_whether_all_of_it_came(wire: bytes, whole: bool) -> None:
+    reader = MessageReader()
+    for n in range(len(wire)):
+        reader.feed(wire[n : n + 1])
+    assert reader.is_whole is whole
+
+
+def test_the_status_is_that_of_the_final_response() -> None:
+    reader = MessageReader()
+    reader.feed(b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n")
+    assert reader.status == 404

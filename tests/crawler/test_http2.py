@@ -80,3 +80,11 @@ def test_first_and_last_byte_have_the_times_of_the_pieces_that_they_came_in() ->
     reader.feed(wire[4:10], time_ms=2)
     reader.feed(wire[10:], time_ms=3)
     assert reader.streams[1] == StreamBytes(12, 3, 2, 3)
+
+
+def test_a_stream_is_whole_when_its_end_has_come() -> None:
+    reader = FrameReader()
+    reader.feed(bytes([0, 0, 1, 1, 4, 0, 0, 0, 1, 0]), time_ms=1)
+    assert not reader.streams[1].is_whole
+    reader.feed(bytes([0, 0, 0, 0, 1, 0, 0, 0, 1]), time_ms=2)
+    assert reader.streams[1].is_whole

@@ -117,4 +117,28 @@ def test_a_record_that_the_browser_never_opened_is_told_apart_from_an_alert() ->
     reader = tls13_flight()
     reader.feed(record(23, 51 + 17) + record(23, 2 + 17))
     reader.finish()
-    assert (reader.record_bytes, reader.unopened_bytes) == (24, 73)
+    assert (reader.record_bytes, reader.unread_bytes) == (24, 73)
+
+
+def test_what_the_browser_left_in_a_record_that_it_had_opened_is_unread() -> None:
+    reader = tls13_flight()
+    reader.feed(record(23, 1000 + 17) + record(23, 500 + 17) + record(23, 300 + 17)[:105])
+    reader.plaintext(400)
+    reader.finish()
+    assert (reader.record_bytes, reader.unread_bytes) == (22, 600 + 522 + 105)
+
+
+def test_the_tickets_of_tls_1_2_are_handshake_even_where_data_came_with_them() -> None:
+    reader = RecordReader()
+    reader.feed(record(22, 90) + record(22, 800) + record(22, 4))
+    for kind, size in ((2, 90), (11, 800), (14, 4)):
+        reader.handshake_message(kind, size)
+    reader.expansion = (
+        24  # Chromium sends its request before the server's Finished, and the answer comes with it
+    )
+    reader.feed(record(22, 202) + record(20, 1) + record(22, 40) + record(23, 100 + 24))
+    for kind, size in ((4, 202), (20, 16)):
+        reader.handshake_message(kind, size)
+    reader.plaintext(100)
+    assert reader.handshake_bytes == 95 + 805 + 9 + 207 + 6 + 45
+    assert (reader.ticket_bytes, reader.record_bytes) == (0, 29)

@@ -21,7 +21,6 @@ from firstflight.localweb.server import LocalWeb
 from schema.outcomes import OUTCOMES
 from schema.tables import OBSERVATIONS
 from tests.web.raw import Answer, RawWeb, answer, html
-from tests.web.zoo import PREFLIGHTS, ZOO
 
 pytestmark = pytest.mark.browser
 
@@ -104,21 +103,6 @@ def test_what_a_page_does_ends_its_visit_in_time_and_hurts_no_other(chromium: Pa
     answers["stream.test/stream"] = Answer(stream, 9, stall=True)
     seen = run(chromium, RawWeb(answers), *ENDINGS)
     assert [ending(one) for one in seen] == [wanted for _, wanted in ENDINGS.values()]
-
-
-def test_every_kind_of_response_is_what_the_server_sent(chromium: Path) -> None:
-    zoo = RawWeb(ZOO, PREFLIGHTS)
-    (seen,) = run(chromium, zoo, "zoo.test", budget_s=30, settle_s=20)
-    assert ending(seen) == ("ok", "quiet", None, "http", 200)
-    found = [
-        (row["method"], row["host"], row["path"], row["wire_bytes"], row["body_bytes"])
-        for row in seen.responses
-        if row["wire_bytes"] is not None
-    ]
-    assert sorted(found) == sorted(zoo.sent)
-    used = {row["local_port"]: row["received_bytes"] for row in seen.connections}
-    assert used == zoo.sent_bytes
-    assert (seen.visit["coverage"], seen.visit["decrypted_coverage"]) == (1.0, 1.0)
 
 
 def test_the_rows_are_those_of_the_schema(chromium: Path) -> None:

@@ -42,16 +42,13 @@ def html(text: str) -> Answer:
 class RawWeb:
     """Clear HTTP/1.1 on one port of loopback; https is refused. `sent` is the truth."""
 
-    def __init__(self, answers: Mapping[str, Answer], preflights: Mapping[str, Answer] | None = None) -> None:
+    def __init__(self, answers: Mapping[str, Answer]) -> None:
         self.answers = answers
-        self.preflights = preflights or {}
         self.sent: list[tuple[str, str, str, int, int]] = []
         """Method, host, path, bytes on the wire, bytes of body."""
         self.asked: list[tuple[str, str, dict[str, str]]] = []
         """Host, target and headers of each request."""
         self._serving: set[asyncio.Task[None]] = set()
-        self.sent_bytes: dict[int, int] = {}
-        """TCP payload by the client's port."""
 
     @property
     def browser_flags(self) -> list[str]:
@@ -100,14 +97,12 @@ class RawWeb:
                 await reader.readexactly(int(headers.get("content-length", 0)))
                 host, path = headers["host"], target.partition("?")[0]
                 self.asked.append((host, target, headers))
-                known = self.preflights if method == "OPTIONS" else self.answers
-                found = known.get(host + path) or answer(b"nothing here", status="404 Not Found")
+                found = self.answers.get(host + path) or answer(b"nothing here", status="404 Not Found")
                 await asyncio.sleep(found.pause_s)
                 wire, body = found.wire, found.body_bytes
                 if method == "HEAD":
                     wire, body = wire[: len(wire) - body], 0
                 self.sent.append((method, host, path, len(wire), body))
-                self.sent_bytes[port] = self.sent_bytes.get(port, 0) + len(wire)
                 writer.write(wire)
                 await writer.drain()
                 if found.stall:

@@ -1,0 +1,120 @@
+"""Every case of the zoo in every protocol: what the crawler stores is what the server sent and the wire carried."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import statistics
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.web.serving.namespace import in_namespace
+from tests.web.zoo import table
+from tests.web.zoo.case import PROTOCOLS
+from tests.web.zoo.comparing import Visited
+from tests.web.zoo.pages import PAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+AT_ONCE = 2
+"""Protocols that are visited at a time, each in a namespace of its own with a server and a browser."""
+
+LEAST_COVERAGE = 0.999
+TOLERANCE_US = 2000
+
+GROWN_KIB = 50 * 1024
+"""What a body of 200 MB may add to the crawler's memory."""
+
+
+@pytest.fixture(scope="module")
+def zoo() -> dict[str, list[Visited]]:
+    """All visits, by protocol."""
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        found = dict(zip(PROTOCOLS, pool.map(visit_all, PROTOCOLS), strict=True))
+    table.save(table.result(visited for visits in found.values() for visited in visits))
+    return found
+
+
+def visit_all(protocol: str) -> list[Visited]:
+    pages = {page.host: page for page in PAGES}
+    told = in_namespace("tests.web.zoo.visiting:visit_all", protocol, timeout_s=240)
+    return [Visited(pages[seen["host"]], protocol, seen) for seen in told]
+
+
+@pytest.fixture(params=PROTOCOLS)
+def visits(request: pytest.FixtureRequest, zoo: dict[str, list[Visited]]) -> list[Visited]:
+    """All visits in one protocol."""
+    return zoo[request.param]
+
+
+def told(wrong: Iterable[str]) -> str:
+    return "\n".join(sorted(wrong))
+
+
+def test_every_page_is_visited_to_its_end(visits: list[Visited]) -> None:
+    for one in visits:
+        outcome, stop_reason = one.seen["visit"]["outcome"], one.seen["visit"]["stop_reason"]
+        assert (outcome, stop_reason in one.page.stop_reasons) == ("ok", True), f"{one}: {one.seen['visit']}"
+
+
+def test_every_response_is_what_the_server_sent(visits: list[Visited]) -> None:
+    assert not told(wrong for one in visits for wrong in one.wrong_responses())
+
+
+def test_every_route_of_every_case_was_asked_for(visits: list[Visited]) -> None:
+    for one in visits:
+        asked = {(row["host"], row["path"]) for row in one.seen["responses"]}
+        for case in one.cases.values():
+            wanted = {case.place(key, one.page.host) for key in case.routes}
+            assert wanted - asked <= {("unused.test", "/preconnect/x")}, f"{one} {case.id}"
+
+
+def test_every_connection_is_what_the_server_and_the_capture_say(visits: list[Visited]) -> None:
+    assert not told(wrong for one in visits for wrong in one.wrong_connections())
+
+
+def test_all_bytes_that_came_are_accounted_for(visits: list[Visited]) -> None:
+    for one in visits:
+        for kind in ("coverage", "decrypted_coverage"):
+            assert LEAST_COVERAGE <= one.seen["visit"][kind] <= 1, f"{one}: {kind} {one.seen['visit'][kind]}"
+
+
+def test_who_asked_is_right_or_not_said(visits: list[Visited]) -> None:
+    assert not told(wrong for one in visits for wrong in one.wrong_initiators())
+
+
+def test_nothing_comes_before_what_caused_it(visits: list[Visited]) -> None:
+    assert not told(wrong for one in visits for wrong in one.wrong_order())
+
+
+def test_times_are_the_servers_where_nothing_queues(visits: list[Visited]) -> None:
+    (calm,) = (one for one in visits if one.page.host == "calm.test")
+    delays = [
+        calm.delays(row, calm.sent[where])
+        for where, row in calm.received.items()
+        if calm.case_of(row) == "one-by-one"
+    ]
+    for name, these in zip(("request", "first byte", "last byte"), zip(*delays, strict=True), strict=True):
+        print(f"{calm} {name}: {sorted(these)} us")
+        # The median of a machine that does other things beside says how busy it is.
+        assert abs(statistics.quantiles(these)[0]) <= TOLERANCE_US, name
+
+
+def test_a_large_body_takes_no_memory(visits: list[Visited]) -> None:
+    (large,) = (one for one in visits if one.page.host == "large.test")
+    assert large.seen["grown_kib"] < GROWN_KIB
+
+
+def test_sessions_are_resumed_where_there_are_tickets(visits: list[Visited]) -> None:
+    for one in visits:
+        if one.page.host in ("resumed.test", "old.test"):
+            resumed = [row["tls_resumed"] for row in one.seen["connections"] if row["host"] == "other.test"]
+            assert True in resumed, f"{one}: {resumed}"
+
+
+def test_the_table_in_the_methods_is_what_was_found(zoo: dict[str, list[Visited]]) -> None:
+    found = table.result(visited for visits in zoo.values() for visited in visits)
+    assert table.markdown(found) == table.committed(), "run python -m tests.web.zoo.table"

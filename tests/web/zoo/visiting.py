@@ -1,0 +1,88 @@
+"""Visits the pages of the zoo, in the network namespace that it is called in, and tells what crawler, server and wire say."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import itertools
+import resource
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import async_playwright
+
+from crawler.browser import Browser
+from crawler.visit import visit
+from firstflight.settings import from_environment
+from tests.web.serving.capture import capturing
+from tests.web.serving.process import playing
+from tests.web.zoo.pages import PAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from playwright.async_api import Playwright
+
+    from crawler.observation import Observation
+    from tests.web.serving.server import Spoken
+    from tests.web.zoo.case import Page
+
+BUDGET_S = 60.0
+TOLD = ("outcome", "stop_reason", "error", "status", "coverage", "decrypted_coverage", "received_bytes")
+
+
+def visit_all(protocol: Spoken) -> list[dict[str, Any]]:
+    """For each page that has cases in this protocol: see `_visit_one`, and with it what the server and the capture saw."""
+    return asyncio.run(_visit_all(protocol))
+
+
+async def _visit_all(protocol: Spoken) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = []
+    played = [page for page in PAGES if page.played(protocol)]
+    async with async_playwright() as playwright:
+        for _, pages in itertools.groupby(played, key=lambda page: page.security):
+            told += await _visit_web(playwright, protocol, list(pages))
+    return told
+
+
+async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[Page]) -> list[dict[str, Any]]:
+    hosts = f"tests.web.zoo.pages:{protocol.upper()}"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with (
+            capturing(folder) as captured,
+            playing(hosts, protocol=protocol, folder=folder, security=pages[0].security) as web,
+        ):
+            chromium = from_environment().chromium
+            async with Browser.launch(
+                chromium, flags=web.browser_flags, quic=protocol == "h3", playwright=playwright
+            ) as browser:
+                seen = [await _visit_one(browser, page) for page in pages]
+    truth = {
+        "connections": [dataclasses.asdict(one) for one in web.truth.connections],
+        "responses": [dataclasses.asdict(one) for one in web.truth.responses],
+        "tcp": [[*ends, size] for ends, size in captured.carried.tcp.items()],
+        "udp": [[*ends, size] for ends, size in captured.carried.udp.items()],
+    }
+    return [one | {"truth": truth} for one in seen]
+
+
+async def _visit_one(browser: Browser, page: Page) -> dict[str, Any]:
+    """What the crawler says of one page, the wall clock's time of its start, and the memory that the visit took."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.monotonic_ns() // 1000
+    observation: Observation = await visit(browser, page.host, budget_s=BUDGET_S, settle_s=page.settle_s)
+    wall_less_monotonic = time.time_ns() // 1000 - time.monotonic_ns() // 1000
+    started = round(observation.visit["started_at"].timestamp() * 1e6)
+    return {
+        "host": page.host,
+        "visit": {name: observation.visit[name] for name in TOLD},
+        "connections": observation.connections,
+        "responses": observation.responses,
+        "started_us": started - wall_less_monotonic,
+        "began_us": began,
+        "ended_us": time.monotonic_ns() // 1000,
+        "grown_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before,
+    }
