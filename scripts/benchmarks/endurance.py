@@ -27,6 +27,7 @@ import altair as alt
 from crawler import processes
 from crawler.browser import Browser
 from crawler.driver import ARGUMENT, Drivers
+from crawler.errors import BrowserDied
 from crawler.lists import Entry, Sites
 from crawler.plan import Plan, plan
 from crawler.run import DEFAULTS, Loop
@@ -113,10 +114,19 @@ async def crawl(url: str, flags: tuple[str, ...], *, pages: int, browsers: int) 
     )
     samples: list[dict[str, float]] = []
     outcomes: Counter[str] = Counter()
+    not_ok: list[dict[str, Any]] = []
     began = time.monotonic()
 
     async def one(browser: Browser, host: str, *, budget_s: float) -> Observation:
-        return await visit(browser, at[host], budget_s=budget_s)
+        try:
+            seen = await visit(browser, at[host], budget_s=budget_s)
+        except BrowserDied as exc:
+            not_ok.append({"site": at[host], "died": str(exc)})
+            raise
+        if seen.visit["outcome"] != "ok":
+            why = {name: seen.visit[name] for name in ("outcome", "stop_reason", "error")}
+            not_ok.append({"site": at[host], **why})
+        return seen
 
     async def sample() -> None:
         while True:
@@ -155,6 +165,7 @@ async def crawl(url: str, flags: tuple[str, ...], *, pages: int, browsers: int) 
     return {
         "pages": tally.visits,
         "outcomes": dict(outcomes),
+        "not_ok": not_ok,
         "browsers_replaced": tally.browsers_replaced,
         "browsers": browsers,
         "limits": dataclasses.asdict(DEFAULTS),

@@ -17,13 +17,14 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import psycopg
 import pytest
 
 from crawler import processes
 from crawler.driver import ARGUMENT
+from firstflight.localweb.certificates import Authority
 from schema import embedded
 from schema.outcomes import RETRIED
 from tests.web.raw import Answer, RawWeb, answer, html
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SITES = 300
-CRAWLERS = 3
-BROWSERS_EACH = 2
+CRAWLERS = 4
+BROWSERS_EACH = 1
 
 KILLS = ["crawler"] * 8 + ["browser"] * 6 + ["driver"] * 2 + ["postmaster"] * 3 + ["backend"]
 
@@ -58,10 +59,31 @@ def page(rank: int) -> dict[str, Answer]:
 PAGES = {rank: page(rank) for rank in range(1, SITES + 1)}
 
 
+class SecureWeb(RawWeb):
+    """The same by https, which is tried first: half the work of a visit by http."""
+
+    authority = Authority()
+
+    @property
+    def browser_flags(self) -> list[str]:
+        """Every host is this server; its key is trusted."""
+        return [
+            f"--host-resolver-rules=MAP *.test:443 127.0.0.1:{self.port},MAP * ~NOTFOUND",
+            f"--ignore-certificate-errors-spki-list={self.authority.spki_hash}",
+        ]
+
+    async def __aenter__(self) -> Self:
+        """Listen."""
+        context = self.authority.context("any.test", ["http/1.1"])
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=context)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+
 @pytest.fixture(scope="module")
 def browser_flags() -> Iterator[list[str]]:
     """Of the web of 300 sites, which a thread of ours serves."""
-    web = RawWeb({path: found for answers in PAGES.values() for path, found in answers.items()})
+    web = SecureWeb({path: found for answers in PAGES.values() for path, found in answers.items()})
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
@@ -212,7 +234,7 @@ def test_a_crawl_through_twenty_kills_has_every_site_once(
             operator.kill(kinds.pop())
             points.pop(0)
         operator.restart()
-        time.sleep(0.1)
+        time.sleep(0.3)
     print(*operator.killed, operator.said(), sep="\n")
     assert len(operator.killed) == 20
     assert [one.poll() for one in operator.crawlers] == [0] * CRAWLERS
