@@ -27,6 +27,7 @@ VARIABLES = {
     "TOP": "{{ params.top }}",
     "MINUTES": "{{ params.minutes }}",
     "LOCAL_WEB": "{{ params.local_web or '' }}",
+    "UNFILTERED_EGRESS": "{{ '1' if params.unfiltered_egress else '' }}",
 }
 
 PARAMETERS = {
@@ -37,7 +38,12 @@ PARAMETERS = {
         description="The month it stands for. Empty: the month in which it runs; a crawl cannot be back-dated.",
     ),
     "kind": Param("web", enum=["web", "localweb"], description="Live sites, or the bundled local web."),
-    "list": Param("/data/lists/sites.csv", type="string", minLength=1, description="The list of sites."),
+    "list": Param(
+        "/data/lists/sites.csv",
+        type="string",
+        minLength=1,
+        description="The list: a file, or an id like tranco:K2LPW.",
+    ),
     "top": Param(
         500,
         type="integer",
@@ -46,6 +52,12 @@ PARAMETERS = {
     ),
     "minutes": Param(
         90, type="integer", minimum=1, maximum=90, description="How long each lane claims sites."
+    ),
+    "unfiltered_egress": Param(
+        False,
+        type="boolean",
+        description="Crawl live sites though no address guard can be set up where the tasks run: a page can then reach "
+        "whatever the worker can. Each visit records it.",
     ),
     "local_web": Param(
         None, type=["null", "string"], description="State file of the local web, where that is crawled."
@@ -83,7 +95,9 @@ with DAG(
     tags=["firstflight"],
 ) as dag:
     sites = firstflight(
-        "list", 'list fetch "$LIST"', doc="Reads the list of sites and checks every line of it."
+        "list",
+        'list fetch "$LIST"',
+        doc="Checks every line of the list: a file, or the id of one that was fetched.",
     )
     plan = firstflight(
         "plan",
@@ -93,7 +107,8 @@ with DAG(
     lanes = [
         firstflight(
             f"crawl_{lane}",
-            'crawl run --crawl "$CRAWL" --minutes "$MINUTES" ${LOCAL_WEB:+--local-web "$LOCAL_WEB"}',
+            'crawl run --crawl "$CRAWL" --minutes "$MINUTES" ${LOCAL_WEB:+--local-web "$LOCAL_WEB"}'
+            " ${UNFILTERED_EGRESS:+--unfiltered-egress}",
             doc="Claims sites and visits them until none is left or the time is up.",
         )
         for lane in range(1, LANES + 1)
