@@ -42,7 +42,6 @@ BROWSERS = 2
 MODE = "h2"
 """All over HTTP/2 and TLS: what most of the web speaks, and the most work to record."""
 
-RATIO_BOUND = 1.5
 COPY_BOUND = 0.5
 WARM_UP_PAGES = 10
 PAGE_TIMEOUT_S = 40.0
@@ -234,8 +233,8 @@ def missed(facts: dict[str, Any]) -> list[str]:
     """The bounds that do not hold."""
     speeds = {tool: found["pages_per_second"]["median"] for tool, found in facts["tools"].items()}
     found = []
-    if (facts["recording_cpu_ratio"] or {"median": 0})["median"] > RATIO_BOUND:
-        found.append(f"recording may cost {RATIO_BOUND} times the bare CPU")
+    if (facts["recording_cpu_ratio"] or {"median": 0})["median"] > results.RECORDING_CPU_BOUND:
+        found.append(f"recording may cost {results.RECORDING_CPU_BOUND} times the bare CPU")
     if facts.get("copy_ratio", {"median": 1})["median"] < COPY_BOUND:
         found.append(f"writing must reach {COPY_BOUND} of the raw COPY rate")
     found += [

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scripts.benchmarks.results import FOLDER
+from scripts.benchmarks.results import FOLDER, RECORDING_CPU_BOUND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,10 +115,12 @@ def crawl(facts: dict[str, Any]) -> str:
     head = ["", "CPU ms a page", "pages a second", "busy", "MB a browser", "MB besides"]
     parts = [CRAWL.format(**facts, runs=runs), table(head, rows)]
     if facts["recording_cpu_ratio"]:
+        held = facts["recording_cpu_ratio"]["median"] <= RECORDING_CPU_BOUND
         database = facts["tools"]["firstflight"]["database_cpu_ms_a_page"]["median"]
         parts.append(
             f"Recording and writing cost **{ranged(facts['recording_cpu_ratio'], 2)} times** the CPU of Playwright alone; "
-            f"{database:.0f} ms a page of it are PostgreSQL's.\n"
+            f"{database:.0f} ms a page of it are PostgreSQL's. "
+            f"The bound is {RECORDING_CPU_BOUND} times: {'held' if held else 'missed'}.\n"
         )
     if copied := facts.get("copy_samples"):
         head = ["", "rows a second", "of raw COPY"]

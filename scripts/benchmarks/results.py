@@ -16,6 +16,9 @@ from firstflight.settings import from_environment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+RECORDING_CPU_BOUND = 1.5
+"""Times the CPU of navigation alone that recording and writing may cost."""
+
 FOLDER = Path("build/bench")
 
 

@@ -32,14 +32,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 
-BUDGET_S = 4.0
-PLAIN_LOADS = 5
+BUDGET_S = 3.0
+PLAIN_LOADS = 3
 """The budget is at least the time of so many loads of a plain page on this machine as it is."""
 
 SETTLE_S = 1.0
 LONG_BUDGET_S = 20.0
 LONG_SETTLE_S = 10.0
-ROOM_S = 5.0
+ROOM_S = 15.0
 """For a machine that has other things to do: what is held to is a property, not a speed."""
 
 BROWSERS = 4
@@ -86,7 +86,7 @@ CASES: dict[str, Case] = {
         ("redirect_loop", "failed", None), error="net::ERR_TOO_MANY_REDIRECTS", least_bytes=1000
     ),
     "slow-redirects": ends(UNANSWERED, least_bytes=60),
-    "slow-redirects.secure": ends(UNANSWERED, least_bytes=2000),
+    "slow-redirects.secure": ends(UNANSWERED, least_bytes=1500),
     "script-redirects": ends(TIMEOUT, BUSY, least_bytes=300),
     "meta-redirects": ends(BUSY, TIMEOUT, least_bytes=300),
     "locations": ends(TIMEOUT, OVERRUN),
@@ -107,7 +107,7 @@ CASES: dict[str, Case] = {
     "zstd-bomb.secure": ends(OK, BUSY, TIMEOUT, OVERRUN, CRASH, least_bytes=10_000),
     "brotli-bomb.secure": ends(OK, BUSY, TIMEOUT, OVERRUN, CRASH, least_bytes=1000),
     "no-gzip": ends(("bad_response", "quiet", 200), error="net::ERR_CONTENT_DECODING_FAILED"),
-    "slow-header": ends(UNANSWERED),
+    "slow-header": ends(UNANSWERED, TIMEOUT),  # the status line itself takes 15 s
     "slow-body": ends(TIMEOUT, least_bytes=40),
     "slow-script": ends(TIMEOUT),
     "large-header": ends(OK, least_bytes=248_000),
@@ -118,7 +118,9 @@ CASES: dict[str, Case] = {
     "nuls": ends(OK),
     "no-http": ends(TIMEOUT),
     "wrong-length": ends(TIMEOUT, BAD),
-    "two-lengths": ends(BAD, error="net::ERR_RESPONSE_HEADERS_MULTIPLE_CONTENT_LENGTH"),
+    "two-lengths": ends(
+        ("bad_response", "failed", 200), error="net::ERR_RESPONSE_HEADERS_MULTIPLE_CONTENT_LENGTH"
+    ),
     # Scripts that keep the processor
     "busy": ends(TIMEOUT),
     "busy-later": ends(OK),
