@@ -160,9 +160,18 @@ def calibration(windows: Sequence[int], origins: int, *, first: bool) -> list[Fl
 
 
 def work_through(
-    lab: Lab, guest: Guest, cpu: int | None, progress: Progress | None, shaper: str, wall_seconds: float
+    lab: Lab,
+    guest: Guest,
+    cpu: int | None,
+    progress: Progress | None,
+    shaper: str,
+    wall_seconds: float,
+    congestion_control: str = "cubic",
 ) -> None:
-    """One guest's life; its failure is kept, not raised: the others go on."""
+    """One guest's life; its failure is kept, not raised: the others go on.
+
+    `congestion_control` is for a guest without cells, which have their own.
+    """
     numbers = {recipe.visit_id: number for number, recipe in enumerate(guest.recipes)}
     began = time.monotonic()
     listener = Listener(guest, progress, began)
@@ -176,7 +185,7 @@ def work_through(
                 ),
                 "congestion_control": guest.shifts[0].cells[0].congestion_control
                 if guest.shifts[0].cells
-                else "cubic",
+                else congestion_control,
                 "shifts": [shift_work(shift, numbers, shaper) for shift in guest.shifts],
             },
             [recipe.to_text() for recipe in guest.recipes],
@@ -203,6 +212,7 @@ def shift_work(shift: Shift, numbers: dict[int, int], shaper: str) -> dict[str, 
         },
         "flights": [f"flight {one.id} {one.host} {one.iw} {one.bytes}" for one in shift.flights],
         "cells": [cell.command(numbers[cell.recipe.visit_id]) for cell in shift.cells],
+        "transfers": [],
     }
 
 

@@ -61,7 +61,8 @@ struct connection *open_connection(int host, int iw, struct origin *origin) {
     if (!connection) die("memory");
     int index = count++;
     connections[index] = connection;
-    *connection = (struct connection){.host = host, .origin = origin, .server = -1, .lowat = 1, .opened = now()};
+    *connection = (struct connection){.host = host, .origin = origin, .server = -1, .lowat = 1,
+                                       .request_bytes = REQUEST_BYTES, .opened = now()};
     connection->client = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (connection->client < 0) die("socket");
     struct linger abort_on_close = {.l_onoff = 1, .l_linger = 0};
@@ -132,7 +133,7 @@ static void established(struct connection *connection, nanoseconds time) {
     connection->established = time;
     if (!connection->origin) {
         connection->ready = true;
-        send_request(connection, connection->size < 0 ? SAMPLE : BACKGROUND, 400, false);
+        send_request(connection, connection->size < 0 ? SAMPLE : BACKGROUND, connection->request_bytes, false);
     } else if (connection->origin->tls_flight_bytes) {
         connection->tls_flight_due = true;
         send_up(connection, CLIENT_HELLO_BYTES, false);

@@ -70,6 +70,9 @@ def main() -> None:
             player.tell(line)
             player.relay("flight")
         topology.shape(net, profile, calibrating=False)
+        for line in shift["transfers"]:
+            player.tell(line)
+            player.relay("transfer")
         for line in shift["cells"]:
             player.tell(line)
             player.relay("cell")

@@ -3,6 +3,7 @@
  *   page PATH                                                  read a recipe; pages count from 0
  *   cell ID PAGE IW SEED FLOWS_PER_SECOND SECONDS_AT_MOST      load a page
  *   flight ID HOST IW BYTES                                    one response on an idle network, each packet's arrival
+ *   transfer ID HOST IW REQUEST_BYTES BYTES                    the same, its end alone
  */
 #define _GNU_SOURCE
 #include "player.h"
@@ -18,6 +19,7 @@
 #define SECOND INT64_C(1000000000)
 #define WARM_UP (3 * SECOND) /* of the background, before the load begins */
 #define REST (10 * SECOND)   /* between cells: queues drain, and a cell begins at a whole multiple of it */
+#define TRANSFER_AT_MOST (3600 * SECOND)
 #define TIMER (3ull << 32)
 
 static struct page *pages[4096];
@@ -110,6 +112,21 @@ static void run_flight(const char *id, int host, int iw, long bytes) {
     close_all();
 }
 
+static void run_transfer(const char *id, int host, int iw, int request_bytes, long bytes) {
+    window_of_cell = iw;
+    failure = NULL;
+    nanoseconds began = rest();
+    uint64_t drops = bottleneck_drops();
+    struct connection *transfer = open_connection(host, iw, NULL);
+    transfer->size = bytes;
+    transfer->request_bytes = request_bytes;
+    set_timer(began + TRANSFER_AT_MOST);
+    while (!transfer->responses && !turn()) {}
+    printf("@{\"transfer\": \"%s\", \"done\": %s, \"ns\": %" PRId64 ", \"bottleneck_drops\": %" PRIu64 "}\n", id,
+           transfer->responses ? "true" : "false", now() - transfer->opened, bottleneck_drops() - drops);
+    close_all();
+}
+
 int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "hold") == 0) hold();
     if (argc < 6) {
@@ -129,7 +146,7 @@ int main(int argc, char **argv) {
     fflush(stdout);
     char line[4096], id[128], path[3000];
     while (fgets(line, sizeof line, stdin)) {
-        int index, iw, host;
+        int index, iw, host, request_bytes;
         long bytes;
         uint64_t seed;
         double flows, at_most;
@@ -140,6 +157,9 @@ int main(int argc, char **argv) {
             run_cell(id, pages[index], iw, seed, flows, at_most);
         } else if (sscanf(line, "flight %127s %d %d %ld", id, &host, &iw, &bytes) == 4 && host > 0 && host < host_count) {
             run_flight(id, host, iw, bytes);
+        } else if (sscanf(line, "transfer %127s %d %d %d %ld", id, &host, &iw, &request_bytes, &bytes) == 5 &&
+                   host > 0 && host < host_count && bytes > 0 && request_bytes > 0) {
+            run_transfer(id, host, iw, request_bytes, bytes);
         } else {
             fprintf(stderr, "player: what is this? %s", line);
             return 2;

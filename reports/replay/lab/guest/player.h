@@ -19,6 +19,7 @@ enum {
     HTTP_PORT = 80,
     FIRST_CLIENT_PORT = 10000,
     BACKGROUND_IW = 10,          /* today's window (RFC 6928) */
+    REQUEST_BYTES = 400,         /* of what is no page's: about Chromium's */
 };
 
 /* Objects that are no part of a page. */
@@ -74,6 +75,7 @@ struct connection {
     int client, server, host; /* descriptors; the host that serves */
     struct origin *origin;    /* NULL unless of the page */
     int64_t size;             /* of the one response, unless of the page; negative: tell of each packet */
+    int request_bytes;        /* of the one request, unless of the page */
     bool connected, ready, busy, answering, window_checked, initial_loss;
     int requests, responses;
     int64_t up_sent, up_read, down_written, down_read, lowat;

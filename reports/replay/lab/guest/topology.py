@@ -29,8 +29,14 @@ DELAY_LINE_PACKETS = 1_000_000
 CALIBRATION_QUEUE_BYTES = 4_000_000
 """Of the bottleneck while it is calibrated, so that nothing is lost."""
 
+NETEM_QUEUE_PACKETS = 1000
+"""Of netem where it is the shaper: its default limit, which Mininet leaves as it is."""
+
 HTB_BURST = "15k"
 """What Mininet's default shaper hard-codes: ten packets pass unshaped."""
+
+HTB_QUANTUM_BYTES = 1514
+"""Of its one class, where it decides nothing; without it tc warns of high rates."""
 
 LINKS: list[str] = []
 """Links that are still to be made: all at once."""
@@ -144,23 +150,37 @@ def shape(net: Any, profile: dict[str, Any], *, calibrating: bool) -> None:
     """Put one network profile in force."""
     queue = CALIBRATION_QUEUE_BYTES if calibrating else profile["queue_bytes"]
     one_way = f"delay {profile['rtt_us'] / 2:.1f}us limit {DELAY_LINE_PACKETS}"
-    up = f"rate {profile['up_bps']}bit burst {BUCKET_BYTES} limit {CALIBRATION_QUEUE_BYTES}"
     lines = [
         *down(profile, queue),
-        f"qdisc replace dev s1-eth2 root tbf {up}",
+        f"qdisc replace dev s1-eth2 root {up(profile)}",
         f"qdisc change dev s2-eth1 root netem {one_way}",
     ]
     batch(net["s1"], lines, "tc")
     batch(net["client"], [f"qdisc change dev client-eth0 root netem {one_way}"], "tc")
 
 
+def up(profile: dict[str, Any]) -> str:
+    """The way from the client: its queue never drops."""
+    rate = f"rate {profile['up_bps']}bit"
+    if profile["shaper"] == "netem":
+        return f"netem {rate} limit {DELAY_LINE_PACKETS}"
+    return f"tbf {rate} burst {BUCKET_BYTES} limit {CALIBRATION_QUEUE_BYTES}"
+
+
 def down(profile: dict[str, Any], queue_bytes: int) -> list[str]:
-    """The bottleneck: a bucket of one packet over a queue in bytes; or Mininet's shaper, to show that it fails."""
+    """The bottleneck: a bucket of one packet over a queue in bytes, which is what cells are measured over.
+
+    For reproductions also netem's own rate, which delays the first packet too; and Mininet's shaper, which
+    the gates refuse.
+    """
     rate = f"rate {profile['down_bps']}bit"
+    if profile["shaper"] == "netem":
+        return [f"qdisc replace dev s1-eth1 root netem {rate} limit {NETEM_QUEUE_PACKETS}"]
     if profile["shaper"] == "mininet":
         return [
+            "qdisc replace dev s1-eth1 root pfifo",
             "qdisc delete dev s1-eth1 root",
             "qdisc add dev s1-eth1 root handle 5: htb default 1",
-            f"class add dev s1-eth1 parent 5: classid 5:1 htb {rate} burst {HTB_BURST}",
+            f"class add dev s1-eth1 parent 5: classid 5:1 htb {rate} burst {HTB_BURST} quantum {HTB_QUANTUM_BYTES}",
         ]
     return [f"qdisc replace dev s1-eth1 root tbf {rate} burst {BUCKET_BYTES} limit {queue_bytes}"]

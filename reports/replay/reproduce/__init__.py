@@ -1,0 +1,1 @@
+"""Published results, measured again, with a verdict each."""

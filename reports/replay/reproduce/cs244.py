@@ -1,0 +1,136 @@
+"""`cs244-2017`: the Stanford rerun of the 2010 paper's Figs 5 and 7 in Mininet, in ours."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reports.populations import Profile
+from reports.replay.reproduce.verdict import Reproduction, Row, error_checks
+from reports.replay.transfers import Transfer, transfer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reports.replay.lab.machine import Lab
+    from reports.replay.reproduce.verdict import Check
+
+CELLS = Path(__file__).with_name("oracles") / "cs244_2017_cells.csv"
+"""Medians of the published raw run without each configuration's first sample, seconds."""
+
+SOURCE = (
+    "Colbran, CS244 '17: An Argument for Increasing TCP's Initial Congestion Window (reproduction, 2017), "
+    "raw run of its repository"
+)
+
+HEADER_BYTES = 190
+"""Of the replies of its server, about."""
+
+REQUEST_BYTES = 90
+"""Of curl's request, about."""
+
+WINDOWS = (3, 10)
+SEARCH_BYTES = (399_644, 168_604, 5_087, 137_060, 475_867)
+"""The five objects of its search page."""
+
+RTTS_MS = (20, 50, 100, 200, 500, 1000)
+BDPS_BYTES = (1_000, 5_000, 10_000, 50_000, 100_000, 200_000)
+KBPS, RTT_MS = 1200.0, 70.0
+"""What is fixed where the other varies."""
+
+QUEUE_BYTES = 1_500_000
+"""1,000 packets, Mininet's and netem's limit: nothing is ever lost."""
+
+SHAPERS = {"netem": "netem's own rate", "mininet": "Mininet's HTB with its burst of 15 kB"}
+MEDIAN, P90 = 0.03, 0.08
+CONGESTION_CONTROL = "cubic"
+
+
+def run(lab: Lab) -> Reproduction:
+    """Its grid by both shapers; RTT and BDP, of which the raw run prints no cell, beside."""
+    cells = published_cells()
+    transfers = [one for one, _, _ in cells]
+    rows: list[Row] = []
+    checks: list[Check] = []
+    for shaper, name in SHAPERS.items():
+        times = transfer(lab, transfers, shaper=shaper, congestion_control=CONGESTION_CONTROL)
+        found = [
+            Row(what=f"{what}, {name}", unit="s", published=seconds, ours=time.seconds)
+            for (_, what, seconds), time in zip(cells, times, strict=True)
+        ]
+        rows += found
+        checks += error_checks(found, what=name, median=MEDIAN, p90=P90)
+    return Reproduction(
+        id="cs244-2017",
+        title="Figs 5 and 7 of the rerun: response time by bandwidth and by size, IW 3 and 10",
+        source=SOURCE,
+        method="Each file over a new connection on an idle network of its rate and delay, time from the first SYN to "
+        f"the last byte of payload, {CONGESTION_CONTROL}; replies with {HEADER_BYTES} B of header.",
+        rows=(*rows, *gain_rows(lab)),
+        checks=tuple(checks),
+        defects=(
+            "ARP stands in the first sample of each of its configurations (left out here).",
+            "Its 3 segments are 4,500 B and a header: 4 segments on the wire.",
+            "A queue of 1,000 packets never drops: the experiment shows no cost of a larger window.",
+            "One connection after the other: no page, no competition.",
+            "Mininet's HTB lets 15 kB pass unshaped, ten segments: short files at low rates are too fast in it.",
+            "Its real-time kernel adds some 5 ms a round trip, which virtual time does not have.",
+        ),
+    )
+
+
+def network(kbps: float, rtt_ms: float) -> Profile:
+    """Two hosts with one rate both ways."""
+    return Profile(
+        id=f"cs244-{kbps:g}kbps-{rtt_ms:g}ms",
+        version=1,
+        down_bps=round(kbps * 1000),
+        up_bps=round(kbps * 1000),
+        rtt_us=round(rtt_ms * 1000),
+        queue_bytes=QUEUE_BYTES,
+        source=SOURCE,
+    )
+
+
+def asked(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Transfer:
+    """One file."""
+    return Transfer(
+        profile=network(kbps, rtt_ms),
+        iw=iw,
+        request_bytes=REQUEST_BYTES,
+        response_bytes=size_bytes + HEADER_BYTES,
+    )
+
+
+def published_cells() -> list[tuple[Transfer, str, float]]:
+    """Each cell of the raw run: the transfer, its name, its seconds."""
+    with CELLS.open(encoding="utf-8", newline="") as file:
+        return [
+            (
+                asked(float(row["bw_kbps"]), float(row["rtt_ms"]), int(row["iw"]), int(row["bytes"])),
+                f"{row['exp']}: {float(row['bw_kbps']):g} kbps, {int(row['bytes']):,} B, IW {row['iw']}",
+                float(row["median_rest_s"]),
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def gain_rows(lab: Lab) -> list[Row]:
+    """Mean gain of IW 10 over IW 3 on the search page's objects, by RTT and by BDP; nothing is published to hold it to."""
+    networks = [(KBPS, float(rtt)) for rtt in RTTS_MS]
+    networks += [(bdp * 8 / RTT_MS, RTT_MS) for bdp in BDPS_BYTES]
+    names = [f"RTT {rtt} ms" for rtt in RTTS_MS] + [f"BDP {bdp:,} B" for bdp in BDPS_BYTES]
+    wanted = [asked(*place, iw, size) for place in networks for iw in WINDOWS for size in SEARCH_BYTES]
+    times = transfer(lab, wanted, shaper="netem", congestion_control=CONGESTION_CONTROL)
+    each = len(SEARCH_BYTES)
+    sums = [sum(one.seconds for one in times[at : at + each]) for at in range(0, len(times), each)]
+    return [gain(name, sums[2 * n : 2 * n + 2]) for n, name in enumerate(names)]
+
+
+def gain(name: str, both: Sequence[float]) -> Row:
+    """As its figures have it: time at IW 3 over time at IW 10, less 1."""
+    before, after = both
+    return Row(
+        what=f"{name}: gain of IW 10 over 3", unit="%", published=None, ours=100 * (before / after - 1)
+    )
