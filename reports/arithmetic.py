@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from reports.slowstart import MSS_TIMESTAMPS, linux_flights
+from reports.slowstart import arrivals_ms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,17 +39,15 @@ class Comparison:
 
 
 def document_ms(size_bytes: int, *, iw: int, rtt_us: int, down_bps: int) -> float:
-    """First byte to last byte without loss: a round trip for each flight but the first, and serialisation.
+    """First segment to last over an idle network without loss.
 
-    The form of Dukkipati et al. 2010, rounds x RTT + S/C, less the round that brings the first byte.
-
-    >>> document_ms(14_480, iw=10, rtt_us=100_000, down_bps=1_000_000)
-    115.84
+    >>> round(document_ms(14_480, iw=10, rtt_us=100_000, down_bps=1_000_000), 3)
+    109.008
     >>> round(document_ms(14_481, iw=10, rtt_us=100_000, down_bps=1_000_000), 3)
-    215.848
+    109.544
     """
-    flights = linux_flights(size_bytes, iw=iw, mss=MSS_TIMESTAMPS)
-    return max(0, flights - 1) * rtt_us / 1e3 + 8e3 * size_bytes / down_bps
+    arrived = arrivals_ms(size_bytes, iw=iw, rtt_us=rtt_us, down_bps=down_bps)
+    return arrived[-1] - arrived[0] if arrived else 0.0
 
 
 def compare(

@@ -11,6 +11,10 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FIG3 = Path(__file__).with_name("paper_fig3_percentiles.csv")
 """Percentiles of bandwidth and RTT, digitised from the vector figure (within 0.3 %)."""
@@ -71,7 +75,11 @@ def fig3(quantity: str, data_center: str) -> tuple[tuple[float, ...], tuple[floa
 
 def quantile(quantity: str, data_center: str, share: float) -> float:
     """Value below which `share` of the curve lies, linear between its points."""
-    shares, values = fig3(quantity, data_center)
+    return interpolated(*fig3(quantity, data_center), share)
+
+
+def interpolated(shares: Sequence[float], values: Sequence[float], share: float) -> float:
+    """Value of a curve of ascending cumulative `shares` at `share`; beyond its ends, its last slope."""
     after = min(max(bisect.bisect_left(shares, share), 1), len(shares) - 1)
     before = after - 1
     part = (share - shares[before]) / (shares[after] - shares[before])

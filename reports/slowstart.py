@@ -8,6 +8,9 @@ MSS = 1460
 MSS_TIMESTAMPS = 1448
 """The same with the timestamp option (RFC 7323), which Linux uses: what the replay's kernel sends."""
 
+FRAME_OVERHEAD = 66
+"""Of a segment on the wire beside its payload: Ethernet 14, IPv4 20, TCP 20 and timestamps 12 bytes."""
+
 MSS_FIG1 = 1430
 """What the lines of the 2010 paper's Fig 1 stand at."""
 
@@ -46,6 +49,27 @@ def linux_flights(size_bytes: int, *, iw: int, mss: int = MSS_TIMESTAMPS) -> int
     [1, 2, 2, 3, 3, 4]
     """
     return flights(size_bytes, iw=iw, mss=mss)
+
+
+def arrivals_ms(
+    size_bytes: int, *, iw: int, rtt_us: int, down_bps: int, mss: int = MSS_TIMESTAMPS
+) -> list[float]:
+    """When each segment of a response has arrived, from the instant at which its first could have begun to arrive.
+
+    An idle network without loss: segments follow one another at the bottleneck's rate, and every segment
+    acknowledged lets two more go (Linux in slow start), so round trips and serialisation overlap as they do.
+
+    >>> arrivals_ms(4 * 1448, iw=2, rtt_us=100_000, down_bps=12_112_000)
+    [1.0, 2.0, 102.0, 103.0]
+    """
+    check(size_bytes, iw=iw, mss=mss)
+    arrived: list[float] = []
+    for number in range(segments(size_bytes, mss=mss)):
+        sent = arrived[(number - iw) // 2] + rtt_us / 1e3 if number >= iw else 0.0
+        payload = min(mss, size_bytes - number * mss)
+        free = max(sent, arrived[-1] if arrived else 0.0)
+        arrived.append(free + (payload + FRAME_OVERHEAD) * 8e3 / down_bps)
+    return arrived
 
 
 def delayed_ack_rounds(count: int, *, iw: int) -> int:

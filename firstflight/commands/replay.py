@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,14 +18,14 @@ from reports.replay.errors import ReplayError
 from reports.replay.lab import kernel, player
 from reports.replay.lab.machine import Lab, usable_cpus
 from reports.replay.recipes import read_recipes
+from reports.replay.reproduce.catalogue import REPRODUCTIONS
+from reports.replay.reproduce.document import document, verdict
 from reports.replay.run import replay
 from reports.replay.selftest import CONGESTION_CONTROL, selftest
 from reports.replay.store import write_replay
 from schema.releases import ReleaseError, broken_sums, find_release
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from firstflight.settings import Settings
     from reports.populations import Profile
     from schema.releases import Release
@@ -66,6 +67,7 @@ def command() -> None:
       firstflight replay build-lab
       firstflight replay selftest
       firstflight replay run --crawl 2026-11
+      firstflight replay reproduce cs244-2017
     """
 
 
@@ -162,6 +164,52 @@ def run(
         report(facts, folder)
     if not facts["cells"]["done"]:
         raise click.ClickException(f"no load was done; {folder / 'replay.json'} has the reasons")
+
+
+@command.command("reproduce")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...|all")
+@click.option(
+    "--document",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a page of Markdown there.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print verdicts, checks and values as JSON.")
+@click.pass_obj
+def reproduce(settings: Settings, *, names: tuple[str, ...], path: Path | None, as_json: bool) -> None:
+    """Measure published results again, and say of each whether it is reproduced.
+
+    \b
+    Names: rfc6928-rounds, cs244-2017, dukkipati-2010, or all.
+    "Not reproduced" is a result: it is printed with its reason, and is no error.
+
+    \b
+    Example:
+      firstflight replay reproduce rfc6928-rounds
+      firstflight replay reproduce all --document docs/reproduction.md
+    """
+    known = list(REPRODUCTIONS)
+    wanted = known if "all" in names else list(dict.fromkeys(names))
+    if unknown := [name for name in wanted if name not in known]:
+        raise click.BadParameter(f"no reproduction {', '.join(unknown)}; there are {', '.join(known)}")
+    found = []
+    with one_line(ReplayError, OSError):
+        lab = find_lab(settings.cache_dir)
+        with tqdm(wanted, disable=None, unit="result", leave=False) as progress:
+            for name in progress:
+                progress.set_description(name)
+                found.append(REPRODUCTIONS[name](lab))
+        if path is not None:
+            path.write_text(document(found, commit=code_commit(settings.commit)), encoding="utf-8")
+    if as_json:
+        click.echo(json.dumps([one.to_dict() for one in found], indent=2))
+        return
+    for one in found:
+        click.secho(f"{one.id}: {verdict(one)}", bold=True)
+        for check in one.checks:
+            click.echo(
+                f"  {'ok  ' if check.passed else 'FAIL'} {check.what}: {check.measured:.4g}, bound {check.bound:g}"
+            )
 
 
 def sound_release(settings: Settings, crawl: str) -> Release:

@@ -1,0 +1,20 @@
+"""Every reproduction by its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reports.replay.reproduce import cs244, dukkipati, rfc6928
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reports.replay.lab.machine import Lab
+    from reports.replay.reproduce.verdict import Reproduction
+
+REPRODUCTIONS: dict[str, Callable[[Lab], Reproduction]] = {
+    "rfc6928-rounds": rfc6928.run,
+    "cs244-2017": cs244.run,
+    "dukkipati-2010": dukkipati.run,
+}
+"""Cheapest first."""
