@@ -39,7 +39,7 @@ PLAIN_LOADS = 3
 SETTLE_S = 1.0
 LONG_BUDGET_S = 20.0
 LONG_SETTLE_S = 10.0
-ROOM_S = 15.0
+ROOM_S = 5.0
 """For a machine that has other things to do: what is held to is a property, not a speed."""
 
 BROWSERS = 2
