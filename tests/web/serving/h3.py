@@ -275,6 +275,7 @@ class Http3Reply:
 
     async def close(self) -> None:
         """CONNECTION_CLOSE."""
+        self._connection._socket.end()
         self._connection.close(ErrorCode.H3_NO_ERROR)
 
     async def upgrade(self, fields: Fields) -> None:
