@@ -62,6 +62,7 @@ FAULTS = {
 
 
 @pytest.mark.slow
+@pytest.mark.outcomes(*(ending[0] for ending in FAULTS.values()))
 @pytest.mark.parametrize("mode", [Mode.H1TLS, Mode.H2])
 def test_a_site_at_fault_has_the_outcome_of_its_fault(mode: Mode, chromium: Path) -> None:
     hosts = {f"{fault.value.replace('_', '-')}.test": fault for fault in FAULTS}
@@ -100,6 +101,7 @@ ENDINGS: dict[str, tuple[Answer, tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.outcomes(*(str(ending[0]) for _, ending in ENDINGS.values()))
 def test_what_a_page_does_ends_its_visit_in_time_and_hurts_no_other(chromium: Path) -> None:
     answers = {f"{host}/": found for host, (found, _) in ENDINGS.items()}
     stream = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: x\n\n"
@@ -124,6 +126,7 @@ def test_the_rows_are_those_of_the_schema(chromium: Path) -> None:
 STALLED = Answer(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + b"x" * 5000, 5000, stall=True)
 
 
+@pytest.mark.outcomes("crash")
 def test_a_renderer_that_crashes_costs_the_browser_and_not_the_row(chromium: Path) -> None:
     async def crash() -> Observation:
         web = RawWeb(
@@ -150,6 +153,7 @@ def kill_browser(browser: Browser) -> None:
     os.kill(browser.pid, signal.SIGKILL)
 
 
+@pytest.mark.outcomes("crash")
 def test_a_browser_that_is_killed_is_told_apart_and_keeps_what_had_arrived(chromium: Path) -> None:
     async def kill() -> Observation:
         web = RawWeb({"a.test/": STALLED})
@@ -165,6 +169,7 @@ def test_a_browser_that_is_killed_is_told_apart_and_keeps_what_had_arrived(chrom
     assert asyncio.run(kill()).visit["outcome"] == "crash"
 
 
+@pytest.mark.outcomes("crash")
 def test_a_browser_that_dies_before_http_was_asked_says_nothing_of_the_site(
     chromium: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
