@@ -29,6 +29,7 @@ FRESH = "cache-control: max-age=3600"
 SPECULATION = """<script type=speculationrules>
 {"prefetch": [{"source": "list", "urls": ["HERE/ahead"], "eagerness": "immediate"}]}
 </script>"""
+LATER = "await pause(300); await get('HERE/later');"
 
 PREFLIGHTED = bodiless(
     CORS, "access-control-allow-headers: x-zoo", "access-control-allow-methods: PUT", status=204
@@ -99,11 +100,16 @@ AHEAD = Page(
             id="speculation-rules",
             routes={"HERE/ahead": page("soon", FRESH), "HERE/later": answer(b"later")},
             html=SPECULATION,
-            script="await pause(300); await get('HERE/later');",
+            script=LATER,
             initiators={"HERE/ahead": None},
-            apart={
-                "h1": "whether Chromium heeds the rules of a page that is not secure differs between runs"
-            },
+            apart={"h1": "Chromium prefetches by rules what is https alone"},
+        ),
+        Case(
+            id="speculation-rules-unheeded",
+            routes={"HERE/later": answer(b"later")},
+            html=SPECULATION,
+            script=LATER,
+            apart=dict.fromkeys(("h1tls", "h2", "h3"), "Chromium heeds them there"),
         ),
         *ORIGINS,
     ),
