@@ -190,8 +190,8 @@ CALM = Page(
         Case(
             id="one-by-one",
             # So short that it leaves at once: nothing of it queues.
-            routes={f"HERE/{n}": answer(TEXT[:500], NO_STORE) for n in range(20)},
-            script="for (let n = 0; n < 20; n++) { await get(`HERE/${n}`); await pause(10); }",
+            routes={f"HERE/{n}": answer(TEXT[:500], NO_STORE) for n in range(40)},
+            script="for (let n = 0; n < 40; n++) { await get(`HERE/${n}`); await pause(10); }",
         ),
     ),
 )
