@@ -45,10 +45,6 @@ QUIET_FLAGS = (
 )
 """What keeps the browser from talking on its own account."""
 
-UNWANTED_FLAGS = ("--disable-ipc-flooding-protection",)
-"""Of Playwright's own: without the protection a page that navigates without end, which Chromium allows 200 times in ten
-seconds, drowns driver and crawler in events."""
-
 LOG_FLAG = "--log-net-log="
 RENDERER = b"--type=renderer"
 
@@ -140,7 +136,6 @@ class Browser:
                 browser = await driver.chromium.launch(
                     executable_path=program,
                     args=arguments,
-                    ignore_default_args=UNWANTED_FLAGS,
                     chromium_sandbox=sandbox,
                     handle_sigint=False,
                     handle_sigterm=False,

@@ -68,11 +68,7 @@ class Try:
     @property
     def wants_http(self) -> bool:
         """Whether the other scheme is to be tried."""
-        return isinstance(self.error, UNANSWERED) and not self.answered
-
-    def no_browser_left(self) -> None:
-        """Nobody asked by http, which might have answered: the site is as unknown as after any crash."""
-        self.error = PageCrashed(self.broken)
+        return isinstance(self.error, UNANSWERED) and not self.broken and not self.answered
 
     def no_time_left(self) -> None:
         """Nobody asked by http, which might have answered: a refusal by https says nothing of the site then."""

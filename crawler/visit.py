@@ -75,9 +75,7 @@ async def visit(
     deadline = loop.time() + budget_s
     answer_by = loop.time() + budget_s * HTTPS_SHARE
     one = await _try(browser, "https", host + path, answer_by, deadline, settle_s, links=links)
-    if one.wants_http and one.broken:
-        one.no_browser_left()
-    elif one.wants_http and loop.time() >= deadline:
+    if one.wants_http and loop.time() >= deadline:
         one.no_time_left()
     elif one.wants_http:
         other = await _try(browser, "http", host + path, deadline, deadline, settle_s, links=links)
