@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
-from crawler import processes
+from crawler import document, page, processes
 from crawler.errors import BrowserMissing, LaunchFailed
 from crawler.logstream import LogStream
+from crawler.tap import Tap
 from crawler.user_agent import AS_IT_IS
 
 if TYPE_CHECKING:
@@ -44,6 +45,13 @@ QUIET_FLAGS = (
     "--no-first-run",
 )
 """What keeps the browser from talking on its own account."""
+
+UNWANTED_FLAGS = ("--disable-ipc-flooding-protection",)
+"""Of Playwright's own: without the protection a page that navigates without end, which Chromium allows 200 times in ten
+seconds, drowns driver and crawler in events."""
+
+EVENTS = frozenset((*page.EVENTS, *document.EVENTS))
+"""What is heard of what pages do."""
 
 LOG_FLAG = "--log-net-log="
 RENDERER = b"--type=renderer"
@@ -83,6 +91,7 @@ class Browser:
         self,
         browser: PlaywrightBrowser,
         log: LogStream,
+        tap: Tap,
         identity: Identity,
         device: Device,
         guise: Guise,
@@ -91,6 +100,7 @@ class Browser:
         self.identity = identity
         self.guard = guard
         self.log = log
+        self.tap = tap
         self.device = device
         self._browser = browser
         self._pid: int | None = None
@@ -120,6 +130,9 @@ class Browser:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-")))
             log = LogStream(folder / "netlog")
             stack.callback(log.close)
+            # Out of the reach of a browser that is another user.
+            tap = Tap(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-"))), EVENTS)
+            stack.callback(tap.close)
             program = chromium if guard is None else guard.admit(chromium, folder, DATA_LIMIT_BYTES)
             # Chromium refuses its sandbox to root; the guard's browsers are another user.
             sandbox = guard is not None or os.geteuid() != 0
@@ -134,8 +147,9 @@ class Browser:
                     "--net-log-capture-mode=Everything",
                 ]
                 browser = await driver.chromium.launch(
-                    executable_path=program,
+                    executable_path=tap.program(program),
                     args=arguments,
+                    ignore_default_args=UNWANTED_FLAGS,
                     chromium_sandbox=sandbox,
                     handle_sigint=False,
                     handle_sigterm=False,
@@ -149,7 +163,7 @@ class Browser:
                     f"{chromium} does not start ({reason}): try it by hand, or reinstall {PACKAGE}"
                 ) from exc
             identity = _identity(browser, chromium, recorded, guise)
-            launched = cls(browser, log, identity, appearance.device, guise, guard)
+            launched = cls(browser, log, tap, identity, appearance.device, guise, guard)
             if guard is None:  # which bounds them as they start: they are another user's
                 launched._bound_memory()
             yield launched

@@ -16,7 +16,7 @@ from crawler import quic, walls
 from crawler.exchange import Exchange, Transport
 from crawler.http1 import MessageReader
 from crawler.http2 import FrameReader
-from crawler.netlog import endpoint, header_lines, headers
+from crawler.netlog import endpoint, final_status, header_lines, headers
 from crawler.tls import RecordReader, expansion
 
 if TYPE_CHECKING:
@@ -308,6 +308,12 @@ class Fold:
             exchange.stream_id = event.number("stream_id")
             exchange.sent_ms = event.time_ms
 
+    def _h2_headers(self, event: Event) -> None:
+        transport = self._session_transport.get(event.source)
+        for exchange in transport.exchanges if transport else ():
+            if exchange.stream_id == event.number("stream_id"):
+                exchange.status = final_status(event) or exchange.status
+
     # HTTP/3
 
     def _quic_session(self, event: Event) -> None:
@@ -361,6 +367,7 @@ HANDLERS: dict[str, Callable[[Fold, Event], None]] = {
     "FAILED": Fold._error,
     "HTTP2_SESSION_INITIALIZED": Fold._h2_session,
     "HTTP2_SESSION_SEND_HEADERS": Fold._h2_request,
+    "HTTP2_SESSION_RECV_HEADERS": Fold._h2_headers,
     "HTTP_STREAM_REQUEST_BOUND_TO_QUIC_SESSION": Fold._bound_to_quic,
     "QUIC_SESSION": Fold._quic_session,
     **dict.fromkeys(quic.EVENTS, Fold._in_quic_session),

@@ -1,19 +1,18 @@
-"""The live log of one browser: a FIFO, a thread that drains it, and the fold of the visit that is going on.
+"""The live log of one browser, drained as it is written, and the fold of the visit that is going on.
 
-Nothing of the log is stored. The thread never waits for anybody: if it did, the browser would.
+Nothing of the log is stored.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
-import os
 import secrets
 import threading
 import time
 from typing import TYPE_CHECKING
 
+from crawler.fifo import Drain
 from crawler.fold import HANDLERS, Fold
 from crawler.netlog import Event, LineReader, LineSplitter
 
@@ -27,13 +26,6 @@ COOKIE_ADDED = "COOKIE_STORE_COOKIE_ADDED"
 MARKS = 17
 """Cookies in one mark: Chromium writes its log in batches of 15 events, so these push out all before them."""
 
-PIPE_BYTES = 1024 * 1024
-CHUNK_BYTES = 256 * 1024
-
-PAUSE_S = 0.01
-"""After a read that found little: Chromium writes 15 events at a time, and to wake for each costs more than
-to read them. The pipe holds what comes meanwhile."""
-
 
 def now_ms() -> int:
     """The clock of the log: CLOCK_MONOTONIC, in whole milliseconds, on the machine of the browser."""
@@ -44,7 +36,6 @@ class LogStream:
     """Open it before the browser starts and close it after the browser's end."""
 
     def __init__(self, path: Path) -> None:
-        os.mkfifo(path, 0o600)
         self.path = path
         self.reader = LineReader(frozenset(HANDLERS) | {COOKIE_ADDED})
         self.splitter = LineSplitter()
@@ -55,17 +46,9 @@ class LogStream:
         self._lost_before = 0
         self._fold = Fold()
         self._folding = threading.Lock()
-        self._bug: BaseException | None = None
         self._marks: dict[str, asyncio.Event] = {}
         self._loop = asyncio.get_running_loop()
-        # Our own writing end keeps the FIFO from ending before the browser has opened it.
-        self._reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        self._writing = os.open(path, os.O_WRONLY)
-        os.set_blocking(self._reading, True)
-        with contextlib.suppress(OSError):  # a smaller pipe works too
-            fcntl.fcntl(self._reading, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-        self._thread = threading.Thread(target=self._drain, name="netlog", daemon=True)
-        self._thread.start()
+        self._drain = Drain(path, self._read)
 
     def begin(self) -> int:
         """Forget what was and record anew; the time at which the recording began."""
@@ -85,8 +68,7 @@ class LogStream:
         """What was recorded; to be asked for when a mark made after `stop` has passed."""
         with self._folding:
             fold, self._fold = self._fold, Fold()
-        if self._bug is not None:
-            raise self._bug
+        self._drain.check()
         return fold.finish()
 
     @property
@@ -115,26 +97,13 @@ class LogStream:
 
     def close(self) -> None:
         """Read what is left and end; the browser must have gone."""
-        os.close(self._writing)
-        self._thread.join(timeout=5)
-        self.path.unlink(missing_ok=True)
+        self._drain.close()
 
-    def _drain(self) -> None:
-        try:
-            self._read()
-        except BaseException as exc:  # noqa: BLE001  # a bug of ours: raised again where somebody listens
-            self._bug = exc
-
-    def _read(self) -> None:
-        buffer = memoryview(bytearray(CHUNK_BYTES))  # one for all reads: a new one each would be mapped anew
-        with os.fdopen(self._reading, "rb", buffering=0) as pipe:
-            while size := pipe.readinto(buffer):
-                for line in self.splitter.feed(bytes(buffer[:size])):
-                    event = self.reader.read(line)
-                    if event is not None:
-                        self._take(event)
-                if size < CHUNK_BYTES // 4:
-                    time.sleep(PAUSE_S)
+    def _read(self, chunk: bytes) -> None:
+        for line in self.splitter.feed(chunk):
+            event = self.reader.read(line)
+            if event is not None:
+                self._take(event)
 
     def _take(self, event: Event) -> None:
         if event.name == COOKIE_ADDED:

@@ -24,6 +24,8 @@ HEADER_VALUE_LIMIT = 8192
 """Longest value of a header that is kept, in characters."""
 
 _TYPE = re.compile(rb'"type":(\d{1,6})\}\]?,?\s*$')
+_FINAL = re.compile("[2-9][0-9]{2}")
+_STATUS = frozenset({":status"})
 _BYTES = b'"bytes":"'
 
 ESCAPED = "%ESCAPED:\u200b "
@@ -208,17 +210,18 @@ def _without_bytes(line: bytes) -> tuple[bytes, str]:
 
 
 class LineSplitter:
-    """Cuts a byte stream into whole lines; what is longer than `LINE_LIMIT` is dropped and counted."""
+    """Cuts a byte stream into whole lines; what is longer than `limit` is dropped and counted."""
 
-    def __init__(self, limit: int = LINE_LIMIT) -> None:
+    def __init__(self, limit: int = LINE_LIMIT, *, end: bytes = b"\n") -> None:
         self.limit = limit
+        self.end = end
         self.dropped = 0
         self._rest = bytearray()
         self._skipping = False
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that end in `chunk`, without their newlines."""
-        *lines, rest = chunk.split(b"\n")
+        """The lines that end in `chunk`, without their ends."""
+        *lines, rest = chunk.split(self.end)
         if lines:
             lines[0] = bytes(self._rest) + lines[0]
             self._rest.clear()
@@ -269,6 +272,15 @@ def _unescaped(line: str) -> str:
     'Location: /caf\xe9%'
     """
     return unquote(line.removeprefix(ESCAPED), errors="replace") if line.startswith(ESCAPED) else line
+
+
+def final_status(event: Event) -> int | None:
+    """Of an HTTP/2 or HTTP/3 header section as it came, of which a request that is given up is not told any more.
+
+    None for an interim response (RFC 9110 §15.2), and for trailers.
+    """
+    status = headers(event, _STATUS).get(":status", "")
+    return int(status) if _FINAL.fullmatch(status) else None
 
 
 def headers(event: Event, wanted: frozenset[str]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """What the page itself says of its requests: who asked for what.
 
-A fold over events of the DevTools protocol; sizes are no business of it.
+A fold over events of the DevTools protocol, of a page, its frames and dedicated workers; sizes are no business of it.
 """
 
 from __future__ import annotations
@@ -73,16 +73,16 @@ class PageFacts:
         """Requests that have not ended, of those whose end the page is told."""
         return len(self._awaited)
 
-    def feed(self, method: str, params: dict[str, Any]) -> None:
-        """The next event."""
+    def feed(self, method: str, params: dict[str, Any], *, is_own: bool = True) -> None:
+        """The next event, of the page itself or of a frame or worker of it, which may end before its requests do."""
         if method == "Network.requestWillBeSent":
-            self._request(params)
+            self._request(params, is_own=is_own)
         elif method == "Network.webSocketCreated":
             self._ask(str(params.get("url")), params, kind="websocket")
         else:
             self._response(method, params)
 
-    def _request(self, params: dict[str, Any]) -> None:
+    def _request(self, params: dict[str, Any], *, is_own: bool) -> None:
         url = str(params.get("request", {}).get("url", ""))
         request_id = str(params.get("requestId"))
         kind = RESOURCE_TYPES.get(str(params.get("type")))
@@ -90,15 +90,15 @@ class PageFacts:
             kind = "preflight"
         # What the browser's own process asks for a page has an id without a dot: documents, and of scripts the
         # main ones of workers. The page may never be told of their end; the network's log is.
-        is_own = "." in request_id
-        asked = self._ask(url, params, kind="worker" if kind == "script" and not is_own else kind)
+        is_renderers = "." in request_id
+        asked = self._ask(url, params, kind="worker" if kind == "script" and not is_renderers else kind)
         if asked is not None:
             if kind == "preflight":
                 self._preflights[str(params["initiator"].get("requestId"))] = asked
             elif early := self._preflights.pop(request_id, None):
                 early.initiator_url = asked.initiator_url
             self._open[request_id] = asked
-            if is_own:
+            if is_renderers and is_own:
                 self._awaited.add(request_id)
 
     def _ask(self, url: str, params: dict[str, Any], *, kind: str | None) -> Asked | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawler.datagrams import FRAMES, DatagramReader, varint_bytes
 from crawler.http3 import Ranges, Stream
-from crawler.netlog import endpoint, headers
+from crawler.netlog import endpoint, final_status, headers
 from crawler.serverhello import HelloReader
 
 if TYPE_CHECKING:
@@ -124,6 +124,9 @@ class Session:
         self._stream(event).frame(event.number("compressed_headers_length"))
 
     def _fields(self, event: Event) -> None:
+        exchange = self._sent.get(event.number("stream_id"))
+        if exchange is not None:
+            exchange.status = final_status(event) or exchange.status
         length = headers(event, CONTENT_LENGTH).get("content-length", "")
         if length.isascii() and length.isdecimal():
             self._stream(event).content_length = int(length[:LENGTH_DIGITS])

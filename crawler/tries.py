@@ -51,6 +51,8 @@ class Try:
     error: VisitError | None = None
     last_event_s: float = 0.0
     ended_at: datetime.datetime | None = None
+    is_read: bool = False
+    """Whether all that its log holds has been read already."""
     lost: bool = False
     """Whether the recording itself is not whole."""
     broken: str | None = None
@@ -68,7 +70,11 @@ class Try:
     @property
     def wants_http(self) -> bool:
         """Whether the other scheme is to be tried."""
-        return isinstance(self.error, UNANSWERED) and not self.broken and not self.answered
+        return isinstance(self.error, UNANSWERED) and not self.answered
+
+    def no_browser_left(self) -> None:
+        """Nobody asked by http, which might have answered: the site is as unknown as after any crash."""
+        self.error = PageCrashed(self.broken)
 
     def no_time_left(self) -> None:
         """Nobody asked by http, which might have answered: a refusal by https says nothing of the site then."""

@@ -6,11 +6,10 @@ import asyncio
 import contextlib
 import datetime
 import secrets
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
 
-from crawler import document, page
 from crawler.document import MainDocument
 from crawler.errors import BrowserDied, PageCrashed, VisitTimeout
 from crawler.links import links_of
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
     from crawler.browser import Browser
     from crawler.observation import Observation
-
-EVENTS = dict.fromkeys((*page.EVENTS, *document.EVENTS))
+    from crawler.tap import Heard
 
 QUIET_S = 0.5
 """A page is quiet when no request has been outstanding for so long."""
@@ -75,7 +73,9 @@ async def visit(
     deadline = loop.time() + budget_s
     answer_by = loop.time() + budget_s * HTTPS_SHARE
     one = await _try(browser, "https", host + path, answer_by, deadline, settle_s, links=links)
-    if one.wants_http and loop.time() >= deadline:
+    if one.wants_http and one.broken:
+        one.no_browser_left()
+    elif one.wants_http and loop.time() >= deadline:
         one.no_time_left()
     elif one.wants_http:
         other = await _try(browser, "http", host + path, deadline, deadline, settle_s, links=links)
@@ -119,7 +119,7 @@ async def _try(
     one.ended_at = datetime.datetime.now(datetime.UTC)
     if isinstance(one.error, PageCrashed):
         one.broken = f"the page crashed: {one.error}"
-    if context is None or not await _drained(browser, context, one, deadline + DRAINED_BY_S):
+    if context is None or not (one.is_read or await _drained(browser, context, one, deadline + DRAINED_BY_S)):
         one.lost = True
         one.broken = one.broken or "the browser is gone"
     one.log_lines_lost = browser.log.lines_lost
@@ -167,24 +167,18 @@ async def _record(
 async def _listen(one: Try, context: BrowserContext, page: Page, browser: Browser) -> None:
     session = await context.new_cdp_session(page)
     tree = await session.send("Page.getFrameTree")
-    shown = one.document = MainDocument(tree["frameTree"]["frame"]["id"])
+    frame_id = tree["frameTree"]["frame"]["id"]  # which is the page's own, too
+    shown = one.document = MainDocument(frame_id)
     loop = asyncio.get_running_loop()
 
-    def listen(method: str) -> None:
-        def take(params: dict[str, Any]) -> None:
-            if one.ended_at is not None:  # the log has been cut off: what comes now is not in it
-                return
-            one.facts.feed(method, params)
-            shown.feed(method, params)
-            one.last_event_s = loop.time()
+    def hear(event: Heard) -> None:
+        if one.ended_at is not None:  # the log has been cut off: what comes now is not in it
+            return
+        one.facts.feed(event.method, event.params, is_own=event.is_own)
+        shown.feed(event.method, event.params)
+        one.last_event_s = loop.time()
 
-        session.on(method, take)
-
-    for method in EVENTS:
-        listen(method)
-    # Nothing of the bodies is kept for us: they would be asked for by nobody.
-    await session.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
-    await session.send("Page.enable")
+    browser.tap.listen(frame_id, hear)
     await browser.pose(session)
 
 
@@ -208,7 +202,8 @@ async def _navigate(
         return
     settled = loop.time() + settle_s
     if await _quiet(one, page.context, browser, min(deadline, settled)):
-        one.stop_reason = "quiet"
+        # All has been read, and what may come until the visit is torn down is no part of it.
+        one.stop_reason, one.is_read = "quiet", True
     elif settled <= deadline:
         one.stop_reason = "busy"
     else:
@@ -250,15 +245,16 @@ async def _quiet(one: Try, context: BrowserContext, browser: Browser, until: flo
     until it is flushed: so the log is asked when the page is quiet.
     """
     loop = asyncio.get_running_loop()
-    while loop.time() < until:
-        quiet_for = loop.time() - one.last_event_s
-        if one.facts.outstanding == 0 and quiet_for >= QUIET_S:
+    while (left_s := until - loop.time()) > 0:
+        wait_s = max(QUIET_S - (loop.time() - one.last_event_s), POLL_S if one.facts.outstanding else 0.0)
+        if wait_s <= 0:
             if not await browser.drained(context, timeout_s=_left_s(until)):
                 return False
             log = browser.log
-            if not log.open_requests and now_ms() - log.last_request_ms >= QUIET_S * 1000:
+            wait_s = POLL_S if log.open_requests else QUIET_S - (now_ms() - log.last_request_ms) / 1000
+            if wait_s <= 0:
                 return True
-        await asyncio.sleep(min(POLL_S, max(0.0, until - loop.time())))
+        await asyncio.sleep(min(wait_s, left_s))
     return False
 
 

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.browser
+@pytest.mark.outcomes("network_changed")
 def test_an_interface_that_appears_in_mid_visit_is_network_changed_and_keeps_what_had_arrived(
     chromium: Path,
 ) -> None:

@@ -6,11 +6,11 @@ import asyncio
 import os
 import resource
 import signal
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import crawler.visit
 from crawler.browser import DATA_LIMIT_BYTES, Browser
 from crawler.errors import BrowserDied, BrowserMissing
 from crawler.observation import STORE_COLUMNS, Observation
@@ -21,6 +21,9 @@ from firstflight.localweb.server import LocalWeb
 from schema.outcomes import OUTCOMES
 from schema.tables import OBSERVATIONS
 from tests.web.raw import Answer, RawWeb, answer, html
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.browser
 
@@ -59,6 +62,7 @@ FAULTS = {
 
 
 @pytest.mark.slow
+@pytest.mark.outcomes(*(ending[0] for ending in FAULTS.values()))
 @pytest.mark.parametrize("mode", [Mode.H1TLS, Mode.H2])
 def test_a_site_at_fault_has_the_outcome_of_its_fault(mode: Mode, chromium: Path) -> None:
     hosts = {f"{fault.value.replace('_', '-')}.test": fault for fault in FAULTS}
@@ -97,6 +101,7 @@ ENDINGS: dict[str, tuple[Answer, tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.outcomes(*(str(ending[0]) for _, ending in ENDINGS.values()))
 def test_what_a_page_does_ends_its_visit_in_time_and_hurts_no_other(chromium: Path) -> None:
     answers = {f"{host}/": found for host, (found, _) in ENDINGS.items()}
     stream = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: x\n\n"
@@ -121,6 +126,7 @@ def test_the_rows_are_those_of_the_schema(chromium: Path) -> None:
 STALLED = Answer(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + b"x" * 5000, 5000, stall=True)
 
 
+@pytest.mark.outcomes("crash")
 def test_a_renderer_that_crashes_costs_the_browser_and_not_the_row(chromium: Path) -> None:
     async def crash() -> Observation:
         web = RawWeb(
@@ -142,16 +148,43 @@ def test_a_renderer_that_crashes_costs_the_browser_and_not_the_row(chromium: Pat
     assert observation.responses[0]["body_bytes"] > 10_000
 
 
+def kill_browser(browser: Browser) -> None:
+    assert browser.pid is not None
+    os.kill(browser.pid, signal.SIGKILL)
+
+
+@pytest.mark.outcomes("crash")
 def test_a_browser_that_is_killed_is_told_apart_and_keeps_what_had_arrived(chromium: Path) -> None:
     async def kill() -> Observation:
         web = RawWeb({"a.test/": STALLED})
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
             going = asyncio.ensure_future(visit(browser, "a.test", budget_s=20))
             await web.has_sent("/")
-            os.kill(pid_of(browser), signal.SIGKILL)
+            kill_browser(browser)
             with pytest.raises(BrowserDied) as died:
                 await going
             assert not browser.alive
+            return died.value.observation
+
+    assert asyncio.run(kill()).visit["outcome"] == "crash"
+
+
+@pytest.mark.outcomes("crash")
+def test_a_browser_that_dies_before_http_was_asked_says_nothing_of_the_site(
+    chromium: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def kill() -> Observation:
+        web = RawWeb({"a.test/": html("hello")})  # and https is refused
+        async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
+            close = crawler.visit._close
+
+            async def kill_and_close(*arguments: Any) -> None:
+                kill_browser(browser)
+                await close(*arguments)
+
+            monkeypatch.setattr(crawler.visit, "_close", kill_and_close)
+            with pytest.raises(BrowserDied) as died:
+                await visit(browser, "a.test", budget_s=20)
             return died.value.observation
 
     assert asyncio.run(kill()).visit["outcome"] == "crash"
@@ -177,18 +210,6 @@ def test_what_runs_a_page_has_bounded_memory_and_can_be_ended_alone(chromium: Pa
             await context.close()
 
     asyncio.run(end())
-
-
-def pid_of(browser: Browser) -> int:
-    flag = f"--log-net-log={browser.log.path}".encode()
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            arguments = (process / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if flag in arguments and not any(one.startswith(b"--type=") for one in arguments):
-            return int(process.name)
-    raise AssertionError("no such browser")
 
 
 def test_a_missing_browser_says_what_to_install(tmp_path: Path) -> None:

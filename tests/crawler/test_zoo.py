@@ -99,8 +99,8 @@ def test_times_are_the_servers_where_nothing_queues(visits: list[Visited]) -> No
     ]
     for name, these in zip(("request", "first byte", "last byte"), zip(*delays, strict=True), strict=True):
         print(f"{calm} {name}: {sorted(these)} us")
-        # The median of a machine that does other things beside says how busy it is.
-        assert abs(statistics.quantiles(these)[0]) <= TOLERANCE_US, name
+        # Not the largest: some wait for a machine that does other things beside.
+        assert abs(statistics.median(these)) <= TOLERANCE_US, name
 
 
 def test_a_large_body_takes_no_memory(visits: list[Visited]) -> None:

@@ -46,6 +46,8 @@ class Channel:
         """Whether the client has ended its side; browsers do not half-close."""
         self.is_finished = False
         """Whether we have ended ours."""
+        self.came_us = 0
+        """When the client's last octets came, before anything was made of them."""
         self._socket = sock
         self._tls = TLSLayer(context) if context else None
         self._is_reset = False
@@ -103,7 +105,9 @@ class Channel:
                 raise
             octets = b""
         self.entry.received_bytes += len(octets)
-        if not octets:
+        if octets:
+            self.came_us = now_us()
+        else:
             self._ended()
         return octets
 

@@ -128,6 +128,8 @@ class Connection(QuicConnectionProtocol):
         self._site = site
         self._path = path
         self._http: H3Connection | None = None
+        self._came_us = 0
+        """When the client's last datagram came."""
         self._asking: dict[int, tuple[SentResponse, dict[str, str], bytearray]] = {}
         """Requests that are not whole yet, with their pseudo-headers."""
         self._entries: dict[int, SentResponse] = {}
@@ -153,6 +155,7 @@ class Connection(QuicConnectionProtocol):
             self.entry.client_address, self.entry.client_port = addr[:2]
             self._socket.opened_by(addr)
         self.entry.received_bytes += len(data)
+        self._came_us = now_us()
         super().datagram_received(data, addr)
 
     def transmit(self) -> None:
@@ -215,7 +218,7 @@ class Connection(QuicConnectionProtocol):
 
     def _answer(self, stream_id: int) -> None:
         entry, fields, body = self._asking.pop(stream_id)
-        entry.request_received_us = now_us()
+        entry.request_received_us = self._came_us
         request = Request(
             protocol="h3",
             method=entry.method,
@@ -275,6 +278,7 @@ class Http3Reply:
 
     async def close(self) -> None:
         """CONNECTION_CLOSE."""
+        self._connection._socket.end()
         self._connection.close(ErrorCode.H3_NO_ERROR)
 
     async def upgrade(self, fields: Fields) -> None:

@@ -7,7 +7,7 @@ import http
 from typing import TYPE_CHECKING
 
 from firstflight.localweb.http1 import parse
-from firstflight.localweb.log import SentResponse, now_us
+from firstflight.localweb.log import SentResponse
 from firstflight.localweb.modes import ALPN_HTTP1
 from tests.web.serving.channel import Gone
 from tests.web.serving.handler import Request
@@ -86,7 +86,7 @@ class Http1Session:
             body = await self._body(fields, reply)
         except asyncio.IncompleteReadError:
             return None
-        entry.request_received_us = now_us()
+        entry.request_received_us = self.channel.came_us
         request = Request(
             protocol=ALPN_HTTP1,
             method=method,

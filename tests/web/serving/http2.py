@@ -17,7 +17,7 @@ import h2.events
 import h2.exceptions
 
 from firstflight.localweb import frames
-from firstflight.localweb.log import SentResponse, now_us
+from firstflight.localweb.log import SentResponse
 from firstflight.localweb.modes import ALPN_H2
 from tests.web.serving.channel import Gone
 from tests.web.serving.handler import Request
@@ -93,7 +93,7 @@ class Http2Session:
         self._replies[event.stream_id] = Http2Reply(self, entry, event.stream_id, fields)
 
     def _answer(self, reply: Http2Reply) -> None:
-        reply.entry.request_received_us = now_us()
+        reply.entry.request_received_us = self.channel.came_us
         task = asyncio.create_task(self._site.answer(reply.request(), reply))
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)

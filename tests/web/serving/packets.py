@@ -179,6 +179,7 @@ class CountedSocket(asyncio.DatagramTransport):
         self._entry = entry
         self._path = path
         self._datagrams = 0
+        self._late: list[asyncio.TimerHandle] = []
 
     def opened_by(self, client: Any) -> None:
         """What was sent to the client before the connection was one is of it too."""
@@ -186,13 +187,19 @@ class CountedSocket(asyncio.DatagramTransport):
         self._entry.sent_bytes += before
         self._entry.tls_handshake_bytes += before
 
+    def end(self) -> None:
+        """The next datagram ends the connection. It comes, and once: a client that has gone reads no copy, and nothing late."""
+        self._path = CLEAN
+        for late in self._late:
+            late.cancel()
+
     def sendto(self, data: Any, addr: Any = None) -> None:
         """Send, or what the path makes of it."""
         self._datagrams += 1
         if self._is_due(self._path.lost):
             return
         if self._is_due(self._path.late):
-            asyncio.get_running_loop().call_later(LATE_S, self._send, data, addr)
+            self._late.append(asyncio.get_running_loop().call_later(LATE_S, self._send, data, addr))
             return
         for _ in range(1 + self._is_due(self._path.doubled)):
             self._send(data, addr)

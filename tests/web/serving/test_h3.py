@@ -17,7 +17,7 @@ from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import QuicEvent, StreamDataReceived, StreamReset
 
 from tests.web.serving.examples import HOST, HOSTS, TEXT
-from tests.web.serving.packets import CLEAN, Path
+from tests.web.serving.packets import CLEAN, LATE_S, Path
 from tests.web.serving.server import ZooWeb
 
 if TYPE_CHECKING:
@@ -138,6 +138,25 @@ def test_udp_payload_is_counted_as_it_arrives() -> None:
                 (connection,) = web.log.connections
                 assert connection.sent_bytes == client.udp_bytes
             assert 1200 < connection.tls_handshake_bytes < 6000
+
+    run(ask())
+
+
+def test_what_ends_a_connection_comes_once_and_nothing_after_it() -> None:
+    async def close(request: Request, reply: Reply) -> None:
+        await reply.head(200, [])
+        await reply.close()
+
+    async def ask() -> None:
+        path = Path(late=2, doubled=3)
+        async with ZooWeb({HOST: close}, protocol="h3", path=path) as web, connected(web) as client:
+            client.ask("/")
+            client.transmit()
+            await client.wait_closed()
+            received = client.udp_bytes
+            await asyncio.sleep(2 * LATE_S)
+            (connection,) = web.log.connections
+            assert connection.sent_bytes == client.udp_bytes == received
 
     run(ask())
 

@@ -29,6 +29,7 @@ FRESH = "cache-control: max-age=3600"
 SPECULATION = """<script type=speculationrules>
 {"prefetch": [{"source": "list", "urls": ["HERE/ahead"], "eagerness": "immediate"}]}
 </script>"""
+LATER = "await pause(300); await get('HERE/later');"
 
 PREFLIGHTED = bodiless(
     CORS, "access-control-allow-headers: x-zoo", "access-control-allow-methods: PUT", status=204
@@ -99,11 +100,16 @@ AHEAD = Page(
             id="speculation-rules",
             routes={"HERE/ahead": page("soon", FRESH), "HERE/later": answer(b"later")},
             html=SPECULATION,
-            script="await pause(300); await get('HERE/later');",
+            script=LATER,
             initiators={"HERE/ahead": None},
-            apart={
-                "h1": "whether Chromium heeds the rules of a page that is not secure differs between runs"
-            },
+            apart={"h1": "Chromium prefetches by rules what is https alone"},
+        ),
+        Case(
+            id="speculation-rules-unheeded",
+            routes={"HERE/later": answer(b"later")},
+            html=SPECULATION,
+            script=LATER,
+            apart=dict.fromkeys(("h1tls", "h2", "h3"), "Chromium heeds them there"),
         ),
         *ORIGINS,
     ),
@@ -113,6 +119,8 @@ AHEAD = Page(
 async def hinting(request: Request, reply: Reply) -> None:
     """A document before which 103 announces a script."""
     path = f"/{UNHEEDED if request.protocol == 'http/1.1' else 'early-hints'}/x"
+    # Chromium drops a 103 that comes before it waits for the header: a millisecond after the request, on loopback.
+    await asyncio.sleep(0.1)
     await reply.inform(103, fields(f"link: <{path}>; rel=preload; as=script"))
     await asyncio.sleep(0.1)
     body = f"<!doctype html><link rel=icon href=data:,><script src={path}></script>"
@@ -182,8 +190,8 @@ CALM = Page(
         Case(
             id="one-by-one",
             # So short that it leaves at once: nothing of it queues.
-            routes={f"HERE/{n}": answer(TEXT[:500], NO_STORE) for n in range(20)},
-            script="for (let n = 0; n < 20; n++) { await get(`HERE/${n}`); await pause(10); }",
+            routes={f"HERE/{n}": answer(TEXT[:500], NO_STORE) for n in range(40)},
+            script="for (let n = 0; n < 40; n++) { await get(`HERE/${n}`); await pause(10); }",
         ),
     ),
 )

@@ -102,8 +102,7 @@ WORKERS = Page(
                 "HERE/y": answer(TEXT),
             },
             script="new Worker('HERE/main');",
-            # The DevTools protocol tells a page nothing of its workers; a Referer names the worker, not the script.
-            initiators={"HERE/imported": "HERE/main", "HERE/x": "HERE/main", "HERE/y": "HERE/main"},
+            initiators={"HERE/imported": "HERE/main", "HERE/x": "HERE/main", "HERE/y": "HERE/imported"},
         ),
         Case(
             id="module-worker",
@@ -113,8 +112,7 @@ WORKERS = Page(
                 "THERE/x": answer(TEXT, CORS),
             },
             script="new Worker('HERE/main', {type: 'module'});",
-            # A Referer to another origin names an origin alone, and the page is of it too.
-            initiators={"HERE/imported": "HERE/main", "THERE/x": None},
+            initiators={"HERE/imported": "HERE/main", "THERE/x": "HERE/imported"},
         ),
         Case(
             id="blob-worker",

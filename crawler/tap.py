@@ -1,0 +1,119 @@
+"""A tap on the pipe by which a browser tells its driver what happens: of what Playwright hears anyway, we hear a copy.
+
+A DevTools session of our own beside Playwright's would have the browser, the driver and us do all of it twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import shlex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawler.fifo import Drain
+from crawler.netlog import LineSplitter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+BEGIN = b'{"method":"'
+"""Of every message that is no answer to a command."""
+
+ATTACHED = "Target.attachedToTarget"
+
+SESSIONS_KEPT = 64
+"""A page that opens others for ever fills no memory; its own session is the first, and it is asked for at once."""
+
+SCRIPT = """#!/bin/sh
+cd {folder} && mkfifo answers || exit 1
+tee heard <answers >&4 3<&- &
+cd / && exec {program} "$@" 4>{folder}/answers
+"""
+"""The driver writes to descriptor 3 and reads from 4 (--remote-debugging-pipe)."""
+
+
+class Heard(NamedTuple):
+    """One event."""
+
+    page: str
+    """Target of the page."""
+    is_own: bool
+    """Whether the page itself says it, rather than a frame in a process of its own or a dedicated worker."""
+    method: str
+    params: dict[str, Any]
+
+
+class Tap:
+    """Made before the browser starts and closed after the browser's end."""
+
+    def __init__(self, folder: Path, wanted: frozenset[str]) -> None:
+        self._folder = folder
+        self._wanted = {name.encode(): name for name in (*wanted, ATTACHED)}
+        self._messages = LineSplitter(end=b"\0")
+        self._pages: dict[str, tuple[str, bool]] = {}
+        """By session, the target of its page, and whether it is the page's own: else it is that of a frame or worker."""
+        self._page: str | None = None
+        self._hear: Callable[[Heard], None] | None = None
+        self._loop = asyncio.get_running_loop()
+        self._drain = Drain(folder / "heard", self._read)
+
+    def program(self, browser: Path) -> Path:
+        """A program that takes the browser's arguments, and is the browser with its pipe tapped."""
+        script = self._folder / "tapped"
+        script.write_text(
+            SCRIPT.format(folder=shlex.quote(str(self._folder)), program=shlex.quote(str(browser)))
+        )
+        script.chmod(0o700)
+        return script
+
+    def listen(self, page: str, hear: Callable[[Heard], None]) -> None:
+        """From now on, tell of the wanted events of a page, by its target."""
+        self._drain.check()
+        self._page, self._hear = page, hear
+
+    def stop(self) -> None:
+        """Tell of nothing more."""
+        self._page = self._hear = None
+        self._drain.check()
+
+    def close(self) -> None:
+        """The browser must have gone."""
+        self._drain.close()
+
+    def _read(self, chunk: bytes) -> None:
+        heard = [event for message in self._messages.feed(chunk) if (event := self._event(message))]
+        if heard:
+            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody listens
+                self._loop.call_soon_threadsafe(self._tell, heard)
+
+    def _event(self, message: bytes) -> Heard | None:
+        """What a wanted message says."""
+        if not message.startswith(BEGIN):
+            return None
+        method = self._wanted.get(message[len(BEGIN) : message.find(b'"', len(BEGIN))])
+        if method is None:
+            return None
+        try:
+            fields = json.loads(message)
+        except (
+            ValueError,
+            RecursionError,
+        ):  # of a page's own making: half a surrogate pair, a stack without end
+            return None
+        speaker, params = self._pages.get(fields.get("sessionId")), fields["params"]
+        if method == ATTACHED:
+            # Playwright attaches to what a page starts by the session of the page.
+            self._pages[params["sessionId"]] = (
+                (speaker[0], False) if speaker else (params["targetInfo"]["targetId"], True)
+            )
+            if len(self._pages) > SESSIONS_KEPT:
+                del self._pages[next(iter(self._pages))]
+            return None
+        return speaker and Heard(*speaker, method, params)
+
+    def _tell(self, heard: list[Heard]) -> None:
+        for one in heard:
+            if self._hear is not None and one.page == self._page:
+                self._hear(one)
