@@ -42,6 +42,10 @@ class Profile:
     queue_bytes: int
     """Of the bottleneck, towards the client."""
     source: str
+    loss: float = 0.0
+    """Share of packets lost on the way, each way, whatever the queue does."""
+    loss_burst: float = 1.0
+    """Packets that are lost together, in the mean; 1: each by itself."""
 
     @property
     def bdp_bytes(self) -> int:

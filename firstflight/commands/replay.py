@@ -15,7 +15,7 @@ from firstflight.errors import one_line
 from reports.populations import PROFILES
 from reports.replay.cells import plan
 from reports.replay.errors import ReplayError
-from reports.replay.lab import kernel, player
+from reports.replay.lab import debian, kernel, player
 from reports.replay.lab.machine import Lab, usable_cpus
 from reports.replay.recipes import read_recipes
 from reports.replay.reproduce.catalogue import REPRODUCTIONS
@@ -32,6 +32,18 @@ if TYPE_CHECKING:
 
 WINDOWS = "3,10,16,30"
 """RFC 3390's window, RFC 6928's, and two candidates."""
+
+VIRTUAL, DEBIAN = "uml", "uml-debian"
+"""Our kernel in virtual time; Debian's own in real time, as a second opinion."""
+
+which_lab = click.option(
+    "--lab",
+    "which",
+    type=click.Choice([VIRTUAL, DEBIAN]),
+    default=VIRTUAL,
+    show_default=True,
+    help="Our kernel in virtual time, or Debian's in real time.",
+)
 
 MOST_SEGMENTS = 250
 """Each window is an address of the guest's client."""
@@ -86,17 +98,18 @@ def build_lab(settings: Settings) -> None:
 
 
 @command.command("selftest")
+@which_lab
 @click.option("--json", "as_json", is_flag=True, help="Print the gates as JSON.")
 @click.pass_obj
-def run_selftest(settings: Settings, *, as_json: bool) -> None:
-    """Measure the lab's gates on every profile: RTT, serialisation, windows, offloads.
+def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
+    """Measure the lab's gates on every profile: RTT, serialisation, windows at both ends, offloads, ARP.
 
     \b
     Example:
       firstflight replay selftest
     """
     with one_line(ReplayError, OSError):
-        found = selftest(find_lab(settings.cache_dir))
+        found = selftest(find_lab(settings.cache_dir, which))
     if as_json:
         click.echo(
             json.dumps({name: [gate.to_dict() for gate in gates] for name, gates in found.items()}, indent=2)
@@ -167,6 +180,7 @@ def run(
 
 
 @command.command("reproduce")
+@which_lab
 @click.argument("names", nargs=-1, required=True, metavar="NAME...|all")
 @click.option(
     "--document",
@@ -176,11 +190,13 @@ def run(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print verdicts, checks and values as JSON.")
 @click.pass_obj
-def reproduce(settings: Settings, *, names: tuple[str, ...], path: Path | None, as_json: bool) -> None:
+def reproduce(
+    settings: Settings, *, which: str, names: tuple[str, ...], path: Path | None, as_json: bool
+) -> None:
     """Measure published results again, and say of each whether it is reproduced.
 
     \b
-    Names: rfc6928-rounds, cs244-2017, dukkipati-2010, or all.
+    Names: rfc6928-rounds, cs244-2017, dukkipati-2010, baidu-2018, fld-2012, linkedin-2016, ietf77, or all.
     "Not reproduced" is a result: it is printed with its reason, and is no error.
 
     \b
@@ -194,7 +210,7 @@ def reproduce(settings: Settings, *, names: tuple[str, ...], path: Path | None, 
         raise click.BadParameter(f"no reproduction {', '.join(unknown)}; there are {', '.join(known)}")
     found = []
     with one_line(ReplayError, OSError):
-        lab = find_lab(settings.cache_dir)
+        lab = find_lab(settings.cache_dir, which)
         with tqdm(wanted, disable=None, unit="result", leave=False) as progress:
             for name in progress:
                 progress.set_description(name)
@@ -222,8 +238,10 @@ def sound_release(settings: Settings, crawl: str) -> Release:
     return release
 
 
-def find_lab(cache: Path) -> Lab:
-    """The lab's programs, built."""
+def find_lab(cache: Path, which: str = VIRTUAL) -> Lab:
+    """The lab's programs, built; on Debian's kernel the player is ours too."""
+    if which == DEBIAN:
+        return debian.locate(player.locate(cache))
     return Lab(kernel=kernel.locate(cache), player=player.locate(cache))
 
 

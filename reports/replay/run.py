@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from reports.replay.cells import row
 from reports.replay.errors import GuestFailed
 from reports.replay.gates import SEGMENT_BYTES, Flight, Gate, gates
-from reports.replay.lab.machine import run_guest, usable_cpus
+from reports.replay.lab.machine import SILENCE_S, run_guest, usable_cpus
+from reports.replay.shifts import FIRST_ORIGIN, shift
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from reports.populations import Profile
     from reports.replay.cells import Cell
@@ -25,13 +26,8 @@ if TYPE_CHECKING:
 BACKGROUND_IW = 10
 """The player's: every guest has a route for it."""
 
-FIRST_ORIGIN = 2
-"""Host 0 is the client, host 1 serves the background."""
-
 MOST_ORIGINS = 250
 """Hosts of one guest; a page with more origins has some of them share a host's address."""
-
-LONGEST_GUEST_S = 1800.0
 
 
 class Progress(Protocol):
@@ -86,20 +82,29 @@ def replay(
     guests: int,
     progress: Progress | None = None,
     shaper: str = "tbf",
-    wall_seconds: float = LONGEST_GUEST_S,
+    silence_s: float = SILENCE_S,
 ) -> Result:
-    """Run all cells on `guests` guests, each on a CPU of its own; rows come back in their one order."""
+    """Run all cells on `guests` guests, each on a CPU of its own; rows come back in their one order.
+
+    A guest that fails costs the cell that it was at; another does what it has left.
+    """
     began = time.monotonic()
     cpus = usable_cpus()
-    crew = [crew_guest(share) for share in share_out(cells, min(guests, len(cpus)))]
-    with ThreadPoolExecutor(max_workers=len(crew)) as pool:
-        jobs = [
-            pool.submit(work_through, lab, guest, cpus[number], progress, shaper, wall_seconds)
-            for number, guest in enumerate(crew)
-        ]
-        for job in jobs:
-            job.result()
-    rows = [one for guest in crew for shift in guest.shifts for one in judge(guest, shift)]
+    shares = share_out(cells, min(guests, len(cpus)))
+
+    def work(number: int) -> list[Guest]:
+        done: list[Guest] = []
+        left = shares[number]
+        while left:
+            guest = crew_guest(left)
+            work_through(lab, guest, cpus[number], progress, shaper, silence_s)
+            done.append(guest)
+            left = leave_to_another(guest)
+        return done
+
+    with ThreadPoolExecutor(max_workers=len(shares)) as pool:
+        crew = [guest for some in pool.map(work, range(len(shares))) for guest in some]
+    rows = [row for guest in crew for one in guest.shifts for row in judge(guest, one)]
     return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=time.monotonic() - began)
 
 
@@ -151,6 +156,26 @@ def crew_guest(share: list[Cell]) -> Guest:
     return Guest(shifts=shifts, recipes=list(recipes.values()), origins=origins)
 
 
+def leave_to_another(guest: Guest) -> list[Cell]:
+    """Take from a failed guest what it had not begun; what it was at stays with it, and fails.
+
+    That is a cell, or a network that could not be calibrated, or all of it where nothing ever ran.
+    """
+    if not guest.failure or guest.offloads_on < 0:
+        return []
+    left: list[Cell] = []
+    found = False
+    for one in guest.shifts:
+        waiting = [cell for cell in one.cells if cell.id not in one.answers]
+        if not found and waiting:
+            found = True
+            calibrated = all(flight.facts for flight in one.flights)
+            waiting = waiting[1:] if calibrated else []
+        left += waiting
+        one.cells = [cell for cell in one.cells if cell not in waiting]
+    return left
+
+
 def calibration(windows: Sequence[int], origins: int, *, first: bool) -> list[Flight]:
     """A byte from every host, once a guest, and a full flight at every window."""
     hosts = range(1, FIRST_ORIGIN + origins) if first else ()
@@ -165,12 +190,12 @@ def work_through(
     cpu: int | None,
     progress: Progress | None,
     shaper: str,
-    wall_seconds: float,
+    silence_s: float,
     congestion_control: str = "cubic",
 ) -> None:
     """One guest's life; its failure is kept, not raised: the others go on.
 
-    `congestion_control` is for a guest without cells, which have their own.
+    `congestion_control` is for the flights; cells have their own.
     """
     numbers = {recipe.visit_id: number for number, recipe in enumerate(guest.recipes)}
     began = time.monotonic()
@@ -183,37 +208,35 @@ def work_through(
                 "windows": sorted(
                     {BACKGROUND_IW, *(flight.iw for shift in guest.shifts for flight in shift.flights)}
                 ),
-                "congestion_control": guest.shifts[0].cells[0].congestion_control
-                if guest.shifts[0].cells
-                else congestion_control,
-                "shifts": [shift_work(shift, numbers, shaper) for shift in guest.shifts],
+                "shifts": [
+                    shift(
+                        one.profile,
+                        shaper=shaper,
+                        congestion_control=congestion_control,
+                        flights=[f"flight {fl.id} {fl.host} {fl.iw} {fl.bytes}" for fl in one.flights],
+                        loads=list(load_commands(one.cells, numbers)),
+                    )
+                    for one in guest.shifts
+                ],
             },
             [recipe.to_text() for recipe in guest.recipes],
             listener.take,
             cpu=usable_cpus()[-1] if cpu is None else cpu,
-            wall_seconds=wall_seconds,
+            silence_s=silence_s,
         )
     except GuestFailed as exc:
         guest.failure = exc
     guest.wall_s = time.monotonic() - began
 
 
-def shift_work(shift: Shift, numbers: dict[int, int], shaper: str) -> dict[str, Any]:
-    """A shift as the driver inside takes it."""
-    profile = shift.profile
-    return {
-        "profile": {
-            "id": profile.id,
-            "shaper": shaper,
-            "down_bps": profile.down_bps,
-            "up_bps": profile.up_bps,
-            "rtt_us": profile.rtt_us,
-            "queue_bytes": profile.queue_bytes,
-        },
-        "flights": [f"flight {one.id} {one.host} {one.iw} {one.bytes}" for one in shift.flights],
-        "cells": [cell.command(numbers[cell.recipe.visit_id]) for cell in shift.cells],
-        "transfers": [],
-    }
+def load_commands(cells: Sequence[Cell], numbers: dict[int, int]) -> Iterator[str]:
+    """Cells as the player takes them, each under its own congestion control."""
+    control = None
+    for cell in cells:
+        if cell.congestion_control != control:
+            control = cell.congestion_control
+            yield f"control {control}"
+        yield cell.command(numbers[cell.recipe.visit_id])
 
 
 class Listener:

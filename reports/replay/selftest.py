@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reports.populations import PROFILES
 from reports.replay.gates import gates
+from reports.replay.lab.machine import SILENCE_S
 from reports.replay.run import Guest, Shift, calibration, work_through
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ CONGESTION_CONTROL = "cubic"
 
 WINDOWS = (3, 10, 16, 30)
 ORIGINS = 4
-SELFTEST_S = 60.0
 
 
 def selftest(
@@ -53,7 +53,7 @@ def calibrate(
         for number, profile in enumerate(profiles)
     ]
     guest = Guest(shifts=shifts, recipes=[], origins=ORIGINS)
-    work_through(lab, guest, cpu, progress=None, shaper=shaper, wall_seconds=SELFTEST_S)
+    work_through(lab, guest, cpu, progress=None, shaper=shaper, silence_s=SILENCE_S)
     if guest.failure:
         raise guest.failure
     return guest

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from reports.replay import cells as cell_plan
 from reports.replay import recipes as recipe_rules
-from reports.replay.lab.kernel import CONFIG, EDITS, PACKAGE, package_version, recipe_key
+from reports.replay.lab.kernel import PACKAGE, package_version, patches, recipe_key
 from reports.replay.lab.player import player_key
 from reports.staging import put_in_place
 from schema.derived import CELL
@@ -83,8 +83,7 @@ def kernel_facts() -> dict[str, Any]:
         "package": PACKAGE,
         "version": version,
         "recipe": recipe_key(version),
-        "config": CONFIG.name,
-        "edits": [name for name, _, _ in EDITS],
+        "patches": [patch.stem for patch in patches()],
     }
 
 
@@ -104,7 +103,7 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "tls_record_overhead_bytes": recipe_rules.RECORD_OVERHEAD_BYTES,
         "think_time": "none",
         "segment_bytes": 1448,
-        "receive_window": "64,240 bytes in the SYN (44 segments), then as large as 32 MB of memory allow",
+        "receive_window": "16 MB from the client's first acknowledgement on, where a stock Linux client has 64,240 bytes",
         "tcp_slow_start_after_idle": 1,
         "tcp_no_metrics_save": 1,
         "offloads": "off",

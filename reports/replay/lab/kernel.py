@@ -20,27 +20,10 @@ if TYPE_CHECKING:
 
 PACKAGE = "linux-source-6.12"
 SOURCE = Path(f"/usr/src/{PACKAGE}.tar.xz")
-CONFIG = Path(__file__).with_name("guest") / "kernel.config"
-
-EDITS = [
-    # The buffer for the host CPU's registers is a fixed 2,696 bytes here. A CPU with AMX has 11,008, and
-    # ptrace refuses to set a part of them: the guest's first process dies of EFAULT. The host takes what
-    # it needs of a larger buffer.
-    ("arch/x86/um/user-offsets.c", "DEFINE_LONGS(HOST_FP_SIZE, 2696);", "DEFINE_LONGS(HOST_FP_SIZE, 12288);"),
-    # A clock in steps of 256 ns sets timers late by what it rounds off, and what it rounds off depends on
-    # all that happened before: the same load would differ by a microsecond, and then by a lost packet.
-    ("arch/um/include/linux/time-internal.h", "#define TIMER_MULTIPLIER 256", "#define TIMER_MULTIPLIER 1"),
-    # Nor may looking at the clock take time: how often processes look is no part of the network. (A program
-    # that polls the clock in a loop then never ends; the watchdogs are for that.)
-    (
-        "arch/um/kernel/time.c",
-        "\t\tif (!irqs_disabled() && !in_interrupt() && !in_softirq() &&\n"
-        "\t\t    !time_travel_ext_waiting)\n"
-        "\t\t\ttime_travel_update_time_rel(TIMER_MULTIPLIER);\n",
-        "",
-    ),
-]
-"""Changes to the source: file, what stands there once, what shall stand there."""
+RECIPE = Path(__file__).with_name("guest") / "kernel"
+CONFIG = RECIPE / "config"
+ADDED = {"net/ipv4/tcp_fld.c": RECIPE / "tcp_fld.c"}
+"""Files of ours, by their places in the source."""
 
 TOOLS = {
     "make": "build-essential",
@@ -49,6 +32,7 @@ TOOLS = {
     "bison": "bison",
     "bc": "bc",
     "xz": "xz-utils",
+    "patch": "build-essential",
 }
 """Programs that the build calls, and the Debian package of each."""
 
@@ -70,8 +54,14 @@ def package_version() -> str:
 def recipe_key(version: str) -> str:
     """SHA-256 of all that decides what the kernel is."""
     options = [line for line in CONFIG.read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
-    recipe = json.dumps([version, options, EDITS])
+    changes = [path.read_text(encoding="utf-8") for path in [*patches(), *ADDED.values()]]
+    recipe = json.dumps([version, options, changes])
     return hashlib.sha256(recipe.encode()).hexdigest()
+
+
+def patches() -> list[Path]:
+    """Changes to the source, each with its reason above it, in a fixed order; they do not overlap."""
+    return sorted(RECIPE.glob("*.patch"))
 
 
 def kernel_path(cache: Path) -> Path:
@@ -122,13 +112,11 @@ def check_tools() -> None:
 
 
 def configure(tree: Path, *, log: Path) -> None:
-    """Edit and configure the source; an option that did not take is an error, not a surprise later."""
-    for name, before, after in EDITS:
-        source = tree / name
-        text = source.read_text(encoding="utf-8")
-        if text.count(before) != 1:
-            raise BuildFailed(f"{name} of {PACKAGE} {package_version()} is not as the recipe expects it")
-        source.write_text(text.replace(before, after), encoding="utf-8")
+    """Patch and configure the source; an option that did not take is an error, not a surprise later."""
+    for patch in patches():
+        run(["patch", "--batch", "--strip=1", "--fuzz=0", f"--directory={tree}", f"--input={patch}"], log=log)
+    for name, source in ADDED.items():
+        shutil.copy2(source, tree / name)
     make = ["make", "-C", str(tree), "ARCH=um"]
     run([*make, "tinyconfig"], log=log)
     run(

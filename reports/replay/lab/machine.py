@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,12 @@ START_NS = 1_000_000_000_000_000_000
 VIRTUAL_SECONDS = 2_000_000
 """When the watchdog inside ends the driver: a program that waits for ever makes virtual time run away."""
 
+SILENCE_S = 120.0
+"""When the watchdog outside ends the guest: a load takes a tenth of a second of a core, and answers at its end."""
+
+REAL_PAUSE_S = 0.5
+"""Between measurements in real time; queues drain in less."""
+
 LOG_LINES = 40
 SCRATCH_FOLDERS = ("/dev/shm", "/var/tmp")  # noqa: S108  # a folder of our own is made below them
 KERNEL_NOISE = (
@@ -43,6 +50,10 @@ class Lab:
 
     kernel: Path
     player: Path
+    modules: tuple[str, ...] = ()
+    """Files that a kernel which has not all built in must load, each perhaps with a colon and parameters."""
+    is_virtual: bool = True
+    """Whether time jumps to the next timer, or passes as ours does."""
 
 
 def run_guest(
@@ -52,7 +63,7 @@ def run_guest(
     on_answer: Callable[[dict[str, Any]], None],
     *,
     cpu: int,
-    wall_seconds: float,
+    silence_s: float = SILENCE_S,
 ) -> None:
     """Boot a guest, have it do `work` on `pages` (recipes as text), and pass on each of its answers.
 
@@ -64,9 +75,11 @@ def run_guest(
             path = scratch / f"{number}.page"
             path.write_text(page, encoding="utf-8")
             paths.append(str(path))
-        (scratch / "work.json").write_text(json.dumps({**work, "player": str(lab.player), "pages": paths}))
+        settings = [] if lab.is_virtual else [f"pause {REAL_PAUSE_S}"]
+        told = {**work, "player": str(lab.player), "settings": settings, "pages": paths}
+        (scratch / "work.json").write_text(json.dumps(told))
         process = start(lab, scratch, cpu=cpu)
-        listen(process, on_answer, wall_seconds=wall_seconds)
+        listen(process, on_answer, silence_s=silence_s)
 
 
 def start(lab: Lab, scratch: Path, *, cpu: int) -> subprocess.Popen[str]:
@@ -74,8 +87,11 @@ def start(lab: Lab, scratch: Path, *, cpu: int) -> subprocess.Popen[str]:
     argv = [
         *("taskset", "-c", str(cpu), str(lab.kernel)),
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"mem={MEMORY}"),
-        *("con=null", "con0=fd:0,fd:1", "quiet", "time-travel=inf-cpu", f"time-travel-start={START_NS}"),
-        *(f"init={GUEST / 'init'}", f"GUEST={GUEST}", f"WORK={scratch / 'work.json'}"),
+        *("con=null", "con0=fd:0,fd:1", "quiet"),
+        *(("time-travel=inf-cpu", f"time-travel-start={START_NS}") if lab.is_virtual else ()),
+        "devtmpfs.mount=0",  # it would hide /dev/shm
+        *((f"MODULES={','.join(lab.modules)}",) if lab.modules else ()),
+        *(f"init={lab.player}", f"GUEST={GUEST}", f"WORK={scratch / 'work.json'}"),
         f"VIRTUAL_SECONDS={VIRTUAL_SECONDS}",
     ]
     environment = {"TMPDIR": str(scratch), "HOME": str(scratch), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
@@ -92,33 +108,47 @@ def start(lab: Lab, scratch: Path, *, cpu: int) -> subprocess.Popen[str]:
     )
 
 
+class Watchdog(threading.Thread):
+    """Ends a guest that has not answered for too long."""
+
+    def __init__(self, process: subprocess.Popen[str], silence_s: float) -> None:
+        super().__init__(daemon=True)
+        self.process = process
+        self.silence_s = silence_s
+        self.heard = time.monotonic()
+        self.over = threading.Event()
+        self.bit = False
+
+    def run(self) -> None:
+        """Until the guest is over."""
+        while not self.over.wait(min(1.0, self.silence_s / 4)):
+            if time.monotonic() - self.heard > self.silence_s:
+                self.bit = True
+                kill(self.process)
+                return
+
+
 def listen(
-    process: subprocess.Popen[str], on_answer: Callable[[dict[str, Any]], None], *, wall_seconds: float
+    process: subprocess.Popen[str], on_answer: Callable[[dict[str, Any]], None], *, silence_s: float
 ) -> None:
-    """Pass on what the guest answers until it powers off; end it when its time is up or we are interrupted."""
-    late = threading.Event()
-
-    def stop() -> None:
-        late.set()
-        kill(process)
-
-    watchdog = threading.Timer(wall_seconds, stop)
-    watchdog.daemon = True
+    """Pass on what the guest answers until it powers off; end it when it says nothing or we are interrupted."""
+    watchdog = Watchdog(process, silence_s)
     watchdog.start()
     log: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
     finished = False
     try:
         for answer in answers(process, log):
+            watchdog.heard = time.monotonic()
             finished = finished or "finished" in answer
             on_answer(answer)
     finally:
-        watchdog.cancel()
+        watchdog.over.set()
         kill(process)
         process.wait()
         if process.stdout:
             process.stdout.close()
-    if late.is_set():
-        raise GuestFailed(f"a guest did not end within {wall_seconds:.0f} s", "\n".join(log))
+    if watchdog.bit:
+        raise GuestFailed(f"a guest said nothing for {silence_s:g} s", "\n".join(log))
     if not finished:
         last = f": {log[-1]}" if log else ""
         raise GuestFailed(f"a guest ended before its work did{last}", "\n".join(log))

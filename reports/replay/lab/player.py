@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 GUEST = Path(__file__).with_name("guest")
-COMPILE = ["gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]
+COMPILE = ["gcc", "-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Werror"]
 LIBRARIES = ["-lm"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reports.replay.reproduce import cs244, dukkipati, rfc6928
+from reports.replay.reproduce import baidu, cs244, dukkipati, fld, ietf77, linkedin, rfc6928
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,5 +16,9 @@ REPRODUCTIONS: dict[str, Callable[[Lab], Reproduction]] = {
     "rfc6928-rounds": rfc6928.run,
     "cs244-2017": cs244.run,
     "dukkipati-2010": dukkipati.run,
+    "baidu-2018": baidu.run,
+    "fld-2012": fld.run,
+    "linkedin-2016": linkedin.run,
+    "ietf77": ietf77.run,
 }
-"""Cheapest first."""
+"""The cheaper ones first."""

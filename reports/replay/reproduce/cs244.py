@@ -31,10 +31,15 @@ REQUEST_BYTES = 90
 """Of curl's request, about."""
 
 WINDOWS = (3, 10)
+SEGMENT_BYTES = 1500
+"""What it took a segment to hold."""
+
 SEARCH_BYTES = (399_644, 168_604, 5_087, 137_060, 475_867)
 """The five objects of its search page."""
 
 RTTS_MS = (20, 50, 100, 200, 500, 1000)
+BANDWIDTHS_KBPS = (256, 512, 1_000, 2_000, 3_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
+SEGMENTS = (3, 4, 7, 10, 15, 30, 50)
 BDPS_BYTES = (1_000, 5_000, 10_000, 50_000, 100_000, 200_000)
 KBPS, RTT_MS = 1200.0, 70.0
 """What is fixed where the other varies."""
@@ -114,6 +119,34 @@ def published_cells() -> list[tuple[Transfer, str, float]]:
             )
             for row in csv.DictReader(file)
         ]
+
+
+def by_experiment(wanted: str) -> list[tuple[str, list[Transfer]]]:
+    """Cells of one of its experiments by name: a window, and the files it fetches."""
+    points: dict[str, list[tuple[float, float]]] = {
+        "RTT": [(KBPS, float(rtt)) for rtt in RTTS_MS],
+        "bandwidth": [(float(kbps), RTT_MS) for kbps in BANDWIDTHS_KBPS],
+        "BDP": [(bdp * 8 / RTT_MS, RTT_MS) for bdp in BDPS_BYTES],
+    }
+    if wanted == "segments":
+        return [
+            (f"{count} segments, IW {iw}", [asked(KBPS, RTT_MS, iw, count * SEGMENT_BYTES)])
+            for count in SEGMENTS
+            for iw in WINDOWS
+        ]
+    return [
+        (
+            f"{wanted}: {kbps:g} kbps, {rtt:g} ms, IW {iw}",
+            [asked(kbps, rtt, iw, size) for size in SEARCH_BYTES],
+        )
+        for kbps, rtt in points[wanted]
+        for iw in WINDOWS
+    ]
+
+
+def whole_grid() -> list[list[Transfer]]:
+    """The 60 cells that its text names."""
+    return [files for name in ("RTT", "bandwidth", "BDP", "segments") for _, files in by_experiment(name)]
 
 
 def gain_rows(lab: Lab) -> list[Row]:

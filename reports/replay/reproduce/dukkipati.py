@@ -174,19 +174,19 @@ def run(lab: Lab) -> Reproduction:
     )
 
 
-def draw(count: int) -> list[Client]:
-    """Clients of the population, the same every time."""
+def draw(count: int, *, data_center: str = DATA_CENTER, rho: float = RHO) -> list[Client]:
+    """Clients of a population, the same every time."""
     generator = random.Random(SEED)  # noqa: S311  # a sample, no secret
     normal = NormalDist()
     shares, sizes = size_curve()
     drawn = []
     for _ in range(count):
         first, second = generator.gauss(0, 1), generator.gauss(0, 1)
-        other = RHO * first + (1 - RHO**2) ** 0.5 * second
+        other = rho * first + (1 - rho**2) ** 0.5 * second
         drawn.append(
             Client(
-                kbps=max(SLOWEST_KBPS, quantile("bw_kbps", DATA_CENTER, normal.cdf(first))),
-                rtt_ms=max(1.0, quantile("rtt_ms", DATA_CENTER, normal.cdf(other))),
+                kbps=max(SLOWEST_KBPS, quantile("bw_kbps", data_center, normal.cdf(first))),
+                rtt_ms=max(1.0, quantile("rtt_ms", data_center, normal.cdf(other))),
                 size_bytes=max(1, round(interpolated(shares, sizes, generator.random()))),
             )
         )

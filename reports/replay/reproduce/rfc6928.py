@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from reports.populations import Profile
 from reports.replay.gates import SEGMENT_BYTES, Flight, count_flights
+from reports.replay.lab.machine import SILENCE_S
 from reports.replay.reproduce.verdict import Check, Reproduction, Row
-from reports.replay.run import FIRST_ORIGIN, Guest, Shift, work_through
+from reports.replay.run import Guest, Shift, work_through
+from reports.replay.shifts import FIRST_ORIGIN
 from reports.slowstart import delayed_ack_rounds, linux_flights
 
 if TYPE_CHECKING:
@@ -44,8 +46,6 @@ WIDE = Profile(
 
 CONGESTION_CONTROL = "reno"
 """Plain slow start: CUBIC's HyStart would leave it from a window of 16."""
-
-WALL_S = 120.0
 
 
 def run(lab: Lab) -> Reproduction:
@@ -102,7 +102,7 @@ def kernel_rows(lab: Lab) -> list[Row]:
         None,
         progress=None,
         shaper="tbf",
-        wall_seconds=WALL_S,
+        silence_s=SILENCE_S,
         congestion_control=CONGESTION_CONTROL,
     )
     if guest.failure:

@@ -60,15 +60,38 @@ def test_the_key_depends_on_options_edits_and_version_but_not_on_comments(
     monkeypatch.setattr(kernel, "CONFIG", optioned)
     assert kernel.recipe_key("1") != key
     monkeypatch.undo()
-    monkeypatch.setattr(kernel, "EDITS", kernel.EDITS[1:])
+    monkeypatch.setattr(kernel, "patches", list)
+    assert kernel.recipe_key("1") != key
+    monkeypatch.undo()
+    monkeypatch.setattr(kernel, "ADDED", {})
     assert kernel.recipe_key("1") != key
 
 
-def test_a_source_that_is_not_as_expected_stops_the_build(tmp_path: Path) -> None:
-    for name, _, _ in kernel.EDITS:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("something else", encoding="utf-8")
-    with pytest.raises(BuildFailed, match="is not as the recipe expects it"):
+def test_the_guest_has_every_queue_and_congestion_control_that_a_question_may_name() -> None:
+    options = kernel.CONFIG.read_text(encoding="utf-8").splitlines()
+    for queue in ("NETEM", "HTB", "TBF", "RED", "FQ", "FQ_CODEL", "CAKE"):
+        assert f"CONFIG_NET_SCH_{queue}=y" in options
+    for control in (
+        *("CUBIC", "BBR", "HTCP", "HYBLA", "SCALABLE", "YEAH"),
+        *("VEGAS", "WESTWOOD", "ILLINOIS", "FLD"),
+    ):
+        assert f"CONFIG_TCP_CONG_{control}=y" in options
+
+
+def test_every_patch_says_why_it_is_there() -> None:
+    for patch in kernel.patches():
+        reason, _, _ = patch.read_text(encoding="utf-8").partition("--- a/")
+        assert len(reason.split()) >= 10, patch
+
+
+def test_a_source_that_is_not_as_the_patches_expect_stops_the_build(tmp_path: Path) -> None:
+    for patch in kernel.patches():
+        for line in patch.read_text(encoding="utf-8").splitlines():
+            if line.startswith("--- a/"):
+                source = tmp_path / line.removeprefix("--- a/")
+                source.parent.mkdir(parents=True, exist_ok=True)
+                source.write_text("something else", encoding="utf-8")
+    with pytest.raises(BuildFailed, match="patch failed"):
         kernel.configure(tmp_path, log=tmp_path / "log")
 
 

@@ -15,8 +15,9 @@ from reports.replay.gates import SEGMENT_BYTES, Flight, count_flights
 from reports.replay.lab import kernel, player
 from reports.replay.lab.machine import Lab, usable_cpus
 from reports.replay.recipes import Object, Origin, Recipe
-from reports.replay.run import FIRST_ORIGIN, Guest, Result, Shift, replay, work_through
+from reports.replay.run import Guest, Result, Shift, replay, work_through
 from reports.replay.selftest import selftest
+from reports.replay.shifts import FIRST_ORIGIN
 from reports.slowstart import linux_flights
 
 pytestmark = pytest.mark.lab
@@ -81,7 +82,7 @@ def run(
     shaper: str = "tbf",
 ) -> Result:
     cells = plan(recipes, profiles, windows=windows, seeds=seeds, congestion_control="cubic")
-    return replay(lab, cells, guests=guests, wall_seconds=WALL_S, shaper=shaper)
+    return replay(lab, cells, guests=guests, silence_s=WALL_S, shaper=shaper)
 
 
 def test_every_profile_passes_its_gates(lab: Lab) -> None:
@@ -106,7 +107,7 @@ def test_flights_of_the_kernel_equal_the_arithmetic(lab: Lab) -> None:
         for n in (1, iw, iw + 1, 3 * iw, 3 * iw + 1, 7 * iw, 7 * iw + 1)
     ]
     guest = Guest(shifts=[Shift(profile=FAST, flights=cases, cells=[])], recipes=[], origins=1)
-    work_through(lab, guest, usable_cpus()[0], progress=None, shaper="tbf", wall_seconds=WALL_S)
+    work_through(lab, guest, usable_cpus()[0], progress=None, shaper="tbf", silence_s=WALL_S)
     assert guest.failure is None
     assert {one.id: count_flights(one, rtt_us=FAST.rtt_us) for one in cases} == {
         one.id: linux_flights(one.bytes, iw=one.iw) for one in cases
@@ -168,15 +169,15 @@ def test_a_host_gets_six_connections_over_http1_and_one_over_http2(lab: Lab) -> 
 
 def test_a_guest_that_does_not_end_costs_its_cells_and_nothing_else(lab: Lab) -> None:
     cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1, congestion_control="cubic")
-    result = replay(lab, cells, guests=1, wall_seconds=0.2)
+    result = replay(lab, cells, guests=1, silence_s=0.1)
     (row,) = result.rows
     assert row["state"] == "failed"
-    assert "did not end within" in row["reason"]
+    assert "said nothing for" in row["reason"]
 
 
 def test_a_guest_that_cannot_start_its_network_says_why(lab: Lab) -> None:
     cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1, congestion_control="no-such-control")
-    (row,) = replay(lab, cells, guests=1, wall_seconds=WALL_S).rows
+    (row,) = replay(lab, cells, guests=1, silence_s=WALL_S).rows
     assert row["state"] == "failed"
     assert "the player ended" in row["reason"]
 

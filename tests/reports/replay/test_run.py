@@ -28,6 +28,8 @@ def flight(
     cwnd: int | None = None,
     packet_ns: int = PACKET_NS,
     drops: int = 0,
+    learned: int = 0,
+    window: int = 16_777_216,
 ) -> Flight:
     start = 2 * MID.rtt_us * 1000
     return Flight(
@@ -42,6 +44,8 @@ def flight(
             "snd_cwnd": cwnd or iw,
             "segments_retransmitted": 0,
             "bottleneck_drops": drops,
+            "learned_neighbours": learned,
+            "first_window_bytes": window,
         },
     )
 
@@ -63,6 +67,8 @@ def test_a_clean_calibration_passes_every_gate() -> None:
         ({"packet_ns": round(PACKET_NS * 0.985)}, "10 packets one after another, ms"),
         ({"packet_ns": round(PACKET_NS * 1.015)}, "10 packets one after another, ms"),
         ({"drops": 1}, "segments lost"),
+        ({"learned": 1}, "neighbours learned by ARP"),
+        ({"window": 29_200}, "receive window, bytes"),
     ],
 )
 def test_each_gate_can_fail(broken: dict[str, int], gate: str) -> None:

@@ -56,6 +56,33 @@ def test_what_was_not_measured_has_no_section() -> None:
     assert "The replay" not in document({"crawl": crawl()})
 
 
+def replay() -> dict[str, Any]:
+    grid = {"cells": 60, "virtual_s": 7000.0, "payload_mb": 600.0}
+    side = {"wall_s": 2.0, "cpu_s": 1.0, "times_real_time": 0.5}
+    opinion = {"cells": 14, "median_difference": 0.004, "virtual": side, "real": side}
+    samples = {"grids": [grid], "boots": [{"steps": [{"step": "ready", "wall_s": 0.5}]}]}
+    return BEFORE | {
+        "cs244_times_real_time": 480.4,
+        "cs244_times_its_cpu": 900.0,
+        "transfer_cpu_ms": 2.5,
+        "page_load_cpu_ms_by_profile": {"slow": 44.0},
+        "two_guest_speedup": 1.9,
+        "megabyte_cpu_ms": 2.5,
+        "request_cpu_ms": 0.4,
+        "boot_cpu_s": 0.5,
+        "samples": samples | {"second_opinion": opinion},
+    }
+
+
+def test_the_replays_section_has_its_bounds_its_boot_and_a_second_kernel_or_why_there_is_none() -> None:
+    facts = replay()
+    written = document({"replay": facts})
+    for part in ("(bound: 300) | 480 |", "over slow (bound: 60) | 44 |", "| ready | 500 |", "is +0.4%"):
+        assert part in written
+    facts["samples"]["second_opinion"] = {"missing": "no package"}
+    assert "Not held against a second kernel: no package." in document({"replay": facts})
+
+
 def test_bounds_that_hold_are_not_missed() -> None:
     assert missed(crawl()) == []
 

@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 #define LARGEST_READ (1 << 26)
-#define FAR_AWAY (1 << 24) /* a low-water mark that nothing reaches: sleep until a better one is known */
+#define FAR_AWAY (1 << 24) /* the highest low-water mark */
 
 int window_of_cell;
 const char *failure;
+bool pacing;
 
 static struct connection **connections;
 static int count, room;
@@ -33,14 +34,29 @@ static void get_info(int descriptor, struct tcp_info *info) {
     if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &length) < 0) die("TCP_INFO");
 }
 
-uint32_t retransmitted_now(const struct connection *connection) {
+uint32_t retransmitted_now(struct connection *connection) {
     struct tcp_info info;
     get_info(connection->server, &info);
-    return info.tcpi_total_retrans;
+    return connection->retransmitted = info.tcpi_total_retrans;
+}
+
+/* Between its responses H1 sends nothing. */
+static uint32_t retransmitted_before(struct connection *connection) {
+    bool idle = connection->responses && !connection->origin->h2;
+    return idle ? connection->retransmitted : retransmitted_now(connection);
 }
 
 static void set_option(int descriptor, int level, int name, int value) {
     if (setsockopt(descriptor, level, name, &value, sizeof value) < 0) die("setsockopt");
+}
+
+/* Of what this end sends. Paced, it leaves at the pace of the window and not in bursts (no limit of ours is reached). */
+static void set_sender(const struct connection *connection, int descriptor) {
+    const char *name = connection->control;
+    if (name && setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name, strlen(name)) < 0) die(name);
+    uint64_t unreached = UINT64_C(1) << 40;
+    if (pacing && setsockopt(descriptor, SOL_SOCKET, SO_MAX_PACING_RATE, &unreached, sizeof unreached) < 0)
+        die("SO_MAX_PACING_RATE");
 }
 
 /* Each initial window has a client address of its own, and every host a route to it with that `initcwnd`:
@@ -51,7 +67,7 @@ static void bind_client(int descriptor, int iw, int port) {
     if (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0) die("bind");
 }
 
-struct connection *open_connection(int host, int iw, struct origin *origin) {
+static struct connection *add_connection(void) {
     if (count == room) {
         room = room ? 2 * room : 256;
         connections = realloc(connections, (size_t)room * sizeof *connections);
@@ -59,22 +75,40 @@ struct connection *open_connection(int host, int iw, struct origin *origin) {
     }
     struct connection *connection = calloc(1, sizeof *connection);
     if (!connection) die("memory");
-    int index = count++;
-    connections[index] = connection;
-    *connection = (struct connection){.host = host, .origin = origin, .server = -1, .lowat = 1,
-                                       .request_bytes = REQUEST_BYTES, .opened = now()};
+    connections[count++] = connection;
+    return connection;
+}
+
+/* The connection after its number: its port tells the server which it is. */
+static void open_client(struct connection *connection, int iw, uint32_t server) {
+    int index = count - 1;
     connection->client = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (connection->client < 0) die("socket");
     struct linger abort_on_close = {.l_onoff = 1, .l_linger = 0};
     setsockopt(connection->client, SOL_SOCKET, SO_LINGER, &abort_on_close, sizeof abort_on_close);
     set_option(connection->client, IPPROTO_TCP, TCP_NODELAY, 1);
+    if (connection->upload) set_sender(connection, connection->client);
     bind_client(connection->client, iw, FIRST_CLIENT_PORT + index);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(HTTP_PORT)};
-    inet_pton(AF_INET, hosts[host].address, &address.sin_addr);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(HTTP_PORT), .sin_addr.s_addr = server};
     if (connect(connection->client, (struct sockaddr *)&address, sizeof address) < 0 && errno != EINPROGRESS)
         die("connect");
     struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.u64 = 1ull << 32 | (uint32_t)index};
     if (epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, connection->client, &event) < 0) die("epoll_ctl");
+}
+
+struct connection *open_connection(int host, int iw, struct origin *origin) {
+    struct connection *connection = add_connection();
+    *connection = (struct connection){.host = host, .origin = origin, .server = -1, .lowat = 1,
+                                       .request_bytes = REQUEST_BYTES, .opened = now()};
+    open_client(connection, iw, inet_addr(hosts[host].address));
+    return connection;
+}
+
+struct connection *open_flow(int host, int iw, bool upload, const char *control) {
+    struct connection *connection = add_connection();
+    *connection = (struct connection){.host = host, .flow = true, .upload = upload, .control = control, .server = -1,
+                                       .lowat = 1, .opened = now()};
+    open_client(connection, iw, upload ? upload_address(iw) : inet_addr(hosts[host].address));
     return connection;
 }
 
@@ -107,7 +141,8 @@ static void retarget(struct connection *connection) {
     int64_t target = written->first < written->end ? written->items[written->first].at : INT64_MAX;
     if (connection->origin && !connection->window_checked && initial_window_bytes(connection) < target)
         target = initial_window_bytes(connection);
-    int64_t lowat = target == INT64_MAX ? FAR_AWAY : target - connection->down_read;
+    if (target == INT64_MAX) return; /* nothing is on its way */
+    int64_t lowat = target - connection->down_read;
     if (connection->size < 0) lowat = 1; /* a sample sees each packet */
     if (lowat > FAR_AWAY) lowat = FAR_AWAY;
     if (lowat == connection->lowat) return;
@@ -116,13 +151,18 @@ static void retarget(struct connection *connection) {
 }
 
 /* All `bytes` of zeros at once; a request always fits into an empty send buffer. */
-static void send_up(struct connection *connection, int bytes, bool more) {
-    if (send(connection->client, zeros, (size_t)bytes, MSG_NOSIGNAL | (more ? MSG_MORE : 0)) != bytes)
-        failure = "a request did not fit into the send buffer";
+static void send_up(struct connection *connection, int64_t bytes, bool more) {
     connection->up_sent += bytes;
+    for (int64_t part; bytes > 0; bytes -= part) {
+        part = bytes < (int64_t)sizeof zeros ? bytes : (int64_t)sizeof zeros;
+        int flags = MSG_NOSIGNAL | (more || part < bytes ? MSG_MORE : 0);
+        if (send(connection->client, zeros, (size_t)part, flags) == part) continue;
+        failure = "a request did not fit into the send buffer";
+        return;
+    }
 }
 
-void send_request(struct connection *connection, int object, int bytes, bool more) {
+void send_request(struct connection *connection, int object, int64_t bytes, bool more) {
     if (connection->requests++ == 0 && connection->tls_flight_due) bytes += CLIENT_FINISHED_BYTES;
     send_up(connection, bytes, more);
     append_mark(&connection->requested, connection->up_sent, object, REQUEST_END);
@@ -133,7 +173,8 @@ static void established(struct connection *connection, nanoseconds time) {
     connection->established = time;
     if (!connection->origin) {
         connection->ready = true;
-        send_request(connection, connection->size < 0 ? SAMPLE : BACKGROUND, connection->request_bytes, false);
+        int what = connection->flow ? FLOW : connection->size < 0 ? SAMPLE : BACKGROUND;
+        send_request(connection, what, connection->request_bytes, false);
     } else if (connection->origin->tls_flight_bytes) {
         connection->tls_flight_due = true;
         send_up(connection, CLIENT_HELLO_BYTES, false);
@@ -156,8 +197,9 @@ static void reached(struct connection *connection, const struct mark *mark, nano
     if (mark->event == TLS_END) {
         connection->ready = true;
         connection_is_ready(connection);
-    } else if (mark->object == BACKGROUND || mark->object == SAMPLE) {
+    } else if (mark->object < 0) { /* of no page */
         connection->responses++;
+        connection->ended = time;
     } else if (mark->event == RESPONSE_FIRST) {
         response_began(mark->object, time);
     } else {
@@ -169,11 +211,15 @@ static void print_arrival(const struct connection *connection, nanoseconds time)
     printf("@{\"arrived\": %ld, \"ns\": %ld}\n", connection->down_read, time - connection->opened);
 }
 
-static void receive(struct connection *connection, nanoseconds time) {
+/* Taken from the buffer, copied nowhere: MSG_TRUNC on TCP (tcp(7)). */
+static ssize_t discard(int descriptor) {
     static void *nowhere;
     if (!nowhere) nowhere = mmap(NULL, LARGEST_READ, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    /* MSG_TRUNC on TCP: taken from the buffer, copied nowhere (tcp(7)). */
-    ssize_t got = recv(connection->client, nowhere, LARGEST_READ, MSG_TRUNC | MSG_DONTWAIT);
+    return recv(descriptor, nowhere, LARGEST_READ, MSG_TRUNC | MSG_DONTWAIT);
+}
+
+static void receive(struct connection *connection, nanoseconds time) {
+    ssize_t got = discard(connection->client);
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) {
         if (connection->origin) failure = got ? strerror(errno) : "a server closed its connection";
@@ -190,52 +236,56 @@ static void receive(struct connection *connection, nanoseconds time) {
     retarget(connection);
 }
 
-void client_event(struct connection *connection, nanoseconds time) {
+static void refused(struct connection *connection) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    getsockopt(connection->client, SOL_SOCKET, SO_ERROR, &error, &length);
+    if (connection->origin || connection->flow) failure = strerror(error);
+    close_connection(connection);
+}
+
+void client_event(struct connection *connection, uint32_t events, nanoseconds time) {
     if (connection->client < 0) return;
     if (!connection->connected) {
-        int error = 0;
-        socklen_t length = sizeof error;
-        getsockopt(connection->client, SOL_SOCKET, SO_ERROR, &error, &length);
-        if (error) {
-            if (connection->origin) failure = strerror(error);
-            close_connection(connection);
+        if (events & EPOLLERR) {
+            refused(connection);
             return;
         }
         established(connection, time);
     }
-    receive(connection, time);
-    if (!connection->origin && connection->size > 0 && connection->responses) close_connection(connection);
+    if (events & EPOLLIN) receive(connection, time);
+    bool background = !connection->origin && !connection->flow && connection->size > 0;
+    if (background && connection->responses) close_connection(connection);
 }
 
 /* ---- the server ---- */
 
-void accept_all(int listener) {
-    for (;;) {
-        struct sockaddr_in address;
-        socklen_t length = sizeof address;
-        int server = accept4(listener, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (server < 0) {
-            if (errno == EAGAIN) return;
-            die("accept");
-        }
-        int index = ntohs(address.sin_port) - FIRST_CLIENT_PORT;
-        if (index < 0 || index >= count || connections[index]->client < 0) {
-            close(server); /* of a flow that has ended meanwhile */
-            continue;
-        }
-        struct connection *connection = connections[index];
-        connection->server = server;
-        set_option(server, IPPROTO_TCP, TCP_NODELAY, 1);
-        if (connection->origin && connection->origin->h2)
-            set_option(server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, H2_BATCH_BYTES);
-        struct tcp_info info;
-        get_info(server, &info);
-        connection->snd_cwnd = info.tcpi_snd_cwnd;
-        connection->snd_mss = info.tcpi_snd_mss;
-        struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET,
-                                    .data.u64 = 2ull << 32 | (uint32_t)index};
-        if (epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, server, &event) < 0) die("epoll_ctl");
+/* One at a time: while others wait, the listener stays ready. */
+void accept_one(int listener) {
+    struct sockaddr_in address;
+    socklen_t length = sizeof address;
+    int server = accept4(listener, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (server < 0) die("accept");
+    int index = ntohs(address.sin_port) - FIRST_CLIENT_PORT;
+    if (index < 0 || index >= count || connections[index]->client < 0) {
+        close(server); /* of a flow that has ended meanwhile */
+        return;
     }
+    struct connection *connection = connections[index];
+    connection->server = server;
+    if (connection->origin && connection->origin->h2)
+        set_option(server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, H2_BATCH_BYTES);
+    struct tcp_info info;
+    get_info(server, &info);
+    connection->snd_cwnd = info.tcpi_snd_cwnd;
+    connection->snd_mss = info.tcpi_snd_mss;
+    connection->first_window = info.tcpi_snd_wnd;
+    if (connection->upload) /* sleep until all of it is here */
+        set_option(server, SOL_SOCKET, SO_RCVLOWAT, (int)connection->request_bytes);
+    else
+        set_sender(connection, server);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.u64 = 2ull << 32 | (uint32_t)index};
+    if (epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, server, &event) < 0) die("epoll_ctl");
 }
 
 static void begin_stream(struct connection *connection, int object) {
@@ -248,7 +298,7 @@ static void begin_stream(struct connection *connection, int object) {
     int64_t size = connection->size < 0 ? -connection->size : connection->size;
     if (object >= 0) {
         size = object_at(object)->response_bytes;
-        object_at(object)->retransmitted_before = retransmitted_now(connection);
+        object_at(object)->retransmitted_before = retransmitted_before(connection);
     }
     connection->streams[connection->stream_count++] = (struct stream){object, size, size};
 }
@@ -324,10 +374,9 @@ static void requested(struct connection *connection, int object) {
     begin_stream(connection, object);
 }
 
-void server_event(struct connection *connection) {
+void server_event(struct connection *connection, uint32_t events) {
     if (connection->server < 0) return;
-    static char sink[65536];
-    ssize_t got = recv(connection->server, sink, sizeof sink, MSG_TRUNC | MSG_DONTWAIT);
+    ssize_t got = events & EPOLLIN ? discard(connection->server) : 0;
     if (got < 0 && errno != EAGAIN && connection->origin) failure = strerror(errno);
     if (got > 0) connection->up_read += got;
     struct marks *asked = &connection->requested;
@@ -338,8 +387,8 @@ void server_event(struct connection *connection) {
 
 void settle(struct connection *connection, struct totals *totals) {
     struct tcp_info info;
-    get_info(connection->server, &info);
-    check_window(connection);
+    get_info(connection->upload ? connection->client : connection->server, &info);
+    if (!connection->window_checked) connection->initial_loss = info.tcpi_bytes_retrans > 0;
     totals->connections++;
     totals->initial_loss += connection->initial_loss;
     totals->payload_bytes += connection->down_read;

@@ -6,13 +6,15 @@ Every line that begins with @ is an answer, as JSON; all else on the console is 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-# -I leaves the script's folder and the user's packages out of the path; the folder is wanted.
+# -I and -S leave the script's folder and all packages out of the path.
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append("/usr/lib/python3/dist-packages")
 
 import topology
 
@@ -23,59 +25,52 @@ def answer(**facts: Any) -> None:
 
 
 class Player:
-    """The player's process, and its answers."""
+    """The player's process: it answers to the host by itself, and says here that it has done all it was told."""
 
     def __init__(self, net: Any, work: dict[str, Any]) -> None:
         names = topology.server_names(work["origins"])
         servers = [f"{name}:{net[name].pid}:{topology.server_address(n)}" for n, name in enumerate(names)]
         windows = ",".join(str(window) for window in work["windows"])
         client = f"client:{net['client'].pid}:none"
+        done, said = os.pipe()
         self.process = subprocess.Popen(
-            [work["player"], work["congestion_control"], windows, client, *servers],
+            [work["player"], windows, str(said), client, *servers],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
             text=True,
+            pass_fds=[said],
         )
-        self.relay("ready")
+        os.close(said)
+        self.done = done
 
-    def tell(self, line: str) -> None:
-        """One command."""
+    def tell(self, lines: list[str]) -> None:
+        """Commands, which it has done when this returns."""
         assert self.process.stdin
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def relay(self, last: str) -> None:
-        """Pass answers on, up to the one that is about `last`."""
-        assert self.process.stdout
-        for line in self.process.stdout:
-            sys.stdout.write(line)
-            if line.startswith(f'@{{"{last}"'):
-                sys.stdout.flush()
-                return
-        raise SystemExit(f"the player ended with status {self.process.wait()}")
+        try:
+            self.process.stdin.write("".join(f"{line}\n" for line in [*lines, "done"]))
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        if not os.read(self.done, 1):
+            raise SystemExit(f"the player ended with status {self.process.wait()}")
 
 
 def main() -> None:
     """All the work of this guest's life."""
+    answer(step="mininet imported")
     work = json.loads(Path(sys.argv[1]).read_text())
     net = topology.start(origins=work["origins"], player=work["player"])
+    answer(step="network made")
     player = Player(net, work)
-    for path in work["pages"]:
-        player.tell(f"page {path}")
+    player.tell([*work["settings"], *(f"page {path}" for path in work["pages"])])
     for shift in work["shifts"]:
         profile = shift["profile"]
         answer(profile=profile["id"])
-        topology.shape(net, profile, calibrating=True)
-        for line in shift["flights"]:
-            player.tell(line)
-            player.relay("flight")
-        topology.shape(net, profile, calibrating=False)
-        for line in shift["transfers"]:
-            player.tell(line)
-            player.relay("transfer")
-        for line in shift["cells"]:
-            player.tell(line)
-            player.relay("cell")
+        if shift["flights"]:
+            topology.shape(profile, calibrating=True)
+            player.tell([*shift["network"], *shift["flights"]])
+        if shift["loads"]:
+            topology.shape(profile, calibrating=False)
+            player.tell([*shift["network"], *shift["loads"]])
     answer(finished=True)
 
 

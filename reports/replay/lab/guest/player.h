@@ -18,12 +18,13 @@ enum {
     H2_BATCH_BYTES = 65536,      /* what a server hands to TCP at once; later streams wait behind no more */
     HTTP_PORT = 80,
     FIRST_CLIENT_PORT = 10000,
+    UPLOAD_HOST = 2,             /* the first origin; host 0 is the client, host 1 serves the background */
     BACKGROUND_IW = 10,          /* today's window (RFC 6928) */
     REQUEST_BYTES = 400,         /* of what is no page's: about Chromium's */
 };
 
 /* Objects that are no part of a page. */
-enum { HELLO = -1, BACKGROUND = -2, SAMPLE = -3 };
+enum { HELLO = -1, BACKGROUND = -2, SAMPLE = -3, FLOW = -4 };
 
 typedef int64_t nanoseconds;
 
@@ -75,7 +76,9 @@ struct connection {
     int client, server, host; /* descriptors; the host that serves */
     struct origin *origin;    /* NULL unless of the page */
     int64_t size;             /* of the one response, unless of the page; negative: tell of each packet */
-    int request_bytes;        /* of the one request, unless of the page */
+    int64_t request_bytes;    /* of the one request, unless of the page */
+    bool flow, upload;        /* of a race; whether its request is what counts */
+    const char *control;      /* its congestion control, where it is not everybody's; it must outlive it */
     bool connected, ready, busy, answering, window_checked, initial_loss;
     int requests, responses;
     int64_t up_sent, up_read, down_written, down_read, lowat;
@@ -84,8 +87,8 @@ struct connection {
     int stream_count, stream_room, turn;
     int64_t control_bytes; /* of TLS and H2, to be written before the streams */
     bool tls_flight_due;
-    uint32_t snd_cwnd, snd_mss;
-    nanoseconds opened, established;
+    uint32_t snd_cwnd, snd_mss, first_window, retransmitted;
+    nanoseconds opened, established, ended;
 };
 
 struct totals {
@@ -101,15 +104,37 @@ struct host {
 };
 extern struct host *hosts;
 extern int host_count, epoll_descriptor, offloads_on;
-void enter_world(int argc, char **argv, const char *congestion, const int *windows, int window_count);
+void enter_world(int argc, char **argv, const int *windows, int window_count);
+void set_congestion_control(const char *name);
 _Noreturn void hold(void);
 uint64_t bottleneck_drops(void);
-nanoseconds now(void);
+int learned_neighbours(void);
 _Noreturn void die(const char *what);
+
+/* init.c: what the kernel starts */
+_Noreturn void first_process(void);
 
 /* wire.c: addresses, routes, neighbours */
 void wire(int host, const int *windows, int window_count);
 uint32_t client_address(int window);
+uint32_t upload_address(int window);
+
+/* delay.c: the delay lines and their losses */
+void find_delay_line(int which);
+void set_delay(nanoseconds delay, double share, double burst);
+void seed_losses(uint64_t seed);
+void lose_nothing(void);
+
+/* loop.c: what happens next */
+#define SECOND INT64_C(1000000000)
+nanoseconds now(void);
+nanoseconds look_at_clock(void);
+void make_timer(void);
+void set_timer(nanoseconds at);
+bool turn(void);
+void set_pause(nanoseconds length);
+nanoseconds rest(void);
+nanoseconds earlier(nanoseconds a, nanoseconds b);
 
 /* page.c */
 struct page *read_page(const char *path);
@@ -118,16 +143,18 @@ void append_mark(struct marks *marks, int64_t at, int object, enum event event);
 
 /* connection.c: one TCP connection, both ends */
 struct connection *open_connection(int host, int iw, struct origin *origin);
-void client_event(struct connection *connection, nanoseconds time);
-void server_event(struct connection *connection);
-void accept_all(int listener);
-void send_request(struct connection *connection, int object, int bytes, bool more);
+struct connection *open_flow(int host, int iw, bool upload, const char *control);
+extern bool pacing;
+void client_event(struct connection *connection, uint32_t events, nanoseconds time);
+void server_event(struct connection *connection, uint32_t events);
+void accept_one(int listener);
+void send_request(struct connection *connection, int object, int64_t bytes, bool more);
 void settle(struct connection *connection, struct totals *totals);
 void close_connection(struct connection *connection);
 void close_all(void);
 struct connection *connection_at(int index);
 int opened_connections(void);
-uint32_t retransmitted_now(const struct connection *connection);
+uint32_t retransmitted_now(struct connection *connection);
 extern int window_of_cell;
 extern const char *failure; /* of the current load; NULL while all is well */
 
@@ -139,6 +166,11 @@ void response_began(int object, nanoseconds time);
 void response_ended(struct connection *connection, int object, nanoseconds time);
 struct object *object_at(int index);
 void print_load(const char *id, uint64_t drops);
+
+/* race.c: flows beside each other on an otherwise idle network */
+void run_flight(const char *id, int host, int iw, long bytes);
+bool add_flow(const char *line);
+void run_race(const char *id, double at_most, uint64_t seed);
 
 /* background.c: other people's short flows */
 void begin_background(uint64_t seed, int host, double flows_per_second, nanoseconds time);

@@ -6,11 +6,13 @@ Runs inside the guest under Debian's Python, which has Mininet.
            <-[rate down]--    <-[delay down]--
 
 Delay and rate never share an interface, so the queue holds what waits for the bottleneck and nothing else.
-Mininet makes hosts, links and switches; their addresses come from the player (wire.c), their shape from `shape`.
+Mininet makes hosts, links and switches; their addresses (wire.c) and the delays (delay.c) come from the player,
+the rates from `shape`.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -23,8 +25,8 @@ from mininet.topo import Topo
 BUCKET_BYTES = 1540
 """Of the token buckets: one packet of 1,514 bytes, and the rounding of the kernel's arithmetic."""
 
-DELAY_LINE_PACKETS = 1_000_000
-"""More than are ever on their way: the delay lines never drop."""
+UP_PACKETS = 1_000_000
+"""More than are ever on their way: the queue towards the servers never drops."""
 
 CALIBRATION_QUEUE_BYTES = 4_000_000
 """Of the bottleneck while it is calibrated, so that nothing is lost."""
@@ -37,6 +39,9 @@ HTB_BURST = "15k"
 
 HTB_QUANTUM_BYTES = 1514
 """Of its one class, where it decides nothing; without it tc warns of high rates."""
+
+RED = "min 7570 max 22710 probability 0.1 avpkt 1514 burst 9"
+"""Thresholds of 5 and 15 packets and a tenth of drops between them: the classic defaults of ns-2."""
 
 LINKS: list[str] = []
 """Links that are still to be made: all at once."""
@@ -62,16 +67,12 @@ class BatchedLink(Link):  # type: ignore[misc]
         LINKS.append(f"link add name {intfname1} {one} type veth peer name {intfname2} {other}")
 
 
-class ShellHost(Host):  # type: ignore[misc]
-    """A host with a shell, to run tc in."""
+class BareHost(Host):  # type: ignore[misc]
+    """A host without a shell: a process that holds the namespace. Shells are most of Mininet's start."""
 
     def config(self, **_params: Any) -> dict[str, Any]:
         """The player's part."""
         return {}
-
-
-class BareHost(ShellHost):
-    """A host without a shell: a process that holds the namespace. Shells are most of Mininet's start."""
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: ARG002, N802  # Mininet's names
         """The player holds the namespace, which exists once it has said a byte."""
@@ -85,17 +86,26 @@ class BareHost(ShellHost):
 class Bridge(Switch):  # type: ignore[misc]
     """The kernel's bridge, made with iproute2: Mininet's own wants brctl. It sends nothing by itself."""
 
-    def start(self, _controllers: object) -> None:
-        """One bridge with all of this switch's interfaces."""
-        lines = [
-            f"link add {self.name} type bridge stp_state 0 mcast_snooping 0 ageing_time 1000000000",
-            *(f"link set {intf} master {self.name} up" for intf in self.intfNames() if intf != "lo"),
-            f"link set {self.name} up",
-        ]
-        batch(self, lines)
+    def startShell(self, mnopts: str | None = None) -> None:  # noqa: ARG002, N802  # Mininet's names
+        """It lives in the namespace that we are in."""
+        self.pid = os.getpid()
 
-    def stop(self, deleteIntfs: bool = True) -> None:  # noqa: N803  # Mininet's name
-        """The guest powers off instead."""
+    def config(self, **_params: Any) -> dict[str, Any]:
+        """Once all links are there."""
+        return {}
+
+    def start(self, _controllers: object) -> None:
+        """With the other, once both are there."""
+
+
+def bridge_lines(switch: Any) -> list[str]:
+    """One bridge with all of a switch's interfaces."""
+    name = switch.name
+    return [
+        f"link add {name} type bridge stp_state 0 mcast_snooping 0 ageing_time 1000000000",
+        *(f"link set {intf} master {name} up" for intf in switch.intfNames() if intf != "lo"),
+        f"link set {name} up",
+    ]
 
 
 class Star(Topo):  # type: ignore[misc]
@@ -103,7 +113,7 @@ class Star(Topo):  # type: ignore[misc]
 
     def build(self, *, origins: int, player: str) -> None:
         """`near` serves the background, o0, o1, ... the pages."""
-        self.addHost("client", cls=ShellHost)
+        self.addHost("client", cls=BareHost, player=player)
         self.addSwitch("s1")
         self.addSwitch("s2")
         self.addLink("client", "s1")  # client-eth0, s1-eth1
@@ -123,64 +133,77 @@ def server_address(number: int) -> str:
     return f"10.0.{number // 200 + 1}.{number % 200 + 1}"
 
 
-def batch(node: Any, lines: list[str], command: str = "ip") -> None:
-    """Run `lines` by one call of ip or tc in the namespace of `node`; what they complain of is an error."""
+def batch(command: str, lines: list[str]) -> None:
+    """Run `lines` by one call of ip or tc; a complaint is an error."""
     path = Path("/run/batch")
     path.write_text("".join(f"{line}\n" for line in lines))
-    said = node.cmd(f"{command} -batch {path}").strip()
-    if said:
-        raise RuntimeError(f"{node.name}: {command}: {said}")
+    done = subprocess.run(
+        [command, "-batch", str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if said := done.stdout.strip():
+        raise RuntimeError(f"{command}: {said}")
 
 
 def start(*, origins: int, player: str) -> Any:
     """The running network, its addresses still to come from the player."""
     Mininet.inited = True  # its limits for large machines would be set by thirty calls of sysctl
-    topo = Star(origins=origins, player=player)
-    net = Mininet(topo=topo, link=BatchedLink, intf=BareIntf, switch=Bridge, controller=None, build=False)
+    net = Mininet(
+        topo=Star(origins=origins, player=player),
+        link=BatchedLink,
+        intf=BareIntf,
+        switch=Bridge,
+        controller=None,
+        build=False,
+    )
     net.build()
-    batch(net["s1"], LINKS)
     net.start()
-    batch(net["s1"], ["qdisc add dev s1-eth1 root pfifo"], "tc")
-    batch(net["s1"], [f"qdisc add dev s2-eth1 root netem delay 1ms limit {DELAY_LINE_PACKETS}"], "tc")
-    batch(net["client"], [f"qdisc add dev client-eth0 root netem delay 1ms limit {DELAY_LINE_PACKETS}"], "tc")
+    batch("ip", [*LINKS, *(line for switch in net.switches for line in bridge_lines(switch))])
     return net
 
 
-def shape(net: Any, profile: dict[str, Any], *, calibrating: bool) -> None:
-    """Put one network profile in force."""
+def shape(profile: dict[str, Any], *, calibrating: bool) -> None:
+    """Put the rates and the queue of one network profile in force."""
     queue = CALIBRATION_QUEUE_BYTES if calibrating else profile["queue_bytes"]
-    one_way = f"delay {profile['rtt_us'] / 2:.1f}us limit {DELAY_LINE_PACKETS}"
-    lines = [
-        *down(profile, queue),
-        f"qdisc replace dev s1-eth2 root {up(profile)}",
-        f"qdisc change dev s2-eth1 root netem {one_way}",
-    ]
-    batch(net["s1"], lines, "tc")
-    batch(net["client"], [f"qdisc change dev client-eth0 root netem {one_way}"], "tc")
+    batch("tc", [*down(profile, queue), f"qdisc replace dev s1-eth2 root {up(profile)}"])
 
 
 def up(profile: dict[str, Any]) -> str:
     """The way from the client: its queue never drops."""
     rate = f"rate {profile['up_bps']}bit"
     if profile["shaper"] == "netem":
-        return f"netem {rate} limit {DELAY_LINE_PACKETS}"
+        return f"netem {rate} limit {UP_PACKETS}"
     return f"tbf {rate} burst {BUCKET_BYTES} limit {CALIBRATION_QUEUE_BYTES}"
 
 
 def down(profile: dict[str, Any], queue_bytes: int) -> list[str]:
     """The bottleneck: a bucket of one packet over a queue in bytes, which is what cells are measured over.
 
-    For reproductions also netem's own rate, which delays the first packet too; and Mininet's shaper, which
-    the gates refuse.
+    For reproductions also the same bucket over RED; netem's own rate, which delays the first packet too; and
+    Mininet's shaper, which the gates refuse.
     """
     rate = f"rate {profile['down_bps']}bit"
+    bucket = f"tbf {rate} burst {BUCKET_BYTES} limit"
     if profile["shaper"] == "netem":
         return [f"qdisc replace dev s1-eth1 root netem {rate} limit {NETEM_QUEUE_PACKETS}"]
     if profile["shaper"] == "mininet":
         return [
-            "qdisc replace dev s1-eth1 root pfifo",
-            "qdisc delete dev s1-eth1 root",
+            *bare("s1-eth1"),
             "qdisc add dev s1-eth1 root handle 5: htb default 1",
             f"class add dev s1-eth1 parent 5: classid 5:1 htb {rate} burst {HTB_BURST} quantum {HTB_QUANTUM_BYTES}",
         ]
-    return [f"qdisc replace dev s1-eth1 root tbf {rate} burst {BUCKET_BYTES} limit {queue_bytes}"]
+    if profile["shaper"] == "red":
+        return [
+            *bare("s1-eth1"),
+            f"qdisc add dev s1-eth1 root handle 5: {bucket} {CALIBRATION_QUEUE_BYTES}",
+            f"qdisc add dev s1-eth1 parent 5:1 red limit {queue_bytes} {RED} bandwidth {profile['down_bps']}bit",
+        ]
+    return [*bare("s1-eth1"), f"qdisc add dev s1-eth1 root {bucket} {queue_bytes}"]
+
+
+def bare(interface: str) -> list[str]:
+    """Nothing there, whatever was: a change of a qdisc would keep its class."""
+    return [f"qdisc replace dev {interface} root pfifo", f"qdisc delete dev {interface} root"]

@@ -1,61 +1,27 @@
 /* Addresses, routes and neighbours of the namespace that we are in, by rtnetlink: a command for each would
  * cost seconds of boot. */
 #define _GNU_SOURCE
+#include "netlink.h"
 #include "player.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <linux/if_addr.h>
 #include <linux/neighbour.h>
-#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { PREFIX = 8 }; /* everybody is on link: 10.0.0.0/8 */
 
-struct request {
-    struct nlmsghdr header;
-    char body[512];
-};
-
 static int netlink;
-
-static void *begin(struct request *request, uint16_t type, uint16_t flags, size_t size) {
-    memset(request, 0, sizeof *request);
-    request->header.nlmsg_len = NLMSG_LENGTH(size);
-    request->header.nlmsg_type = type;
-    request->header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
-    return NLMSG_DATA(&request->header);
-}
-
-static struct rtattr *attribute(struct request *request, uint16_t type, const void *value, size_t size) {
-    struct rtattr *added = (struct rtattr *)((char *)request + NLMSG_ALIGN(request->header.nlmsg_len));
-    added->rta_type = type;
-    added->rta_len = (uint16_t)RTA_LENGTH(size);
-    if (size) memcpy(RTA_DATA(added), value, size);
-    request->header.nlmsg_len = NLMSG_ALIGN(request->header.nlmsg_len) + RTA_ALIGN(added->rta_len);
-    return added;
-}
-
-static void commit(struct request *request, const char *what) {
-    struct { struct nlmsghdr header; struct nlmsgerr error; char rest[512]; } answer;
-    if (send(netlink, request, request->header.nlmsg_len, 0) < 0 || recv(netlink, &answer, sizeof answer, 0) < 0)
-        die(what);
-    if (answer.header.nlmsg_type == NLMSG_ERROR && answer.error.error) {
-        errno = -answer.error.error;
-        die(what);
-    }
-}
 
 static void set_link(int device, const uint8_t *mac) {
     struct request request;
     struct ifinfomsg *link = begin(&request, RTM_NEWLINK, 0, sizeof *link);
     *link = (struct ifinfomsg){.ifi_family = AF_UNSPEC, .ifi_index = device, .ifi_flags = IFF_UP, .ifi_change = IFF_UP};
     attribute(&request, IFLA_ADDRESS, mac, 6);
-    commit(&request, "link");
+    commit(netlink, &request, "link");
 }
 
 static void add_address(int device, in_addr_t address) {
@@ -64,7 +30,7 @@ static void add_address(int device, in_addr_t address) {
     *message = (struct ifaddrmsg){.ifa_family = AF_INET, .ifa_prefixlen = PREFIX, .ifa_index = (uint32_t)device};
     attribute(&request, IFA_LOCAL, &address, sizeof address);
     attribute(&request, IFA_ADDRESS, &address, sizeof address);
-    commit(&request, "address");
+    commit(netlink, &request, "address");
 }
 
 /* The one thing under study: `ip route add ADDRESS dev DEVICE initcwnd WINDOW`. */
@@ -77,8 +43,8 @@ static void add_route(int device, in_addr_t address, uint32_t window) {
     attribute(&request, RTA_OIF, &device, sizeof device);
     struct rtattr *metrics = attribute(&request, RTA_METRICS, NULL, 0);
     attribute(&request, RTAX_INITCWND, &window, sizeof window);
-    metrics->rta_len = (uint16_t)((char *)&request + request.header.nlmsg_len - (char *)metrics);
-    commit(&request, "route");
+    end_nested(&request, metrics);
+    commit(netlink, &request, "route");
 }
 
 /* For ever: an ARP exchange would stand in the first sample. */
@@ -88,7 +54,7 @@ static void add_neighbour(int device, in_addr_t address, const uint8_t *mac) {
     *neighbour = (struct ndmsg){.ndm_family = AF_INET, .ndm_ifindex = device, .ndm_state = NUD_PERMANENT};
     attribute(&request, NDA_DST, &address, sizeof address);
     attribute(&request, NDA_LLADDR, mac, 6);
-    commit(&request, "neighbour");
+    commit(netlink, &request, "neighbour");
 }
 
 static in_addr_t server_address(int index) { return inet_addr(hosts[index].address); }
@@ -100,21 +66,28 @@ static void mac_of(int index, uint8_t *mac) {
 
 in_addr_t client_address(int window) { return htonl(0x0a010000u + (uint32_t)window); }
 
+/* Of the first origin, for what the client sends to it at a window of the client's own. */
+in_addr_t upload_address(int window) { return htonl(0x0a020000u + (uint32_t)window); }
+
 void wire(int index, const int *windows, int window_count) {
     char name[IF_NAMESIZE + 8];
     uint8_t mac[6];
     snprintf(name, sizeof name, "%s-eth0", hosts[index].name);
     int device = (int)if_nametoindex(name);
-    netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-    if (!device || netlink < 0) die(name);
+    netlink = open_netlink();
+    if (!device) die(name);
     mac_of(index, mac);
     set_link(device, mac);
     if (index) add_address(device, server_address(index));
     for (int i = 0; i < window_count; i++) {
         if (!index) {
             add_address(device, client_address(windows[i]));
+            mac_of(UPLOAD_HOST, mac);
+            add_route(device, upload_address(windows[i]), (uint32_t)windows[i]);
+            add_neighbour(device, upload_address(windows[i]), mac);
             continue;
         }
+        if (index == UPLOAD_HOST) add_address(device, upload_address(windows[i]));
         mac_of(0, mac);
         add_route(device, client_address(windows[i]), (uint32_t)windows[i]);
         add_neighbour(device, client_address(windows[i]), mac);

@@ -1,5 +1,6 @@
 /* The network that Mininet made, as this process sees it: its hosts' namespaces, and one qdisc. */
 #define _GNU_SOURCE
+#include "netlink.h"
 #include "player.h"
 
 #include <arpa/inet.h>
@@ -8,10 +9,10 @@
 #include <linux/ethtool.h>
 #include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
-#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,6 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BOTTLENECK "s1-eth1"
@@ -31,12 +31,6 @@ static int netlink, bottleneck_index;
 _Noreturn void die(const char *what) {
     fprintf(stderr, "player: %s: %s\n", what, strerror(errno));
     exit(1);
-}
-
-nanoseconds now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (nanoseconds)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 /* Be a host: a process in a network namespace of its own, for Mininet to name. */
@@ -92,13 +86,14 @@ static void tune_tcp(void) {
     set_sysctl("tcp_fastopen", "0");
 }
 
-static int listen_here(int index, const char *congestion) {
+static int listen_here(int index) {
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(HTTP_PORT)};
     struct linger abort_on_close = {.l_onoff = 1, .l_linger = 0};
+    int on = 1; /* what is accepted inherits both */
     if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) < 0 ||
+        setsockopt(listener, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0 ||
         setsockopt(listener, SOL_SOCKET, SO_LINGER, &abort_on_close, sizeof abort_on_close) < 0 ||
-        setsockopt(listener, IPPROTO_TCP, TCP_CONGESTION, congestion, strlen(congestion)) < 0 ||
         listen(listener, 1024) < 0)
         die(hosts[index].name);
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)index};
@@ -106,16 +101,23 @@ static int listen_here(int index, const char *congestion) {
     return listener;
 }
 
+/* Of all that servers accept from now on. */
+void set_congestion_control(const char *name) {
+    for (int i = 1; i < host_count; i++)
+        if (setsockopt(hosts[i].listener, IPPROTO_TCP, TCP_CONGESTION, name, strlen(name)) < 0) die(name);
+}
+
 /* Arguments: NAME:PID:ADDRESS of every host; the first is the client, where we stay. */
-void enter_world(int argc, char **argv, const char *congestion, const int *windows, int window_count) {
+void enter_world(int argc, char **argv, const int *windows, int window_count) {
     host_count = argc;
     hosts = calloc((size_t)argc, sizeof *hosts);
     epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
-    netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    netlink = open_netlink();
     bottleneck_index = (int)if_nametoindex(BOTTLENECK);
-    if (!hosts || epoll_descriptor < 0 || netlink < 0 || !bottleneck_index) die("start");
+    if (!hosts || epoll_descriptor < 0 || !bottleneck_index) die("start");
     set_sysctl("tcp_mem", "262144 524288 1048576");
     offloads_off();
+    find_delay_line(0);
     for (int i = 0; i < argc; i++)
         if (sscanf(argv[i], "%15[^:]:%d:%15s", hosts[i].name, &hosts[i].pid, hosts[i].address) != 3) die(argv[i]);
     for (int i = argc - 1; i >= 0; i--) {
@@ -123,8 +125,22 @@ void enter_world(int argc, char **argv, const char *congestion, const int *windo
         tune_tcp();
         offloads_off();
         wire(i, windows, window_count);
-        if (i) hosts[i].listener = listen_here(i, congestion);
+        if (i) hosts[i].listener = listen_here(i);
     }
+    find_delay_line(1);
+}
+
+/* Of the client: any that was not made permanent was asked for by ARP. */
+int learned_neighbours(void) {
+    FILE *table = fopen("/proc/net/arp", "re");
+    char line[256];
+    int count = 0;
+    unsigned flags;
+    if (!table) die("/proc/net/arp");
+    while (fgets(line, sizeof line, table))
+        if (sscanf(line, "%*s %*s %x", &flags) == 1) count += !(flags & ATF_PERM);
+    fclose(table);
+    return count;
 }
 
 uint64_t bottleneck_drops(void) {

@@ -7,7 +7,7 @@ import pytest
 from firstflight.settings import from_environment
 from reports.replay.lab import kernel, player
 from reports.replay.lab.machine import Lab
-from reports.replay.reproduce import cs244, dukkipati, rfc6928
+from reports.replay.reproduce import baidu, cs244, dukkipati, fld, ietf77, linkedin, rfc6928
 from reports.replay.reproduce.verdict import errors
 from reports.replay.transfers import transfer
 
@@ -44,3 +44,30 @@ def test_arithmetic_and_kernel_agree_on_sampled_clients(lab: Lab) -> None:
     off = errors(dukkipati.kernel_rows(lab, dukkipati.draw(12)))
     assert off[len(off) // 2] <= dukkipati.KERNEL_MEDIAN
     assert off[-1] <= dukkipati.KERNEL_P90
+
+
+def test_bursts_of_fld_tcp_are_faster_than_renos_among_a_long_flow(lab: Lab) -> None:
+    ratios = [row.ours for row in fld.case(lab, fld.WAN, 1, repeats=1) if row.unit == "x"]
+    assert len(ratios) == len(fld.BURSTS)
+    assert min(ratios) > 1
+
+
+def test_rounds_of_equation_six_are_exact_and_uploads_gain_where_the_paper_has_it(lab: Lab) -> None:
+    assert [row.ours for row in baidu.equation_rows()] == [row.published for row in baidu.equation_rows()]
+    gains = baidu.gains_of(lab, "static-suzhou", sizes_kb=(10, 30, 100))
+    assert gains[10] == pytest.approx(0, abs=0.001)  # seven segments fit into either window
+    assert gains[30] > 0.1 < gains[100]
+
+
+def test_controls_differ_where_packets_are_lost_and_only_there(lab: Lab) -> None:
+    lossless, lossy = linkedin.network(250, 4, 0.0), linkedin.network(250, 4, 0.02)
+    times = linkedin.download_times(lab, [(lossless, 60_000), (lossy, 300_000)], seeds=3)
+    assert len({float(seconds[0].mean()) for seconds in times.values()}) <= 2  # Hybla's slow start is its own
+    # YeAH is Scalable's while its queue is short.
+    assert len({float(seconds[1].mean()) for seconds in times.values()}) == len(times) - 1
+
+
+def test_a_dozen_connections_at_iw_10_lose_more_than_at_iw_3(lab: Lab) -> None:
+    found = ietf77.both_windows(lab, "AvgDC", "maps", 6)
+    assert found[10].retransmitted_pct > found[3].retransmitted_pct
+    assert len(found[3].milliseconds) == len(found[10].milliseconds) == 6

@@ -1,0 +1,112 @@
+/* The guest's first process: mounts, modules where the kernel has any, one driver under a watchdog of virtual
+ * time, power off. In C, since a shell and a program for each step were a third of the boot.
+ *
+ * WORK, GUEST, VIRTUAL_SECONDS and MODULES come from the kernel's command line.
+ */
+#define _GNU_SOURCE
+#include "player.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FOLDERS 0755
+
+static char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/run", "PYTHONDONTWRITEBYTECODE=1",
+                                    NULL};
+
+static void mount_on(const char *type, const char *folder) {
+    if (mount(type, folder, type, 0, NULL) < 0) die(folder);
+}
+
+static void mount_all(void) {
+    mount_on("proc", "/proc");
+    mount_on("sysfs", "/sys");
+    mount_on("tmpfs", "/run");
+    if (mkdir("/dev/pts", FOLDERS) < 0 && errno != EEXIST) die("/dev/pts");
+    mount_on("devpts", "/dev/pts");
+    mount_on("tmpfs", "/sys/fs/cgroup"); /* Mininet wants the folder, not the hierarchy */
+}
+
+/* FILE[:PARAMETERS],..., one after the other as they need each other. */
+static void load_modules(char *list) {
+    for (char *path = strtok(list, ","); path; path = strtok(NULL, ",")) {
+        char *colon = strchr(path, ':');
+        if (colon) *colon = 0;
+        int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+        if (descriptor < 0 || syscall(SYS_finit_module, descriptor, colon ? colon + 1 : "", 0) < 0) die(path);
+        close(descriptor);
+    }
+}
+
+static void loopback_up(void) {
+    struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (any < 0 || ioctl(any, SIOCSIFFLAGS, &request) < 0) die("lo");
+    close(any);
+}
+
+/* -I and -S: none of the user's packages, and no search for any. */
+static pid_t start_driver(const char *folder, const char *work, const sigset_t *signals) {
+    char driver[4096];
+    snprintf(driver, sizeof driver, "%s/driver.py", folder);
+    pid_t pid = fork();
+    if (pid < 0) die("fork");
+    if (pid) return pid;
+    sigprocmask(SIG_UNBLOCK, signals, NULL);
+    dup2(STDOUT_FILENO, STDERR_FILENO);
+    execle("/usr/bin/python3", "python3", "-I", "-S", driver, work, NULL, environment);
+    die("python3");
+}
+
+/* The driver's status, as a shell has it; others are reaped on the way. */
+static int await(pid_t driver, const sigset_t *children, long virtual_seconds) {
+    nanoseconds end = look_at_clock() + (nanoseconds)virtual_seconds * 1000000000;
+    for (;;) {
+        int status;
+        pid_t ended;
+        while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
+            if (ended == driver) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        nanoseconds left = end - look_at_clock();
+        struct timespec wait = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
+        if (left <= 0 || (sigtimedwait(children, NULL, &wait) < 0 && errno == EAGAIN)) {
+            printf("the guest's %ld virtual seconds are over\n", virtual_seconds);
+            return 124;
+        }
+    }
+}
+
+static long number_in(const char *name) {
+    const char *text = getenv(name);
+    return text ? atol(text) : 0;
+}
+
+_Noreturn void first_process(void) {
+    sigset_t children;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &children, NULL); /* so that none is missed before it is waited for */
+    mount_all();
+    char *modules = getenv("MODULES");
+    if (modules) load_modules(modules);
+    loopback_up();
+    printf("@{\"step\": \"kernel booted\"}\n");
+    fflush(stdout);
+    pid_t driver = start_driver(getenv("GUEST"), getenv("WORK"), &children);
+    printf("@{\"ended\": %d}\n", await(driver, &children, number_in("VIRTUAL_SECONDS")));
+    fflush(stdout);
+    reboot(RB_POWER_OFF);
+    die("reboot");
+}

@@ -1,0 +1,67 @@
+/* What happens next: events of sockets, one timer, and the rest between two measurements. */
+#define _GNU_SOURCE
+#include "player.h"
+
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Between measurements: queues drain, and one begins at a whole multiple of it. The kernel's timers beyond 5 s
+ * (a retransmission's third, say) go off at multiples of 64 jiffies, beyond 41 s of 512: 1,024 jiffies of 10 ms are
+ * the same phase of both, so that a measurement repeats wherever in a guest's life it stands. */
+static nanoseconds spacing = INT64_C(10240000000);
+#define TIMER (3ull << 32)
+
+static int timer;
+static nanoseconds seen;
+
+/* Time passes only while we sleep, so one look after each sleep will do: a look is a system call here. */
+nanoseconds now(void) { return seen; }
+
+nanoseconds look_at_clock(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return seen = (nanoseconds)time.tv_sec * SECOND + time.tv_nsec;
+}
+
+void make_timer(void) {
+    timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = TIMER};
+    if (timer < 0 || epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, timer, &event) < 0) die("timer");
+}
+
+void set_timer(nanoseconds at) {
+    struct itimerspec when = {.it_value = {.tv_sec = at / SECOND, .tv_nsec = at % SECOND}};
+    if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL) < 0) die("timerfd");
+}
+
+/* Handle what has happened; true if the timer was part of it. */
+bool turn(void) {
+    struct epoll_event events[64];
+    bool rang = false;
+    int ready = epoll_wait(epoll_descriptor, events, 64, -1);
+    nanoseconds time = look_at_clock();
+    for (int i = 0; i < ready; i++) {
+        uint32_t kind = (uint32_t)(events[i].data.u64 >> 32), index = (uint32_t)events[i].data.u64;
+        if (kind == 0) accept_one(hosts[index].listener);
+        if (kind == 1) client_event(connection_at((int)index), events[i].events, time);
+        if (kind == 2) server_event(connection_at((int)index), events[i].events);
+        if (kind == 3) {
+            uint64_t times;
+            rang = read(timer, &times, sizeof times) > 0;
+        }
+    }
+    return rang;
+}
+
+void set_pause(nanoseconds length) { spacing = length; }
+
+nanoseconds rest(void) {
+    nanoseconds at = (look_at_clock() / spacing + 2) * spacing;
+    set_timer(at);
+    while (!turn()) {}
+    return at;
+}
+
+nanoseconds earlier(nanoseconds a, nanoseconds b) { return a < b ? a : b; }
