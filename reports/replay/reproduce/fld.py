@@ -31,7 +31,7 @@ last of Reno's takes 6.2 s."""
 BACKGROUND_BYTES = {1: 45_000_000, 3: 15_000_000}
 """Of each background flow: such that they take about the 40 s that the slides have, at 10 Mbps."""
 
-REPEATS = 5
+REPEATS = 20
 """Starts of the bursts a quarter of a second apart: RED decides by chance, and one run is one throw."""
 
 PACES = ("fld", "reno")

@@ -16,6 +16,7 @@ from reports.replay.cells import plan
 from reports.replay.lab import kernel, player
 from reports.replay.lab.machine import Lab, usable_cpus
 from reports.replay.recipes import Object, Origin, Recipe
+from reports.replay.reproduce import fld
 from reports.replay.run import replay
 
 if TYPE_CHECKING:
@@ -78,6 +79,12 @@ def test_forty_cells_with_losses_repeat_to_the_microsecond_beside_a_busy_cpu(lab
     for network in (RANDOM, BURSTY):
         lossy = [row for row in once if row["profile"] == network.id]
         assert all(row["bytes_retransmitted"] for row in lossy)
+
+
+def test_what_red_drops_by_chance_it_drops_in_every_guest(lab: Lab) -> None:
+    once, again = (fld.race_all(lab, fld.WAN, 1, "reno", 1) for _ in range(2))
+    assert once == again
+    assert once[0].dropped > 0
 
 
 def test_where_packets_are_lost_the_seed_decides_which(lab: Lab) -> None:
