@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 PIPE_BYTES = 1024 * 1024
 CHUNK_BYTES = 256 * 1024
 
-PAUSE_S = 0.01
-"""After a read that found little: a browser writes a few events at a time, and to wake for each costs more than
-to read them. The pipe holds what comes meanwhile."""
+PAUSE_S = 0.1
+SHORT_PAUSE_S = 0.002
+"""After a read that found little, and the same when somebody waits for what is to come: a browser writes a few events at a
+time, and to wake for each costs more than to read them. The pipe holds what comes meanwhile."""
 
 
 class Drain:
@@ -32,6 +33,7 @@ class Drain:
         self.path = path
         self._take = take
         self._bug: BaseException | None = None
+        self._hurried = threading.Event()
         # Our own writing end keeps the FIFO from ending before the browser has opened it.
         self._reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         self._writing = os.open(path, os.O_WRONLY)
@@ -40,6 +42,14 @@ class Drain:
             fcntl.fcntl(self._reading, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         self._thread = threading.Thread(target=self._drain, name=path.name, daemon=True)
         self._thread.start()
+
+    def hurry(self) -> None:
+        """Pause no longer than SHORT_PAUSE_S, until `rest`."""
+        self._hurried.set()
+
+    def rest(self) -> None:
+        """Nobody waits any more."""
+        self._hurried.clear()
 
     def check(self) -> None:
         """Raise what `take` raised: nothing has been read since."""
@@ -59,6 +69,12 @@ class Drain:
                 while size := pipe.readinto(buffer):
                     self._take(bytes(buffer[:size]))
                     if size < CHUNK_BYTES // 4:
-                        time.sleep(PAUSE_S)
+                        self._pause()
         except BaseException as exc:  # noqa: BLE001  # a bug of ours: raised again where somebody listens
             self._bug = exc
+
+    def _pause(self) -> None:
+        if self._hurried.is_set():
+            time.sleep(SHORT_PAUSE_S)
+        else:
+            self._hurried.wait(PAUSE_S)

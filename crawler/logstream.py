@@ -93,6 +93,7 @@ class LogStream:
         """Names for cookies to set, and an event that is set when all that was logged before them has been read."""
         token = secrets.token_hex(8)
         passed = self._marks[f"{token}-{MARKS - 1}"] = asyncio.Event()
+        self._drain.hurry()
         return [f"{token}-{n}" for n in range(MARKS + 15)], passed
 
     def close(self) -> None:
@@ -123,5 +124,6 @@ class LogStream:
     def _pass(self, name: str) -> None:
         passed = self._marks.pop(name, None)
         if passed is not None:
+            self._drain.rest()
             with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
                 self._loop.call_soon_threadsafe(passed.set)

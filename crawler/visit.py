@@ -176,7 +176,7 @@ async def _listen(one: Try, context: BrowserContext, page: Page, browser: Browse
             return
         one.facts.feed(event.method, event.params, is_own=event.is_own)
         shown.feed(event.method, event.params)
-        one.last_event_s = loop.time()
+        one.last_event_s = float(event.params.get("timestamp", loop.time()))  # both CLOCK_MONOTONIC's
 
     browser.tap.listen(frame_id, hear)
     await browser.pose(session)
