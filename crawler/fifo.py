@@ -8,6 +8,9 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import select
+import struct
+import termios
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -34,6 +37,7 @@ class Drain:
         self._take = take
         self._bug: BaseException | None = None
         self._hurried = threading.Event()
+        self._busy = False
         # Our own writing end keeps the FIFO from ending before the browser has opened it.
         self._reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         self._writing = os.open(path, os.O_WRONLY)
@@ -51,6 +55,12 @@ class Drain:
         """Nobody waits any more."""
         self._hurried.clear()
 
+    @property
+    def is_caught_up(self) -> bool:
+        """Whether all that has been written has been taken."""
+        # In this order: the thread is busy before it reads.
+        return not unread(self._reading) and not self._busy
+
     def check(self) -> None:
         """Raise what `take` raised: nothing has been read since."""
         if self._bug is not None:
@@ -64,10 +74,17 @@ class Drain:
 
     def _drain(self) -> None:
         buffer = memoryview(bytearray(CHUNK_BYTES))  # one for all reads: a new one each would be mapped anew
+        there = select.poll()
+        there.register(self._reading, select.POLLIN)
         try:
             with os.fdopen(self._reading, "rb", buffering=0) as pipe:
-                while size := pipe.readinto(buffer):
+                while there.poll():
+                    self._busy = True
+                    size = pipe.readinto(buffer)
+                    if not size:
+                        break
                     self._take(bytes(buffer[:size]))
+                    self._busy = False
                     if size < CHUNK_BYTES // 4:
                         self._pause()
         except BaseException as exc:  # noqa: BLE001  # a bug of ours: raised again where somebody listens
@@ -78,3 +95,9 @@ class Drain:
             time.sleep(SHORT_PAUSE_S)
         else:
             self._hurried.wait(PAUSE_S)
+
+
+def unread(pipe: int) -> int:
+    """Bytes that wait in it (FIONREAD, ioctl_tty(2))."""
+    (size,) = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
+    return int(size)

@@ -11,7 +11,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.fifo import Drain
+from crawler.fifo import SHORT_PAUSE_S, Drain
 from crawler.netlog import LineSplitter
 
 if TYPE_CHECKING:
@@ -72,6 +72,16 @@ class Tap:
         """From now on, tell of the wanted events of a page, by its target."""
         self._drain.check()
         self._page, self._hear = page, hear
+
+    async def caught_up(self, *, timeout_s: float = 0.25) -> None:
+        """Wait until all that was said has been told; or for so long, where a page has the browser talk without end."""
+        self._drain.hurry()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                while not self._drain.is_caught_up:
+                    await asyncio.sleep(SHORT_PAUSE_S)
+        self._drain.rest()
+        await asyncio.sleep(0)  # what has been read is told in the loop's next round
 
     def stop(self) -> None:
         """Tell of nothing more."""

@@ -51,6 +51,8 @@ class Try:
     error: VisitError | None = None
     last_event_s: float = 0.0
     ended_at: datetime.datetime | None = None
+    stop_ms: int | None = None
+    """When its recording ended, on the monotonic clock."""
     is_read: bool = False
     """Whether all that its log holds has been read already."""
     lost: bool = False

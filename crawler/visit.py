@@ -115,13 +115,15 @@ async def _try(
         one.broken = "the browser did not answer in time"
     except PlaywrightError as exc:
         one.error = visit_error(exc)
-    browser.log.stop()
+    one.stop_ms = browser.log.stop()
     one.ended_at = datetime.datetime.now(datetime.UTC)
     if isinstance(one.error, PageCrashed):
         one.broken = f"the page crashed: {one.error}"
     if context is None or not (one.is_read or await _drained(browser, context, one, deadline + DRAINED_BY_S)):
         one.lost = True
         one.broken = one.broken or "the browser is gone"
+    await browser.tap.caught_up()
+    browser.tap.stop()
     one.log_lines_lost = browser.log.lines_lost
     one.traffic = browser.log.finish()
     if context is not None:
@@ -172,11 +174,12 @@ async def _listen(one: Try, context: BrowserContext, page: Page, browser: Browse
     loop = asyncio.get_running_loop()
 
     def hear(event: Heard) -> None:
-        if one.ended_at is not None:  # the log has been cut off: what comes now is not in it
+        happened_s = float(event.params.get("timestamp", loop.time()))  # both CLOCK_MONOTONIC's
+        if one.stop_ms is not None and happened_s * 1000 >= one.stop_ms + 1:  # no longer in the log either
             return
         one.facts.feed(event.method, event.params, is_own=event.is_own)
         shown.feed(event.method, event.params)
-        one.last_event_s = float(event.params.get("timestamp", loop.time()))  # both CLOCK_MONOTONIC's
+        one.last_event_s = happened_s
 
     browser.tap.listen(frame_id, hear)
     await browser.pose(session)

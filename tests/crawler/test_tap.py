@@ -51,9 +51,9 @@ async def driven(folder: Path, written: bytes, page: str = "PAGE") -> tuple[byte
         theirs.close()
         got = await asyncio.to_thread(lambda: b"".join(iter(lambda: ours.recv(1 << 16), b"")))
         assert await program.wait() == 0
-    await asyncio.to_thread(tap.close)
-    await asyncio.sleep(0)
+    await tap.caught_up(timeout_s=20)
     tap.stop()
+    await asyncio.to_thread(tap.close)
     return got, heard
 
 
