@@ -22,9 +22,10 @@ BEGIN = b'{"method":"'
 """Of every message that is no answer to a command."""
 
 ATTACHED = "Target.attachedToTarget"
+DETACHED = "Target.detachedFromTarget"
 
-SESSIONS_KEPT = 64
-"""A page that opens others for ever fills no memory; its own session is the first, and it is asked for at once."""
+SESSIONS_KEPT = 1000
+"""A page that starts workers for ever fills no memory; its own session is the first of them."""
 
 SCRIPT = """#!/bin/sh
 cd {folder} && mkfifo answers || exit 1
@@ -50,7 +51,7 @@ class Tap:
 
     def __init__(self, folder: Path, wanted: frozenset[str]) -> None:
         self._folder = folder
-        self._wanted = {name.encode(): name for name in (*wanted, ATTACHED)}
+        self._wanted = {name.encode(): name for name in (*wanted, ATTACHED, DETACHED)}
         self._messages = LineSplitter(end=b"\0")
         self._pages: dict[str, tuple[str, bool]] = {}
         """By session, the target of its page, and whether it is the page's own: else it is that of a frame or worker."""
@@ -107,21 +108,29 @@ class Tap:
             return None
         try:
             fields = json.loads(message)
-        except (
-            ValueError,
-            RecursionError,
-        ):  # of a page's own making: half a surrogate pair, a stack without end
+        except (ValueError, RecursionError):  # a page's own making: a stack without end
             return None
         speaker, params = self._pages.get(fields.get("sessionId")), fields["params"]
         if method == ATTACHED:
-            # Playwright attaches to what a page starts by the session of the page.
+            self._attached(params, speaker)
+        elif method == DETACHED:
+            self._detached(params["sessionId"])
+        elif speaker is not None:
+            return Heard(*speaker, method, params)
+        return None
+
+    def _attached(self, params: dict[str, Any], by: tuple[str, bool] | None) -> None:
+        """Playwright attaches to what a page starts by the session of the page."""
+        if len(self._pages) < SESSIONS_KEPT:
             self._pages[params["sessionId"]] = (
-                (speaker[0], False) if speaker else (params["targetInfo"]["targetId"], True)
+                (by[0], False) if by else (params["targetInfo"]["targetId"], True)
             )
-            if len(self._pages) > SESSIONS_KEPT:
-                del self._pages[next(iter(self._pages))]
-            return None
-        return speaker and Heard(*speaker, method, params)
+
+    def _detached(self, session: str) -> None:
+        """With a page goes all that it has started."""
+        page, is_own = self._pages.pop(session, (None, False))
+        if is_own and (page, True) not in self._pages.values():  # the page may have several
+            self._pages = {one: told for one, told in self._pages.items() if told[0] != page}
 
     def _tell(self, heard: list[Heard]) -> None:
         for one in heard:
