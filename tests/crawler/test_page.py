@@ -43,6 +43,12 @@ def test_who_asked_for_what_comes_from_parsers_and_stacks() -> None:
     assert facts.outstanding == 1
 
 
+def test_a_page_is_not_kept_waiting_by_a_worker_which_may_end_before_its_requests() -> None:
+    facts = PageFacts()
+    facts.feed(*asks("2.1", "https://a.test/by-worker", type="Fetch"), is_own=False)
+    assert ([one.url for one in facts.asked], facts.outstanding) == (["https://a.test/by-worker"], 0)
+
+
 def test_text_from_the_network_can_be_stored() -> None:
     assert text("a\0b\ud800" + "c" * 1000) == "a\ufffdb\ufffd" + "c" * 251
 

@@ -84,14 +84,14 @@ def test_of_a_page_is_heard_what_it_says_and_what_its_frames_and_workers_say(tmp
 
 def test_a_page_is_heard_however_much_it_has_started_and_so_is_the_next(tmp_path: Path) -> None:
     workers = [attached(f"WORKER{n}", f"W{n}", by="B") for n in range(2 * SESSIONS_KEPT)]
-    before = b"".join([attached("BEFORE", "B"), *workers, asked("B", 1)])
+    before = b"".join([attached("BEFORE", "B"), *workers, asked("B", 1), asked(f"W{len(workers) - 1}", 2)])
     ended = event("Target.detachedFromTarget", "", sessionId="B")
     folders = [tmp_path / "before", tmp_path / "after"]
     for folder in folders:
         folder.mkdir()
     _, heard = asyncio.run(driven(folders[0], before, "BEFORE"))
-    assert len(heard) == 1
-    written = before + ended + attached("PAGE", "A") + asked("A", 2) + asked("W1", 3)
+    assert [one.params for one in heard] == [{"requestId": "7.1"}]
+    written = before + ended + attached("OTHER", "O") + attached("PAGE", "A") + asked("A", 2) + asked("W1", 3)
     _, heard = asyncio.run(driven(folders[1], written))
     assert [one.params for one in heard] == [{"requestId": "7.2"}]
 
