@@ -53,8 +53,6 @@ class Try:
     ended_at: datetime.datetime | None = None
     stop_ms: int | None = None
     """When its recording ended, on the monotonic clock."""
-    is_read: bool = False
-    """Whether all that its log holds has been read already."""
     lost: bool = False
     """Whether the recording itself is not whole."""
     broken: str | None = None

@@ -119,7 +119,9 @@ async def _try(
     one.ended_at = datetime.datetime.now(datetime.UTC)
     if isinstance(one.error, PageCrashed):
         one.broken = f"the page crashed: {one.error}"
-    if context is None or not (one.is_read or await _drained(browser, context, one, deadline + DRAINED_BY_S)):
+    # Of a quiet page all has been read, and what may come until it is torn down is no part of the visit.
+    is_read = one.stop_reason == "quiet"
+    if context is None or not (is_read or await _drained(browser, context, one, deadline + DRAINED_BY_S)):
         one.lost = True
         one.broken = one.broken or "the browser is gone"
     await browser.tap.caught_up()
@@ -205,8 +207,7 @@ async def _navigate(
         return
     settled = loop.time() + settle_s
     if await _quiet(one, page.context, browser, min(deadline, settled)):
-        # All has been read, and what may come until the visit is torn down is no part of it.
-        one.stop_reason, one.is_read = "quiet", True
+        one.stop_reason = "quiet"
     elif settled <= deadline:
         one.stop_reason = "busy"
     else:
