@@ -22,6 +22,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 BUDGET_S = 20.0
 
+LEFT = "/moved"
+"""A redirect: the browser leaves its stream at the header, and what was lost of the body is not sent again (RFC 9000 §3.5)."""
+
 
 async def seen(chromium: pathlib.Path, web: ZooWeb) -> Observation:
     async with Browser.launch(chromium, flags=web.browser_flags, quic=True) as browser:
@@ -108,7 +111,7 @@ def test_what_was_lost_late_or_doubled_counts_once_in_a_response(chromium: pathl
     observation, web = load(chromium, Path(lost=11, late=7, doubled=5, retry=True))
     received, sent = responses_received(observation), responses_sent(web)
     assert received.keys() == sent.keys()
-    whole = [one for one in web.log.responses if one.is_complete]
+    whole = [one for one in web.log.responses if one.is_complete and one.path != LEFT]
     ends = {one.id: (one.server_address, one.client_port) for one in web.log.connections}
     keys = {(ends[one.connection_id], one.stream_id) for one in whole}
     assert {key: received[key] for key in keys} == {key: sent[key] for key in keys}
