@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
@@ -12,7 +13,7 @@ from reports.arithmetic import compare
 from reports.evidence import weigh
 from reports.inputs import ReportError
 from reports.loads import Loads, loads_of
-from reports.populations import POPULATIONS, PROFILES
+from reports.populations import POPULATIONS
 from reports.recommend import decide
 from reports.replay_summary import summarise
 from reports.rule import RULE, UNMEASURED
@@ -36,11 +37,8 @@ FORMAT_VERSION = 1
 DIGITS = 6
 """Significant digits of a number: fewer than differ between machines' linear algebra."""
 
-POPULATION_YEARS: dict[str, int] = {"avgdc-2010": 2010, "slowdc-2010": 2010}
-"""When each population was measured; one that is not here is of unknown age."""
-
-FRESH_YEARS = 2
-"""A population older than this makes a report illustrative."""
+FRESH_MONTHS = 24
+"""A population older than this, on the crawl's first day, makes a report illustrative."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,10 +83,15 @@ def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
         raise ReportError(
             f"the replay has no cell with {rule.congestion_control}; run `firstflight replay run --crawl {inputs.release.manifest.crawl}`"
         )
-    evidence = weigh(loads, population_roles(), rule=rule, last_years=inputs.last_years_iw)
+    evidence = weigh(loads, population_roles(replay), rule=rule, last_years=inputs.last_years_iw)
     recommendation = decide(evidence, rule=rule)
-    # As the profiles are declared, from slow to fast; the sort is stable.
-    outcomes = sorted(summarise(loads, incumbent=evidence.incumbent, rule=rule), key=_declared)
+    # As the profiles were replayed; the sort is stable.
+    place = {profile["id"]: at for at, profile in enumerate(replay.provenance.get("profiles", []))}
+
+    def declared(one: Outcome | Comparison) -> int:
+        return place.get(one.profile, len(place))
+
+    outcomes = sorted(summarise(loads, incumbent=evidence.incumbent, rule=rule), key=declared)
     tried = sensitivity(evidence, rule=rule)
     return Measured(
         loads=loads,
@@ -106,7 +109,7 @@ def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
                         replay.provenance.get("profiles", []),
                         congestion_control=rule.congestion_control,
                     ),
-                    key=_declared,
+                    key=declared,
                 )
             ],
             "sensitivity": [
@@ -119,17 +122,29 @@ def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
     )
 
 
-def _declared(one: Outcome | Comparison) -> int:
-    declared = [profile.id for profile in PROFILES]
-    return declared.index(one.profile) if one.profile in declared else len(declared)
+def populations(replay: Replay) -> list[dict[str, Any]]:
+    """Those that the replay was made for: one for the average, one for the slow."""
+    found: list[dict[str, Any]] = replay.provenance.get("populations", [])
+    if sorted(one["slow"] for one in found) != [False, True]:
+        raise ReportError(
+            "the replay names no populations to weigh it with; run `firstflight replay run` again"
+        )
+    return found
 
 
-def population_roles() -> dict[Role, Mapping[str, float]]:
-    """The population that stands for the average, and the one that stands for the slow."""
-    return {
-        "average": dict(next(one for one in POPULATIONS if not one.slow).weights),
-        "slow": dict(next(one for one in POPULATIONS if one.slow).weights),
-    }
+def population_roles(replay: Replay) -> dict[Role, Mapping[str, float]]:
+    """The weights of either."""
+    return {"slow" if one["slow"] else "average": one["weights"] for one in populations(replay)}
+
+
+def age_in_months(measured: str, month: str) -> int:
+    """From the month, or the January of the year, in which something was measured.
+
+    >>> age_in_months("2024-11", "2026-11"), age_in_months("2010", "2026-11")
+    (24, 202)
+    """
+    (year, at), (since, then) = ((int(text[:4]), int(text[5:7] or 1)) for text in (month, measured))
+    return 12 * (year - since) + at - then
 
 
 def illustrative_because(inputs: Inputs) -> list[str]:
@@ -138,7 +153,12 @@ def illustrative_because(inputs: Inputs) -> list[str]:
     if inputs.release.manifest.crawl.kind != "web":
         because.append("the crawl is of the bundled local web, not of live sites")
     if inputs.replay:
-        old = [one.id for one in POPULATIONS if POPULATION_YEARS.get(one.id, 0) + FRESH_YEARS < inputs.year]
+        month = inputs.release.manifest.crawl.month
+        old = [
+            one["id"]
+            for one in populations(inputs.replay)
+            if age_in_months(one["measured"], month) > FRESH_MONTHS
+        ]
         if old:
             because.append(f"the network populations {', '.join(old)} are more than 24 months old")
     return because
@@ -179,14 +199,7 @@ def replay_facts(loads: Loads, outcomes: list[Outcome], replay: Replay) -> dict[
         "coverage_percent": loads.coverage_percent,
         "missing": [dataclasses.asdict(one) for one in loads.missing],
         "outcomes": [dataclasses.asdict(one) for one in outcomes],
-        "populations": [
-            {
-                **dataclasses.asdict(one),
-                "weights": dict(one.weights),
-                "measured": POPULATION_YEARS.get(one.id),
-            }
-            for one in POPULATIONS
-        ],
+        "populations": populations(replay),
         "provenance": replay.provenance,
     }
 
@@ -234,8 +247,16 @@ def redo(inputs: Inputs) -> list[str]:
         parameters = inputs.replay.provenance.get("parameters", {})
         profiles = [profile["id"] for profile in inputs.replay.provenance.get("profiles", [])]
         windows = ",".join(str(window) for window in parameters.get("windows", []))
+        average = next(one for one in populations(inputs.replay) if not one["slow"])
+        own = average["id"] not in {one.id for one in POPULATIONS}
+        networks = (
+            f"--population {average['id']}.csv --population-measured {average['measured']} "
+            f"--population-source {shlex.quote(average['source'])}"
+            if own
+            else f"--profiles {','.join(profiles)}"
+        )
         commands.append(
-            f"firstflight replay run --crawl {name} --iw {windows} --profiles {','.join(profiles)} "
+            f"firstflight replay run --crawl {name} --iw {windows} {networks} "
             f"--seeds {len(parameters.get('seeds', []))}"
         )
     without = "" if inputs.replay else " --without-replay"

@@ -1,148 +1,96 @@
 """Network profiles, and populations of them, as data: each with an id that outlives the code, and a source.
 
-A profile is one network that cells are replayed over; a population says how much each of them counts.
+The 2010 paper's come from its figure, others' published figures from networks.toml; a population can also be
+imported (`reports.imported`).
 """
 
 from __future__ import annotations
 
-import bisect
-import csv
-import functools
-from dataclasses import dataclass
+import itertools
+import tomllib
 from pathlib import Path
-from statistics import NormalDist
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from reports.paper_networks import PAPER_POPULATIONS, PAPER_PROFILES
+from reports.profiles import QUEUE_BYTES, Population, Profile
 
-FIG3 = Path(__file__).with_name("paper_fig3_percentiles.csv")
-"""Percentiles of bandwidth and RTT, digitised from the vector figure (within 0.3 %)."""
+NETWORKS = Path(__file__).with_name("networks.toml")
 
-PAPER = "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window (2010), Fig 3"
-
-QUEUE_BYTES = 65_536
-"""64 kB, the queue of the harm set that home routers of the time come nearest to: two
-connections at IW 30 overflow it, and a page opens dozens. Ours: the paper has no figure for it."""
+LONG_RTT = (
+    "ours: LinkedIn Engineering, The TCP Tortoise: Optimizations for Emerging Markets (2016) tells of users in India "
+    "and prints no network"
+)
+LONG_RTTS_MS, LONG_RTT_MBPS = (150, 250, 350), (1, 4, 16)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Profile:
-    """One network: its bottleneck, its delay, its queue."""
-
-    # Stable: written into every cell, so a rename breaks past reports.
-    id: str
-    version: int
-    down_bps: int
-    """Rate of the bottleneck towards the client."""
-    up_bps: int
-    """Rate from the client."""
-    rtt_us: int
-    """Round trip of an idle network, without serialisation."""
-    queue_bytes: int
-    """Of the bottleneck, towards the client."""
-    source: str
-    loss: float = 0.0
-    """Share of packets lost on the way, each way, whatever the queue does."""
-    loss_burst: float = 1.0
-    """Packets that are lost together, in the mean; 1: each by itself."""
-
-    @property
-    def bdp_bytes(self) -> int:
-        """Bandwidth times delay: what is on its way when the bottleneck is just busy."""
-        return self.down_bps * self.rtt_us // 8_000_000
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Population:
-    """A weighted set of profiles."""
-
-    # Stable, like a profile's.
-    id: str
-    version: int
-    weights: tuple[tuple[str, float], ...]
-    """Profile and its share; the shares sum to 1."""
-    slow: bool
-    """Whether it stands for the slow networks, which have margins of their own."""
-    source: str
-
-
-@functools.cache
-def fig3(quantity: str, data_center: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Cumulative shares and values of one of Fig 3's four curves."""
-    with FIG3.open(encoding="utf-8", newline="") as file:
-        rows = [
-            row for row in csv.DictReader(file) if (row["quantity"], row["dc"]) == (quantity, data_center)
-        ]
-    return tuple(float(row["cdf"]) for row in rows), tuple(float(row["value"]) for row in rows)
-
-
-def quantile(quantity: str, data_center: str, share: float) -> float:
-    """Value below which `share` of the curve lies, linear between its points."""
-    return interpolated(*fig3(quantity, data_center), share)
-
-
-def interpolated(shares: Sequence[float], values: Sequence[float], share: float) -> float:
-    """Value of a curve of ascending cumulative `shares` at `share`; beyond its ends, its last slope."""
-    after = min(max(bisect.bisect_left(shares, share), 1), len(shares) - 1)
-    before = after - 1
-    part = (share - shares[before]) / (shares[after] - shares[before])
-    return values[before] + part * (values[after] - values[before])
-
-
-def conditional_median_share(share: float, *, rho: float) -> float:
-    """Where the RTT's median lies among all RTTs, given that the bandwidth lies at `share` of its own.
-
-    Under a Gaussian copula of correlation `rho` the one's normal score is rho times the other's.
-
-    >>> round(conditional_median_share(0.5, rho=-0.6), 3), round(conditional_median_share(1 / 6, rho=-0.6), 3)
-    (0.5, 0.719)
-    """
-    normal = NormalDist()
-    return normal.cdf(rho * normal.inv_cdf(share))
-
-
-def from_fig3(id: str, data_center: str, share: float, *, rho: float) -> Profile:  # noqa: A002  # the field's name
-    """The profile at `share` of a data center's bandwidth, with the RTT that goes with it."""
-    down_kbps = quantile("bw_kbps", data_center, share)
-    rtt_ms = quantile("rtt_ms", data_center, conditional_median_share(share, rho=rho))
-    return Profile(
-        id=id,
-        version=1,
-        down_bps=round(down_kbps) * 1000,
-        up_bps=max(round(down_kbps / 4) * 1000, 128_000),
-        rtt_us=round(rtt_ms * 10) * 100,
-        queue_bytes=QUEUE_BYTES,
-        source=f"{PAPER}, {data_center}: bandwidth at {share:.1%}, median RTT given it by a Gaussian copula "
-        f"with rho {rho} fitted to Fig 5's shares; uplink a quarter and queue ours",
+def published() -> tuple[Profile, ...]:
+    """Those of networks.toml."""
+    told = tomllib.loads(NETWORKS.read_text(encoding="utf-8"))
+    return tuple(
+        Profile(
+            id=one["id"],
+            version=one["version"],
+            down_bps=one["down_bps"],
+            up_bps=one["up_bps"],
+            rtt_us=round(1000 * one["rtt_ms"]),
+            queue_bytes=one.get("queue_bytes", QUEUE_BYTES),
+            source=told["source"][one["source"]],
+            loss=one.get("loss", 0.0),
+        )
+        for one in told["profile"]
     )
 
 
-PROFILES: tuple[Profile, ...] = (
-    from_fig3("avgdc-2010-low", "AvgDC", 1 / 6, rho=-0.6),
-    from_fig3("avgdc-2010-mid", "AvgDC", 1 / 2, rho=-0.6),
-    from_fig3("avgdc-2010-high", "AvgDC", 5 / 6, rho=-0.6),
-    from_fig3("slowdc-2010-median", "SlowDC", 1 / 2, rho=-0.4),
+def long_rtt(rtt_ms: int, mbps: int, loss: float) -> Profile:
+    """A network of emerging markets."""
+    return Profile(
+        id=f"emerging-{rtt_ms}ms-{mbps}mbps-{loss:g}",
+        version=1,
+        down_bps=mbps * 1_000_000,
+        up_bps=mbps * 1_000_000,
+        rtt_us=rtt_ms * 1000,
+        queue_bytes=QUEUE_BYTES,
+        source=LONG_RTT,
+        loss=loss,
+    )
+
+
+EMERGING = tuple(
+    long_rtt(rtt_ms, mbps, 0.005) for rtt_ms, mbps in itertools.product(LONG_RTTS_MS, LONG_RTT_MBPS)
 )
 
-POPULATIONS: tuple[Population, ...] = (
-    Population(
-        id="avgdc-2010",
+PROFILES: tuple[Profile, ...] = (*PAPER_PROFILES, *published(), *EMERGING)
+
+
+def alike(id: str, measured: str, source: str) -> Population:  # noqa: A002  # the field's name
+    """A population of all profiles whose ids begin as its own does; each weighs the same, which is ours."""
+    names = [one.id for one in PROFILES if one.id.startswith(id.split("-")[0])]
+    return Population(
+        id=id,
         version=1,
-        weights=(("avgdc-2010-low", 1 / 3), ("avgdc-2010-mid", 1 / 3), ("avgdc-2010-high", 1 / 3)),
+        weights=tuple((name, 1 / len(names)) for name in names),
         slow=False,
-        source=f"{PAPER}, AvgDC: the medians of its bandwidth's terciles",
-    ),
-    Population(
-        id="slowdc-2010",
-        version=1,
-        weights=(("slowdc-2010-median", 1.0),),
-        slow=True,
-        source=f"{PAPER}, SlowDC: its median alone",
-    ),
+        measured=measured,
+        source=f"{source}; equal weights are ours",
+    )
+
+
+POPULATIONS: tuple[Population, ...] = (
+    *PAPER_POPULATIONS,
+    alike("baidu-2018", "2018", "Q. Zhang et al., Early Experiences with Baidu (2018), its four cases"),
+    alike("emerging-2016", "2016", LONG_RTT),
 )
+
+DECIDING: tuple[Population, ...] = PAPER_POPULATIONS
+"""What a recommendation rests on where no population is imported: one for the average, one for the slow."""
 
 
 def profile(id: str) -> Profile:  # noqa: A002  # the field's name
     """The profile of this id; KeyError if there is none."""
     return {one.id: one for one in PROFILES}[id]
+
+
+def profiles_of(populations: tuple[Population, ...]) -> tuple[Profile, ...]:
+    """All that they name, in their order."""
+    return tuple(
+        profile(name) for name in dict.fromkeys(name for one in populations for name, _ in one.weights)
+    )

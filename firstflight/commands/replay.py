@@ -12,7 +12,8 @@ from tqdm import tqdm
 
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
-from reports.populations import PROFILES
+from reports.imported import PopulationError, read_population
+from reports.populations import DECIDING, PROFILES, profiles_of
 from reports.replay.cells import plan
 from reports.replay.errors import ReplayError
 from reports.replay.lab import debian, kernel, player
@@ -27,7 +28,7 @@ from schema.releases import ReleaseError, broken_sums, find_release
 
 if TYPE_CHECKING:
     from firstflight.settings import Settings
-    from reports.populations import Profile
+    from reports.profiles import Profile
     from schema.releases import Release
 
 WINDOWS = "3,10,16,30"
@@ -60,9 +61,9 @@ def parse_windows(_ctx: click.Context, _option: click.Parameter, value: str) -> 
 
 
 def parse_profiles(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[Profile, ...]:
-    """Distinct profiles, from a comma-separated list of ids; all of them without one."""
+    """Distinct profiles, from a comma-separated list of ids; none without one."""
     if value is None:
-        return PROFILES
+        return ()
     known = {one.id: one for one in PROFILES}
     words = list(dict.fromkeys(value.split(",")))
     if unknown := [word for word in words if word not in known]:
@@ -135,8 +136,19 @@ def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
     help="Initial windows.",
 )
 @click.option(
-    "--profiles", callback=parse_profiles, metavar="ID,...", help="Network profiles; all without it."
+    "--profiles",
+    callback=parse_profiles,
+    metavar="ID,...",
+    help="Network profiles; without it those that a recommendation rests on.",
 )
+@click.option(
+    "--population",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE.csv",
+    help="Networks with weights, instead of profiles: bandwidth_kbps, rtt_ms, loss, weight.",
+)
+@click.option("--population-measured", metavar="YYYY-MM", help="When that population was measured.")
+@click.option("--population-source", metavar="TEXT", help="Where it comes from; the report prints it.")
 @click.option(
     "--seeds", type=click.IntRange(1, 1000), default=3, show_default=True, help="Seeds of each cell."
 )
@@ -151,6 +163,9 @@ def run(
     crawl: str,
     windows: tuple[int, ...],
     profiles: tuple[Profile, ...],
+    population: Path | None,
+    population_measured: str | None,
+    population_source: str | None,
     seeds: int,
     guests: int | None,
     as_json: bool,
@@ -161,8 +176,21 @@ def run(
     Example:
       firstflight replay run --crawl 2026-11
       firstflight replay run --crawl 2026-11 --iw 10,20 --profiles avgdc-2010-mid --seeds 5
+      firstflight replay run --crawl 2026-11 --population ndt-2026-05.csv --population-measured 2026-05
+        --population-source "M-Lab NDT, query of docs/populations.md"
     """
-    with one_line(ReplayError, ReleaseError, OSError):
+    populations = DECIDING
+    with one_line(ReplayError, ReleaseError, PopulationError, OSError):
+        if population:
+            if profiles:
+                raise click.UsageError("--population brings its own networks: leave --profiles out")
+            imported = read_population(
+                population, measured=population_measured or "", source=population_source or ""
+            )
+            profiles, populations = imported.profiles, imported.populations
+        elif population_measured or population_source:
+            raise click.UsageError("--population-measured and --population-source belong to --population")
+        profiles = profiles or profiles_of(populations)
         release = sound_release(settings, crawl)
         recipes = read_recipes(release)
         cells = plan(recipes, profiles, windows=windows, seeds=seeds, congestion_control=CONGESTION_CONTROL)
@@ -170,7 +198,9 @@ def run(
         with tqdm(total=len(cells), unit="load", disable=None, desc="replay") as progress:
             result = replay(lab, cells, guests=guests or len(usable_cpus()), progress=progress)
         folder = settings.replays / str(release.manifest.crawl)
-        facts = write_replay(folder, result, cells, release, commit=code_commit(settings.commit))
+        facts = write_replay(
+            folder, result, cells, release, commit=code_commit(settings.commit), populations=populations
+        )
     if as_json:
         click.echo(json.dumps(facts, indent=2, sort_keys=True))
     else:

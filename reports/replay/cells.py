@@ -11,7 +11,7 @@ from schema.derived import CELL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reports.populations import Profile
+    from reports.profiles import Profile
     from reports.replay.recipes import Recipe
 
 BACKGROUND_LOAD = 0.05

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reports.populations import Profile
+    from reports.profiles import Profile
 
 FRAME_BYTES = 1514
 """A full segment on the wire, with its Ethernet header: what the shaper counts."""

@@ -12,7 +12,7 @@ from reports.replay.run import Guest, Shift, calibration, work_through
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reports.populations import Profile
+    from reports.profiles import Profile
     from reports.replay.gates import Gate
     from reports.replay.lab.machine import Lab
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reports.populations import Profile
+    from reports.profiles import Profile
 
 FIRST_ORIGIN = 2
 """Host 0 is the client, host 1 serves the background."""

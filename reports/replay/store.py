@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from reports.populations import DECIDING
 from reports.replay import cells as cell_plan
 from reports.replay import recipes as recipe_rules
 from reports.replay.lab.kernel import PACKAGE, package_version, patches, recipe_key
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from reports.populations import Profile
+    from reports.profiles import Population, Profile
     from reports.replay.cells import Cell
     from reports.replay.recipes import Recipe
     from reports.replay.run import Result
@@ -31,11 +32,19 @@ FORMAT_VERSION = 1
 
 
 def write_replay(
-    folder: Path, result: Result, cells: Sequence[Cell], release: Release, *, commit: str
+    folder: Path,
+    result: Result,
+    cells: Sequence[Cell],
+    release: Release,
+    *,
+    commit: str,
+    populations: Sequence[Population] = DECIDING,
 ) -> dict[str, Any]:
     """Replace the replay in `folder` by this one; what was there stays until this one is whole."""
     table = pa.Table.from_pylist(result.rows, schema=CELL)
-    facts = provenance(result, cells, release, commit=commit)
+    facts = provenance(result, cells, release, commit=commit) | {
+        "populations": [population_facts(one) for one in populations]
+    }
     with put_in_place(folder) as stage:
         pq.write_table(table, stage / "cells.parquet", compression="zstd")
         (stage / "replay.json").write_text(
@@ -114,6 +123,11 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
 def profile_facts(profile: Profile) -> dict[str, Any]:
     """A profile, with what follows from it."""
     return {**dataclasses.asdict(profile), "bdp_bytes": profile.bdp_bytes}
+
+
+def population_facts(population: Population) -> dict[str, Any]:
+    """What a report weighs the cells with."""
+    return {**dataclasses.asdict(population), "weights": dict(population.weights)}
 
 
 def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from reports.replay.shifts import FIRST_ORIGIN, shift
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reports.populations import Profile
+    from reports.profiles import Profile
     from reports.replay.lab.machine import Lab
 
 VIRTUAL_S = 3600.0

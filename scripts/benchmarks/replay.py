@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from firstflight.settings import from_environment
-from reports.populations import PROFILES
+from reports.populations import DECIDING, profiles_of
 from reports.replay.cells import plan
 from reports.replay.errors import LabMissing, ReplayError
 from reports.replay.lab import debian, kernel, player
@@ -27,7 +27,7 @@ from scripts.benchmarks import results
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reports.populations import Profile
+    from reports.profiles import Profile
 
 RUNS = 3
 REPEATS = 10
@@ -133,7 +133,7 @@ def two_guests(lab: Lab) -> dict[str, float]:
 
 def prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
     """CPU of a megabyte and of a request, over the fastest profile, without the boot."""
-    fast = max(PROFILES, key=lambda one: one.down_bps)
+    fast = max(profiles_of(DECIDING), key=lambda one: one.down_bps)
 
     def cpu_s(response_bytes: int, count: int) -> float:
         one = Transfer(profile=fast, iw=10, request_bytes=400, response_bytes=response_bytes)
@@ -198,7 +198,9 @@ def measure(lab: Lab) -> dict[str, Any]:
         "grids": [grid(lab) for _ in range(RUNS)],
         "two_guests": [two_guests(lab) for _ in range(RUNS)],
         "prices": [prices(lab, boot_cpu_s) for _ in range(RUNS)],
-        "page_loads": [page_loads(lab, one, boot_cpu_s) for one in PROFILES for _ in range(RUNS)],
+        "page_loads": [
+            page_loads(lab, one, boot_cpu_s) for one in profiles_of(DECIDING) for _ in range(RUNS)
+        ],
         "second_opinion": second_opinion(lab),
     }
 
@@ -210,7 +212,7 @@ def figures(samples: dict[str, Any]) -> dict[str, Any]:
         profile.id: statistics.median(
             one["load_cpu_ms"] for one in samples["page_loads"] if one["profile"] == profile.id
         )
-        for profile in PROFILES
+        for profile in profiles_of(DECIDING)
     }
 
     def of(name: str, key: str) -> float:

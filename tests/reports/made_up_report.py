@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from reports.distributions import compute
-from reports.populations import PROFILES
+from reports.populations import DECIDING, profiles_of
+from reports.replay.store import population_facts
 from schema.releases import CrawlName, Manifest, Release, sha256
 from tests.reports.made_up import cells
 from tests.reports.made_up_crawl import NAME, MadeUp, write_tables
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGES = 24
-PROFILE_IDS = tuple(profile.id for profile in PROFILES)
+PROFILE_IDS = tuple(profile.id for profile in profiles_of(DECIDING))
 GAINS = {3: -6.0, 10: 0.0, 16: 4.0, 30: 4.3}
 
 
@@ -84,7 +85,8 @@ def write_replay(
         },
         "kernel": {"package": "linux-source-6.12", "version": "6.12.9-1", "recipe": "cd" * 32},
         "parameters": {"windows": [3, 10, 16, 30], "seeds": [1, 2, 3, 4], "segment_bytes": 1448},
-        "profiles": [dataclasses.asdict(profile) for profile in PROFILES],
+        "profiles": [dataclasses.asdict(profile) for profile in profiles_of(DECIDING)],
+        "populations": [population_facts(one) for one in DECIDING],
         "gates": [
             {
                 "guest": 0,

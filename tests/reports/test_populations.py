@@ -3,14 +3,8 @@ from statistics import NormalDist
 
 import pytest
 
-from reports.populations import (
-    POPULATIONS,
-    PROFILES,
-    conditional_median_share,
-    fig3,
-    from_fig3,
-    quantile,
-)
+from reports.paper_networks import conditional_median_share, fig3, from_fig3, quantile
+from reports.populations import DECIDING, POPULATIONS, PROFILES, profile, profiles_of
 
 
 def test_ids_are_unique_and_each_has_a_source() -> None:
@@ -26,12 +20,12 @@ def test_a_populations_weights_sum_to_one_over_profiles_that_exist() -> None:
         assert sum(weight for _, weight in population.weights) == pytest.approx(1)
 
 
-def test_there_is_one_average_population_and_one_slow_one() -> None:
-    assert sorted(population.slow for population in POPULATIONS) == [False, True]
+def test_a_recommendation_rests_on_one_average_population_and_a_slow_one() -> None:
+    assert [population.slow for population in DECIDING] == [False, True]
 
 
 def test_profiles_are_what_they_were_when_first_written_into_a_release() -> None:
-    assert {one.id: (one.down_bps, one.up_bps, one.rtt_us) for one in PROFILES} == {
+    assert {one.id: (one.down_bps, one.up_bps, one.rtt_us) for one in profiles_of(DECIDING)} == {
         "avgdc-2010-low": (490_000, 128_000, 91_800),
         "avgdc-2010-mid": (1_191_000, 298_000, 66_000),
         "avgdc-2010-high": (2_791_000, 698_000, 45_000),
@@ -40,11 +34,26 @@ def test_profiles_are_what_they_were_when_first_written_into_a_release() -> None
 
 
 def test_one_profile_lies_between_one_and_two_megabits_a_second() -> None:
-    assert [one.id for one in PROFILES if 1_000_000 <= one.down_bps <= 2_000_000] == ["avgdc-2010-mid"]
+    assert [one.id for one in profiles_of(DECIDING) if 1_000_000 <= one.down_bps <= 2_000_000] == [
+        "avgdc-2010-mid"
+    ]
 
 
 def test_six_connections_at_a_window_of_thirty_overflow_every_queue() -> None:
-    assert all(one.queue_bytes + one.bdp_bytes < 6 * 30 * 1514 for one in PROFILES)
+    assert all(one.queue_bytes + one.bdp_bytes < 6 * 30 * 1514 for one in profiles_of(DECIDING))
+
+
+def test_published_profiles_are_what_their_sources_print() -> None:
+    slow_4g = profile("lighthouse-mobile-slow-4g")
+    assert (slow_4g.down_bps, slow_4g.up_bps) == (round(1.6 * 1024 * 1024), 750 * 1024)
+    cable = profile("wpt-cable")
+    assert (cable.down_bps, cable.up_bps, cable.rtt_us) == (5_000_000, 1_000_000, 28_000)
+    assert [(one.rtt_us, one.loss) for one in PROFILES if one.id.startswith("baidu")] == [
+        (37_820, 0.0),
+        (56_140, 0.0),
+        (40_820, 0.001),
+        (119_570, 0.01),
+    ]
 
 
 @pytest.mark.parametrize(

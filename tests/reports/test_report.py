@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from reports.facts import canonical, rounded
+from reports.facts import canonical, illustrative_because, population_roles, redo, rounded
 from reports.inputs import Inputs, ReportError, read_inputs
 from reports.report import build_report
 from reports.rule import RULE
 from tests.reports.made_up_crawl import NAME
 from tests.reports.made_up_report import (
     PAGES,
+    PROFILE_IDS,
     crawl,
     data_folder,
     replay_cells,
@@ -101,6 +102,58 @@ def test_a_crawl_of_live_sites_over_old_populations_is_illustrative_too(tmp_path
     assert facts["illustrative_because"] == [
         "the network populations avgdc-2010, slowdc-2010 are more than 24 months old"
     ]
+
+
+def fresh_population(data_dir: Path, measured: str) -> None:
+    path = data_dir / "replays" / str(dataclasses.replace(NAME, kind="web")) / "replay.json"
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    for one in facts["populations"]:
+        one["measured"] = measured
+    path.write_text(json.dumps(facts), encoding="utf-8")
+
+
+@pytest.mark.parametrize(("measured", "is_illustrative"), [("2024-11", False), ("2024-10", True)])
+def test_a_population_of_at_most_24_months_is_evidence(
+    tmp_path: Path, measured: str, is_illustrative: bool
+) -> None:
+    data_folder(tmp_path, kind="web")
+    fresh_population(tmp_path, measured)
+    assert bool(illustrative_because(read(tmp_path))) == is_illustrative
+
+
+def test_an_imported_population_decides_and_can_be_replayed_again(tmp_path: Path) -> None:
+    data_folder(tmp_path)
+    path = tmp_path / "replays" / str(NAME) / "replay.json"
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    whole, slow = facts["populations"]
+    facts["populations"] = [
+        whole
+        | {
+            "id": "ndt-2026-05",
+            "measured": "2026-05",
+            "source": "M-Lab's NDT",
+            "weights": {PROFILE_IDS[0]: 1.0},
+        },
+        slow | {"id": "ndt-2026-05-slow", "weights": {PROFILE_IDS[0]: 1.0}},
+    ]
+    path.write_text(json.dumps(facts), encoding="utf-8")
+    inputs = read(tmp_path)
+    assert inputs.replay
+    assert population_roles(inputs.replay)["average"] == {PROFILE_IDS[0]: 1.0}
+    assert (
+        "--population ndt-2026-05.csv --population-measured 2026-05 --population-source 'M-Lab'\"'\"'s NDT'"
+        in redo(inputs)[1]
+    )
+
+
+def test_a_replay_that_names_no_population_is_to_be_made_again(tmp_path: Path) -> None:
+    data_folder(tmp_path)
+    path = tmp_path / "replays" / str(NAME) / "replay.json"
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    del facts["populations"]
+    path.write_text(json.dumps(facts), encoding="utf-8")
+    with pytest.raises(ReportError, match="names no populations"):
+        illustrative_because(read(tmp_path))
 
 
 def test_without_a_replay_sizes_of_live_sites_are_no_illustration(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports.populations import Profile
+from reports.populations import profile
 from reports.replay.reproduce.verdict import Check, Reproduction, Row
 from reports.replay.transfers import Flow, Race, race
 from reports.slowstart import flights
@@ -15,11 +15,12 @@ from reports.slowstart import flights
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reports.profiles import Profile
     from reports.replay.lab.machine import Lab
 
 ORACLE = json.loads((Path(__file__).with_name("oracles") / "baidu_2018.json").read_text(encoding="utf-8"))
 MSS: int = ORACLE["mss"]
-CASES: tuple[str, ...] = tuple(ORACLE["rtt_ms"])
+CASES = ("static-suzhou", "static-beijing", "car", "train")
 STATIC, TRAIN = ("static-suzhou", "static-beijing"), "train"
 
 WINDOWS = (10, 30)
@@ -27,10 +28,6 @@ SIZES_KB = (10, 20, 30, 50, 75, 100, 130, 160, 240, 500, 1000, 2000, 4000)
 MIDDLE_KB = (30, 50, 75, 100, 130, 160)
 """Where the paper has its static gain."""
 
-UP_BPS, DOWN_BPS = 20_000_000, 50_000_000
-"""Ours: the paper prints no bandwidth; its modem is LTE category 4, 50 Mbps up at its very best."""
-
-QUEUE_BYTES = 1_000_000
 RESPONSE_BYTES = 200
 """A URL."""
 
@@ -59,7 +56,7 @@ def run(lab: Lab) -> Reproduction:
         source=ORACLE["source"],
         method=f"Equation 6 by our arithmetic; each upload over the kernel ({CONGESTION_CONTROL}) on a new connection with the "
         "client's initial window, from its first byte to the last of the answer, the server's pause of 1.5 s left out; "
-        f"{UP_BPS / 1e6:g} Mbps up, random loss each way as the paper's rate of retransmission, {SEEDS} seeds where there is any.",
+        f"{network(CASES[0]).up_bps / 1e6:g} Mbps up, random loss each way as the paper's rate of retransmission, {SEEDS} seeds where there is any.",
         rows=(
             *rounds,
             *(
@@ -134,16 +131,7 @@ def equation_rows() -> list[Row]:
 
 def network(case: str) -> Profile:
     """One of the four."""
-    return Profile(
-        id=f"baidu-{case}",
-        version=1,
-        down_bps=DOWN_BPS,
-        up_bps=UP_BPS,
-        rtt_us=round(1000 * ORACLE["rtt_ms"][case]),
-        queue_bytes=QUEUE_BYTES,
-        source=ORACLE["source"],
-        loss=ORACLE["loss"][case],
-    )
+    return profile(f"baidu-{case}")
 
 
 def gains_of(

@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports.populations import Profile
+from reports.profiles import Profile
 from reports.replay.reproduce.verdict import Reproduction, Row, error_checks
 from reports.replay.transfers import Transfer, transfer
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from reports.populations import QUEUE_BYTES, Profile, interpolated, quantile
+from reports.paper_networks import interpolated, quantile
+from reports.profiles import QUEUE_BYTES, Profile
 from reports.replay.reproduce.verdict import Check, Reproduction, Row, error_checks, spearman
 from reports.replay.transfers import Transfer, transfer
 from reports.slowstart import MSS_FIG1, arrivals_ms, segments

@@ -7,7 +7,7 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports.populations import Profile
+from reports.profiles import Profile
 from reports.replay.reproduce.verdict import Check, Reproduction, Row
 from reports.replay.transfers import Flow, Race, race
 

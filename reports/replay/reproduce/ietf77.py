@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reports.populations import QUEUE_BYTES, Profile
+from reports.profiles import QUEUE_BYTES, Profile
 from reports.replay.cells import Cell
 from reports.replay.lab.machine import usable_cpus
 from reports.replay.recipes import Object, Origin, Recipe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reports.populations import Profile
+from reports.profiles import Profile
 from reports.replay.gates import SEGMENT_BYTES, Flight, count_flights
 from reports.replay.lab.machine import SILENCE_S
 from reports.replay.reproduce.verdict import Check, Reproduction, Row

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from reports.populations import PROFILES
+from reports.populations import DECIDING, profiles_of
 from schema import embedded
 from schema.releases import find_release
 
@@ -76,7 +76,7 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data
     assert (measure["known"], share["fitting"]) == (len(fits), sum(fits))
 
     cells = pq.read_table(demo / "replays" / facts["release"]["crawl"] / "cells.parquet")
-    assert cells.num_rows == PAGES * len(WINDOWS) * len(PROFILES) * SEEDS
+    assert cells.num_rows == PAGES * len(WINDOWS) * len(profiles_of(DECIDING)) * SEEDS
     assert set(cells["state"].to_pylist()) == {"done"}
 
     assert facts["recommendation"]["answer"] == "no change"  # four pages and two seeds are no evidence

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from firstflight.settings import from_environment
-from reports.populations import PROFILES, Profile, profile
+from reports.populations import PROFILES, profile
+from reports.profiles import Profile
 from reports.replay.cells import plan
 from reports.replay.gates import SEGMENT_BYTES, Flight, count_flights
 from reports.replay.lab import kernel, player

@@ -7,7 +7,7 @@ import statistics
 import pytest
 
 from firstflight.settings import from_environment
-from reports.populations import Profile
+from reports.profiles import Profile
 from reports.replay.errors import LabMissing
 from reports.replay.gates import SEGMENT_BYTES, Flight, count_flights
 from reports.replay.lab import debian, kernel, player

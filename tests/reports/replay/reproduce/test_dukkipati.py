@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from reports.populations import quantile
+from reports.paper_networks import quantile
 from reports.replay.reproduce import dukkipati
 
 

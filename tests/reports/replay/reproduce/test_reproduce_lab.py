@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firstflight.settings import from_environment
+from reports.populations import long_rtt
 from reports.replay.lab import kernel, player
 from reports.replay.lab.machine import Lab
 from reports.replay.reproduce import baidu, cs244, dukkipati, fld, ietf77, linkedin, rfc6928
@@ -60,7 +61,7 @@ def test_rounds_of_equation_six_are_exact_and_uploads_gain_where_the_paper_has_i
 
 
 def test_controls_differ_where_packets_are_lost_and_only_there(lab: Lab) -> None:
-    lossless, lossy = linkedin.network(250, 4, 0.0), linkedin.network(250, 4, 0.02)
+    lossless, lossy = long_rtt(250, 4, 0.0), long_rtt(250, 4, 0.02)
     times = linkedin.download_times(lab, [(lossless, 60_000), (lossy, 300_000)], seeds=3)
     assert len({float(seconds[0].mean()) for seconds in times.values()}) <= 2  # Hybla's slow start is its own
     # YeAH is Scalable's while its queue is short.
