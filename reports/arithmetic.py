@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from reports.loads import of_arm
 from reports.slowstart import arrivals_ms
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ def compare(
         sizes: dict[int, int] = dict(found.fetchall())
     networks = {profile["id"]: profile for profile in profiles}
     loads: dict[tuple[str, int], list[tuple[int, float, float]]] = collections.defaultdict(list)
-    for row in cells.to_pylist():
+    for row in of_arm(cells, congestion_control=congestion_control):
         network, size = networks.get(row["profile"]), sizes.get(row["visit_id"])
-        if network is None or size is None or row["congestion_control"] != congestion_control:
+        if network is None or size is None:
             continue
         if row["state"] != "done" or row["document_ms"] is None or row["first_byte_ms"] is None:
             continue

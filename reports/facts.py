@@ -81,7 +81,7 @@ def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
     loads = loads_of(replay.cells, congestion_control=rule.congestion_control)
     if not loads.pages:
         raise ReportError(
-            f"the replay has no cell with {rule.congestion_control}; run `firstflight replay run --crawl {inputs.release.manifest.crawl}`"
+            f"the replay has no cell with {rule.congestion_control} and all else by default; run `firstflight replay run --crawl {inputs.release.manifest.crawl}`"
         )
     evidence = weigh(loads, population_roles(replay), rule=rule, last_years=inputs.last_years_iw)
     recommendation = decide(evidence, rule=rule)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reports.replay.conditions import Conditions
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -96,9 +98,15 @@ def complete(arrays: Sequence[Floats], weights: Floats) -> Mask:
     return mask
 
 
+def of_arm(cells: pa.Table, *, congestion_control: str) -> list[dict[str, Any]]:
+    """The cells that the rule is about: all but one of the conditions as they stand where nobody varied them."""
+    wanted = Conditions(congestion_control=congestion_control).columns()
+    return [row for row in cells.to_pylist() if all(row[name] == value for name, value in wanted.items())]
+
+
 def loads_of(cells: pa.Table, *, congestion_control: str) -> Loads:
     """The arrays of one congestion control; raises CellsError where a cell stands twice."""
-    rows = [row for row in cells.to_pylist() if row["congestion_control"] == congestion_control]
+    rows = of_arm(cells, congestion_control=congestion_control)
     pages = sorted({_page(row) for row in rows})
     profiles = sorted({row["profile"] for row in rows})
     windows = sorted({row["iw"] for row in rows})

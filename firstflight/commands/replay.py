@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
+from firstflight.commands.conditions import MOST_SEGMENTS, arms, conditions_options
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
 from reports.imported import PopulationError, read_population
@@ -22,7 +23,7 @@ from reports.replay.recipes import read_recipes
 from reports.replay.reproduce.catalogue import REPRODUCTIONS
 from reports.replay.reproduce.document import document, verdict
 from reports.replay.run import replay
-from reports.replay.selftest import CONGESTION_CONTROL, selftest
+from reports.replay.selftest import selftest
 from reports.replay.store import write_replay
 from schema.releases import ReleaseError, broken_sums, find_release
 
@@ -45,9 +46,6 @@ which_lab = click.option(
     show_default=True,
     help="Our kernel in virtual time, or Debian's in real time.",
 )
-
-MOST_SEGMENTS = 250
-"""Each window is an address of the guest's client."""
 
 
 def parse_windows(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[int, ...]:
@@ -152,6 +150,7 @@ def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
 @click.option(
     "--seeds", type=click.IntRange(1, 1000), default=3, show_default=True, help="Seeds of each cell."
 )
+@conditions_options
 @click.option(
     "--guests", type=click.IntRange(1, 256), default=None, help="Guests at once; one a CPU without it."
 )
@@ -159,6 +158,7 @@ def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
 @click.pass_obj
 def run(
     settings: Settings,
+    /,
     *,
     crawl: str,
     windows: tuple[int, ...],
@@ -169,8 +169,11 @@ def run(
     seeds: int,
     guests: int | None,
     as_json: bool,
+    **conditions: Any,  # noqa: ANN401  # the options of conditions.py
 ) -> None:
-    """Replay every page of a release over every profile, at every window, with every seed.
+    """Replay every page of a release over every profile, under all conditions, at every window, with every seed.
+
+    A report takes the arm of the defaults alone; the others stand beside it in cells.parquet.
 
     \b
     Example:
@@ -178,6 +181,8 @@ def run(
       firstflight replay run --crawl 2026-11 --iw 10,20 --profiles avgdc-2010-mid --seeds 5
       firstflight replay run --crawl 2026-11 --population ndt-2026-05.csv --population-measured 2026-05
         --population-source "M-Lab NDT, query of docs/populations.md"
+      firstflight replay run --crawl 2026-11 --congestion-control cubic,bbr --pacing off,on
+      firstflight replay run --crawl 2026-11 --loss own,0.01,0.01x4 --competition none,2xbbr@10
     """
     populations = DECIDING
     with one_line(ReplayError, ReleaseError, PopulationError, OSError):
@@ -193,7 +198,7 @@ def run(
         profiles = profiles or profiles_of(populations)
         release = sound_release(settings, crawl)
         recipes = read_recipes(release)
-        cells = plan(recipes, profiles, windows=windows, seeds=seeds, congestion_control=CONGESTION_CONTROL)
+        cells = plan(recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
         lab = find_lab(settings.cache_dir)
         with tqdm(total=len(cells), unit="load", disable=None, desc="replay") as progress:
             result = replay(lab, cells, guests=guests or len(usable_cpus()), progress=progress)

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from reports.replay.conditions import Conditions
 from schema.derived import CELL
 
 if TYPE_CHECKING:
@@ -30,23 +31,24 @@ class Cell:
     profile: Profile
     iw: int
     seed: int
-    congestion_control: str
+    conditions: Conditions
 
     @property
     def id(self) -> str:
         """Short and unique within a replay; no host name of a hostile page reaches the guest."""
-        return f"{self.recipe.visit_id}.{self.profile.id}.{self.iw}.{self.seed}"
+        return f"{self.recipe.visit_id}.{self.profile.id}.{self.iw}.{self.seed}.{self.conditions.id}"
 
     @property
     def random_state(self) -> int:
-        """Where the generators begin: the same for every window, so that cells pair by page, profile and seed."""
+        """Where the generators begin: the same for every window and condition, so that cells pair by page, profile and seed."""
         text = f"{self.recipe.page}|{self.profile.id}|{self.seed}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
     @property
     def virtual_limit_s(self) -> float:
-        """Ten times what the bytes alone need, and a minute: more is a load that hangs."""
-        return 60 + 10 * 8 * self.recipe.response_bytes / self.profile.down_bps
+        """Ten times what the bytes alone need of their share, and a minute: more is a load that hangs."""
+        sharing = 1 + (self.conditions.competition.flows if self.conditions.competition else 0)
+        return 60 + 10 * 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
 
     def command(self, page: int) -> str:
         """As the player takes it; `page` is the recipe's number in its guest."""
@@ -60,13 +62,14 @@ def plan(
     *,
     windows: Sequence[int],
     seeds: int,
-    congestion_control: str,
+    conditions: Sequence[Conditions] = (Conditions(),),
 ) -> list[Cell]:
-    """Every page over every profile at every window with every seed, from 1."""
+    """Every page over every profile under all conditions at every window with every seed, from 1."""
     return [
-        Cell(recipe=recipe, profile=profile, iw=iw, seed=seed, congestion_control=congestion_control)
+        Cell(recipe=recipe, profile=profile, iw=iw, seed=seed, conditions=arm)
         for recipe in recipes
         for profile in profiles
+        for arm in conditions
         for iw in windows
         for seed in range(1, seeds + 1)
     ]
@@ -75,12 +78,14 @@ def plan(
 def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | None) -> dict[str, Any]:
     """A cell as a row of schema.derived.CELL; what was not measured is null."""
     facts = answer or {}
+    if not cell.conditions.competition:
+        facts = facts | {"competition_bytes": None}
     values = {
         "page": cell.recipe.page,
         "visit_id": cell.recipe.visit_id,
         "profile": cell.profile.id,
         "iw": cell.iw,
-        "congestion_control": cell.congestion_control,
+        **cell.conditions.columns(),
         "seed": cell.seed,
         "state": state,
         "reason": reason,

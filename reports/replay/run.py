@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reports.replay.cells import row
+from reports.replay.conditions import Conditions
 from reports.replay.errors import GuestFailed
 from reports.replay.gates import SEGMENT_BYTES, Flight, Gate, gates
 from reports.replay.lab.machine import SILENCE_S, run_guest, usable_cpus
@@ -108,13 +109,13 @@ def replay(
     return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=time.monotonic() - began)
 
 
-def sort_key(one: dict[str, Any]) -> tuple[bytes, bytes, int, bytes, int]:
+def sort_key(one: dict[str, Any]) -> tuple[bytes, bytes, int, tuple[bytes, ...], int]:
     """Bytewise, by what names a cell."""
     return (
         one["page"].encode(),
         one["profile"].encode(),
         one["iw"],
-        one["congestion_control"].encode(),
+        tuple(str(one[name]).encode() for name in Conditions().columns()),
         one["seed"],
     )
 
@@ -205,9 +206,7 @@ def work_through(
             lab,
             {
                 "origins": guest.origins,
-                "windows": sorted(
-                    {BACKGROUND_IW, *(flight.iw for shift in guest.shifts for flight in shift.flights)}
-                ),
+                "windows": windows_of(guest),
                 "shifts": [
                     shift(
                         one.profile,
@@ -229,13 +228,25 @@ def work_through(
     guest.wall_s = time.monotonic() - began
 
 
+def windows_of(guest: Guest) -> list[int]:
+    """Every window that anybody in it sends with: each is a route."""
+    flights = {flight.iw for shift in guest.shifts for flight in shift.flights}
+    rivals = {
+        cell.conditions.competition.iw
+        for shift in guest.shifts
+        for cell in shift.cells
+        if cell.conditions.competition
+    }
+    return sorted({BACKGROUND_IW} | flights | rivals)
+
+
 def load_commands(cells: Sequence[Cell], numbers: dict[int, int]) -> Iterator[str]:
-    """Cells as the player takes them, each under its own congestion control."""
-    control = None
+    """Cells as the player takes them, each under its own conditions."""
+    in_force: list[str] = []
     for cell in cells:
-        if cell.congestion_control != control:
-            control = cell.congestion_control
-            yield f"control {control}"
+        conditions = list(cell.conditions.commands(cell.profile))
+        yield from (line for line in conditions if line not in in_force)
+        in_force = conditions
         yield cell.command(numbers[cell.recipe.visit_id])
 
 

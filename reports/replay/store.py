@@ -101,7 +101,7 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
     return {
         "windows": sorted({cell.iw for cell in cells}),
         "seeds": sorted({cell.seed for cell in cells}),
-        "congestion_control": sorted({cell.congestion_control for cell in cells}),
+        "conditions": [one.columns() for one in dict.fromkeys(cell.conditions for cell in cells)],
         "background_load": cell_plan.BACKGROUND_LOAD,
         "background_sizes": list(cell_plan.BACKGROUND_SIZES),
         "background_iw": 10,

@@ -151,7 +151,7 @@ def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> dict[str, Any]:
     """Forty loads over one profile."""
     generator = random.Random(6928)  # noqa: S311  # the same pages every time, and no secret
     pages = [made_up_page(number, generator) for number in range(1, PAGES + 1)]
-    cells = plan(pages, [profile], windows=WINDOWS, seeds=1, congestion_control="cubic")
+    cells = plan(pages, [profile], windows=WINDOWS, seeds=1)
     with measured() as cost:
         result = replay(lab, cells, guests=1)
     return {

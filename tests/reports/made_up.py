@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from reports.replay.conditions import Conditions
 from schema.derived import CELL
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def cell(
         "visit_id": page + 1,
         "profile": profile,
         "iw": iw,
-        "congestion_control": "cubic",
+        **Conditions(congestion_control="cubic").columns(),
         "seed": seed,
         "state": state,
         "reason": None if state == "done" else "rtt: 71.2 ms instead of 70 ms",

@@ -11,6 +11,7 @@ import pytest
 from reports.evidence import weigh
 from reports.loads import CellsError, loads_of
 from reports.recommend import Recommendation, choose, decide
+from reports.replay.conditions import Competition, Conditions, Loss
 from reports.rule import CANDIDATES, MARGINS, RULE, UNMEASURED, Candidate, Margin, Role, Unmeasured
 from reports.sensitivity import sensitivity
 from schema.derived import CELL
@@ -121,6 +122,24 @@ def test_loss_inside_the_window_is_held_as_a_level() -> None:
     assert found.iw is None
     verdict = next(v for v in found.candidates if v.candidate.segments == 16)
     assert [h.margin.id for h in verdict.harms if h.verdict == "failed"] == ["connections_initial_loss"]
+
+
+@pytest.mark.parametrize(
+    "arm",
+    [
+        Conditions(pacing=True),
+        Conditions(loss=Loss(share=0.0)),
+        Conditions(loss=Loss(share=0.01, burst=4)),
+        Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=10)),
+        Conditions(congestion_control="bbr"),
+    ],
+)
+def test_cells_under_other_conditions_have_no_say(arm: Conditions) -> None:
+    table = cells(gain_percent={10: 0, 16: 4}).to_pylist()
+    others = [{**row, **arm.columns(), "page_ms": row["page_ms"] * row["iw"]} for row in table]
+    both = pa.Table.from_pylist(table + others, schema=CELL)
+    assert recommend(both) == recommend(pa.Table.from_pylist(table, schema=CELL))
+    assert not loads_of(pa.Table.from_pylist(others, schema=CELL), congestion_control="cubic").pages
 
 
 def test_a_p99_without_enough_loads_is_not_measured_and_not_passed() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from reports.profiles import QUEUE_BYTES, Profile
 from reports.replay.cells import Cell
+from reports.replay.conditions import Conditions
 from reports.replay.lab.machine import usable_cpus
 from reports.replay.recipes import Object, Origin, Recipe
 from reports.replay.reproduce import dukkipati
@@ -145,7 +146,7 @@ def both_windows(lab: Lab, center: str, name: str, count: int) -> dict[int, Foun
             profile=network(center, client, number),
             iw=iw,
             seed=1,
-            congestion_control=CONGESTION_CONTROL,
+            conditions=Conditions(congestion_control=CONGESTION_CONTROL),
         )
         for number, client in enumerate(clients)
         for iw in WINDOWS

@@ -69,7 +69,7 @@ def busy(cpu: int) -> Iterator[None]:
 
 def test_forty_cells_with_losses_repeat_to_the_microsecond_beside_a_busy_cpu(lab: Lab) -> None:
     pages = [page(1, h2=False, origins=4), page(2, h2=True, origins=2)]
-    cells = plan(pages, NETWORKS, windows=WINDOWS, seeds=1, congestion_control="cubic")
+    cells = plan(pages, NETWORKS, windows=WINDOWS, seeds=1)
     assert len(cells) == 40
     once = replay(lab, cells, guests=1).rows
     with busy(usable_cpus()[-1]):
@@ -90,6 +90,6 @@ def test_what_red_drops_by_chance_it_drops_in_every_guest(lab: Lab) -> None:
 def test_where_packets_are_lost_the_seed_decides_which(lab: Lab) -> None:
     one = page(1, h2=True, origins=2)
     for network in (RANDOM, BURSTY):
-        cells = plan([one], [network], windows=(10,), seeds=4, congestion_control="cubic")
+        cells = plan([one], [network], windows=(10,), seeds=4)
         rows = replay(lab, cells, guests=1).rows
         assert len({row["page_ms"] for row in rows}) == 4

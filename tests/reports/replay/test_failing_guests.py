@@ -51,7 +51,7 @@ def cells(*, windows: tuple[int, ...] = (3, 10, 16)) -> list[Cell]:
     origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
     one = Object(response_id=1, origin=0, parent=-1, response_bytes=20_000, is_document=True)
     recipe = Recipe(page="a.test", visit_id=1, origins=(origin,), objects=(one,), left_out=0)
-    return plan([recipe], [MID, SLOW], windows=windows, seeds=1, congestion_control="cubic")
+    return plan([recipe], [MID, SLOW], windows=windows, seeds=1)
 
 
 class SignalAt:

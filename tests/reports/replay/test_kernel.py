@@ -128,6 +128,18 @@ def test_a_guest_has_no_room_where_nothing_is_executable(tmp_path: Path) -> None
         (["--crawl", "2026-11", "--iw", "0"], "no list of windows"),
         (["--crawl", "2026-11", "--profiles", "dialup"], "no profile dialup"),
         (["--crawl", "2026-11", "--seeds", "0"], "is not in the range"),
+        (
+            ["--crawl", "2026-11", "--congestion-control", "cubic,quic"],
+            "each must be one of reno, cubic, bbr",
+        ),
+        (["--crawl", "2026-11", "--pacing", "fast"], "each must be on or off"),
+        (["--crawl", "2026-11", "--loss", "1%"], "each must be own, a share up to 0.5"),
+        (["--crawl", "2026-11", "--loss", "0.6"], "each must be own, a share up to 0.5"),
+        (["--crawl", "2026-11", "--loss", "0.01x0.5"], "each must be own, a share up to 0.5"),
+        (["--crawl", "2026-11", "--competition", "2xbbr"], "each must be none, or up to 64 downloads"),
+        (["--crawl", "2026-11", "--competition", "0xbbr@10"], "each must be none, or up to 64 downloads"),
+        (["--crawl", "2026-11", "--competition", "1xquic@10"], "each must be none, or up to 64 downloads"),
+        (["--crawl", "2026-11", "--competition", "1xbbr@251"], "each must be none, or up to 64 downloads"),
     ],
 )
 def test_bad_input_is_one_line_and_a_non_zero_exit(

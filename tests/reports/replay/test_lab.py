@@ -12,6 +12,7 @@ from firstflight.settings import from_environment
 from reports.populations import PROFILES, profile
 from reports.profiles import Profile
 from reports.replay.cells import plan
+from reports.replay.conditions import Conditions
 from reports.replay.gates import SEGMENT_BYTES, Flight, count_flights
 from reports.replay.lab import kernel, player
 from reports.replay.lab.machine import Lab, usable_cpus
@@ -82,7 +83,7 @@ def run(
     guests: int = 1,
     shaper: str = "tbf",
 ) -> Result:
-    cells = plan(recipes, profiles, windows=windows, seeds=seeds, congestion_control="cubic")
+    cells = plan(recipes, profiles, windows=windows, seeds=seeds)
     return replay(lab, cells, guests=guests, silence_s=WALL_S, shaper=shaper)
 
 
@@ -169,7 +170,7 @@ def test_a_host_gets_six_connections_over_http1_and_one_over_http2(lab: Lab) -> 
 
 
 def test_a_guest_that_does_not_end_costs_its_cells_and_nothing_else(lab: Lab) -> None:
-    cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1, congestion_control="cubic")
+    cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1)
     result = replay(lab, cells, guests=1, silence_s=0.1)
     (row,) = result.rows
     assert row["state"] == "failed"
@@ -177,7 +178,8 @@ def test_a_guest_that_does_not_end_costs_its_cells_and_nothing_else(lab: Lab) ->
 
 
 def test_a_guest_that_cannot_start_its_network_says_why(lab: Lab) -> None:
-    cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1, congestion_control="no-such-control")
+    arms = [Conditions(congestion_control="no-such-control")]
+    cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1, conditions=arms)
     (row,) = replay(lab, cells, guests=1, silence_s=WALL_S).rows
     assert row["state"] == "failed"
     assert "the player ended" in row["reason"]

@@ -2,9 +2,10 @@ import pytest
 
 from reports.populations import PROFILES, profile
 from reports.replay.cells import Cell, plan, row
+from reports.replay.conditions import Competition, Conditions, Loss
 from reports.replay.gates import SEGMENT_BYTES, Flight, Gate, count_flights, gates
 from reports.replay.recipes import Object, Origin, Recipe
-from reports.replay.run import judge_cell, share_out
+from reports.replay.run import judge_cell, load_commands, share_out
 from schema.derived import CELL
 
 MID = profile("avgdc-2010-mid")
@@ -18,7 +19,7 @@ def recipe(number: int, size: int = 10_000) -> Recipe:
 
 
 def cells(recipes: list[Recipe]) -> list[Cell]:
-    return plan(recipes, [MID], windows=(3, 10), seeds=2, congestion_control="cubic")
+    return plan(recipes, [MID], windows=(3, 10), seeds=2)
 
 
 def flight(
@@ -109,9 +110,40 @@ def test_cells_pair_by_page_profile_and_seed_over_all_windows() -> None:
 
 
 def test_a_cells_id_is_unique_and_carries_no_host_name() -> None:
-    planned = plan([recipe(1), recipe(2)], PROFILES, windows=(3, 10), seeds=3, congestion_control="cubic")
+    planned = plan([recipe(1), recipe(2)], PROFILES, windows=(3, 10), seeds=3)
     assert len({cell.id for cell in planned}) == len(planned)
     assert not any("test" in cell.id or " " in cell.id for cell in planned)
+
+
+def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others() -> None:
+    varied = [
+        Conditions(),
+        Conditions(congestion_control="bbr"),
+        Conditions(pacing=True),
+        Conditions(loss=Loss(share=0.01)),
+        Conditions(loss=Loss(share=0.01, burst=4)),
+        Conditions(competition=Competition(flows=2, congestion_control="reno", iw=3)),
+    ]
+    planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
+    assert len({cell.id for cell in planned}) == len(varied)
+    assert len({cell.random_state for cell in planned}) == 1
+    assert len({tuple(cell.conditions.columns().values()) for cell in planned}) == len(varied)
+    assert set(Conditions().columns()) <= set(CELL.names)
+
+
+def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
+    varied = [Conditions(), Conditions(pacing=True), Conditions(loss=Loss(share=0.01, burst=4))]
+    planned = plan([recipe(1)], [MID], windows=(3, 10), seeds=1, conditions=varied)
+    told = [line for line in load_commands(planned, {1: 0}) if not line.startswith("cell")]
+    assert told == [
+        "control cubic",
+        "pacing off",
+        "loss 0.000000000 1.000",
+        "rivals 0 10 cubic",
+        "pacing on",
+        "pacing off",
+        "loss 0.010000000 4.000",
+    ]
 
 
 def test_pages_are_shared_out_whole_and_evenly() -> None:

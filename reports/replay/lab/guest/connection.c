@@ -49,7 +49,8 @@ void set_sender(const struct connection *connection, int descriptor) {
     const char *name = connection->control;
     if (name && setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name, strlen(name)) < 0) die(name);
     uint64_t unreached = UINT64_C(1) << 40;
-    if (pacing && setsockopt(descriptor, SOL_SOCKET, SO_MAX_PACING_RATE, &unreached, sizeof unreached) < 0)
+    bool is_paced = pacing && (connection->origin || (connection->flow && connection->size != ENDLESS));
+    if (is_paced && setsockopt(descriptor, SOL_SOCKET, SO_MAX_PACING_RATE, &unreached, sizeof unreached) < 0)
         die("SO_MAX_PACING_RATE");
 }
 

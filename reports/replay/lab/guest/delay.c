@@ -59,6 +59,10 @@ static void set_line(struct line *line, uint64_t seed) {
 
 void set_delay(nanoseconds delay, double share, double burst) {
     one_way = delay;
+    set_losses(share, burst);
+}
+
+void set_losses(double share, double burst) {
     loss = share;
     mean_burst = burst;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) set_line(&lines[i], i);

@@ -2,9 +2,11 @@
  *
  *   pause SECONDS                                              between measurements, where time is not virtual
  *   page PATH                                                  read a recipe; pages count from 0
- *   control NAME                                               congestion control of what servers send from now on
+ *   control NAME                                               congestion control of what origins send from now on
  *   pacing on|off                                              of the same
  *   delay ONE_WAY_US LOSS MEAN_BURST                           of the lines either way; LOSS as a share
+ *   loss LOSS MEAN_BURST                                       of the same, their delay as it is
+ *   rivals FLOWS IW CONTROL                                    downloads beside the pages from now on
  *   cell ID PAGE IW SEED FLOWS_PER_SECOND SECONDS_AT_MOST      load a page
  *   flight ID HOST IW BYTES                                    one response on an idle network, each packet's arrival
  *   flow BEGINS_US HOST IW up|down CONTROL|- REQUEST_BYTES RESPONSE_BYTES
@@ -30,17 +32,20 @@ static void run_cell(const char *id, struct page *page, int iw, uint64_t seed, d
     failure = NULL;
     nanoseconds began = rest();
     seed_losses(seed);
+    begin_rivals();
     begin_background(seed, 1, flows, began);
     nanoseconds start = began + WARM_UP + (nanoseconds)(next_random() % SECOND);
     nanoseconds deadline = start + (nanoseconds)(at_most * (double)SECOND);
     bool loading = false;
     uint64_t drops = 0;
+    int64_t rivals_before = 0;
     nanoseconds set = 0;
     for (;;) {
         nanoseconds time = now();
         if (!loading && time >= start) {
             loading = true;
             drops = bottleneck_drops();
+            rivals_before = rivals_received();
             begin_load(page, iw, time);
         }
         if ((loading && load_is_done()) || failure) break;
@@ -53,14 +58,14 @@ static void run_cell(const char *id, struct page *page, int iw, uint64_t seed, d
     if (failure)
         printf("@{\"cell\": \"%s\", \"failed\": \"%s\"}\n", id, failure);
     else
-        print_load(id, bottleneck_drops() - drops);
+        print_load(id, bottleneck_drops() - drops, rivals_received() - rivals_before);
     close_all();
 }
 
 /* False if it is none. */
 static bool obey(char *line) {
     char id[128], path[3000];
-    int index, iw, host;
+    int index, iw, host, flows_beside;
     long bytes;
     uint64_t seed;
     double flows, at_most, delay_us, loss, burst;
@@ -74,6 +79,10 @@ static bool obey(char *line) {
         run_flight(id, host, iw, bytes);
     } else if (sscanf(line, "delay %lf %lf %lf", &delay_us, &loss, &burst) == 3) {
         set_delay((nanoseconds)(delay_us * 1e3), loss, burst);
+    } else if (sscanf(line, "loss %lf %lf", &loss, &burst) == 2) {
+        set_losses(loss, burst);
+    } else if (sscanf(line, "rivals %d %d %127s", &flows_beside, &iw, id) == 3) {
+        set_rivals(flows_beside, iw, id);
     } else if (sscanf(line, "pause %lf", &at_most) == 1) {
         set_pause((nanoseconds)(at_most * (double)SECOND));
     } else if (sscanf(line, "control %127s", id) == 1) {

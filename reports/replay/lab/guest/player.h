@@ -22,6 +22,7 @@ enum {
     BACKGROUND_IW = 10,          /* today's window (RFC 6928) */
     REQUEST_BYTES = 400,         /* of what is no page's: about Chromium's */
 };
+#define ENDLESS (INT64_C(1) << 50) /* size of a rival's response */
 
 /* Objects that are no part of a page. */
 enum { HELLO = -1, BACKGROUND = -2, SAMPLE = -3, FLOW = -4 };
@@ -122,6 +123,7 @@ uint32_t upload_address(int window);
 /* delay.c: the delay lines and their losses */
 void find_delay_line(int which);
 void set_delay(nanoseconds delay, double share, double burst);
+void set_losses(double share, double burst);
 void seed_losses(uint64_t seed);
 void lose_nothing(void);
 
@@ -165,7 +167,7 @@ void connection_is_ready(struct connection *connection);
 void response_began(int object, nanoseconds time);
 void response_ended(struct connection *connection, int object, nanoseconds time);
 struct object *object_at(int index);
-void print_load(const char *id, uint64_t drops);
+void print_load(const char *id, uint64_t drops, int64_t rivals_bytes);
 
 /* race.c: flows beside each other on an otherwise idle network */
 void run_flight(const char *id, int host, int iw, long bytes);
@@ -177,3 +179,8 @@ void begin_background(uint64_t seed, int host, double flows_per_second, nanoseco
 nanoseconds next_arrival(void);
 void arrive(nanoseconds time);
 uint64_t next_random(void);
+
+/* rivals.c: downloads without end beside the page */
+void set_rivals(int flows, int iw, const char *control);
+void begin_rivals(void);
+int64_t rivals_received(void);

@@ -25,6 +25,7 @@ void accept_one(int listener) {
     connection->server = server;
     if (connection->origin && connection->origin->h2)
         set_option(server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, H2_BATCH_BYTES);
+    if (connection->size == ENDLESS) set_option(server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, ZEROS);
     struct tcp_info info;
     get_info(server, &info);
     connection->snd_cwnd = info.tcpi_snd_cwnd;

@@ -101,9 +101,9 @@ static int listen_here(int index) {
     return listener;
 }
 
-/* Of all that servers accept from now on. */
+/* Of all that origins accept from now on; the background stays with Linux's default. */
 void set_congestion_control(const char *name) {
-    for (int i = 1; i < host_count; i++)
+    for (int i = 2; i < host_count; i++)
         if (setsockopt(hosts[i].listener, IPPROTO_TCP, TCP_CONGESTION, name, strlen(name)) < 0) die(name);
 }
 

@@ -1,0 +1,88 @@
+"""Conditions: what may be varied of a load beside its network, its window and its seed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reports.replay.lab.kernel import CONFIG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reports.profiles import Profile
+
+CONGESTION_CONTROLS = (
+    "reno",
+    *(
+        name.lower()
+        for name in re.findall(r"^CONFIG_TCP_CONG_(\w+)=y$", CONFIG.read_text(encoding="utf-8"), re.MULTILINE)
+        if name != "ADVANCED"
+    ),
+)
+"""Those of the guest's kernel: Reno is in every one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loss:
+    """Packets that are lost on the way, each way, whatever the queue does."""
+
+    share: float
+    burst: float = 1.0
+    """Packets that are lost together, in the mean, in runs of geometric length; 1: each by itself."""
+
+    def __str__(self) -> str:
+        """As it is given on the command line."""
+        return f"{self.share:g}x{self.burst:g}" if self.burst > 1 else f"{self.share:g}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Competition:
+    """Downloads without end that share the bottleneck with the page: they begin with the background, before it."""
+
+    flows: int
+    congestion_control: str
+    iw: int
+
+    def __str__(self) -> str:
+        """As it is given on the command line."""
+        return f"{self.flows}x{self.congestion_control}@{self.iw}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conditions:
+    """One arm of a replay; as it stands here, the arm that the recommendation rests on."""
+
+    congestion_control: str = "cubic"
+    """Of the page's servers: Linux's default, and so what most servers run."""
+    pacing: bool = False
+    """Whether the page's servers pace what they send."""
+    loss: Loss | None = None
+    """In place of the network's own; None: its own."""
+    competition: Competition | None = None
+
+    @property
+    def id(self) -> str:
+        """Unique among conditions; part of a cell's id."""
+        pacing = "paced" if self.pacing else "bursts"
+        return f"{self.congestion_control}.{pacing}.{self.loss or 'own'}.{self.competition or 'alone'}"
+
+    def columns(self) -> dict[str, Any]:
+        """Their part of a cell's row."""
+        return {
+            "congestion_control": self.congestion_control,
+            "pacing": self.pacing,
+            "loss": self.loss and self.loss.share,
+            "loss_burst": self.loss and self.loss.burst,
+            "competition": self.competition and str(self.competition),
+        }
+
+    def commands(self, profile: Profile) -> Iterator[str]:
+        """As the player takes them; each stays in force until the next of its kind."""
+        yield f"control {self.congestion_control}"
+        yield f"pacing {'on' if self.pacing else 'off'}"
+        loss = self.loss or Loss(share=profile.loss, burst=profile.loss_burst)
+        yield f"loss {loss.share:.9f} {loss.burst:.3f}"
+        rivals = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
+        yield f"rivals {rivals.flows} {rivals.iw} {rivals.congestion_control}"

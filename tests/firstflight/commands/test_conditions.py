@@ -1,0 +1,38 @@
+import pytest
+
+from firstflight.commands.conditions import arms, read_competition, read_loss
+from reports.replay.conditions import Competition, Conditions, Loss
+
+
+@pytest.mark.parametrize(
+    ("word", "loss"),
+    [
+        ("own", None),
+        ("0", Loss(share=0)),
+        ("0.01", Loss(share=0.01)),
+        (".5", Loss(share=0.5)),
+        ("0.01x4", Loss(share=0.01, burst=4)),
+        ("0.001x2.5", Loss(share=0.001, burst=2.5)),
+    ],
+)
+def test_a_loss_is_read_as_it_is_written(word: str, loss: Loss | None) -> None:
+    assert read_loss(word) == loss
+    assert loss is None or read_loss(str(loss)) == loss
+
+
+def test_a_competition_is_read_as_it_is_written() -> None:
+    two = Competition(flows=2, congestion_control="bbr", iw=10)
+    assert read_competition("2xbbr@10") == two
+    assert read_competition(str(two)) == two
+    assert read_competition("none") is None
+
+
+def test_every_combination_is_an_arm_and_the_first_is_that_of_the_defaults() -> None:
+    found = arms(
+        congestion_control=("cubic", "bbr"),
+        pacing=(False, True),
+        loss=(None, Loss(share=0.01)),
+        competition=(None,),
+    )
+    assert len(set(found)) == 8
+    assert found[0] == Conditions()
