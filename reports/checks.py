@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,8 +28,13 @@ class Check:
     sentence: str
 
 
-def checks(evidence: Evidence, gains: Mapping[int, Interval | None], rule: Rule) -> tuple[Check, ...]:
-    """All of them; `gains` are those over the incumbent, of candidates not shown to be harmful."""
+def checks(
+    evidence: Evidence, gains: Mapping[int, Interval | None], rule: Rule, *, untold: int | None
+) -> tuple[Check, ...]:
+    """All of them; `gains` are those over the incumbent, of candidates not shown to be harmful.
+
+    `untold` is the window that would be the answer if its harms, which the loads cannot tell, were none.
+    """
     return (
         _incumbent(evidence),
         _coverage(evidence, rule),
@@ -36,6 +42,7 @@ def checks(evidence: Evidence, gains: Mapping[int, Interval | None], rule: Rule)
         _seeds(evidence, rule),
         _aa(evidence, rule),
         _power(gains, rule),
+        _harm_power(untold),
     )
 
 
@@ -100,14 +107,22 @@ def _aa(evidence: Evidence, rule: Rule) -> Check:
         value, passed = None, False
         sentence = f"The A/A gate could not be held: {evidence.aa}."
     else:
-        value, under_loss = evidence.aa
-        passed = abs(value) <= tolerance
-        differs = f"{value:+.2f}".replace("-", "\u2212")
+        found = evidence.aa
+        value, chance = found.deviation_percent, found.chance_percent
+        # The bound holds where chance could not have kept it, nor broken it.
+        passed = abs(value) <= tolerance and chance <= tolerance
+        more = math.ceil(found.seeds * (chance / tolerance) ** 2)
         sentence = (
-            f"IW {rule.permanent_incumbent} against itself with other seeds differs by {differs} % over "
-            f"{under_loss} pairs of page and network under loss; the rule allows ±{tolerance:g} %"
-            + ("." if passed else ": chance alone moves page times by more, so more seeds are needed.")
-        )
+            f"IW {rule.permanent_incumbent} against itself with other seeds differs by {value:+.2f} % over "
+            f"{found.pairs} pairs of page and network under loss, where chance alone moves it by ±{chance:.2f} %; "
+            f"the rule allows ±{tolerance:g} %"
+        ).replace("-", "\u2212")
+        if chance > tolerance:
+            sentence += (
+                f": too few loads to tell, about {more} seeds of each page would do instead of {found.seeds}."
+            )
+        else:
+            sentence += "." if passed else ": more than chance explains."
     return Check(
         id="aa", title=title, value=value, limit=tolerance, unit="%", passed=passed, sentence=sentence
     )
@@ -133,4 +148,19 @@ def _power(gains: Mapping[int, Interval | None], rule: Rule) -> Check:
         f"the rule asks for ±{rule.maximum_half_width_pp:g} pp or better."
         if straddling
         else f"No gain that could still decide straddles {rule.worthwhile_percent:g} %.",
+    )
+
+
+def _harm_power(untold: int | None) -> Check:
+    """A bound that the loads cannot tell is neither kept nor broken: what hangs on it is not decided."""
+    return Check(
+        id="harm_power",
+        title="candidates that only bounds which the loads cannot tell keep from being the answer",
+        value=int(untold is not None),
+        limit=0,
+        unit="windows",
+        passed=untold is None,
+        sentence="The answer hangs on no harm bound that the loads cannot tell."
+        if untold is None
+        else f"IW {untold} would be the answer, but the loads are too few to tell its harm from its bounds.",
     )

@@ -5,16 +5,18 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from reports.harm import TooFewLoads, aa_deviation, gain, harm
+from reports.harm import TooFewLoads, aa, gain, harm
 from reports.rule import CANDIDATES, RULE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from reports.bootstrap import Estimate
-    from reports.harm import Gain
+    from reports.harm import Against, Gain, Harm
     from reports.loads import Loads
     from reports.rule import Candidate, Role, Rule
+
+ORDINARY = "ordinary"
+"""The cells that a gain is measured in."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,10 +32,9 @@ class Evidence:
     """Harm is held against each, gain against the first."""
     gains: Mapping[tuple[int, int], Gain | str]
     """By (window, window it is compared with)."""
-    harms: Mapping[tuple[str, int, int], Estimate | str]
-    """By (margin, candidate, incumbent)."""
-    aa: tuple[float, int] | str
-    """Deviation in percent, and the (page, profile)s under loss."""
+    harms: Mapping[tuple[str, int, int], Mapping[str, Harm | str]]
+    """By (margin, candidate, incumbent), then by the condition that it was asked in."""
+    aa: Against | str
     pages: int
     seeds: int
     coverage_percent: float
@@ -63,15 +64,19 @@ def weigh(
         incumbents=incumbents,
         gains=gains,
         harms={
-            (margin.id, candidate.segments, incumbent): _or_reason(
-                harm, loads, margin, candidate.segments, incumbent, populations[margin.population], rule
-            )
+            (margin.id, candidate.segments, incumbent): {
+                ORDINARY: _or_reason(
+                    harm, loads, margin, candidate.segments, incumbent, populations[margin.population], rule
+                )
+            }
             for margin in rule.margins
             for candidate in candidates
             for incumbent in incumbents
             if candidate.segments != incumbent
         },
-        aa=_or_reason(aa_deviation, loads, rule.permanent_incumbent, populations["average"]),
+        aa=_or_reason(
+            aa, loads, rule.permanent_incumbent, populations["average"], confidence=rule.confidence
+        ),
         pages=min((found.pages for found in paired), default=0),
         seeds=min((found.seeds for found in paired), default=0),
         coverage_percent=loads.least_coverage_percent,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from reports.bootstrap import (
     Estimate,
     Floats,
+    Interval,
     bootstrap,
     bootstrap_quantile_ratio,
     hodges_lehmann,
@@ -18,7 +21,7 @@ from reports.bootstrap import (
 from reports.loads import Loads, complete
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from reports.bootstrap import Mask
     from reports.rule import Margin, Measure, Rule
@@ -51,6 +54,46 @@ class Gain:
     """Hodges-Lehmann over the pages' own gains: the shape, whatever the tails."""
     p_value: float
     """Wilcoxon signed rank over the pages' own gains."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Harm:
+    """What `margin` bounds, in its unit: the candidate's worsening over the incumbent, or a level."""
+
+    estimate: Estimate
+    silent_loads: float | None = None
+    """Independent loads without one event of the candidate's, where there was none at all: the bootstrap sees no
+    width then, and knows nothing of what the next load would have."""
+    others_silent_loads: float | None = None
+    """The same of the incumbent, where its share was taken off."""
+    incumbents_level: Harm | None = None
+    """Of a level."""
+    over_incumbent: Harm | None = None
+    """The candidate's level less the incumbent's."""
+
+    def is_broken_by_incumbent(self, limit: float) -> bool:
+        """Such a level says something of networks and pages, not of the candidate."""
+        return self.incumbents_level is not None and self.incumbents_level.estimate.value >= limit
+
+    def interval(self, confidence: float) -> Interval:
+        """Two-sided, in percent or percentage points."""
+        found = self.estimate.interval(confidence)
+        return Interval(
+            found.estimate,
+            found.lower - unseen_percent(self.others_silent_loads, confidence),
+            found.upper + unseen_percent(self.silent_loads, confidence),
+        )
+
+
+def unseen_percent(silent_loads: float | None, confidence: float) -> float:
+    """Upper end of a share of which so many loads had nothing (Clopper and Pearson; about 3.7 in so many).
+
+    It holds whatever the share is of in a load, since no load can have more than all of it.
+
+    >>> round(unseen_percent(100, 0.95), 2), unseen_percent(None, 0.95)
+    (3.62, 0.0)
+    """
+    return 0.0 if silent_loads is None else 100 * (1 - ((1 - confidence) / 2) ** (1 / silent_loads))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -115,19 +158,20 @@ def gain(loads: Loads, candidate: int, against: int, population: Mapping[str, fl
 
 def harm(
     loads: Loads, margin: Margin, candidate: int, against: int, population: Mapping[str, float], rule: Rule
-) -> Estimate:
+) -> Harm:
     """The worsening that `margin` bounds, in its unit; raises TooFewLoads where the sample cannot tell."""
     if margin.measure in SHARES:
         return _share_harm(loads, margin, candidate, against, population, rule)
     pair = _pair(loads, candidate, against, population, ("page_ms",))
     mine, theirs = (side["page_ms"] for side in pair.sides)
     if margin.measure == "page_time_mean":
-        return bootstrap(
-            _weighted(pair, mine, theirs),
-            pair.mask,
-            lambda means: 100 * (means[:, 0] / means[:, 1] - 1),
-            replicates=rule.replicates,
-            seed=rule.bootstrap_seed,
+        return Harm(
+            estimate=_bootstrap(
+                pair,
+                rule,
+                _weighted(pair, mine, theirs),
+                lambda means: 100 * (means[:, 0] / means[:, 1] - 1),
+            )
         )
     share = QUANTILES[margin.measure]
     loads_in_pair = int(pair.mask.sum() * (pair.weights > 0).sum())
@@ -144,28 +188,63 @@ def harm(
         replicates=rule.replicates,
         seed=rule.bootstrap_seed,
     )
-    return Estimate(100 * (ratio.value - 1), 100 * (ratio.replicates - 1))
+    return Harm(estimate=Estimate(100 * (ratio.value - 1), 100 * (ratio.replicates - 1)))
+
+
+def _bootstrap(pair: _Pair, rule: Rule, columns: Floats, statistic: Callable[[Floats], Floats]) -> Estimate:
+    return bootstrap(columns, pair.mask, statistic, replicates=rule.replicates, seed=rule.bootstrap_seed)
 
 
 def _share_harm(
     loads: Loads, margin: Margin, candidate: int, against: int, population: Mapping[str, float], rule: Rule
-) -> Estimate:
+) -> Harm:
     part, whole = SHARES[margin.measure]
     pair = _pair(loads, candidate, against, population, (part, whole))
-    mine, theirs = pair.sides
-    columns = _weighted(pair, mine[part], mine[whole], theirs[part], theirs[whole])
+    columns = _weighted(pair, *(side[name] for side in pair.sides for name in (part, whole)))
+    silent = [_silent_loads(pair, side[part]) for side in pair.sides]
 
-    def percentage_points(means: Floats) -> Floats:
-        level = 100 * means[:, 0] / means[:, 1]
-        return level if margin.is_level else level - 100 * means[:, 2] / means[:, 3]
+    def level(side: int) -> Harm:
+        at = 2 * side
+        estimate = _bootstrap(pair, rule, columns, lambda means: 100 * means[:, at] / means[:, at + 1])
+        return Harm(estimate=estimate, silent_loads=silent[side])
 
-    return bootstrap(
-        columns, pair.mask, percentage_points, replicates=rule.replicates, seed=rule.bootstrap_seed
+    worsening = Harm(
+        estimate=_bootstrap(
+            pair,
+            rule,
+            columns,
+            lambda means: 100 * (means[:, 0] / means[:, 1] - means[:, 2] / means[:, 3]),
+        ),
+        silent_loads=silent[0],
+        others_silent_loads=silent[1],
     )
+    if not margin.is_level:
+        return worsening
+    return dataclasses.replace(level(0), incumbents_level=level(1), over_incumbent=worsening)
 
 
-def aa_deviation(loads: Loads, iw: int, population: Mapping[str, float]) -> tuple[float, int]:
-    """IW against itself: the deviation in percent of odd from even seeds, and the (page, profile)s with loss.
+def _silent_loads(pair: _Pair, events: Floats) -> float | None:
+    """Loads, where none of them has an event; a profile that weighs most is what could hide most."""
+    counted = pair.weights > 0
+    if (events[pair.mask][:, counted] > 0).any():
+        return None
+    return float(pair.mask.sum() / pair.weights.max())
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Against:
+    """One window against itself."""
+
+    deviation_percent: float
+    chance_percent: float
+    """How far chance alone moves it: half of its interval, from the spread of each page's seeds."""
+    pairs: int
+    """Of page and profile, under loss."""
+    seeds: int
+
+
+def aa(loads: Loads, iw: int, population: Mapping[str, float], *, confidence: float) -> Against:
+    """Odd against even seeds of every page and profile under loss.
 
     The same seed would agree to the microsecond and prove nothing; loads without loss have no chance
     in them and would only dilute it.
@@ -184,4 +263,13 @@ def aa_deviation(loads: Loads, iw: int, population: Mapping[str, float]) -> tupl
         raise TooFewLoads("no page was loaded under loss with two seeds")
     weights = np.broadcast_to(loads.weights(population), usable.shape)[usable]
     even, odd = (np.nanmean(times[..., half::2][usable], axis=1) for half in (0, 1))
-    return float(100 * ((weights @ odd) / (weights @ even) - 1)), int(usable.sum())
+    loads_each = [known[..., half::2][usable].sum(axis=1) for half in (0, 1)]
+    variance = np.nanvar(times[usable], axis=1, ddof=1) * (1 / loads_each[0] + 1 / loads_each[1])
+    base = float(weights @ even)
+    normal = NormalDist().inv_cdf((1 + confidence) / 2)
+    return Against(
+        deviation_percent=100 * (float(weights @ odd) / base - 1),
+        chance_percent=100 * normal * math.sqrt(float(weights**2 @ variance)) / base,
+        pairs=int(usable.sum()),
+        seeds=int(known[usable].sum(axis=1).min()),
+    )

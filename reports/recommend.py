@@ -4,39 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from reports.bootstrap import Interval, holm
 from reports.checks import Check, checks
-from reports.rule import RULE, UNMEASURED, Candidate, Margin, Rule
+from reports.harm_verdicts import HarmVerdict, judge
+from reports.rule import RULE, UNMEASURED, Candidate, Rule
+from reports.wording import spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from reports.evidence import Evidence
     from reports.harm import Gain
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class HarmVerdict:
-    """One margin, asked of one candidate against one incumbent."""
-
-    margin: Margin
-    against: int
-    worsening: Interval | None
-    verdict: Literal["passed", "failed", "not measured"]
-    reason: str | None
-    """Why it was not measured."""
-
-    @property
-    def permits(self) -> bool:
-        """Whether the candidate may stand: what was not measured stops it only where it is required."""
-        return self.verdict == "passed" or (self.verdict == "not measured" and not self.margin.is_required)
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the harm is beyond doubt, rather than not ruled out."""
-        return self.worsening is not None and self.worsening.lower >= self.margin.limit
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,14 +117,6 @@ def decide(evidence: Evidence, *, rule: Rule = RULE) -> Recommendation:
         for window in windows
     }
     verdicts = _verdicts(evidence, rule, gains, harms, surpassed)
-    # More pages could still bring in a candidate whose harm is merely not ruled out.
-    open_gains = {
-        window: gains.get((window, incumbent))
-        for window in windows
-        if not any(verdict.is_shown for verdict in harms[window])
-    }
-    held = checks(evidence, open_gains, rule)
-    failed = [check.sentence for check in held if not check.passed]
     chosen = choose(
         windows,
         incumbent=incumbent,
@@ -152,6 +124,23 @@ def decide(evidence: Evidence, *, rule: Rule = RULE) -> Recommendation:
         lower_gain=lower_gain,
         worthwhile_percent=rule.worthwhile_percent,
     )
+    hopeful = {window for window in windows if all(harm.could_permit for harm in harms[window])}
+    could_be_chosen = choose(
+        windows,
+        incumbent=incumbent,
+        admissible=hopeful,
+        lower_gain=lower_gain,
+        worthwhile_percent=rule.worthwhile_percent,
+    )
+    # More pages could still bring in a candidate whose harm is merely not ruled out.
+    open_gains = {
+        window: gains.get((window, incumbent))
+        for window in windows
+        if not any(verdict.is_shown for verdict in harms[window])
+    }
+    untold = could_be_chosen if could_be_chosen != chosen else None
+    held = checks(evidence, open_gains, rule, untold=untold)
+    failed = [check.sentence for check in held if not check.passed]
     iw = None if failed else chosen
     reasons = failed or _reasons(iw, verdicts, incumbent, gains, rule)
     return Recommendation(
@@ -170,31 +159,12 @@ def _interval(found: Gain | str, rule: Rule) -> Interval | None:
 
 
 def _harms(evidence: Evidence, window: int, rule: Rule) -> tuple[HarmVerdict, ...]:
-    verdicts = []
-    for margin in rule.margins:
-        for incumbent in evidence.incumbents:
-            if incumbent == window:
-                continue
-            found = evidence.harms[margin.id, window, incumbent]
-            if isinstance(found, str):
-                verdicts.append(
-                    HarmVerdict(
-                        margin=margin, against=incumbent, worsening=None, verdict="not measured", reason=found
-                    )
-                )
-                continue
-            interval = found.interval(rule.confidence)
-            verdicts.append(
-                HarmVerdict(
-                    margin=margin,
-                    against=incumbent,
-                    worsening=interval,
-                    # Non-inferiority: shown not to be worse by the margin, not merely not shown to be worse.
-                    verdict="passed" if interval.upper < margin.limit else "failed",
-                    reason=None,
-                )
-            )
-    return tuple(verdicts)
+    return tuple(
+        judge(margin, incumbent, evidence.harms[margin.id, window, incumbent], rule)
+        for margin in rule.margins
+        for incumbent in evidence.incumbents
+        if incumbent != window
+    )
 
 
 def _verdicts(
@@ -242,7 +212,7 @@ def _sentence(verdict: CandidateVerdict, incumbent: int, rule: Rule) -> str:
     saves = f"IW {window} {_saves(verdict.gain_percent)} of page time against IW {incumbent}"
     if not verdict.is_worthwhile:
         return f"{saves}: the lower bound of the gain is below {rule.worthwhile_percent:g} %."
-    stops = [_stop(harm) for harm in verdict.harms if not harm.permits]
+    stops = [harm.stop for harm in verdict.harms if not harm.permits]
     if stops:
         more = f" ({len(stops) - 1} more bounds do not hold)" if len(stops) > 1 else ""
         return f"{saves}, but is not admissible: {stops[0]}{more}."
@@ -258,27 +228,6 @@ def _saves(gain: Interval) -> str:
     if gain.upper < 0:
         return f"costs {spell(Interval(-gain.estimate, -gain.upper, -gain.lower), '%')}"
     return f"saves {spell(gain, '%')}"
-
-
-def _stop(harm: HarmVerdict) -> str:
-    if harm.worsening is None:
-        return f"{harm.margin.title} could not be measured ({harm.reason})"
-    kind = "a level of" if harm.margin.is_level else "worse by"
-    return (
-        f"{harm.margin.title}, {kind} {spell(harm.worsening, harm.margin.unit)}, "
-        f"is not shown to stay below {harm.margin.limit:g} {harm.margin.unit}"
-    )
-
-
-def spell(interval: Interval, unit: str) -> str:
-    """An interval for a sentence.
-
-    >>> spell(Interval(2.345, 1.0, 3.5), "%")
-    '2.35 % [1.00, 3.50]'
-    """
-    return f"{interval.estimate:.2f} {unit} [{interval.lower:.2f}, {interval.upper:.2f}]".replace(
-        "-", "\u2212"
-    )
 
 
 def _reasons(

@@ -22,7 +22,14 @@ class Variant:
 
 
 def _margins(rule: Rule, factor: float) -> Rule:
-    margins = tuple(dataclasses.replace(margin, limit=factor * margin.limit) for margin in rule.margins)
+    margins = tuple(
+        dataclasses.replace(
+            margin,
+            limit=factor * margin.limit,
+            worsening_limit=None if margin.worsening_limit is None else factor * margin.worsening_limit,
+        )
+        for margin in rule.margins
+    )
     return dataclasses.replace(rule, margins=margins)
 
 

@@ -1,6 +1,24 @@
-"""The standing texts of a report: what its words mean, and what it does not say. Each is true of every edition."""
+"""The standing texts of a report, each true of every edition, and how its sentences spell an interval."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reports.bootstrap import Interval
+
+
+def spell(interval: Interval, unit: str) -> str:
+    """An interval for a sentence.
+
+    >>> from reports.bootstrap import Interval
+    >>> spell(Interval(2.345, 1.0, 3.5), "%")
+    '2.35 % [1.00, 3.50]'
+    """
+    return f"{interval.estimate:.2f} {unit} [{interval.lower:.2f}, {interval.upper:.2f}]".replace(
+        "-", "\u2212"
+    )
+
 
 GLOSSARY: dict[str, str] = {
     "segment": "one TCP segment; a full one carries MSS bytes of payload",

@@ -32,13 +32,14 @@ def cells(
     spread_percent: float = 0.2,
     profiles: tuple[str, ...] = ("cable", "slow"),
     refused: frozenset[tuple[str, int, int]] = frozenset(),
+    draw: int = 2026,
 ) -> pa.Table:
     """Cells in which IW w saves `gain_percent[w]` of a page's time at IW 10, give or take.
 
     `spread_percent` is how much pages differ in their gain, `noise_percent` how much seeds do.
     `refused` names (page, iw, seed)s.
     """
-    rng = random.Random(2026)
+    rng = random.Random(draw)
     rows = []
     for page in range(pages):
         base_ms = 400 + 150 * page
