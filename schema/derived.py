@@ -74,6 +74,11 @@ CELL = pa.schema(
             "downloads without end beside the page, as FLOWSxCONTROL@IW; null: none",
             nullable=True,
         ),
+        field(
+            "think",
+            pa.string(),
+            "recorded (servers took as long to begin an answer as the crawl recorded, where that is known) or none",
+        ),
         field("seed", pa.int64(), "seed of the cell's start phase and of its background traffic"),
         field(
             "state",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reports.replay.conditions import CONGESTION_CONTROLS, Competition, Conditions, Loss
+from reports.replay.conditions import CONGESTION_CONTROLS, THINK, Competition, Conditions, Loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +48,11 @@ def read_control(word: str) -> str:
 def read_pacing(word: str) -> bool:
     """On or off."""
     return bool(("off", "on").index(word))
+
+
+def read_think(word: str) -> bool:
+    """As recorded, or none."""
+    return bool(THINK.index(word))
 
 
 def read_loss(word: str) -> Loss | None:
@@ -116,6 +121,14 @@ OPTIONS = (
         show_default=True,
         help="Downloads without end beside the page.",
     ),
+    click.option(
+        "--think",
+        callback=each(read_think, " or ".join(THINK)),
+        metavar="none|recorded,...",
+        default="none",
+        show_default=True,
+        help="What servers take to begin an answer: nothing, or as long as the crawl recorded.",
+    ),
 )
 
 
@@ -132,9 +145,12 @@ def arms(
     pacing: tuple[bool, ...],
     loss: tuple[Loss | None, ...],
     competition: tuple[Competition | None, ...],
+    think: tuple[bool, ...],
 ) -> list[Conditions]:
     """Every combination."""
     return [
-        Conditions(congestion_control=control, pacing=paced, loss=lost, competition=rivals)
-        for control, paced, lost, rivals in itertools.product(congestion_control, pacing, loss, competition)
+        Conditions(congestion_control=control, pacing=paced, loss=lost, competition=rivals, think=thinking)
+        for control, paced, lost, rivals, thinking in itertools.product(
+            congestion_control, pacing, loss, competition, think
+        )
     ]

@@ -46,9 +46,10 @@ class Cell:
 
     @property
     def virtual_limit_s(self) -> float:
-        """Ten times what the bytes alone need of their share, and a minute: more is a load that hangs."""
+        """Ten times what the bytes alone need of their share, all thinking, and a minute: more is a load that hangs."""
         sharing = 1 + (self.conditions.competition.flows if self.conditions.competition else 0)
-        return 60 + 10 * 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
+        thought = sum(one.think_us or 0 for one in self.recipe.objects) if self.conditions.think else 0
+        return 60 + thought / 1e6 + 10 * 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
 
     def command(self, page: int) -> str:
         """As the player takes it; `page` is the recipe's number in its guest."""

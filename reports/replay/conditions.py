@@ -23,6 +23,9 @@ CONGESTION_CONTROLS = (
 )
 """Those of the guest's kernel: Reno is in every one."""
 
+THINK = ("none", "recorded")
+"""Whether servers think, in words."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Loss:
@@ -61,12 +64,17 @@ class Conditions:
     loss: Loss | None = None
     """In place of the network's own; None: its own."""
     competition: Competition | None = None
+    think: bool = False
+    """Whether servers think before they answer, as long as the crawl recorded."""
 
     @property
     def id(self) -> str:
         """Unique among conditions; part of a cell's id."""
         pacing = "paced" if self.pacing else "bursts"
-        return f"{self.congestion_control}.{pacing}.{self.loss or 'own'}.{self.competition or 'alone'}"
+        return (
+            f"{self.congestion_control}.{pacing}.{self.loss or 'own'}.{self.competition or 'alone'}"
+            f".{THINK[self.think]}"
+        )
 
     def columns(self) -> dict[str, Any]:
         """Their part of a cell's row."""
@@ -76,6 +84,7 @@ class Conditions:
             "loss": self.loss and self.loss.share,
             "loss_burst": self.loss and self.loss.burst,
             "competition": self.competition and str(self.competition),
+            "think": THINK[self.think],
         }
 
     def commands(self, profile: Profile) -> Iterator[str]:
@@ -85,4 +94,5 @@ class Conditions:
         loss = self.loss or Loss(share=profile.loss, burst=profile.loss_burst)
         yield f"loss {loss.share:.9f} {loss.burst:.3f}"
         rivals = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
+        yield f"thinking {'on' if self.think else 'off'}"
         yield f"rivals {rivals.flows} {rivals.iw} {rivals.congestion_control}"

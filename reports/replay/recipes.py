@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow.parquet as pq
 
 from reports.replay.errors import RecipeError
+from reports.replay.think import think_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -52,6 +53,8 @@ class Object:
     response_bytes: int
     """TCP payload: wire_bytes and what TLS's records add."""
     is_document: bool
+    think_us: int | None = None
+    """What its server took to begin it; None where nobody knows, and then it begins at once."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +81,8 @@ class Recipe:
             for origin in self.origins
         ]
         lines += [
-            f"object {one.origin} {one.parent} {REQUEST_BYTES} {one.response_bytes} {int(one.is_document)}"
+            f"object {one.origin} {one.parent} {REQUEST_BYTES} {one.response_bytes} "
+            f"{int(one.is_document)} {one.think_us or 0}"
             for one in self.objects
         ]
         return "\n".join(lines) + "\n"
@@ -130,6 +134,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
         used[keys[row["id"]]].append(by_connection[row["connection_id"]])
     parents = find_parents(network, {row["id"] for row in kept}, document)
     indexes = {row["id"]: index for index, row in enumerate(kept)}
+    thinking = think_times(connections, network)
     return Recipe(
         page=visit["host"],
         visit_id=visit["id"],
@@ -141,6 +146,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
                 parent=indexes.get(parents[row["id"]], -1),
                 response_bytes=payload(row["wire_bytes"], tls=keys[row["id"]][3]),
                 is_document=row["id"] == document,
+                think_us=thinking[row["id"]],
             )
             for row in kept
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import statistics
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -110,7 +111,7 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "request_bytes": recipe_rules.REQUEST_BYTES,
         "tls": "the bytes of the server's flight and one round trip; no cryptography",
         "tls_record_overhead_bytes": recipe_rules.RECORD_OVERHEAD_BYTES,
-        "think_time": "none",
+        "think_time": "where recorded: from request to first byte, less the quickest TCP handshake with that address",
         "segment_bytes": 1448,
         "receive_window": "16 MB from the client's first acknowledgement on, where a stock Linux client has 64,240 bytes",
         "tcp_slow_start_after_idle": 1,
@@ -138,5 +139,17 @@ def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
         "origins": sum(len(recipe.origins) for recipe in recipes),
         "response_bytes": sum(recipe.response_bytes for recipe in recipes),
         "left_out_responses": sum(recipe.left_out for recipe in recipes),
+        "think_ms": think_facts(recipes),
         "left_out_by_page": {recipe.page: recipe.left_out for recipe in recipes if recipe.left_out},
+    }
+
+
+def think_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
+    """How much servers thought, as far as it is known, whether or not it was replayed."""
+    known = [one.think_us / 1e3 for recipe in recipes for one in recipe.objects if one.think_us is not None]
+    return {
+        "known": len(known),
+        "unknown": sum(len(recipe.objects) for recipe in recipes) - len(known),
+        "median": statistics.median(known) if known else None,
+        "mean": statistics.fmean(known) if known else None,
     }

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.lab
 
 IW = 45
 SEGMENTS = 2_000
+THINK_MS = 100
 SHALLOW = Profile(
     id="shallow",
     version=1,
@@ -46,7 +47,8 @@ LOSSLESS = Conditions(loss=Loss(share=0))
 RIVAL = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=10))
 RIVALS = Conditions(competition=Competition(flows=3, congestion_control="cubic", iw=10))
 BBR_RIVAL = Conditions(competition=Competition(flows=1, congestion_control="bbr", iw=30))
-ARMS = (LOSSY, PACED, BBR, BURSTY, RIVALS, BBR_RIVAL, RIVAL, LOSSLESS, PLAIN)
+THINKING = Conditions(think=True)
+ARMS = (LOSSY, PACED, BBR, BURSTY, RIVALS, BBR_RIVAL, RIVAL, LOSSLESS, THINKING, PLAIN)
 
 Rows = dict[Conditions, dict[str, Any]]
 
@@ -57,6 +59,23 @@ def recipe(segments: int) -> Recipe:
     size = segments * SEGMENT_BYTES
     one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
     return Recipe(page="a.test", visit_id=segments, origins=(origin,), objects=(one,), left_out=0)
+
+
+def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
+    """Small responses; the server thinks about each but the document."""
+    origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=0, tls_after_bytes=0)
+    objects = tuple(
+        Object(
+            response_id=index + 1,
+            origin=0,
+            parent=parent,
+            response_bytes=1_000,
+            is_document=not index,
+            think_us=THINK_MS * 1000 if index else None,
+        )
+        for index, parent in enumerate(parents)
+    )
+    return Recipe(page=f"{visit_id}.test", visit_id=visit_id, origins=(origin,), objects=objects, left_out=0)
 
 
 def load(lab: Lab, arms: Sequence[Conditions]) -> Rows:
@@ -80,9 +99,15 @@ def lab() -> Lab:
 def found(lab: Lab) -> list[dict[str, Any]]:
     """A large page under each of the conditions, a window's worth over a tight queue, losses before a deep one."""
     large = plan([recipe(SEGMENTS)], [SHALLOW], windows=(IW,), seeds=1, conditions=ARMS)
+    pages = [
+        page(1, [-1, 0, 1, 2]),
+        page(2, [-1, 0, 0, 0, 0]),
+        page(3, [-1, 0, 0, 0, 0], h2=True),
+    ]
+    asked = plan(pages, [TIGHT], windows=(10,), seeds=1, conditions=[PLAIN, THINKING])
     lossy = plan([recipe(SEGMENTS)], [DEEP], windows=(IW,), seeds=3, conditions=[LOSSY, BURSTY])
     burst = plan([recipe(IW)], [TIGHT], windows=(IW,), seeds=1, conditions=[PLAIN, PACED])
-    return replay(lab, [*large, *burst, *lossy], guests=1).rows
+    return replay(lab, [*large, *burst, *lossy, *asked], guests=1).rows
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +126,7 @@ def test_the_network_as_it_is_loses_what_its_profile_says(rows: Rows) -> None:
 
 
 def test_pacing_spares_a_tight_queue_the_windows_burst(found: list[dict[str, Any]]) -> None:
-    burst = by_arm([row for row in found if row["profile"] == TIGHT.id])
+    burst = by_arm([row for row in found if row["profile"] == TIGHT.id and row["iw"] == IW])
     assert burst[PLAIN]["bottleneck_drops"] >= 10
     assert burst[PACED]["bottleneck_drops"] == 0
     assert (burst[PLAIN]["connections_initial_loss"], burst[PACED]["connections_initial_loss"]) == (1, 0)
@@ -146,6 +171,16 @@ def test_a_rivals_bytes_and_losses_are_not_the_pages(rows: Rows) -> None:
     for arm in ARMS:
         assert rows[arm]["payload_bytes"] == SEGMENTS * SEGMENT_BYTES
         assert rows[arm]["connections"] == 1
+
+
+@pytest.mark.parametrize(("visit_id", "thoughts"), [(1, 3), (2, 1), (3, 1)])
+def test_servers_think_one_after_another_along_a_chain_and_at_once_beside_each_other(
+    found: list[dict[str, Any]], visit_id: int, thoughts: int
+) -> None:
+    asked = by_arm([row for row in found if row["visit_id"] == visit_id])
+    longer = asked[THINKING]["page_ms"] - asked[PLAIN]["page_ms"]
+    assert longer == pytest.approx(thoughts * THINK_MS, rel=0.02)
+    assert asked[THINKING]["document_ms"] == asked[PLAIN]["document_ms"]
 
 
 def test_the_kernels_congestion_controls_are_known_by_name() -> None:

@@ -101,9 +101,9 @@ def test_a_page_keeps_its_origins_its_order_and_its_sizes(release: WriteRelease)
         "page 2 3",
         "origin h1 0 0",
         "origin h2 3000 540",
-        "object 0 -1 450 2000 1",
-        "object 1 0 450 40066 0",
-        "object 0 1 450 700 0",
+        "object 0 -1 450 2000 1 0",
+        "object 1 0 450 40066 0 0",
+        "object 0 1 450 700 0 0",
     ]
 
 
@@ -120,6 +120,20 @@ def test_a_response_of_unknown_size_is_counted_and_hands_over_to_who_asked_for_i
     assert [one.response_id for one in recipe.objects] == [1, 3]
     assert [one.parent for one in recipe.objects] == [-1, 0]
     assert recipe.left_out == 2
+
+
+def test_what_a_server_took_to_answer_is_kept_as_far_as_it_was_recorded(release: WriteRelease) -> None:
+    handshake = connection(1, remote_address="192.0.2.1", opened_us=0, connected_us=30_000)
+    responses = [
+        response(1, request_sent_us=30_000, first_byte_us=100_000, last_byte_us=100_000),
+        response(2, initiator_id=1, request_sent_us=100_000),
+    ]
+    (recipe,) = read_recipes(release([visit()], [handshake], responses))
+    assert [one.think_us for one in recipe.objects] == [40_000, None]
+    assert recipe.to_text().splitlines()[-2:] == [
+        "object 0 -1 450 1000 1 40000",
+        "object 0 0 450 1000 0 0",
+    ]
 
 
 def test_what_came_from_a_cache_is_no_part_of_a_cold_load(release: WriteRelease) -> None:

@@ -123,6 +123,7 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(loss=Loss(share=0.01)),
         Conditions(loss=Loss(share=0.01, burst=4)),
         Conditions(competition=Competition(flows=2, congestion_control="reno", iw=3)),
+        Conditions(think=True),
     ]
     planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
     assert len({cell.id for cell in planned}) == len(varied)
@@ -139,6 +140,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "control cubic",
         "pacing off",
         "loss 0.000000000 1.000",
+        "thinking off",
         "rivals 0 10 cubic",
         "pacing on",
         "pacing off",

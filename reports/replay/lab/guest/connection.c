@@ -122,6 +122,7 @@ void close_all(void) {
         free(connections[i]);
     }
     count = 0;
+    forget_thoughts();
 }
 
 static int64_t initial_window_bytes(const struct connection *connection) {

@@ -6,6 +6,7 @@
  *   pacing on|off                                              of the same
  *   delay ONE_WAY_US LOSS MEAN_BURST                           of the lines either way; LOSS as a share
  *   loss LOSS MEAN_BURST                                       of the same, their delay as it is
+ *   thinking on|off                                            of servers, before they answer, as the recipe says
  *   rivals FLOWS IW CONTROL                                    downloads beside the pages from now on
  *   cell ID PAGE IW SEED FLOWS_PER_SECOND SECONDS_AT_MOST      load a page
  *   flight ID HOST IW BYTES                                    one response on an idle network, each packet's arrival
@@ -51,7 +52,8 @@ static void run_cell(const char *id, struct page *page, int iw, uint64_t seed, d
         if ((loading && load_is_done()) || failure) break;
         if (time >= deadline) failure = "the load did not end in the virtual time that it had";
         if (time >= next_arrival()) arrive(time);
-        nanoseconds next = earlier(next_arrival(), loading ? deadline : start);
+        answer_due(time);
+        nanoseconds next = earlier(earlier(next_arrival(), next_thought()), loading ? deadline : start);
         if (next != set) set_timer(set = next);
         if (!failure) turn();
     }
@@ -81,6 +83,8 @@ static bool obey(char *line) {
         set_delay((nanoseconds)(delay_us * 1e3), loss, burst);
     } else if (sscanf(line, "loss %lf %lf", &loss, &burst) == 2) {
         set_losses(loss, burst);
+    } else if (sscanf(line, "thinking %127s", id) == 1) {
+        thinking = strcmp(id, "on") == 0;
     } else if (sscanf(line, "rivals %d %d %127s", &flows_beside, &iw, id) == 3) {
         set_rivals(flows_beside, iw, id);
     } else if (sscanf(line, "pause %lf", &at_most) == 1) {

@@ -2,7 +2,7 @@
  *
  *   page ORIGINS OBJECTS
  *   origin h1|h2 TLS_FLIGHT_BYTES TLS_AFTER_BYTES
- *   object ORIGIN PARENT REQUEST_BYTES RESPONSE_BYTES DOCUMENT
+ *   object ORIGIN PARENT REQUEST_BYTES RESPONSE_BYTES DOCUMENT THINK_US
  */
 #include "player.h"
 
@@ -36,12 +36,14 @@ struct page *read_page(const char *path) {
     for (int i = 0; i < page->object_count; i++) {
         struct object *object = &page->objects[i];
         int document;
-        if (fscanf(file, "object %d %d %d %ld %d\n", &object->origin, &object->parent, &object->request_bytes,
-                   &object->response_bytes, &document) != 5 ||
+        long think_us;
+        if (fscanf(file, "object %d %d %d %ld %d %ld\n", &object->origin, &object->parent, &object->request_bytes,
+                   &object->response_bytes, &document, &think_us) != 6 ||
             object->origin < 0 || object->origin >= page->origin_count || object->parent >= page->object_count ||
-            object->request_bytes < 1 || object->response_bytes < 1)
+            object->request_bytes < 1 || object->response_bytes < 1 || think_us < 0)
             die(path);
         object->document = document != 0;
+        object->think = think_us * 1000;
     }
     fclose(file);
     return page;

@@ -34,6 +34,7 @@ struct object {
     int request_bytes;
     int64_t response_bytes;
     bool document;
+    nanoseconds think; /* of its server, before the answer */
     /* of the current load */
     bool done, retransmitted;
     uint32_t retransmitted_before;
@@ -150,6 +151,7 @@ extern bool pacing;
 void client_event(struct connection *connection, uint32_t events, nanoseconds time);
 void server_event(struct connection *connection, uint32_t events);
 void accept_one(int listener);
+void answer(struct connection *connection, int object);
 void send_request(struct connection *connection, int object, int64_t bytes, bool more);
 void settle(struct connection *connection, struct totals *totals);
 void close_connection(struct connection *connection);
@@ -179,6 +181,13 @@ void begin_background(uint64_t seed, int host, double flows_per_second, nanoseco
 nanoseconds next_arrival(void);
 void arrive(nanoseconds time);
 uint64_t next_random(void);
+
+/* think.c: answers that are due later */
+extern bool thinking; /* whether servers do */
+void think_about(struct connection *connection, int object, nanoseconds due);
+nanoseconds next_thought(void);
+void answer_due(nanoseconds time);
+void forget_thoughts(void);
 
 /* rivals.c: downloads without end beside the page */
 void set_rivals(int flows, int iw, const char *control);

@@ -128,7 +128,15 @@ static void requested(struct connection *connection, int object) {
         connection->answering = true;
         connection->control_bytes += connection->origin->tls_after_bytes;
     }
+    if (thinking && object >= 0 && object_at(object)->think)
+        think_about(connection, object, now() + object_at(object)->think);
+    else
+        begin_stream(connection, object);
+}
+
+void answer(struct connection *connection, int object) {
     begin_stream(connection, object);
+    write_down(connection);
 }
 
 void server_event(struct connection *connection, uint32_t events) {
