@@ -8,6 +8,7 @@ from fastapi import Depends, FastAPI
 from starlette.staticfiles import StaticFiles
 
 from api.library import Library
+from api.metrics import Metered
 from api.middleware import CommonHeaders, HeadAsGet
 from api.parameters import only_known_parameters
 from api.problems import answer_with_problems
@@ -16,13 +17,15 @@ from api.routes import files, pages, v1
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from prometheus_client import CollectorRegistry
+
 DESCRIPTION = """How much of the web fits into the first flight of packets: distributions of sizes by crawl,
 held against initial windows. Every answer says its quality, its licence and how to cite it.
 Errors are problems (RFC 9457); unknown parameters are refused."""
 
 
-def create_app(releases: Path, reports: Path) -> FastAPI:
-    """The application; both folders may be empty, or not there yet."""
+def create_app(releases: Path, reports: Path, *, metrics: CollectorRegistry | None = None) -> FastAPI:
+    """The application; both folders may be empty, or not there yet. `metrics` is told of every answer."""
     app = FastAPI(
         title="firstflight",
         version="1",
@@ -46,4 +49,6 @@ def create_app(releases: Path, reports: Path) -> FastAPI:
     answer_with_problems(app)
     app.add_middleware(HeadAsGet)
     app.add_middleware(CommonHeaders)
+    if metrics is not None:
+        app.add_middleware(Metered, metrics)
     return app

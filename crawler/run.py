@@ -102,7 +102,7 @@ class Loop:
     """No visit begins after this."""
     stop: asyncio.Event
     """Set from outside: visits in flight are given back."""
-    stored: Callable[[store.Stored], None]
+    stored: Callable[[store.Claim, Observation, store.Stored], None]
     """Told of every visit that was written."""
     say: Callable[[str], None]
     """Told a line about what does not go into the data."""
@@ -262,4 +262,4 @@ class Loop:
             return
         self.tally.visits += 1
         self.tally.final += result.is_final
-        self.stored(result)
+        self.stored(claim, observation, result)

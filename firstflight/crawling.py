@@ -7,11 +7,9 @@ import contextlib
 import dataclasses
 import json
 import signal
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
-from tqdm import tqdm
 
 from crawler import store
 from crawler.devices import DEVICES
@@ -20,6 +18,7 @@ from crawler.errors import EgressUnavailable
 from crawler.run import STOPPED, Limits, Loop, Tally
 from crawler.series import Series
 from crawler.user_agent import Appearance
+from firstflight.journal import journal
 from firstflight.scratch import scratch_folder
 
 if TYPE_CHECKING:
@@ -49,6 +48,8 @@ class Wanted:
     """Starts the database again, where it is the embedded one."""
     guard: Guard | None
     """What browsers are kept in."""
+    log: str
+    """TEXT or JSON (firstflight/journal.py)."""
 
 
 @contextlib.contextmanager
@@ -117,14 +118,7 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
     stop = asyncio.Event()
     received = catch_signals(stop)
     left = await asyncio.to_thread(store.open_sites, engine, crawl)
-    outcomes: Counter[str] = Counter()
-    with tqdm(total=crawl.top, initial=crawl.top - left, unit="site", disable=None) as bar:
-
-        def stored(visit: store.Stored) -> None:
-            outcomes[visit.outcome] += 1
-            bar.set_postfix(outcomes, refresh=False)
-            bar.update(visit.is_final)
-
+    with journal(wanted.log, crawl, done=crawl.top - left) as told:
         series = Series(visit=visit, loads=crawl.loads, inner=crawl.inner_pages)
 
         async def watched(browser: Browser, host: str, *, budget_s: float) -> Observation:
@@ -134,7 +128,7 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
                 if wanted.guard is not None:
                     wanted.guard.check()
 
-        async with Drivers(_say) as drivers:
+        async with Drivers(told.say) as drivers:
 
             @contextlib.asynccontextmanager
             async def launch() -> AsyncIterator[Browser]:
@@ -159,16 +153,12 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
                 browsers=wanted.browsers,
                 minutes=wanted.minutes,
                 stop=stop,
-                stored=stored,
-                say=_say,
+                stored=told.stored,
+                say=told.say,
                 limits=wanted.limits,
                 revive=wanted.revive,
             ).run()
     return tally, 128 + received[0] if tally.ended == STOPPED and received else 0
-
-
-def _say(line: str) -> None:
-    click.echo(line, err=True)
 
 
 def catch_signals(stop: asyncio.Event) -> list[int]:

@@ -16,6 +16,7 @@ COMMANDS = {
     "replay": "replay a release's pages over the Linux TCP stack",
     "report": "build the annual report",
     "serve": "serve releases and reports",
+    "metrics": "serve what Prometheus scrapes",
     "database": "the database's URL, and the end of the embedded server",
     "localweb": "play the bundled web on loopback",
     "doctor": "what this machine has and lacks",

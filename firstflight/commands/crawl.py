@@ -20,7 +20,8 @@ from firstflight import crawling
 from firstflight.commit import code_commit
 from firstflight.connect import database, revival
 from firstflight.errors import one_line
-from schema.coverage import COVERAGE_FLOOR
+from firstflight.journal import JSON, TEXT
+from firstflight.watching import status_lines, watch
 from schema.crawls import CrawlNotFound, crawls, find_crawl, name_of
 from schema.database import DatabaseError
 from schema.releases import CrawlName
@@ -240,6 +241,13 @@ def plan_(
     is_flag=True,
     help="Without the address guard: pages reach loopback and private networks. Recorded with every visit.",
 )
+@click.option(
+    "--log",
+    type=click.Choice([TEXT, JSON]),
+    default=TEXT,
+    show_default=True,
+    help="On standard error: a progress bar, or a JSON object for each visit.",
+)
 @AS_JSON
 @click.pass_context
 def run(
@@ -253,6 +261,7 @@ def run(
     browser_memory_mb: int,
     database_patience_s: float,
     unfiltered: bool,
+    log: str,
     as_json: bool,
 ) -> None:
     """Visit what is left of a crawl, until the queue is empty or the minutes are over.
@@ -263,6 +272,7 @@ def run(
     \b
     Example:
       firstflight crawl run --crawl 2026-11 --browsers 2 --minutes 30
+      firstflight crawl run --crawl 2026-11 --log json 2>> crawl.jsonl
     """
     settings: Settings = ctx.obj
     with one_line(*EXPECTED, crawling.StateError), database(settings) as engine:
@@ -285,6 +295,7 @@ def run(
                 ),
                 revive=revival(settings),
                 guard=guard,
+                log=log,
             )
             tally, code = crawling.crawl(engine, crawl, wanted)
     show(
@@ -299,14 +310,28 @@ def run(
 @command.command("status")
 @CRAWL
 @AS_JSON
+@click.option(
+    "--watch",
+    "every_s",
+    type=click.FloatRange(min=0.1, max=86400),
+    metavar="SECONDS",
+    help="Show it again every so often, until all sites are done.",
+)
 @click.pass_obj
-def status_(settings: Settings, *, name: str, as_json: bool) -> None:
+def status_(settings: Settings, *, name: str, as_json: bool, every_s: float | None) -> None:
     """How far a crawl is.
 
     \b
     Example:
       firstflight crawl status --crawl 2026-11 --json
+      firstflight crawl status --crawl 2026-11 --watch 5
     """
+    if every_s is not None:
+        if as_json:
+            raise click.UsageError("--watch is for people: ask again and again for --json")
+        with one_line(*EXPECTED), database(settings) as engine:
+            watch(engine, name, every_s=every_s)
+        return
     with one_line(*EXPECTED), database(settings) as engine, engine.connect() as connection:
         crawl = find_crawl(connection, name)
         counted = status.status(connection, crawl)
@@ -315,29 +340,6 @@ def status_(settings: Settings, *, name: str, as_json: bool) -> None:
         as_json=as_json,
         line="\n".join(status_lines(str(name_of(crawl)), counted)),
     )
-
-
-def status_lines(name: str, counted: status.Status) -> list[str]:
-    """The counts for people."""
-
-    def known(value: float | None, form: str) -> str:
-        return "unknown" if value is None else format(value, form)
-
-    def by(counts: dict[str, int]) -> str:
-        return ", ".join(f"{number:,} {key}" for key, number in counts.items()) or "none"
-
-    return [
-        f"{name}: {counted.final:,} of {counted.planned:,} sites done"
-        + (f", sealed {counted.sealed_at:%Y-%m-%d %H:%M %Z}" if counted.sealed_at else ""),
-        f"  outcomes   {by(counted.outcomes)}",
-        f"  walls      {by(counted.walls)}; consent platforms: {by(counted.consents)}",
-        f"  claimed    {counted.claimed} now, {counted.expired} expired, {counted.postponed} sites wait as they asked",
-        f"  visits     {counted.visits:,}, {known(counted.visits_per_hour, ',.0f')} an hour of late; "
-        f"{counted.repeat_loads:,} repeat loads, {counted.inner_pages:,} inner pages, {counted.unfiltered:,} unguarded",
-        f"  responses  {counted.responses:,}, {counted.received_bytes:,} bytes received",
-        f"  coverage   min {known(counted.coverage_min, '.4f')}, median {known(counted.coverage_median, '.4f')}, "
-        f"{counted.uncovered:,} visits under {COVERAGE_FLOOR:g}; log lines lost {known(counted.log_lines_lost, ',')}",
-    ]
 
 
 @command.command("seal")

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 from typing import TYPE_CHECKING
 
 import click
 import uvicorn
+from prometheus_client import CollectorRegistry
 
 from api.app import create_app
 from firstflight.errors import one_line
+from firstflight.listening import ListenError, listen, serve_metrics
 from schema.releases import release_folders
 
 if TYPE_CHECKING:
     from firstflight.settings import Settings
-
-
-class ListenError(Exception):
-    """The address cannot be listened on."""
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket: bound here, so that a port in use is an answer and not a log line."""
-    try:
-        return socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=128
-        )
-    except (OSError, OverflowError) as exc:
-        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
-        raise ListenError(
-            f"cannot listen on {host}, port {port}: {reason}; choose another with --host and --port"
-        ) from exc
 
 
 @click.command()
@@ -43,8 +27,13 @@ def listen(host: str, port: int) -> socket.socket:
     show_default=True,
     help="Port to listen on; 0 for any.",
 )
+@click.option(
+    "--metrics-port",
+    type=click.IntRange(1, 65535),
+    help="Port of the same address with metrics for Prometheus; none without it.",
+)
 @click.pass_obj
-def command(settings: Settings, *, host: str, port: int) -> None:
+def command(settings: Settings, *, host: str, port: int, metrics_port: int | None) -> None:
     """Serve releases and reports: web pages, the API, and the files. Ctrl-C ends it.
 
     \b
@@ -52,10 +41,13 @@ def command(settings: Settings, *, host: str, port: int) -> None:
       firstflight serve
       firstflight serve --host 0.0.0.0 --port 8080
     """
-    app = create_app(settings.releases, settings.reports)
-    with one_line(ListenError):
-        listening = listen(host, port)
-    with listening:
+    registry = None if metrics_port is None else CollectorRegistry()
+    app = create_app(settings.releases, settings.reports, metrics=registry)
+    with contextlib.ExitStack() as stack:
+        with one_line(ListenError):
+            listening = stack.enter_context(listen(host, port))
+            if registry is not None and metrics_port is not None:
+                stack.callback(serve_metrics(registry, host, metrics_port))
         name = f"[{host}]" if ":" in host else host
         click.echo(f"serving {settings.data_dir} on http://{name}:{listening.getsockname()[1]}/", err=True)
         if not release_folders(settings.releases):

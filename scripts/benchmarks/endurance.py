@@ -155,7 +155,7 @@ async def crawl(url: str, flags: tuple[str, ...], *, pages: int, browsers: int) 
             browsers=browsers,
             minutes=24 * 60.0,
             stop=asyncio.Event(),
-            stored=lambda stored: outcomes.update([stored.outcome]),
+            stored=lambda _claim, _seen, stored: outcomes.update([stored.outcome]),
             say=print,
         ).run()
         sampling.cancel()

@@ -68,7 +68,7 @@ def loop(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> Loop:
         crawl=crawl,
         launch=played.launch,
         visit=played,
-        stored=lambda _: None,
+        stored=lambda *_: None,
         say=said.append,
         **given,
     )

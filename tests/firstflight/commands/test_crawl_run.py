@@ -71,8 +71,8 @@ class Operator:
     def call(self, action: str, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "firstflight", "crawl", action, "--crawl", "2026-11", *arguments]
 
-    def run(self) -> subprocess.Popen[str]:
-        call = self.call("run", "--local-web", str(self.state), "--json")
+    def run(self, *arguments: str) -> subprocess.Popen[str]:
+        call = self.call("run", "--local-web", str(self.state), "--json", *arguments)
         return subprocess.Popen(
             call,
             env=self.environment,
@@ -90,10 +90,27 @@ class Operator:
 def test_a_server_that_resets_is_an_outcome_not_an_error(tmp_path: Path, database_18: Engine) -> None:
     with server(reset) as port:
         operator = Operator(tmp_path, database_18, port)
-        output, errors = operator.run().communicate(timeout=120)
+        output, errors = operator.run("--log", "json").communicate(timeout=120)
     assert json.loads(output)["ended"] == "queue empty", errors
     ends = operator.ask("SELECT outcome, is_final, attempt FROM visit ORDER BY rank, attempt")
     assert ends == [("connect", False, 1), ("connect", True, 2)] * 2
+    told = [json.loads(line) for line in errors.splitlines()]
+    columns = (
+        "visit_id",
+        "shard",
+        "rank",
+        "host",
+        "attempt",
+        "outcome",
+        "is_final",
+        "error",
+        "received_bytes",
+    )
+    assert sorted(tuple(one[column] for column in columns) for one in told) == operator.ask(
+        "SELECT id, owner, rank, host, attempt, outcome, is_final, error, received_bytes FROM visit ORDER BY id"
+    )
+    assert {one["event"] for one in told} == {"visit"}
+    assert {one["crawl"] for one in told} == {json.loads(output)["crawl"]}
     ((browser, flags),) = operator.ask("SELECT browser, browser_flags FROM crawl")
     assert "Chrom" in str(browser)
     assert "--host-resolver-rules" in str(flags)

@@ -1,0 +1,50 @@
+"""Prometheus metrics of the service: requests by route, never by path, of which the world may send any number."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from prometheus_client import Counter, Histogram
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+ELSEWHERE = "none"
+"""The route of what no route answers."""
+
+
+class Metered:
+    """Counts answers and their seconds, until the last byte was handed over."""
+
+    def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
+        """Around `app`."""
+        self.app = app
+        self._answers = Counter(
+            "firstflight_api_answers", "Answers by route and status.", ["route", "status"], registry=registry
+        )
+        self._seconds = Histogram(
+            "firstflight_api_seconds", "Seconds until an answer was whole.", ["route"], registry=registry
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began = time.monotonic()
+        status = 500
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_and_note)
+        finally:
+            route = getattr(scope.get("route"), "path", ELSEWHERE)
+            self._answers.labels(route, status).inc()
+            self._seconds.labels(route).observe(time.monotonic() - began)

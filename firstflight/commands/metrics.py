@@ -1,0 +1,44 @@
+"""`firstflight metrics`: what Prometheus scrapes."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import click
+from prometheus_client import CollectorRegistry
+
+from firstflight.connect import database
+from firstflight.errors import one_line
+from firstflight.listening import ListenError, serve_metrics
+from firstflight.metrics import Crawls, Replays
+from schema.database import DatabaseError
+
+if TYPE_CHECKING:
+    from firstflight.settings import Settings
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=9750, show_default=True, help="Port to listen on."
+)
+@click.pass_obj
+def command(settings: Settings, *, host: str, port: int) -> None:
+    """Serve metrics of crawls and replays at /metrics, counted when they are asked for. Ctrl-C ends it.
+
+    \b
+    Example:
+      firstflight metrics
+      firstflight metrics --host 0.0.0.0 --port 9750
+    """
+    with one_line(DatabaseError, ListenError), database(settings) as engine:
+        registry = CollectorRegistry()
+        registry.register(Crawls(engine))
+        registry.register(Replays(settings.replays))
+        end = serve_metrics(registry, host, port)
+        click.echo(f"metrics on http://{host}:{port}/metrics", err=True)
+        try:
+            threading.Event().wait()
+        finally:
+            end()

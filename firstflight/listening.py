@@ -1,0 +1,41 @@
+"""Ports that commands listen on: bound at once, so that one in use is an answer and not a line of a log."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+from prometheus_client import start_http_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prometheus_client import CollectorRegistry
+
+
+class ListenError(Exception):
+    """The address cannot be listened on."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket."""
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=128
+        )
+    except (OSError, OverflowError) as exc:
+        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+        raise ListenError(
+            f"cannot listen on {host}, port {port}: {reason}; choose another with --host and --port"
+        ) from exc
+
+
+def serve_metrics(registry: CollectorRegistry, host: str, port: int) -> Callable[[], None]:
+    """Serve them at /metrics, in a thread; what is returned ends it."""
+    try:
+        server, _ = start_http_server(port, host, registry)
+    except OSError as exc:
+        raise ListenError(
+            f"cannot listen on {host}, port {port}: {exc.strerror or exc}; choose another with --host and the port's option"
+        ) from exc
+    return server.shutdown

@@ -1,0 +1,124 @@
+"""Prometheus metrics of what the database and the data folder hold: the same whichever machines crawl and replay.
+
+A crawl is told of until it is sealed; what is sealed does not change, and its release says it better.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from sqlalchemy.exc import SQLAlchemyError
+
+from crawler.status import Status, status
+from schema.crawls import crawls, name_of
+from schema.database import DatabaseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from prometheus_client.core import Metric
+    from sqlalchemy import Engine
+
+SITES: dict[str, Callable[[Status], int]] = {
+    "done": lambda one: one.final,
+    "claimed": lambda one: one.claimed,
+    "expired": lambda one: one.expired,
+    "postponed": lambda one: one.postponed,
+    "waiting": lambda one: one.planned - one.final - one.claimed - one.expired - one.postponed,
+}
+"""By state; their sum is what was planned."""
+
+COUNTS: dict[str, tuple[str, Callable[[Status], float | None]]] = {
+    "visits": ("Visits written, attempts included.", lambda one: one.visits),
+    "visits_per_hour": (
+        "Over the 15 minutes before the last visit ended.",
+        lambda one: one.visits_per_hour,
+    ),
+    "responses": ("Responses written.", lambda one: one.responses),
+    "received_bytes": ("Bytes that the visits received.", lambda one: one.received_bytes),
+    "coverage_min": ("Least share of a visit's bytes that is accounted for.", lambda one: one.coverage_min),
+    "coverage_median": (
+        "Median share of a visit's bytes that is accounted for.",
+        lambda one: one.coverage_median,
+    ),
+    "uncovered_visits": ("Visits of whose bytes too few are accounted for.", lambda one: one.uncovered),
+    "log_lines_lost": ("Lines of the browsers' logs that could not be read.", lambda one: one.log_lines_lost),
+    "unfiltered_visits": ("Visits made without the address guard.", lambda one: one.unfiltered),
+}
+
+
+class Crawls(Collector):
+    """Of every crawl that is not sealed."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def collect(self) -> Iterable[Metric]:
+        """Counted when asked; without the database, that it is away."""
+        up = GaugeMetricFamily("firstflight_database_up", "Whether the database answers.")
+        try:
+            with self._engine.connect() as connection:
+                found = {
+                    str(name_of(crawl)): status(connection, crawl)
+                    for crawl in crawls(connection)
+                    if crawl.sealed_at is None
+                }
+        except (DatabaseError, SQLAlchemyError):
+            up.add_metric([], 0)
+            yield up
+            return
+        up.add_metric([], 1)
+        yield up
+        yield from crawl_metrics(found)
+
+
+def crawl_metrics(found: dict[str, Status]) -> Iterator[Metric]:
+    """Counts by the crawl's name; what is unknown has no sample."""
+    sites = GaugeMetricFamily("firstflight_crawl_sites", "Sites by state.", labels=["crawl", "state"])
+    outcomes = GaugeMetricFamily(
+        "firstflight_crawl_outcomes", "Final visits by outcome.", labels=["crawl", "outcome"]
+    )
+    for name, one in found.items():
+        for state, count in SITES.items():
+            sites.add_metric([name, state], count(one))
+        for outcome, number in one.outcomes.items():
+            outcomes.add_metric([name, outcome], number)
+    yield sites
+    yield outcomes
+    for metric, (text, count_of) in COUNTS.items():
+        family = GaugeMetricFamily(f"firstflight_crawl_{metric}", text, labels=["crawl"])
+        for name, one in found.items():
+            value = count_of(one)
+            if value is not None:
+                family.add_metric([name], value)
+        yield family
+
+
+class Replays(Collector):
+    """Of every replay in the data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def collect(self) -> Iterable[Metric]:
+        """Cells by state, and how much faster than real time they were."""
+        cells = GaugeMetricFamily("firstflight_replay_cells", "Cells by state.", labels=["crawl", "state"])
+        speed = GaugeMetricFamily(
+            "firstflight_replay_times_real_time", "Seconds of page loads a second.", labels=["crawl"]
+        )
+        for path in sorted(self._folder.glob("*/replay.json")):
+            try:
+                facts = json.loads(path.read_text(encoding="utf-8"))
+                counts = {state: int(number) for state, number in facts["cells"].items()}
+                times = float(facts["virtual_s"]) / float(facts["wall_s"])
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError):
+                continue  # `firstflight report build` says what is wrong with it
+            for state, number in counts.items():
+                cells.add_metric([path.parent.name, state], number)
+            speed.add_metric([path.parent.name], times)
+        yield cells
+        yield speed

@@ -1,0 +1,52 @@
+"""What is left of a crawl, in time, and a watch that ends when nothing is left."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from crawler import store
+from crawler.status import Status, status
+from firstflight.watching import time_left, watch
+from tests.crawler.made_up_visits import observation, planned
+
+if TYPE_CHECKING:
+    import pytest
+    from sqlalchemy import Engine
+
+
+def counted(engine: Engine) -> Status:
+    crawl = planned(engine)
+    with engine.connect() as connection:
+        return status(connection, crawl)
+
+
+def test_the_time_left_is_that_of_the_visits_left_at_the_rate_of_late(database_18: Engine) -> None:
+    one = counted(database_18)
+    assert time_left(one) == ""
+    half = dataclasses.replace(one, planned=2000, final=1000, claimed=2, visits=1200, visits_per_hour=800.0)
+    assert time_left(half) == ", about 1 h 30 min left"
+    assert time_left(dataclasses.replace(half, claimed=0)) == ""
+
+
+def test_a_watch_shows_each_count_and_ends_with_the_last_site(
+    database_18: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crawl = planned(database_18, sites=2)
+
+    def visit() -> None:
+        for _ in range(2):
+            time.sleep(0.2)
+            claim = store.claim(database_18, crawl, owner="me")
+            assert claim is not None
+            store.store(database_18, crawl, claim, observation("ok"))
+
+    visitor = threading.Thread(target=visit)
+    visitor.start()
+    watch(database_18, "2026-11", every_s=0.02)
+    visitor.join()
+    shown = [line for line in capsys.readouterr().out.splitlines() if "sites done" in line]
+    counts = [line.partition(": ")[2].partition(" sites")[0] for line in shown]
+    assert list(dict.fromkeys(counts)) == ["0 of 2", "1 of 2", "2 of 2"]
