@@ -73,7 +73,9 @@ def test_requests_for_one_url_at_once_each_have_their_own_stream() -> None:
 
 
 def test_the_status_of_a_request_that_was_given_up_is_in_its_header_section() -> None:
-    told = {row["stream_id"]: row["status"] for row in made(recorded()).responses if row["connection_id"] == 1}
+    told = {
+        row["stream_id"]: row["status"] for row in made(recorded()).responses if row["connection_id"] == 1
+    }
     log = [one for one in recorded() if one.name != "HTTP_TRANSACTION_READ_RESPONSE_HEADERS"]
     found = {row["stream_id"]: row["status"] for row in made(log).responses if row["connection_id"] == 1}
     assert set(told.values()) > {200}

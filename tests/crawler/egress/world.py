@@ -166,6 +166,8 @@ def machine(folder: Path) -> Iterator[None]:
             *(f"address add {one}/128 dev lo nodad" for one in MACHINE_6),
         )
         Path("/proc/sys/net/ipv6/conf/all/forwarding").write_text("1")
+        # A new namespace has what the first one has, and that forwards where containers run.
+        Path("/proc/sys/net/ipv4/conf/all/forwarding").write_text("0")
         yield
 
 

@@ -65,7 +65,7 @@ class Channel:
                 raise Gone
             self._early += await self._open(self._tls, octets)
         self.entry.sni, self.entry.tls_version = self._tls.server_name, self._tls.version
-        self.entry.tls_resumed, self.entry.secured_us = self._tls.is_resumed, now_us()
+        self.entry.tls_resumed, self.entry.secured_us = self._tls.is_resumed, self.came_us
         return self._tls.protocol
 
     async def receive(self) -> bytes:

@@ -176,7 +176,7 @@ class Connection(QuicConnectionProtocol):
         if isinstance(event, ProtocolNegotiated):
             self._http = H3Connection(self._quic)
         elif isinstance(event, HandshakeCompleted):
-            self.entry.tls_version, self.entry.secured_us = "TLS 1.3", now_us()
+            self.entry.tls_version, self.entry.secured_us = "TLS 1.3", self._came_us
             self.entry.tls_resumed = event.session_resumed
         elif isinstance(event, StopSendingReceived | StreamReset):
             self.counter.stream(event.stream_id).end()
