@@ -79,6 +79,11 @@ CELL = pa.schema(
             pa.string(),
             "recorded (servers took as long to begin an answer as the crawl recorded, where that is known) or none",
         ),
+        field(
+            "cache",
+            pa.string(),
+            "cold, or warm (without the responses that a second visit would still have by their recorded header)",
+        ),
         field("seed", pa.int64(), "seed of the cell's start phase and of its background traffic"),
         field(
             "state",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reports.replay.conditions import CONGESTION_CONTROLS, THINK, Competition, Conditions, Loss
+from reports.replay.conditions import CACHE, CONGESTION_CONTROLS, THINK, Competition, Conditions, Loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +53,11 @@ def read_pacing(word: str) -> bool:
 def read_think(word: str) -> bool:
     """As recorded, or none."""
     return bool(THINK.index(word))
+
+
+def read_cache(word: str) -> bool:
+    """Cold or warm."""
+    return bool(CACHE.index(word))
 
 
 def read_loss(word: str) -> Loss | None:
@@ -129,6 +134,14 @@ OPTIONS = (
         show_default=True,
         help="What servers take to begin an answer: nothing, or as long as the crawl recorded.",
     ),
+    click.option(
+        "--cache",
+        callback=each(read_cache, " or ".join(CACHE)),
+        metavar="cold|warm,...",
+        default="cold",
+        show_default=True,
+        help="warm: a second visit by the recorded headers; of recordings, for a release holds none.",
+    ),
 )
 
 
@@ -146,11 +159,14 @@ def arms(
     loss: tuple[Loss | None, ...],
     competition: tuple[Competition | None, ...],
     think: tuple[bool, ...],
+    cache: tuple[bool, ...],
 ) -> list[Conditions]:
     """Every combination."""
     return [
-        Conditions(congestion_control=control, pacing=paced, loss=lost, competition=rivals, think=thinking)
-        for control, paced, lost, rivals, thinking in itertools.product(
-            congestion_control, pacing, loss, competition, think
+        Conditions(
+            congestion_control=control, pacing=paced, loss=lost, competition=rivals, think=thinking, warm=warm
+        )
+        for control, paced, lost, rivals, thinking, warm in itertools.product(
+            congestion_control, pacing, loss, competition, think, cache
         )
     ]

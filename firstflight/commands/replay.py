@@ -11,6 +11,7 @@ import click
 from tqdm import tqdm
 
 from firstflight.commands.conditions import MOST_SEGMENTS, arms, conditions_options
+from firstflight.commands.replay_sources import find_source, source_options
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
 from reports.imported import PopulationError, read_population
@@ -19,18 +20,16 @@ from reports.replay.cells import plan
 from reports.replay.errors import ReplayError
 from reports.replay.lab import debian, kernel, player
 from reports.replay.lab.machine import Lab, usable_cpus
-from reports.replay.recipes import read_recipes
 from reports.replay.reproduce.catalogue import REPRODUCTIONS
 from reports.replay.reproduce.document import document, verdict
 from reports.replay.run import replay
 from reports.replay.selftest import selftest
 from reports.replay.store import write_replay
-from schema.releases import ReleaseError, broken_sums, find_release
+from schema.releases import ReleaseError
 
 if TYPE_CHECKING:
     from firstflight.settings import Settings
     from reports.profiles import Profile
-    from schema.releases import Release
 
 WINDOWS = "3,10,16,30"
 """RFC 3390's window, RFC 6928's, and two candidates."""
@@ -123,7 +122,7 @@ def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
 
 
 @command.command("run")
-@click.option("--crawl", required=True, help="Whose release: its name, or as much of it as is unique.")
+@source_options
 @click.option(
     "--iw",
     "windows",
@@ -160,7 +159,9 @@ def run(
     settings: Settings,
     /,
     *,
-    crawl: str,
+    crawl: str | None,
+    hars: tuple[Path, ...],
+    logs: tuple[Path, ...],
     windows: tuple[int, ...],
     profiles: tuple[Profile, ...],
     population: Path | None,
@@ -171,7 +172,7 @@ def run(
     as_json: bool,
     **conditions: Any,  # noqa: ANN401  # the options of conditions.py
 ) -> None:
-    """Replay every page of a release over every profile, under all conditions, at every window, with every seed.
+    """Replay every page of a release, or of recordings, over every profile, under all conditions, at every window, with every seed.
 
     A report takes the arm of the defaults alone; the others stand beside it in cells.parquet.
 
@@ -182,6 +183,7 @@ def run(
       firstflight replay run --crawl 2026-11 --population ndt-2026-05.csv --population-measured 2026-05
         --population-source "M-Lab NDT, query of docs/populations.md"
       firstflight replay run --crawl 2026-11 --congestion-control cubic,bbr --pacing off,on
+      firstflight replay run --har page.har --cdp log.json.gz --cache cold,warm --think recorded
       firstflight replay run --crawl 2026-11 --loss own,0.01,0.01x4 --competition none,2xbbr@10
     """
     populations = DECIDING
@@ -196,15 +198,14 @@ def run(
         elif population_measured or population_source:
             raise click.UsageError("--population-measured and --population-source belong to --population")
         profiles = profiles or profiles_of(populations)
-        release = sound_release(settings, crawl)
-        recipes = read_recipes(release)
-        cells = plan(recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
+        source = find_source(settings, crawl=crawl, hars=hars, logs=logs)
+        cells = plan(source.recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
         lab = find_lab(settings.cache_dir)
         with tqdm(total=len(cells), unit="load", disable=None, desc="replay") as progress:
             result = replay(lab, cells, guests=guests or len(usable_cpus()), progress=progress)
-        folder = settings.replays / str(release.manifest.crawl)
+        folder = settings.replays / source.folder
         facts = write_replay(
-            folder, result, cells, release, commit=code_commit(settings.commit), populations=populations
+            folder, result, cells, source.facts, commit=code_commit(settings.commit), populations=populations
         )
     if as_json:
         click.echo(json.dumps(facts, indent=2, sort_keys=True))
@@ -261,16 +262,6 @@ def reproduce(
             click.echo(
                 f"  {'ok  ' if check.passed else 'FAIL'} {check.what}: {check.measured:.4g}, bound {check.bound:g}"
             )
-
-
-def sound_release(settings: Settings, crawl: str) -> Release:
-    """The release, its files as its sums say."""
-    release = find_release(settings.releases, crawl)
-    if broken := broken_sums(release):
-        raise ReleaseError(
-            f"{', '.join(broken)} in {release.path} is not what it was; build the release again"
-        )
-    return release
 
 
 def find_lab(cache: Path, which: str = VIRTUAL) -> Lab:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reports.replay.conditions import Conditions
+from reports.replay.warm import warmed
 from schema.derived import CELL
 
 if TYPE_CHECKING:
@@ -66,8 +67,9 @@ def plan(
     conditions: Sequence[Conditions] = (Conditions(),),
 ) -> list[Cell]:
     """Every page over every profile under all conditions at every window with every seed, from 1."""
+    warm = {recipe: warmed(recipe) for recipe in recipes} if any(arm.warm for arm in conditions) else {}
     return [
-        Cell(recipe=recipe, profile=profile, iw=iw, seed=seed, conditions=arm)
+        Cell(recipe=warm[recipe] if arm.warm else recipe, profile=profile, iw=iw, seed=seed, conditions=arm)
         for recipe in recipes
         for profile in profiles
         for arm in conditions

@@ -26,6 +26,9 @@ CONGESTION_CONTROLS = (
 THINK = ("none", "recorded")
 """Whether servers think, in words."""
 
+CACHE = ("cold", "warm")
+"""Whether the cache is warm, in words."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Loss:
@@ -66,6 +69,8 @@ class Conditions:
     competition: Competition | None = None
     think: bool = False
     """Whether servers think before they answer, as long as the crawl recorded."""
+    warm: bool = False
+    """Whether it is a second visit, with a cache that the first one filled."""
 
     @property
     def id(self) -> str:
@@ -73,7 +78,7 @@ class Conditions:
         pacing = "paced" if self.pacing else "bursts"
         return (
             f"{self.congestion_control}.{pacing}.{self.loss or 'own'}.{self.competition or 'alone'}"
-            f".{THINK[self.think]}"
+            f".{THINK[self.think]}.{CACHE[self.warm]}"
         )
 
     def columns(self) -> dict[str, Any]:
@@ -85,6 +90,7 @@ class Conditions:
             "loss_burst": self.loss and self.loss.burst,
             "competition": self.competition and str(self.competition),
             "think": THINK[self.think],
+            "cache": CACHE[self.warm],
         }
 
     def commands(self, profile: Profile) -> Iterator[str]:

@@ -55,6 +55,8 @@ class Object:
     is_document: bool
     think_us: int | None = None
     """What its server took to begin it; None where nobody knows, and then it begins at once."""
+    fresh_s: int | None = None
+    """How long a cache may reuse it without asking; None where no header of it was recorded."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,6 +149,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
                 response_bytes=payload(row["wire_bytes"], tls=keys[row["id"]][3]),
                 is_document=row["id"] == document,
                 think_us=thinking[row["id"]],
+                fresh_s=row.get("fresh_s"),
             )
             for row in kept
         ),

@@ -17,7 +17,7 @@ from reports.replay.lab.machine import SILENCE_S, run_guest, usable_cpus
 from reports.replay.shifts import FIRST_ORIGIN, shift
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reports.profiles import Profile
     from reports.replay.cells import Cell
@@ -136,15 +136,14 @@ def share_out(cells: Sequence[Cell], guests: int) -> list[list[Cell]]:
 
 def weight(page: list[Cell]) -> int:
     """What a page's cells cost a guest, roughly: bytes, and a fixed price for each response."""
-    recipe = page[0].recipe
-    return len(page) * (recipe.response_bytes + 5_000 * len(recipe.objects))
+    return sum(cell.recipe.response_bytes + 5_000 * len(cell.recipe.objects) for cell in page)
 
 
 def crew_guest(share: list[Cell]) -> Guest:
     """A guest for these cells: as many hosts as its largest page has origins, a shift for each profile."""
-    recipes = {cell.recipe.visit_id: cell.recipe for cell in share}
+    recipes = list(dict.fromkeys(cell.recipe for cell in share))
     windows = sorted({cell.iw for cell in share})
-    origins = min(max(len(recipe.origins) for recipe in recipes.values()), MOST_ORIGINS)
+    origins = min(max(len(recipe.origins) for recipe in recipes), MOST_ORIGINS)
     profiles = {cell.profile.id: cell.profile for cell in share}
     shifts = [
         Shift(
@@ -154,7 +153,7 @@ def crew_guest(share: list[Cell]) -> Guest:
         )
         for number, profile in enumerate(profiles.values())
     ]
-    return Guest(shifts=shifts, recipes=list(recipes.values()), origins=origins)
+    return Guest(shifts=shifts, recipes=recipes, origins=origins)
 
 
 def leave_to_another(guest: Guest) -> list[Cell]:
@@ -198,7 +197,7 @@ def work_through(
 
     `congestion_control` is for the flights; cells have their own.
     """
-    numbers = {recipe.visit_id: number for number, recipe in enumerate(guest.recipes)}
+    numbers = {recipe: number for number, recipe in enumerate(guest.recipes)}
     began = time.monotonic()
     listener = Listener(guest, progress, began)
     try:
@@ -240,14 +239,14 @@ def windows_of(guest: Guest) -> list[int]:
     return sorted({BACKGROUND_IW} | flights | rivals)
 
 
-def load_commands(cells: Sequence[Cell], numbers: dict[int, int]) -> Iterator[str]:
+def load_commands(cells: Sequence[Cell], numbers: Mapping[Recipe, int]) -> Iterator[str]:
     """Cells as the player takes them, each under its own conditions."""
     in_force: list[str] = []
     for cell in cells:
         conditions = list(cell.conditions.commands(cell.profile))
         yield from (line for line in conditions if line not in in_force)
         in_force = conditions
-        yield cell.command(numbers[cell.recipe.visit_id])
+        yield cell.command(numbers[cell.recipe])
 
 
 class Listener:

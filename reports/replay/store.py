@@ -13,20 +13,20 @@ import pyarrow.parquet as pq
 from reports.populations import DECIDING
 from reports.replay import cells as cell_plan
 from reports.replay import recipes as recipe_rules
+from reports.replay import warm as warm_rules
 from reports.replay.lab.kernel import PACKAGE, package_version, patches, recipe_key
 from reports.replay.lab.player import player_key
 from reports.staging import put_in_place
 from schema.derived import CELL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from reports.profiles import Population, Profile
     from reports.replay.cells import Cell
     from reports.replay.recipes import Recipe
     from reports.replay.run import Result
-    from schema.releases import Release
 
 FORMAT_VERSION = 1
 """Of replay.json."""
@@ -36,14 +36,14 @@ def write_replay(
     folder: Path,
     result: Result,
     cells: Sequence[Cell],
-    release: Release,
+    source: Mapping[str, Any],
     *,
     commit: str,
     populations: Sequence[Population] = DECIDING,
 ) -> dict[str, Any]:
     """Replace the replay in `folder` by this one; what was there stays until this one is whole."""
     table = pa.Table.from_pylist(result.rows, schema=CELL)
-    facts = provenance(result, cells, release, commit=commit) | {
+    facts = provenance(result, cells, source, commit=commit) | {
         "populations": [population_facts(one) for one in populations]
     }
     with put_in_place(folder) as stage:
@@ -54,24 +54,22 @@ def write_replay(
     return facts
 
 
-def provenance(result: Result, cells: Sequence[Cell], release: Release, *, commit: str) -> dict[str, Any]:
+def provenance(
+    result: Result, cells: Sequence[Cell], source: Mapping[str, Any], *, commit: str
+) -> dict[str, Any]:
     """Where the cells came from: every choice that they depend on, and what the gates measured."""
     profiles = {cell.profile.id: cell.profile for cell in cells}
-    recipes = {cell.recipe.visit_id: cell.recipe for cell in cells}
     states = [one["state"] for one in result.rows]
     return {
         "format_version": FORMAT_VERSION,
         "commit": commit,
-        "release": {
-            "crawl": str(release.manifest.crawl),
-            "version": release.manifest.version,
-            "checksum": release.checksum,
-        },
+        **source,
         "kernel": kernel_facts(),
         "player": player_key(),
         "parameters": parameters(cells),
         "profiles": [profile_facts(profile) for profile in profiles.values()],
-        "recipes": recipe_facts(list(recipes.values())),
+        "recipes": recipe_facts(recipes_of(cells, warm=False) or recipes_of(cells, warm=True)),
+        "recipes_warm": recipe_facts(recipes_of(cells, warm=True)),
         "cells": {state: states.count(state) for state in ("done", "refused", "failed")},
         "gates": [
             {"guest": number, "profile": shift.profile.id, **gate.to_dict()}
@@ -112,6 +110,7 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "tls": "the bytes of the server's flight and one round trip; no cryptography",
         "tls_record_overhead_bytes": recipe_rules.RECORD_OVERHEAD_BYTES,
         "think_time": "where recorded: from request to first byte, less the quickest TCP handshake with that address",
+        "warm_cache": f"{warm_rules.REVISIT_S} s after the first visit: the main document and all that is stale then, whole",
         "segment_bytes": 1448,
         "receive_window": "16 MB from the client's first acknowledgement on, where a stock Linux client has 64,240 bytes",
         "tcp_slow_start_after_idle": 1,
@@ -129,6 +128,11 @@ def profile_facts(profile: Profile) -> dict[str, Any]:
 def population_facts(population: Population) -> dict[str, Any]:
     """What a report weighs the cells with."""
     return {**dataclasses.asdict(population), "weights": dict(population.weights)}
+
+
+def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
+    """Those of one state of the cache."""
+    return list(dict.fromkeys(cell.recipe for cell in cells if cell.conditions.warm == warm))
 
 
 def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:

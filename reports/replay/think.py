@@ -18,13 +18,13 @@ def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[in
     """Microseconds by response: from the request's sending to the first byte, less one round trip, at least 0.
 
     The round trip is the quickest TCP handshake of the visit with that address. Unknown (None) is what has no
-    connection or lacks a time, what came over QUIC, and what began on an H2 connection while another response was
+    connection or lacks a time, its own or a handshake's, what came over QUIC, and what began on an H2 connection while another response was
     arriving there: it may have been ready and awaited its turn. What waited behind others in the network, and a
     request's body on its way, count as thinking: nobody can tell.
     """
     trips: dict[str, int] = {}
     for one in connections:
-        if one["protocol"] in TCP:
+        if one["protocol"] in TCP and one["opened_us"] is not None and one["connected_us"] is not None:
             trip = one["connected_us"] - one["opened_us"]
             trips[one["remote_address"]] = min(trip, trips.get(one["remote_address"], trip))
     by_id = {one["id"]: one for one in connections}
@@ -35,7 +35,11 @@ def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[in
 
     def thinking(row: Row) -> int | None:
         connection = by_id.get(row["connection_id"])
-        if connection is None or connection["protocol"] not in TCP:
+        if (
+            connection is None
+            or connection["protocol"] not in TCP
+            or connection["remote_address"] not in trips
+        ):
             return None
         if row["request_sent_us"] is None or row["first_byte_us"] is None:
             return None

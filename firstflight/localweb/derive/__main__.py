@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from firstflight.localweb import recipes
-from firstflight.localweb.derive import cdp, har, recipe
+from firstflight.localweb.derive import recipe
 from firstflight.localweb.recipes import Page, Source
+from reports.recordings import cdp, har
 
 OUTPUT = Path(recipes.__file__).with_name("recipes.json")
 

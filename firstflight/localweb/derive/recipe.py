@@ -2,55 +2,21 @@
 
 from __future__ import annotations
 
-import collections
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from firstflight.localweb.derive.exchange import Exchange, bare
 from firstflight.localweb.recipes import Page, RecipeError, Source, WebObject
+from reports.recordings.order import find_parents, first_load, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NEW_LOAD_GAP_S = 4.0
-"""A silence after which a recorder without pages has recorded another load."""
-
-RESOURCE_TYPES = {
-    "document": "document",
-    "stylesheet": "style",
-    "script": "script",
-    "image": "image",
-    "font": "font",
-    "xhr": "fetch",
-    "fetch": "fetch",
-    "ping": "fetch",
-    "preflight": "fetch",
-    "eventsource": "fetch",
-    "media": "media",
-}
-"""Chrome's word for what asked, to ours; any other word is `other`."""
-
-MEDIA_TYPES = (
-    ("html", "document"),
-    ("css", "style"),
-    ("javascript", "script"),
-    ("ecmascript", "script"),
-    ("font", "font"),
-    ("woff", "font"),
-    ("image", "image"),
-    ("json", "fetch"),
-    ("xml", "fetch"),
-    ("video", "media"),
-    ("audio", "media"),
-)
-"""What a media type contains, in the order of trying."""
+    from reports.recordings.exchange import Exchange
 
 
 def page(exchanges: Sequence[Exchange], *, number: int, source: Source, splits_loads: bool = False) -> Page:
     """The recipe of one load. `splits_loads` where the recording holds several, told only by silence."""
-    repairs: collections.Counter[str] = collections.Counter()
-    kept = cut(exchanges, repairs, by_silence=splits_loads)
-    kept = [one for one in kept if keep(one, repairs)]
+    kept, repairs = first_load(exchanges, by_silence=splits_loads)
     if not kept:
         raise RecipeError(f"{source.file}: nothing in it that crossed the network")
     repairs.update(repair for one in kept for repair in one.repairs)
@@ -68,71 +34,6 @@ def page(exchanges: Sequence[Exchange], *, number: int, source: Source, splits_l
     )
 
 
-def cut(
-    exchanges: Sequence[Exchange], repairs: collections.Counter[str], *, by_silence: bool
-) -> Sequence[Exchange]:
-    """The first load alone."""
-    document_seen = False
-    for index, one in enumerate(exchanges):
-        silence = one.started_s - exchanges[index - 1].started_s if index else 0.0
-        if document_seen and (one.begins_load or (by_silence and silence > NEW_LOAD_GAP_S)):
-            repairs["later_load_dropped"] = len(exchanges) - index
-            return exchanges[:index]
-        document_seen = document_seen or (one.status == 200 and kind_of(one) == "document")
-    return exchanges
-
-
-def keep(one: Exchange, repairs: collections.Counter[str]) -> bool:
-    """Whether it crossed the network and can be played."""
-    reasons = {
-        "not_http_dropped": urlsplit(one.url).scheme not in ("http", "https"),
-        "cached_dropped": one.is_cached,
-        "internal_redirect_dropped": one.is_internal,
-        "no_response_dropped": not one.status,
-        "upgrade_dropped": one.status == 101,
-    }
-    reason = next((reason for reason, holds in reasons.items() if holds), None)
-    if reason:
-        repairs[reason] += 1
-    return reason is None
-
-
-def find_parents(kept: Sequence[Exchange]) -> list[tuple[int | None, str]]:
-    """For each exchange the index of the one that asked for it, and how we know."""
-    place = {id(one): index for index, one in enumerate(kept)}
-    by_url: dict[str, int] = {}
-    awaited: dict[str, int] = {}
-    """Redirects whose target has not been asked for, by target."""
-    main = next((i for i, one in enumerate(kept) if not is_redirect(one)), 0)
-    parents: list[tuple[int | None, str]] = []
-    for index, one in enumerate(kept):
-        url = bare(one.url)
-        redirect = awaited.pop(url, None)
-        if one.redirected_from is not None:
-            redirect = place.get(id(one.redirected_from), redirect)
-        parents.append(parent(one, index=index, main=main, redirect=redirect, by_url=by_url))
-        by_url[url] = index
-        if is_redirect(one) and one.location:
-            awaited[bare(one.location)] = index
-    return parents
-
-
-def parent(
-    one: Exchange, *, index: int, main: int, redirect: int | None, by_url: dict[str, int]
-) -> tuple[int | None, str]:
-    """The best evidence there is."""
-    if index == 0:
-        return None, "start"
-    if redirect is not None:
-        return redirect, "redirect"
-    if index <= main:  # nothing but redirects stands before the main document
-        return index - 1, "redirect"
-    for how, url in (("initiator", one.initiator), ("referer", one.referer)):
-        if url and bare(url) in by_url:
-            return by_url[bare(url)], how
-    return main, "guess"
-
-
 def settle_kinds(kept: Sequence[Exchange], parents: Sequence[tuple[int | None, str]]) -> list[str]:
     """What each was asked for as; a redirect as what stands at its end, whatever its own media type."""
     kinds = [kind_of(one) for one in kept]
@@ -141,19 +42,6 @@ def settle_kinds(kept: Sequence[Exchange], parents: Sequence[tuple[int | None, s
         if how == "redirect" and above is not None:
             kinds[above] = kinds[index]
     return kinds
-
-
-def kind_of(one: Exchange) -> str:
-    """One of recipes.KINDS, by the browser's word for it; else by its media type."""
-    if one.resource_type:
-        return RESOURCE_TYPES.get(one.resource_type, "other")
-    kind = next((kind for word, kind in MEDIA_TYPES if word in one.mime_type), "other")
-    return "fetch" if kind == "document" and one.status == 204 else kind
-
-
-def is_redirect(one: Exchange) -> bool:
-    """Whether it sent the browser elsewhere."""
-    return 300 <= one.status < 400 and one.status != 304
 
 
 def web_object(one: Exchange, kind: str, parent: int | None, how: str) -> WebObject:

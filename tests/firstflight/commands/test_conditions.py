@@ -34,6 +34,7 @@ def test_every_combination_is_an_arm_and_the_first_is_that_of_the_defaults() -> 
         loss=(None, Loss(share=0.01)),
         competition=(None,),
         think=(False, True),
+        cache=(False, True),
     )
-    assert len(set(found)) == 16
+    assert len(set(found)) == 32
     assert found[0] == Conditions()

@@ -1,8 +1,11 @@
+import dataclasses
+
 import pytest
 
 from reports.populations import PROFILES, profile
 from reports.replay.cells import Cell, plan, row
 from reports.replay.conditions import Competition, Conditions, Loss
+from reports.replay.errors import RecipeError
 from reports.replay.gates import SEGMENT_BYTES, Flight, Gate, count_flights, gates
 from reports.replay.recipes import Object, Origin, Recipe
 from reports.replay.run import judge_cell, load_commands, share_out
@@ -14,7 +17,7 @@ PACKET_NS = 1514 * 8 * 10**9 // MID.down_bps
 
 def recipe(number: int, size: int = 10_000) -> Recipe:
     origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-    one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
+    one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True, fresh_s=0)
     return Recipe(page=f"{number}.test", visit_id=number, origins=(origin,), objects=(one,), left_out=0)
 
 
@@ -124,6 +127,7 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(loss=Loss(share=0.01, burst=4)),
         Conditions(competition=Competition(flows=2, congestion_control="reno", iw=3)),
         Conditions(think=True),
+        Conditions(warm=True),
     ]
     planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
     assert len({cell.id for cell in planned}) == len(varied)
@@ -132,10 +136,18 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
     assert set(Conditions().columns()) <= set(CELL.names)
 
 
+def test_a_releases_pages_have_no_warm_cache_and_say_what_is_missing() -> None:
+    of_release = dataclasses.replace(
+        recipe(1), objects=tuple(dataclasses.replace(one, fresh_s=None) for one in recipe(1).objects)
+    )
+    with pytest.raises(RecipeError, match=r"needs Cache-Control, .* which a release does not hold"):
+        plan([of_release], [MID], windows=(3, 10), seeds=1, conditions=[Conditions(warm=True)])
+
+
 def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
     varied = [Conditions(), Conditions(pacing=True), Conditions(loss=Loss(share=0.01, burst=4))]
     planned = plan([recipe(1)], [MID], windows=(3, 10), seeds=1, conditions=varied)
-    told = [line for line in load_commands(planned, {1: 0}) if not line.startswith("cell")]
+    told = [line for line in load_commands(planned, {recipe(1): 0}) if not line.startswith("cell")]
     assert told == [
         "control cubic",
         "pacing off",

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from firstflight.localweb.derive import recipe
-from firstflight.localweb.derive.exchange import Exchange, protocol_name
 from firstflight.localweb.recipes import Page, RecipeError, Source
+from reports.recordings.exchange import Exchange, protocol_name
 
 SOURCE = Source(
     repository="a/b", commit="c0ffee", licence="MIT", file="x.har", tool="by hand", date="2020-02-02"

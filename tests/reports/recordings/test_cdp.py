@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from firstflight.localweb.derive import cdp
+from reports.recordings import cdp
 
 if TYPE_CHECKING:
-    from firstflight.localweb.derive.exchange import Exchange
+    from reports.recordings.exchange import Exchange
 
 
 def asked(key: str, url: str, **other: Any) -> dict[str, Any]:

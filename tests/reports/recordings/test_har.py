@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from firstflight.localweb.derive import har
+from reports.recordings import har
 
 
 def entry(url: str, second: int = 0, **other: Any) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import datetime
 import json
 from typing import TYPE_CHECKING, Any
 
-from firstflight.localweb.derive.exchange import Exchange, protocol_name
-from firstflight.localweb.derive.har import media_type, stack_url
+from reports.recordings.exchange import Exchange, Times, connection_name, protocol_name
+from reports.recordings.har import media_type, stack_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +61,11 @@ class Fold:
             sizes.decoded_bytes += params["dataLength"]
             sizes.received_bytes += params["encodedDataLength"]
         elif method == "Network.loadingFinished":
-            found.body_bytes = body_bytes(found, sizes, total=int(params["encodedDataLength"]))
+            total = int(params["encodedDataLength"])
+            found.body_bytes = body_bytes(found, sizes, total=total)
+            if 0 <= total - found.body_bytes <= HEADER_AT_MOST:
+                found.header_bytes = total - found.body_bytes
+            found.times = dataclasses.replace(found.times, last_byte=microseconds(params.get("timestamp")))
         elif method == "Network.loadingFailed":
             found.body_bytes = sizes.received_bytes or None
         elif method == "Network.requestServedFromCache":
@@ -72,6 +76,7 @@ class Fold:
         if "redirectResponse" in params and params["requestId"] in self._open:
             before = self._open[params["requestId"]]
             redirected(before, params["redirectResponse"], to=params["request"]["url"])
+            before.times = dataclasses.replace(before.times, last_byte=microseconds(params.get("timestamp")))
         headers = lower(params["request"].get("headers", {}))
         kind = (params.get("type") or "").lower()
         found = Exchange(
@@ -109,6 +114,38 @@ def response(found: Exchange, sizes: Sizes, params: Event) -> None:
     found.is_cached = found.is_cached or any(message.get(name) for name in caches)
     sizes.headers = lower(message.get("headers", {}))
     sizes.header_bytes = int(message.get("encodedDataLength", 0))
+    carried(found, message)
+
+
+def carried(found: Exchange, message: Event) -> None:
+    """Take in which connection it came on, when, and its header."""
+    found.headers = lower(message.get("headers", {}))
+    found.connection = connection_name(message.get("connectionId"))
+    found.address = message.get("remoteIPAddress") or ""
+    found.times = times(message.get("timing") or {})
+
+
+def times(timing: dict[str, float]) -> Times:
+    """From its phases, in milliseconds since `requestTime`, which is in seconds; -1 stands for what there was none of."""
+    if "requestTime" not in timing:
+        return Times()
+
+    def at(*phases: str) -> int | None:
+        """The first of them that there was."""
+        found = next((timing[phase] for phase in phases if timing.get(phase, -1) >= 0), None)
+        return None if found is None else microseconds(timing["requestTime"] + found / 1e3)
+
+    return Times(
+        sent=at("sendEnd"),
+        first_byte=at("receiveHeadersStart", "receiveHeadersEnd"),
+        opened=at("connectStart"),
+        connected=at("sslStart", "connectEnd"),
+    )
+
+
+def microseconds(seconds: float | None) -> int | None:
+    """Of a time."""
+    return None if seconds is None else round(1e6 * seconds)
 
 
 def body_bytes(found: Exchange, sizes: Sizes, *, total: int) -> int:
@@ -132,6 +169,7 @@ def redirected(found: Exchange, response: Event, *, to: str) -> None:
     found.mime_type = media_type(response.get("mimeType"))
     found.protocol = protocol_name(response.get("protocol"))
     found.location = to
+    carried(found, response)
     found.is_internal = "non-authoritative-reason" in headers
     found.repairs.add("redirect_split")
     stated = headers.get("content-length", "")

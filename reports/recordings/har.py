@@ -7,7 +7,7 @@ import json
 from typing import Any
 from urllib.parse import urljoin
 
-from firstflight.localweb.derive.exchange import Exchange, protocol_name
+from reports.recordings.exchange import Exchange, Times, connection_name, protocol_name
 
 HEADER_AT_MOST = 4096
 """More than a header block takes: a larger difference between two sizes has another cause."""
@@ -47,7 +47,13 @@ def exchange(entry: Entry) -> Exchange:
         started_s=started(entry),
         is_cached=bool(entry.get("_fromCache")) or entry.get("_cached") == 1,
         is_internal=header(response, "non-authoritative-reason") is not None,
+        headers=headers(response),
+        connection=connection_name(entry.get("connection")),
+        address=entry.get("serverIPAddress") or "",
+        times=times(entry),
     )
+    stated = response.get("headersSize")
+    found.header_bytes = stated if stated is not None and stated > 0 else None
     found.body_bytes = body_bytes(response, found)
     return found
 
@@ -78,8 +84,10 @@ def without_header(total: int, response: dict[str, Any], found: Exchange) -> int
         candidates.append(response["content"].get("size", -1))
     for size in candidates:
         if 0 <= size <= total <= size + HEADER_AT_MOST:
+            found.header_bytes = total - size
             found.repairs.add("header_taken_off_size")
             return size
+    found.header_bytes = 0
     found.repairs.add("size_includes_header")
     return total
 
@@ -125,6 +133,39 @@ def header(message: dict[str, Any], name: str) -> str | None:
     """The first header of this name."""
     found = (field["value"] for field in message["headers"] if field["name"].lower() == name)
     return next(found, None)
+
+
+def headers(message: dict[str, Any]) -> dict[str, str]:
+    """All of them."""
+    found: dict[str, str] = {}
+    for field in message["headers"]:
+        name = field["name"].lower()
+        found[name] = f"{found[name]}, {field['value']}" if name in found else str(field["value"])
+    return found
+
+
+def times(entry: Entry) -> Times:
+    """From its phases, one after the other (HAR 1.2: `connect` holds `ssl`); -1 stands for what there was none of."""
+    phases = entry.get("timings") or {}
+
+    def lasted(phase: str) -> float:
+        return max(0.0, float(phases.get(phase) or 0))
+
+    if phases.get("wait", -1) < 0 or phases.get("receive", -1) < 0:
+        return Times()
+    begun_ms = started(entry) * 1e3
+    opened_ms = begun_ms + lasted("blocked") + lasted("dns")
+    sent_ms = opened_ms + lasted("connect") + lasted("send")
+    first_ms = sent_ms + lasted("wait")
+    is_secure = entry["request"]["url"].startswith("https:")
+    opens = lasted("connect") > 0 and (not is_secure or lasted("ssl") > 0)
+    return Times(
+        sent=round(1e3 * sent_ms),
+        first_byte=round(1e3 * first_ms),
+        last_byte=round(1e3 * (first_ms + lasted("receive"))),
+        opened=round(1e3 * opened_ms) if opens else None,
+        connected=round(1e3 * (opened_ms + lasted("connect") - lasted("ssl"))) if opens else None,
+    )
 
 
 def media_type(value: str | None) -> str:
