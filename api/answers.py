@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime  # noqa: TC003  # pydantic reads the annotation
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -37,6 +38,26 @@ class CrawlsAnswer(BaseModel):
     """Every crawl that has a release, the newest month first."""
 
     crawls: list[CrawlAnswer]
+
+
+class ProgressAnswer(BaseModel):
+    """A crawl under way."""
+
+    crawl: str
+    at: datetime.datetime = Field(description="when it was counted")
+    planned: int = Field(description="sites")
+    done: int = Field(description="sites that have their final visit")
+    visits: int
+    received_bytes: int
+    visits_per_hour: float | None = Field(description="of late; null where nobody knows")
+    minutes_left: int | None = Field(description="null where nobody knows")
+    outcomes: dict[str, int] = Field(description="final visits by outcome")
+
+
+class ProgressesAnswer(BaseModel):
+    """Crawls under way: they are not sealed, and nothing is released of them."""
+
+    crawls: list[ProgressAnswer]
 
 
 class FileAnswer(BaseModel):

@@ -24,8 +24,10 @@ held against initial windows. Every answer says its quality, its licence and how
 Errors are problems (RFC 9457); unknown parameters are refused."""
 
 
-def create_app(releases: Path, reports: Path, *, metrics: CollectorRegistry | None = None) -> FastAPI:
-    """The application; both folders may be empty, or not there yet. `metrics` is told of every answer."""
+def create_app(
+    releases: Path, reports: Path, *, progress: Path | None = None, metrics: CollectorRegistry | None = None
+) -> FastAPI:
+    """The application; its folders may be empty, or not there yet. `metrics` is told of every answer."""
     app = FastAPI(
         title="firstflight",
         version="1",
@@ -42,7 +44,7 @@ def create_app(releases: Path, reports: Path, *, metrics: CollectorRegistry | No
             }
         },
     )
-    app.state.library = Library(releases_dir=releases, reports_dir=reports)
+    app.state.library = Library(releases_dir=releases, reports_dir=reports, progress_dir=progress)
     for router in (v1.router, files.router, pages.router):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=pages.static_folder()), name="static")

@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from api.problems import Problem
+from schema.progress import Progress, read_progress
 from schema.releases import Release, ReleaseError, read_release, release_folders
 
 if TYPE_CHECKING:
@@ -29,10 +30,15 @@ def readable(folder: Path) -> Release | None:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Library:
-    """Two folders, read anew for each request: a release that is published shows up without a restart."""
+    """Folders, read anew for each request: a release that is published shows up without a restart."""
 
     releases_dir: Path
     reports_dir: Path
+    progress_dir: Path | None = None
+
+    def under_way(self) -> list[Progress]:
+        """Crawls that are not sealed, as their crawlers told last."""
+        return [] if self.progress_dir is None else read_progress(self.progress_dir)
 
     def releases(self) -> list[Release]:
         """Every version of every release: the newest month first, in it by name, the highest version first."""

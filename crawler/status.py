@@ -112,6 +112,14 @@ def status(connection: Connection, crawl: Crawl) -> Status:
     )
 
 
+def minutes_left(counted: Status) -> int | None:
+    """Until the last site is done, at the rate of late and with as many visits a site as so far; None where nobody knows."""
+    if not (counted.claimed and counted.visits_per_hour and counted.final):
+        return None
+    visits = (counted.planned - counted.final) * counted.visits / counted.final
+    return round(60 * visits / counted.visits_per_hour)
+
+
 def _final_by(connection: Connection, crawl: Crawl, column: str) -> dict[str, int]:
     """Final visits by a column's values, the most frequent first; null is none of them."""
     counted = connection.execute(

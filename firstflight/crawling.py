@@ -19,6 +19,7 @@ from crawler.run import STOPPED, Limits, Loop, Tally
 from crawler.series import Series
 from crawler.user_agent import Appearance
 from firstflight.journal import journal
+from firstflight.progress import told
 from firstflight.scratch import scratch_folder
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Wanted:
     """What browsers are kept in."""
     log: str
     """TEXT or JSON (firstflight/journal.py)."""
+    progress: Path
+    """Folder in which the service finds how far it is."""
 
 
 @contextlib.contextmanager
@@ -118,7 +121,7 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
     stop = asyncio.Event()
     received = catch_signals(stop)
     left = await asyncio.to_thread(store.open_sites, engine, crawl)
-    with journal(wanted.log, crawl, done=crawl.top - left) as told:
+    with journal(wanted.log, crawl, done=crawl.top - left) as journalled:
         series = Series(visit=visit, loads=crawl.loads, inner=crawl.inner_pages)
 
         async def watched(browser: Browser, host: str, *, budget_s: float) -> Observation:
@@ -128,7 +131,7 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
                 if wanted.guard is not None:
                     wanted.guard.check()
 
-        async with Drivers(told.say) as drivers:
+        async with told(engine, crawl, wanted.progress), Drivers(journalled.say) as drivers:
 
             @contextlib.asynccontextmanager
             async def launch() -> AsyncIterator[Browser]:
@@ -153,8 +156,8 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
                 browsers=wanted.browsers,
                 minutes=wanted.minutes,
                 stop=stop,
-                stored=told.stored,
-                say=told.say,
+                stored=journalled.stored,
+                say=journalled.say,
                 limits=wanted.limits,
                 revive=wanted.revive,
             ).run()

@@ -40,6 +40,11 @@ class Settings:
         return self.data_dir / "opt-out.txt"
 
     @property
+    def progress(self) -> Path:
+        """Folder of what crawls under way tell, a file each."""
+        return self.data_dir / "progress"
+
+    @property
     def replays(self) -> Path:
         """Folder of replay cells, one folder a crawl."""
         return self.data_dir / "replays"

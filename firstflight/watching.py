@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawler.status import Status, status
+from crawler.status import Status, minutes_left, status
 from schema.coverage import COVERAGE_FLOOR
 from schema.crawls import find_crawl, name_of
 
@@ -39,12 +39,9 @@ def status_lines(name: str, counted: Status) -> list[str]:
 
 
 def time_left(counted: Status) -> str:
-    """Until the last site is done, at the rate of late and with as many visits a site as so far; "" where nobody knows."""
-    if not (counted.claimed and counted.visits_per_hour and counted.final):
-        return ""
-    visits = (counted.planned - counted.final) * counted.visits / counted.final
-    minutes = round(60 * visits / counted.visits_per_hour)
-    return f", about {minutes // 60} h {minutes % 60:02} min left"
+    """Of a crawl; "" where nobody knows."""
+    minutes = minutes_left(counted)
+    return "" if minutes is None else f", about {minutes // 60} h {minutes % 60:02} min left"
 
 
 def watch(engine: Engine, name: str, *, every_s: float) -> None:

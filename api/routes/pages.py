@@ -120,6 +120,7 @@ def home(request: Request, library: LibraryDep) -> Response:
         "home.html",
         releases=found,
         years=library.years(),
+        under_way=library.under_way(),
         headline=headline,
         distributions=shown(headline) if headline else [],
         mss=MSS,

@@ -12,6 +12,8 @@ from api.answers import (
     FileAnswer,
     FitAnswer,
     PointAnswer,
+    ProgressAnswer,
+    ProgressesAnswer,
     Provenance,
     QuantileAnswer,
     ReleaseAnswer,
@@ -101,6 +103,12 @@ def crawls(request: Request, library: LibraryDep) -> CrawlsAnswer:
             for name, versions in library.crawls().items()
         ]
     )
+
+
+@router.get("/progress", name="progress")
+def progress(library: LibraryDep) -> ProgressesAnswer:
+    """Crawls under way, as their crawlers told last."""
+    return ProgressesAnswer(crawls=[ProgressAnswer(**dataclasses.asdict(one)) for one in library.under_way()])
 
 
 @router.get("/releases")

@@ -24,6 +24,7 @@ from firstflight.journal import JSON, TEXT
 from firstflight.watching import status_lines, watch
 from schema.crawls import CrawlNotFound, crawls, find_crawl, name_of
 from schema.database import DatabaseError
+from schema.progress import end_progress
 from schema.releases import CrawlName
 
 if TYPE_CHECKING:
@@ -296,6 +297,7 @@ def run(
                 revive=revival(settings),
                 guard=guard,
                 log=log,
+                progress=settings.progress,
             )
             tally, code = crawling.crawl(engine, crawl, wanted)
     show(
@@ -359,6 +361,7 @@ def seal_(settings: Settings, *, name: str, as_json: bool) -> None:
         new = seal.seal(engine, crawl)
         with engine.connect() as connection:
             crawl = find_crawl(connection, str(name_of(crawl)))
+        end_progress(settings.progress, str(name_of(crawl)))
     show(
         {"crawl": str(name_of(crawl)), "new": new, "sealed_at": crawl.sealed_at},
         as_json=as_json,

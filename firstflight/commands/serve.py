@@ -42,7 +42,7 @@ def command(settings: Settings, *, host: str, port: int, metrics_port: int | Non
       firstflight serve --host 0.0.0.0 --port 8080
     """
     registry = None if metrics_port is None else CollectorRegistry()
-    app = create_app(settings.releases, settings.reports, metrics=registry)
+    app = create_app(settings.releases, settings.reports, progress=settings.progress, metrics=registry)
     with contextlib.ExitStack() as stack:
         with one_line(ListenError):
             listening = stack.enter_context(listen(host, port))

@@ -1,5 +1,6 @@
 """A small library made on the spot: two crawls, one of them in two versions, and one report."""
 
+import datetime
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from schema.derived import DISTRIBUTION, MEASURES
+from schema.progress import Progress, write_progress
 from schema.releases import CrawlName, Manifest
 
 SIZES = {"responses": [100, 4290, 4291, 14_300, 14_301, 50_000, 50_000, 600_000], "pages": [600_000]}
@@ -80,12 +82,26 @@ def data_dir(tmp_path: Path) -> Path:
     (report / "report.json").write_text('{"year": 2026}\n')
     (report / "summary.txt").write_text("no change\n")
     (report / "figures/cdf.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    write_progress(
+        tmp_path / "progress",
+        Progress(
+            crawl="2026-12.desktop.local.tcp.web",
+            at=datetime.datetime(2026, 12, 1, 6, 30, tzinfo=datetime.UTC),
+            planned=10_000,
+            done=2500,
+            visits=2600,
+            received_bytes=6_000_000_000,
+            visits_per_hour=1800.4,
+            minutes_left=260,
+            outcomes={"ok": 2400, "dns": 100},
+        ),
+    )
     (tmp_path / "secret.txt").write_text("not to be served")
     return tmp_path
 
 
 @pytest.fixture
 def client(data_dir: Path) -> Iterator[TestClient]:
-    app = create_app(data_dir / "releases", data_dir / "reports")
+    app = create_app(data_dir / "releases", data_dir / "reports", progress=data_dir / "progress")
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client

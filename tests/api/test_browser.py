@@ -24,7 +24,10 @@ SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 360, "height
 @pytest.fixture
 def address(data_dir: Path) -> Iterator[str]:
     server = uvicorn.Server(
-        uvicorn.Config(create_app(data_dir / "releases", data_dir / "reports"), log_level="warning")
+        uvicorn.Config(
+            create_app(data_dir / "releases", data_dir / "reports", progress=data_dir / "progress"),
+            log_level="warning",
+        )
     )
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -94,6 +97,9 @@ def test_the_pages_show_their_content_on_a_desk_and_on_a_phone_by_day_and_by_nig
             assert cells[:2] == ["25.0 %", "50.0 %"]
             assert page.get_by_role("link", name="2026", exact=True).is_visible()
             assert contrast(page) > 7
+            bar = page.get_by_role("progressbar")
+            assert bar.evaluate("bar => bar.value / bar.max") == 0.25
+            assert page.get_by_text("about 4 h 20 min left").is_visible()
         with opened(browser, f"{address}/releases/{CRAWL}", size=size, scheme=scheme) as page:
             assert page.get_by_text("Illustrative.").is_visible()
             figure = page.get_by_role("img", name="CDF of responses", exact=True)

@@ -225,6 +225,13 @@ def test_a_broken_release_is_a_problem_that_tells_nothing_of_the_inside(
     assert response.headers["x-content-type-options"] == "nosniff"
 
 
+def test_a_crawl_under_way_is_told_of_with_the_time_of_the_count(client: TestClient) -> None:
+    (one,) = client.get("/v1/progress").json()["crawls"]
+    assert (one["crawl"], one["done"], one["planned"]) == ("2026-12.desktop.local.tcp.web", 2500, 10_000)
+    assert one["at"] == "2026-12-01T06:30:00Z"
+    assert "2\u202f500 of 10\u202f000 sites" in client.get("/").text
+
+
 def test_an_empty_library_answers_and_says_what_to_run(tmp_path: Path) -> None:
     with TestClient(create_app(tmp_path / "none", tmp_path / "nor-here")) as client:
         assert client.get("/v1/crawls").json() == {"crawls": []}

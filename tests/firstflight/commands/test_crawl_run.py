@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import text
 
+from schema.progress import read_progress
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -111,6 +113,11 @@ def test_a_server_that_resets_is_an_outcome_not_an_error(tmp_path: Path, databas
     )
     assert {one["event"] for one in told} == {"visit"}
     assert {one["crawl"] for one in told} == {json.loads(output)["crawl"]}
+    (progress,) = read_progress(tmp_path / "data/progress")
+    assert (progress.done, progress.planned, progress.outcomes) == (2, 2, {"connect": 2})
+    seal = operator.call("seal")
+    assert subprocess.run(seal, env=operator.environment, check=False).returncode == 0
+    assert read_progress(tmp_path / "data/progress") == []
     ((browser, flags),) = operator.ask("SELECT browser, browser_flags FROM crawl")
     assert "Chrom" in str(browser)
     assert "--host-resolver-rules" in str(flags)

@@ -1,0 +1,65 @@
+"""A crawl's progress, told to the service while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import time
+from typing import TYPE_CHECKING
+
+from crawler.status import minutes_left, status
+from schema.crawls import name_of
+from schema.database import DatabaseError
+from schema.progress import Progress, write_progress
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from sqlalchemy import Engine
+
+    from schema.tables import Crawl
+
+EVERY_S = 15.0
+AT_MOST = 0.05
+"""Share of the time that counting may take: a large crawl is counted more seldom."""
+
+
+@contextlib.asynccontextmanager
+async def told(engine: Engine, crawl: Crawl, folder: Path) -> AsyncIterator[None]:
+    """Tell at the beginning, now and then, and at the end. Telling that fails is no reason to stop a crawl."""
+    telling = asyncio.create_task(_tell_again_and_again(engine, crawl, folder))
+    try:
+        yield
+    finally:
+        telling.cancel()
+        await asyncio.gather(telling, return_exceptions=True)
+        await asyncio.to_thread(_tell, engine, crawl, folder)
+
+
+async def _tell_again_and_again(engine: Engine, crawl: Crawl, folder: Path) -> None:
+    while True:
+        began = time.monotonic()
+        await asyncio.to_thread(_tell, engine, crawl, folder)
+        await asyncio.sleep(max(EVERY_S, (time.monotonic() - began) / AT_MOST))
+
+
+def _tell(engine: Engine, crawl: Crawl, folder: Path) -> None:
+    with contextlib.suppress(DatabaseError, OSError):
+        with engine.connect() as connection:
+            counted = status(connection, crawl)
+        write_progress(
+            folder,
+            Progress(
+                crawl=str(name_of(crawl)),
+                at=datetime.datetime.now(datetime.UTC),
+                planned=counted.planned,
+                done=counted.final,
+                visits=counted.visits,
+                received_bytes=counted.received_bytes,
+                visits_per_hour=counted.visits_per_hour,
+                minutes_left=minutes_left(counted),
+                outcomes=counted.outcomes,
+            ),
+        )
