@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from reports.loads import of_arm
+from reports.replay.conditions import Conditions
 from reports.slowstart import arrivals_ms
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def compare(
         sizes: dict[int, int] = dict(found.fetchall())
     networks = {profile["id"]: profile for profile in profiles}
     loads: dict[tuple[str, int], list[tuple[int, float, float]]] = collections.defaultdict(list)
-    for row in of_arm(cells, congestion_control=congestion_control):
+    for row in of_arm(cells, Conditions(congestion_control=congestion_control)):
         network, size = networks.get(row["profile"]), sizes.get(row["visit_id"])
         if network is None or size is None:
             continue

@@ -29,11 +29,11 @@ class Check:
 
 
 def checks(
-    evidence: Evidence, gains: Mapping[int, Interval | None], rule: Rule, *, untold: int | None
+    evidence: Evidence, gains: Mapping[int, Interval | None], rule: Rule, *, untold: str | None
 ) -> tuple[Check, ...]:
     """All of them; `gains` are those over the incumbent, of candidates not shown to be harmful.
 
-    `untold` is the window that would be the answer if its harms, which the loads cannot tell, were none.
+    `untold` says which window would be the answer if its harms, which the loads cannot tell, were none.
     """
     return (
         _incumbent(evidence),
@@ -42,6 +42,7 @@ def checks(
         _seeds(evidence, rule),
         _aa(evidence, rule),
         _power(gains, rule),
+        _harm_conditions(evidence, rule),
         _harm_power(untold),
     )
 
@@ -151,7 +152,22 @@ def _power(gains: Mapping[int, Interval | None], rule: Rule) -> Check:
     )
 
 
-def _harm_power(untold: int | None) -> Check:
+def _harm_conditions(evidence: Evidence, rule: Rule) -> Check:
+    asked = [one.id for one in rule.asked]
+    done = [one for one in asked if one in evidence.harm_conditions]
+    return Check(
+        id="harm_conditions",
+        title="harm conditions of the core set that were replayed",
+        value=len(done),
+        limit=len(asked),
+        unit="conditions",
+        passed=len(done) == len(asked),
+        sentence=f"{len(done)} of the {len(asked)} harm conditions that decide were replayed"
+        + ("." if len(done) == len(asked) else "; the others need `firstflight replay run --harm core`."),
+    )
+
+
+def _harm_power(untold: str | None) -> Check:
     """A bound that the loads cannot tell is neither kept nor broken: what hangs on it is not decided."""
     return Check(
         id="harm_power",
@@ -160,7 +176,5 @@ def _harm_power(untold: int | None) -> Check:
         limit=0,
         unit="windows",
         passed=untold is None,
-        sentence="The answer hangs on no harm bound that the loads cannot tell."
-        if untold is None
-        else f"IW {untold} would be the answer, but the loads are too few to tell its harm from its bounds.",
+        sentence=untold or "The answer hangs on no harm bound that the loads cannot tell.",
     )

@@ -9,11 +9,13 @@ from reports.harm import TooFewLoads, aa, gain, harm
 from reports.rule import CANDIDATES, RULE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from reports.harm import Against, Gain, Harm
     from reports.loads import Loads
-    from reports.rule import Candidate, Role, Rule
+    from reports.rule import Candidate, Margin, Role, Rule
+
+NOT_REPLAYED = "not replayed: `firstflight replay run --harm core`"
 
 ORDINARY = "ordinary"
 """The cells that a gain is measured in."""
@@ -38,7 +40,9 @@ class Evidence:
     pages: int
     seeds: int
     coverage_percent: float
-    """Of the profile and window where it is least."""
+    """Of the profile and window where it is least, in any condition."""
+    harm_conditions: tuple[str, ...]
+    """Those that were replayed."""
     congestion_control: str
 
     @property
@@ -53,8 +57,13 @@ def weigh(
     *,
     rule: Rule = RULE,
     last_years: int | None = None,
+    harm_loads: Mapping[str, Loads] | None = None,
 ) -> Evidence:
-    """Compute every estimate. `last_years` is the window that the last report with force recommends."""
+    """Compute every estimate. `last_years` is the window that the last report with force recommends.
+
+    `harm_loads` are those of the rule's harm conditions that were replayed, by their ids.
+    """
+    beside = harm_loads or {}
     candidates = tuple(candidate for candidate in CANDIDATES if candidate.segments in loads.windows)
     incumbents = tuple(dict.fromkeys((last_years or rule.permanent_incumbent, rule.permanent_incumbent)))
     gains = _gains(loads, [candidate.segments for candidate in candidates], incumbents[0], populations, rule)
@@ -65,9 +74,12 @@ def weigh(
         gains=gains,
         harms={
             (margin.id, candidate.segments, incumbent): {
-                ORDINARY: _or_reason(
-                    harm, loads, margin, candidate.segments, incumbent, populations[margin.population], rule
+                where: _or_reason(
+                    harm, there, margin, candidate.segments, incumbent, populations[margin.population], rule
                 )
+                if there
+                else NOT_REPLAYED
+                for where, there in _asked(margin, loads, beside, rule)
             }
             for margin in rule.margins
             for candidate in candidates
@@ -79,9 +91,21 @@ def weigh(
         ),
         pages=min((found.pages for found in paired), default=0),
         seeds=min((found.seeds for found in paired), default=0),
-        coverage_percent=loads.least_coverage_percent,
+        coverage_percent=min(one.least_coverage_percent for one in (loads, *beside.values())),
+        harm_conditions=tuple(one.id for one in rule.harm_conditions if one.id in beside),
         congestion_control=loads.congestion_control,
     )
+
+
+def _asked(
+    margin: Margin, loads: Loads, beside: Mapping[str, Loads], rule: Rule
+) -> Iterator[tuple[str, Loads | None]]:
+    """Where a bound is asked, with the loads there; None where a condition that decides was not replayed."""
+    if ORDINARY in margin.asked_in:
+        yield ORDINARY, loads
+    for one in rule.harm_conditions:
+        if one.kind in margin.asked_in and (one.is_core or one.id in beside):
+            yield one.id, beside.get(one.id)
 
 
 def _gains(

@@ -78,15 +78,19 @@ def report_facts(inputs: Inputs, *, sizes: dict[str, Any], measured: Measured | 
 
 def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
     """Decide on the replay's cells, and say what they are."""
-    loads = loads_of(replay.cells, congestion_control=rule.congestion_control)
+    networks = replay.provenance.get("profiles", [])
+    loads = loads_of(replay.cells, congestion_control=rule.congestion_control, networks=networks)
     if not loads.pages:
         raise ReportError(
             f"the replay has no cell with {rule.congestion_control} and all else by default; run `firstflight replay run --crawl {inputs.release.manifest.crawl}`"
         )
-    evidence = weigh(loads, population_roles(replay), rule=rule, last_years=inputs.last_years_iw)
+    harm_loads = loads_of_harm(replay, rule)
+    evidence = weigh(
+        loads, population_roles(replay), rule=rule, last_years=inputs.last_years_iw, harm_loads=harm_loads
+    )
     recommendation = decide(evidence, rule=rule)
     # As the profiles were replayed; the sort is stable.
-    place = {profile["id"]: at for at, profile in enumerate(replay.provenance.get("profiles", []))}
+    place = {profile["id"]: at for at, profile in enumerate(networks)}
 
     def declared(one: Outcome | Comparison) -> int:
         return place.get(one.profile, len(place))
@@ -98,7 +102,7 @@ def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
         outcomes=outcomes,
         recommendation=recommendation,
         facts={
-            "replay": replay_facts(loads, outcomes, replay),
+            "replay": replay_facts(loads, outcomes, replay) | {"harm": harm_facts(harm_loads)},
             "recommendation": recommendation_facts(recommendation),
             "arithmetic": [
                 dataclasses.asdict(one)
@@ -106,7 +110,7 @@ def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
                     compare(
                         inputs.release,
                         replay.cells,
-                        replay.provenance.get("profiles", []),
+                        networks,
                         congestion_control=rule.congestion_control,
                     ),
                     key=declared,
@@ -120,6 +124,28 @@ def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
             | {"unmeasured": [dataclasses.asdict(one) for one in UNMEASURED]},
         },
     )
+
+
+def loads_of_harm(replay: Replay, rule: Rule) -> dict[str, Loads]:
+    """Those of each harm condition that was replayed."""
+    found = {
+        one.id: loads_of(
+            replay.cells,
+            congestion_control=rule.congestion_control,
+            conditions=one.conditions,
+            networks=replay.provenance.get("profiles", []),
+        )
+        for one in rule.harm_conditions
+    }
+    return {name: loads for name, loads in found.items() if loads.pages}
+
+
+def harm_facts(harm_loads: Mapping[str, Loads]) -> list[dict[str, Any]]:
+    """How much of each was replayed."""
+    return [
+        {"id": name, "pages": len(loads.pages), "seeds": loads.seeds, "cells": dict(loads.states)}
+        for name, loads in harm_loads.items()
+    ]
 
 
 def populations(replay: Replay) -> list[dict[str, Any]]:

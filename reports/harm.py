@@ -36,6 +36,14 @@ SHARES: dict[Measure, tuple[str, str]] = {
 QUANTILES: dict[Measure, float] = {"page_time_p95": 0.95, "page_time_p99": 0.99, "page_time_p999": 0.999}
 
 
+TIMES: dict[Measure, str] = {
+    "page_time_mean": "page_ms",
+    "short_flow_time": "short_flow_ms",
+    "probe_p95": "probe_p95_ms",
+}
+"""Measures that are a mean time."""
+
+
 class TooFewLoads(Exception):  # what it says of the sample, not a fault
     """The sample cannot bear the estimate; the message says what is lacking."""
 
@@ -162,17 +170,12 @@ def harm(
     """The worsening that `margin` bounds, in its unit; raises TooFewLoads where the sample cannot tell."""
     if margin.measure in SHARES:
         return _share_harm(loads, margin, candidate, against, population, rule)
-    pair = _pair(loads, candidate, against, population, ("page_ms",))
+    if margin.measure in TIMES:
+        return _time_harm(loads, margin, candidate, against, population, rule)
+    if margin.measure == "bulk_time":
+        return _bulk_harm(loads, candidate, against, population, rule)
+    pair = _harm_pair(loads, candidate, against, population, ("page_ms",), rule)
     mine, theirs = (side["page_ms"] for side in pair.sides)
-    if margin.measure == "page_time_mean":
-        return Harm(
-            estimate=_bootstrap(
-                pair,
-                rule,
-                _weighted(pair, mine, theirs),
-                lambda means: 100 * (means[:, 0] / means[:, 1] - 1),
-            )
-        )
     share = QUANTILES[margin.measure]
     loads_in_pair = int(pair.mask.sum() * (pair.weights > 0).sum())
     needed = round(rule.quantile_loads / (1 - share))
@@ -191,6 +194,56 @@ def harm(
     return Harm(estimate=Estimate(100 * (ratio.value - 1), 100 * (ratio.replicates - 1)))
 
 
+def _harm_pair(
+    loads: Loads,
+    candidate: int,
+    against: int,
+    population: Mapping[str, float],
+    measures: tuple[str, ...],
+    rule: Rule,
+) -> _Pair:
+    """Of fewer pages the bootstrap knows too little."""
+    pair = _pair(loads, candidate, against, population, measures)
+    if len(pair.mask) < rule.minimum_pages:
+        raise TooFewLoads(f"{len(pair.mask)} pages pair, the rule asks for {rule.minimum_pages}")
+    return pair
+
+
+def _time_harm(
+    loads: Loads, margin: Margin, candidate: int, against: int, population: Mapping[str, float], rule: Rule
+) -> Harm:
+    """Means of a time, held against each other as a ratio, or in milliseconds."""
+    name = TIMES[margin.measure]
+    pair = _harm_pair(loads, candidate, against, population, (name,), rule)
+    mine, theirs = (side[name] for side in pair.sides)
+
+    def worse(means: Floats) -> Floats:
+        if margin.unit == "ms":
+            return means[:, 0] - means[:, 1]
+        return 100 * (means[:, 0] / means[:, 1] - 1)
+
+    return Harm(estimate=_bootstrap(pair, rule, _weighted(pair, mine, theirs), worse))
+
+
+PAYLOAD_OF_FRAME = 1448 / 1514
+"""Of a full segment on the wire."""
+
+
+def _bulk_harm(
+    loads: Loads, candidate: int, against: int, population: Mapping[str, float], rule: Rule
+) -> Harm:
+    """How much longer a download takes for what it receives during a load at the other window.
+
+    What it lacks when a shorter load is over it makes up for at the bottleneck's rate, which it has to itself then.
+    """
+    pair = _harm_pair(loads, candidate, against, population, ("page_ms", "competition_bytes"), rule)
+    mine, theirs = pair.sides
+    payload_per_ms = loads.down_bps * PAYLOAD_OF_FRAME / 8e3
+    lacking = (theirs["competition_bytes"] - mine["competition_bytes"]) / payload_per_ms
+    columns = _weighted(pair, mine["page_ms"] + lacking, theirs["page_ms"])
+    return Harm(estimate=_bootstrap(pair, rule, columns, lambda means: 100 * (means[:, 0] / means[:, 1] - 1)))
+
+
 def _bootstrap(pair: _Pair, rule: Rule, columns: Floats, statistic: Callable[[Floats], Floats]) -> Estimate:
     return bootstrap(columns, pair.mask, statistic, replicates=rule.replicates, seed=rule.bootstrap_seed)
 
@@ -199,7 +252,7 @@ def _share_harm(
     loads: Loads, margin: Margin, candidate: int, against: int, population: Mapping[str, float], rule: Rule
 ) -> Harm:
     part, whole = SHARES[margin.measure]
-    pair = _pair(loads, candidate, against, population, (part, whole))
+    pair = _harm_pair(loads, candidate, against, population, (part, whole), rule)
     columns = _weighted(pair, *(side[name] for side in pair.sides for name in (part, whole)))
     silent = [_silent_loads(pair, side[part]) for side in pair.sides]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Literal
 
+from reports.bootstrap import Interval
 from reports.wording import spell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reports.bootstrap import Interval
     from reports.harm import Harm
     from reports.rule import Margin, Rule
 
@@ -45,12 +45,12 @@ class HarmVerdict:
     @property
     def could_permit(self) -> bool:
         """Whether more loads could make it stand."""
-        return self.permits or self.verdict == "too few loads"
+        return self.verdict != "failed"
 
     @property
     def is_shown(self) -> bool:
         """Whether the harm is beyond doubt, rather than not ruled out."""
-        return self.worsening is not None and self.worsening.lower >= self.limit
+        return self.verdict == "failed" and self.worsening is not None and self.worsening.lower >= self.limit
 
     @property
     def stop(self) -> str:
@@ -61,13 +61,19 @@ class HarmVerdict:
         told = f"{self.margin.title}, {kind} {spell(self.worsening, self.margin.unit)}"
         if self.verdict == "too few loads":
             return f"{told}, is known too poorly to be held against {self.limit:g} {self.margin.unit}"
-        return f"{told}, is not shown to stay below {self.limit:g} {self.margin.unit}"
+        where = "" if self.condition == "ordinary" else f" in {self.condition}"
+        return f"{told}{where}, is not shown to stay below {self.limit:g} {self.margin.unit}"
 
 
-def judge(margin: Margin, against: int, found: Mapping[str, Harm | str], rule: Rule) -> HarmVerdict:
-    """The worst of all conditions in which it was asked."""
-    verdicts = [_judge_one(margin, against, condition, harm, rule) for condition, harm in found.items()]
-    return max(verdicts, key=_badness)
+def judge(margin: Margin, against: int, found: Mapping[str, Harm | str], rule: Rule) -> HarmVerdict | None:
+    """The worst of all conditions in which it was asked; None where it was asked in none."""
+    asked = {"ordinary", *(one.id for one in rule.asked)}
+    verdicts = [
+        _judge_one(margin, against, condition, harm, rule)
+        for condition, harm in found.items()
+        if condition in asked
+    ]
+    return max(verdicts, key=_badness, default=None)
 
 
 def _badness(verdict: HarmVerdict) -> tuple[int, float]:
@@ -99,21 +105,22 @@ def _judge_one(margin: Margin, against: int, condition: str, harm: Harm | str, r
         worsening=interval,
         limit=limit,
         is_level=is_level,
-        verdict=verdict_of(interval, limit),
+        verdict=verdict_of(interval, limit, is_equivalence=margin.is_equivalence),
         reason=None,
     )
 
 
-def verdict_of(interval: Interval, limit: float) -> Verdict:
+def verdict_of(interval: Interval, limit: float, *, is_equivalence: bool = False) -> Verdict:
     """Non-inferiority: shown not to be worse by the margin, not merely not shown to be worse.
 
     Where even a candidate without any harm would not be told from one beyond the margin, the loads are too few.
 
-    >>> from reports.bootstrap import Interval
     >>> [verdict_of(Interval(0.1, 0.1 - w, 0.1 + w), 0.5) for w in (0.3, 0.45, 0.6)]
     ['passed', 'failed', 'too few loads']
     """
-    if interval.upper < limit:
+    if is_equivalence and interval.estimate < 0:
+        interval = Interval(-interval.estimate, -interval.upper, -interval.lower)
+    if interval.upper < limit and (not is_equivalence or interval.lower > -limit):
         return "passed"
     if interval.lower < limit and interval.upper - interval.estimate >= limit:
         return "too few loads"

@@ -59,7 +59,7 @@ class Imported:
 def read_population(path: Path, *, measured: str, source: str) -> Imported:
     """The population of a file, called by the file's name; raises PopulationError."""
     name = path.stem
-    if not ID.fullmatch(name) or len(name) > 40:
+    if not ID.fullmatch(name) or len(name) > 24:
         raise PopulationError(
             f"{path}: its name becomes the population's id; call it something like ndt-2026-05.csv"
         )

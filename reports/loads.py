@@ -7,6 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from reports.replay.conditions import Conditions
 
@@ -26,6 +27,9 @@ MEASURES = (
     "connections_initial_loss",
     "bytes_retransmitted",
     "bottleneck_drops",
+    "competition_bytes",
+    "short_flow_ms",
+    "probe_p95_ms",
 )
 """Columns of the cells that the recommendation and the report use."""
 
@@ -55,6 +59,8 @@ class Loads:
     windows: tuple[int, ...]
     seeds: int
     """Seeds that a (page, profile) has at most."""
+    down_bps: Floats
+    """Of each profile, NaN where it is not said."""
     values: Mapping[str, Floats]
     """By measure: [page, profile, window, seed], NaN where no cell is done or the measure is unknown."""
     states: Mapping[str, int]
@@ -98,15 +104,28 @@ def complete(arrays: Sequence[Floats], weights: Floats) -> Mask:
     return mask
 
 
-def of_arm(cells: pa.Table, *, congestion_control: str) -> list[dict[str, Any]]:
-    """The cells that the rule is about: all but one of the conditions as they stand where nobody varied them."""
-    wanted = Conditions(congestion_control=congestion_control).columns()
-    return [row for row in cells.to_pylist() if all(row[name] == value for name, value in wanted.items())]
+def of_arm(cells: pa.Table, conditions: Conditions) -> list[dict[str, Any]]:
+    """The cells under exactly these conditions."""
+    for name, value in conditions.columns().items():
+        cells = cells.filter(pc.field(name).is_null() if value is None else pc.field(name) == value)
+    rows: list[dict[str, Any]] = cells.to_pylist()
+    return rows
 
 
-def loads_of(cells: pa.Table, *, congestion_control: str) -> Loads:
-    """The arrays of one congestion control; raises CellsError where a cell stands twice."""
-    rows = of_arm(cells, congestion_control=congestion_control)
+def loads_of(
+    cells: pa.Table,
+    *,
+    congestion_control: str,
+    conditions: Conditions | None = None,
+    networks: Sequence[Mapping[str, Any]] = (),
+) -> Loads:
+    """The arrays of one arm: a congestion control with all else by default, or `conditions` with that control.
+
+    `networks` are the profiles as replay.json has them. Raises CellsError where a cell stands twice.
+    """
+    arm = dataclasses.replace(conditions or Conditions(), congestion_control=congestion_control)
+    rows = of_arm(cells, arm)
+    rates = {one["id"]: float(one["down_bps"]) for one in networks}
     pages = sorted({_page(row) for row in rows})
     profiles = sorted({row["profile"] for row in rows})
     windows = sorted({row["iw"] for row in rows})
@@ -141,6 +160,7 @@ def loads_of(cells: pa.Table, *, congestion_control: str) -> Loads:
         profiles=tuple(profiles),
         windows=tuple(windows),
         seeds=shape[-1],
+        down_bps=np.array([rates.get(profile, np.nan) for profile in profiles]),
         values=values,
         states=collections.Counter(row["state"] for row in rows),
         missing=_missing(rows),

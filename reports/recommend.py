@@ -138,7 +138,7 @@ def decide(evidence: Evidence, *, rule: Rule = RULE) -> Recommendation:
         for window in windows
         if not any(verdict.is_shown for verdict in harms[window])
     }
-    untold = could_be_chosen if could_be_chosen != chosen else None
+    untold = _untold(could_be_chosen, harms) if could_be_chosen != chosen else None
     held = checks(evidence, open_gains, rule, untold=untold)
     failed = [check.sentence for check in held if not check.passed]
     iw = None if failed else chosen
@@ -159,12 +159,19 @@ def _interval(found: Gain | str, rule: Rule) -> Interval | None:
 
 
 def _harms(evidence: Evidence, window: int, rule: Rule) -> tuple[HarmVerdict, ...]:
-    return tuple(
+    found = (
         judge(margin, incumbent, evidence.harms[margin.id, window, incumbent], rule)
         for margin in rule.margins
         for incumbent in evidence.incumbents
         if incumbent != window
     )
+    return tuple(verdict for verdict in found if verdict)
+
+
+def _untold(window: int | None, harms: dict[int, tuple[HarmVerdict, ...]]) -> str:
+    """What is not known of the window that would be the answer if it had no harm that is not shown."""
+    stops = [harm.stop for harm in harms.get(window or 0, ()) if not harm.permits]
+    return f"IW {window} would be the answer, but of its harm too little is known: {'; '.join(stops[:1])}."
 
 
 def _verdicts(
@@ -253,6 +260,6 @@ def _reasons(
     reasons += [verdict.sentence for verdict in verdicts if verdict.candidate.segments == iw]
     reasons.append(f"No larger admissible candidate saves {rule.worthwhile_percent:g} % again over IW {iw}.")
     reasons.append(
-        f"{len(UNMEASURED)} harms that the rule knows were not measured in this edition, and are not counted as passed."
+        f"Not measured in this edition, and not counted as passed: {', '.join(one.title for one in UNMEASURED)}."
     )
     return reasons

@@ -46,10 +46,19 @@ def variants(rule: Rule = RULE) -> tuple[Variant, ...]:
         Variant("harm_ignored", "no harm margin at all", change(rule, margins=())),
         Variant("confidence_90", "bounds of the 90 % interval", change(rule, confidence=0.90)),
         Variant("confidence_99", "bounds of the 99 % interval", change(rule, confidence=0.99)),
+        Variant(
+            "harm_ordinary",
+            "harm asked in the ordinary cells alone",
+            change(rule, harm_conditions=()),
+        ),
         Variant("aa_wide", "an A/A tolerance of ±3 %", change(rule, aa_tolerance_percent=3.0)),
     )
 
 
 def sensitivity(evidence: Evidence, *, rule: Rule = RULE) -> list[tuple[Variant, Recommendation]]:
     """Each variant with its answer."""
-    return [(variant, decide(evidence, rule=variant.rule)) for variant in variants(rule)]
+    tried = variants(rule)
+    beyond = dataclasses.replace(rule, counts_beyond_core=True)
+    if evidence.harm_conditions and {one.id for one in beyond.asked} == {*evidence.harm_conditions}:
+        tried += (Variant("harm_beyond_core", "harm asked at 80 % of load by others too", beyond),)
+    return [(variant, decide(evidence, rule=variant.rule)) for variant in tried]

@@ -46,7 +46,7 @@ LIMITS: tuple[str, ...] = (
     "Linux receivers open with a window of 44 segments: a larger initial window has no effect on them until they raise it.",
     "The senders are Linux with the stated congestion control, without pacing. BBR and paced senders spread the first flight; QUIC is asked separately and no TCP gain is scaled to it.",
     "CUBIC's HyStart works from a window of 16 on: larger initial windows begin inside it.",
-    "Only the candidate changes its window here: that everyone changes at once is among the harms not measured.",
+    "A gain is measured where the candidate alone changes its window. That everyone changes at once is among the harm conditions, and there it is harm that counts.",
     "The bootstrap speaks of pages like these. It knows nothing of pages that the list, the vantage or the crawl's failures left out.",
 )
 """Of every edition."""

@@ -84,6 +84,33 @@ CELL = pa.schema(
             pa.string(),
             "cold, or warm (without the responses that a second visit would still have by their recorded header)",
         ),
+        field(
+            "queue",
+            pa.string(),
+            "the bottleneck's queue in place of the profile's, in bandwidth-delay products (BDP) or bytes (B); null: the profile's",
+            nullable=True,
+        ),
+        field(
+            "queue_bytes", pa.int64(), "of the bottleneck, in force; null in replays before it", nullable=True
+        ),
+        field(
+            "background_load",
+            pa.float64(),
+            "share of the bottleneck that other people's short flows asked for; null: the ordinary 5 %",
+            nullable=True,
+        ),
+        field(
+            "everyone",
+            pa.bool_(),
+            "whether those flows began at the cell's own window; null: at today's 10, in the ordinary background",
+            nullable=True,
+        ),
+        field(
+            "probe",
+            pa.bool_(),
+            "whether a datagram of 8 bytes every 20 ms ran beside the page; null: not, in the ordinary background",
+            nullable=True,
+        ),
         field("seed", pa.int64(), "seed of the cell's start phase and of its background traffic"),
         field(
             "state",
@@ -153,6 +180,24 @@ CELL = pa.schema(
             "competition_bytes",
             pa.int64(),
             "payload that the competing downloads received while the page loaded; null without any",
+            nullable=True,
+        ),
+        field(
+            "short_flows",
+            pa.int32(),
+            "other people's flows of at most 3 segments that began while the page loaded; null where they were not awaited",
+            nullable=True,
+        ),
+        field(
+            "short_flow_ms",
+            pa.float64(),
+            "their mean time, from the first SYN to the last byte; null without any, or where one did not end",
+            nullable=True,
+        ),
+        field(
+            "probe_p95_ms",
+            pa.float64(),
+            "95th percentile of the probe's delay towards the client while the page loaded; null without a probe",
             nullable=True,
         ),
     ],

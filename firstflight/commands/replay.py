@@ -14,9 +14,10 @@ from firstflight.commands.conditions import MOST_SEGMENTS, arms, conditions_opti
 from firstflight.commands.replay_sources import find_source, source_options
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
+from reports.harm_conditions import CORE, HARM_CONDITIONS
 from reports.imported import PopulationError, read_population
 from reports.populations import DECIDING, PROFILES, profiles_of
-from reports.replay.cells import plan
+from reports.replay.cells import plan, sample
 from reports.replay.errors import ReplayError
 from reports.replay.lab import debian, kernel, player
 from reports.replay.lab.machine import Lab, usable_cpus
@@ -151,6 +152,20 @@ def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
 )
 @conditions_options
 @click.option(
+    "--harm",
+    type=click.Choice(["none", "core", "all"]),
+    default="none",
+    show_default=True,
+    help="Cells of the rule's harm conditions too: queues, other people's load, everyone at the window.",
+)
+@click.option(
+    "--harm-pages",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Pages of those cells, evenly spread over their sizes.",
+)
+@click.option(
     "--guests", type=click.IntRange(1, 256), default=None, help="Guests at once; one a CPU without it."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
@@ -168,6 +183,8 @@ def run(
     population_measured: str | None,
     population_source: str | None,
     seeds: int,
+    harm: str,
+    harm_pages: int,
     guests: int | None,
     as_json: bool,
     **conditions: Any,  # noqa: ANN401  # the options of conditions.py
@@ -180,6 +197,7 @@ def run(
     Example:
       firstflight replay run --crawl 2026-11
       firstflight replay run --crawl 2026-11 --iw 10,20 --profiles avgdc-2010-mid --seeds 5
+      firstflight replay run --crawl 2026-11 --harm core
       firstflight replay run --crawl 2026-11 --population ndt-2026-05.csv --population-measured 2026-05
         --population-source "M-Lab NDT, query of docs/populations.md"
       firstflight replay run --crawl 2026-11 --congestion-control cubic,bbr --pacing off,on
@@ -200,6 +218,10 @@ def run(
         profiles = profiles or profiles_of(populations)
         source = find_source(settings, crawl=crawl, hars=hars, logs=logs)
         cells = plan(source.recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
+        if harm != "none":
+            asked = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
+            some = sample(source.recipes, harm_pages)
+            cells += plan(some, profiles, windows=windows, seeds=seeds, conditions=asked)
         lab = find_lab(settings.cache_dir)
         with tqdm(total=len(cells), unit="load", disable=None, desc="replay") as progress:
             result = replay(lab, cells, guests=guests or len(usable_cpus()), progress=progress)

@@ -40,6 +40,11 @@ class Cell:
         return f"{self.recipe.visit_id}.{self.profile.id}.{self.iw}.{self.seed}.{self.conditions.id}"
 
     @property
+    def network(self) -> Profile:
+        """The profile as the conditions have it."""
+        return self.conditions.network(self.profile)
+
+    @property
     def random_state(self) -> int:
         """Where the generators begin: the same for every window and condition, so that cells pair by page, profile and seed."""
         text = f"{self.recipe.page}|{self.profile.id}|{self.seed}"
@@ -48,13 +53,22 @@ class Cell:
     @property
     def virtual_limit_s(self) -> float:
         """Ten times what the bytes alone need of their share, all thinking, and a minute: more is a load that hangs."""
-        sharing = 1 + (self.conditions.competition.flows if self.conditions.competition else 0)
+        rivals = self.conditions.competition.flows if self.conditions.competition else 0
+        sharing = (1 + rivals) / (1 - self.background_load)
         thought = sum(one.think_us or 0 for one in self.recipe.objects) if self.conditions.think else 0
         return 60 + thought / 1e6 + 10 * 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
 
+    @property
+    def background_load(self) -> float:
+        """Share of the bottleneck that the background asks for."""
+        neighbours = self.conditions.neighbours
+        return neighbours.load if neighbours else BACKGROUND_LOAD
+
     def command(self, page: int) -> str:
         """As the player takes it; `page` is the recipe's number in its guest."""
-        flows = BACKGROUND_LOAD * self.profile.down_bps / (8 * sum(BACKGROUND_SIZES) / len(BACKGROUND_SIZES))
+        flows = (
+            self.background_load * self.profile.down_bps / (8 * sum(BACKGROUND_SIZES) / len(BACKGROUND_SIZES))
+        )
         return f"cell {self.id} {page} {self.iw} {self.random_state} {flows:.6f} {self.virtual_limit_s:.1f}"
 
 
@@ -78,6 +92,15 @@ def plan(
     ]
 
 
+def sample(recipes: Sequence[Recipe], pages: int) -> list[Recipe]:
+    """So many pages, evenly spread over their sizes: the smallest and the largest are among them."""
+    if pages >= len(recipes):
+        return list(recipes)
+    ordered = sorted(recipes, key=lambda recipe: (recipe.response_bytes, recipe.visit_id))
+    step = (len(ordered) - 1) / max(1, pages - 1)
+    return [ordered[round(place * step)] for place in range(pages)]
+
+
 def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | None) -> dict[str, Any]:
     """A cell as a row of schema.derived.CELL; what was not measured is null."""
     facts = answer or {}
@@ -90,10 +113,12 @@ def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | Non
         "iw": cell.iw,
         **cell.conditions.columns(),
         "seed": cell.seed,
+        "queue_bytes": cell.network.queue_bytes,
         "state": state,
         "reason": reason,
         **{
-            f"{name}_ms": milliseconds(facts.get(f"{name}_ns")) for name in ("page", "document", "first_byte")
+            f"{name}_ms": milliseconds(facts.get(f"{name}_ns"))
+            for name in ("page", "document", "first_byte", "short_flow", "probe_p95")
         },
     }
     return {name: values.get(name, facts.get(name)) for name in CELL.names}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reports.replay.cells import row
-from reports.replay.conditions import Conditions
+from reports.replay.conditions import BACKGROUND_IW, Conditions
 from reports.replay.errors import GuestFailed
 from reports.replay.gates import SEGMENT_BYTES, Flight, Gate, gates
 from reports.replay.lab.machine import SILENCE_S, run_guest, usable_cpus
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from reports.replay.cells import Cell
     from reports.replay.lab.machine import Lab
     from reports.replay.recipes import Recipe
-
-BACKGROUND_IW = 10
-"""The player's: every guest has a route for it."""
 
 MOST_ORIGINS = 250
 """Hosts of one guest; a page with more origins has some of them share a host's address."""
@@ -144,14 +141,12 @@ def crew_guest(share: list[Cell]) -> Guest:
     recipes = list(dict.fromkeys(cell.recipe for cell in share))
     windows = sorted({cell.iw for cell in share})
     origins = min(max(len(recipe.origins) for recipe in recipes), MOST_ORIGINS)
-    profiles = {cell.profile.id: cell.profile for cell in share}
+    networks: dict[Profile, list[Cell]] = {}
+    for cell in share:
+        networks.setdefault(cell.network, []).append(cell)
     shifts = [
-        Shift(
-            profile=profile,
-            flights=calibration(windows, origins, first=not number),
-            cells=[cell for cell in share if cell.profile == profile],
-        )
-        for number, profile in enumerate(profiles.values())
+        Shift(profile=network, flights=calibration(windows, origins, first=not number), cells=cells)
+        for number, (network, cells) in enumerate(networks.items())
     ]
     return Guest(shifts=shifts, recipes=recipes, origins=origins)
 
@@ -243,7 +238,7 @@ def load_commands(cells: Sequence[Cell], numbers: Mapping[Recipe, int]) -> Itera
     """Cells as the player takes them, each under its own conditions."""
     in_force: list[str] = []
     for cell in cells:
-        conditions = list(cell.conditions.commands(cell.profile))
+        conditions = list(cell.conditions.commands(cell.profile, cell.iw))
         yield from (line for line in conditions if line not in in_force)
         in_force = conditions
         yield cell.command(numbers[cell.recipe])

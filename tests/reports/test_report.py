@@ -27,7 +27,10 @@ from tests.reports.made_up_report import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-QUICK = dataclasses.replace(RULE, replicates=100)
+QUICK = dataclasses.replace(RULE, replicates=100, harm_conditions=())
+
+
+FEW_CELLS = replay_cells(pages=1, gain_percent={10: 0.0})
 
 
 def read(data_dir: Path, *, year: int = 2026, crawl: str | None = None, with_replay: bool = True) -> Inputs:
@@ -116,13 +119,13 @@ def fresh_population(data_dir: Path, measured: str) -> None:
 def test_a_population_of_at_most_24_months_is_evidence(
     tmp_path: Path, measured: str, is_illustrative: bool
 ) -> None:
-    data_folder(tmp_path, kind="web")
+    data_folder(tmp_path, kind="web", table=FEW_CELLS)
     fresh_population(tmp_path, measured)
     assert bool(illustrative_because(read(tmp_path))) == is_illustrative
 
 
 def test_an_imported_population_decides_and_can_be_replayed_again(tmp_path: Path) -> None:
-    data_folder(tmp_path)
+    data_folder(tmp_path, table=FEW_CELLS)
     path = tmp_path / "replays" / str(NAME) / "replay.json"
     facts = json.loads(path.read_text(encoding="utf-8"))
     whole, slow = facts["populations"]
@@ -147,7 +150,7 @@ def test_an_imported_population_decides_and_can_be_replayed_again(tmp_path: Path
 
 
 def test_a_replay_that_names_no_population_is_to_be_made_again(tmp_path: Path) -> None:
-    data_folder(tmp_path)
+    data_folder(tmp_path, table=FEW_CELLS)
     path = tmp_path / "replays" / str(NAME) / "replay.json"
     facts = json.loads(path.read_text(encoding="utf-8"))
     del facts["populations"]

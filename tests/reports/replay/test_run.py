@@ -2,13 +2,14 @@ import dataclasses
 
 import pytest
 
+from reports.harm_conditions import HARM_CONDITIONS
 from reports.populations import PROFILES, profile
-from reports.replay.cells import Cell, plan, row
-from reports.replay.conditions import Competition, Conditions, Loss
+from reports.replay.cells import Cell, plan, row, sample
+from reports.replay.conditions import Competition, Conditions, Loss, Queue
 from reports.replay.errors import RecipeError
 from reports.replay.gates import SEGMENT_BYTES, Flight, Gate, count_flights, gates
 from reports.replay.recipes import Object, Origin, Recipe
-from reports.replay.run import judge_cell, load_commands, share_out
+from reports.replay.run import crew_guest, judge_cell, load_commands, share_out
 from schema.derived import CELL
 
 MID = profile("avgdc-2010-mid")
@@ -128,6 +129,7 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(competition=Competition(flows=2, congestion_control="reno", iw=3)),
         Conditions(think=True),
         Conditions(warm=True),
+        *(one.conditions for one in HARM_CONDITIONS),
     ]
     planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
     assert len({cell.id for cell in planned}) == len(varied)
@@ -154,10 +156,32 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "loss 0.000000000 1.000",
         "thinking off",
         "rivals 0 10 cubic",
+        "background 10",
+        "probe off",
+        "short-flows off",
         "pacing on",
         "pacing off",
         "loss 0.010000000 4.000",
     ]
+
+
+def test_a_network_with_another_queue_is_calibrated_by_itself() -> None:
+    queue = Queue(bdp=1)
+    both = [Conditions(), Conditions(queue=queue)]
+    guest = crew_guest(plan([recipe(1)], [MID], windows=(3, 10), seeds=1, conditions=both))
+    assert [(shift.profile.id, shift.profile.queue_bytes) for shift in guest.shifts] == [
+        (MID.id, MID.queue_bytes),
+        (MID.id, MID.bdp_bytes),
+    ]
+    assert [len(shift.cells) for shift in guest.shifts] == [2, 2]
+    assert all(len(shift.flights) >= 2 for shift in guest.shifts)
+
+
+def test_a_sample_has_the_smallest_and_the_largest_page_and_some_between() -> None:
+    recipes = [recipe(number, size=1_000 * number) for number in (5, 1, 4, 2, 3, 9, 8, 7, 6)]
+    assert [one.visit_id for one in sample(recipes, 3)] == [1, 5, 9]
+    assert sample(recipes, 20) == recipes
+    assert [one.visit_id for one in sample(recipes, 1)] == [1]
 
 
 def test_pages_are_shared_out_whole_and_evenly() -> None:

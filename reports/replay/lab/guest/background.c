@@ -9,6 +9,7 @@ static uint64_t state;
 static int serving_host;
 static double rate;
 static nanoseconds next;
+int background_window = BACKGROUND_IW;
 
 /* splitmix64 (Steele, Lea and Flood, 2014): the seed alone decides. */
 uint64_t next_random(void) {
@@ -32,7 +33,7 @@ void begin_background(uint64_t seed, int host, double flows_per_second, nanoseco
 nanoseconds next_arrival(void) { return next; }
 
 void arrive(nanoseconds time) {
-    struct connection *flow = open_connection(serving_host, BACKGROUND_IW, NULL);
+    struct connection *flow = open_connection(serving_host, background_window, NULL);
     flow->size = sizes[next_random() % (sizeof sizes / sizeof *sizes)];
     next = time + gap();
 }

@@ -79,6 +79,7 @@ void response_ended(struct connection *connection, int index, nanoseconds time) 
     ask_for_children(index);
 }
 
+/* All of its line but the end, which its neighbours have. */
 void print_load(const char *id, uint64_t drops, int64_t rivals_bytes) {
     struct totals totals = {0};
     for (int i = 0; i < opened_connections(); i++) {
@@ -93,7 +94,7 @@ void print_load(const char *id, uint64_t drops, int64_t rivals_bytes) {
            ", \"payload_bytes\": %" PRId64 ", \"responses\": %d, \"responses_retransmitted\": %d"
            ", \"connections\": %d, \"connections_initial_loss\": %d, \"segments_sent\": %" PRId64
            ", \"segments_retransmitted\": %" PRId64 ", \"bytes_retransmitted\": %" PRId64
-           ", \"bottleneck_drops\": %" PRIu64 ", \"snd_cwnd_min\": %u, \"competition_bytes\": %" PRId64 "}\n",
+           ", \"bottleneck_drops\": %" PRIu64 ", \"snd_cwnd_min\": %u, \"competition_bytes\": %" PRId64,
            id, last - began, document_last - began, document_first - began, totals.payload_bytes, totals.responses,
            totals.responses_retransmitted, totals.connections, totals.initial_loss, totals.segments_sent,
            totals.segments_retransmitted, totals.bytes_retransmitted, drops, totals.snd_cwnd_min,

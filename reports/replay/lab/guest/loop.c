@@ -47,6 +47,7 @@ bool turn(void) {
         if (kind == 0) accept_one(hosts[index].listener);
         if (kind == 1) client_event(connection_at((int)index), events[i].events, time);
         if (kind == 2) server_event(connection_at((int)index), events[i].events);
+        if (kind == 4) probe_event(time);
         if (kind == 3) {
             uint64_t times;
             rang = read(timer, &times, sizeof times) > 0;

@@ -8,6 +8,9 @@
  *   loss LOSS MEAN_BURST                                       of the same, their delay as it is
  *   thinking on|off                                            of servers, before they answer, as the recipe says
  *   rivals FLOWS IW CONTROL                                    downloads beside the pages from now on
+ *   background IW                                              of other people's short flows
+ *   probe on|off                                               a small datagram every 20 ms beside the pages
+ *   short-flows on|off                                         whether a load waits for those that began beside it
  *   cell ID PAGE IW SEED FLOWS_PER_SECOND SECONDS_AT_MOST      load a page
  *   flight ID HOST IW BYTES                                    one response on an idle network, each packet's arrival
  *   flow BEGINS_US HOST IW up|down CONTROL|- REQUEST_BYTES RESPONSE_BYTES
@@ -35,9 +38,10 @@ static void run_cell(const char *id, struct page *page, int iw, uint64_t seed, d
     seed_losses(seed);
     begin_rivals();
     begin_background(seed, 1, flows, began);
+    await_neighbours();
     nanoseconds start = began + WARM_UP + (nanoseconds)(next_random() % SECOND);
     nanoseconds deadline = start + (nanoseconds)(at_most * (double)SECOND);
-    bool loading = false;
+    bool loading = false, loaded = false;
     uint64_t drops = 0;
     int64_t rivals_before = 0;
     nanoseconds set = 0;
@@ -48,19 +52,28 @@ static void run_cell(const char *id, struct page *page, int iw, uint64_t seed, d
             drops = bottleneck_drops();
             rivals_before = rivals_received();
             begin_load(page, iw, time);
+            begin_neighbours(time);
         }
-        if ((loading && load_is_done()) || failure) break;
-        if (time >= deadline) failure = "the load did not end in the virtual time that it had";
+        if (loading && !loaded && !failure && load_is_done()) {
+            loaded = true;
+            end_neighbours(time);
+            print_load(id, bottleneck_drops() - drops, rivals_received() - rivals_before);
+        }
+        if (loaded && (neighbours_are_served() || time >= deadline)) break;
+        if (!loaded && failure) break;
+        if (!loaded && time >= deadline) failure = "the load did not end in the virtual time that it had";
         if (time >= next_arrival()) arrive(time);
         answer_due(time);
-        nanoseconds next = earlier(earlier(next_arrival(), next_thought()), loading ? deadline : start);
+        if (time >= next_probe()) send_probe(time);
+        nanoseconds soonest = earlier(earlier(next_arrival(), next_thought()), next_probe());
+        nanoseconds next = earlier(soonest, loading ? deadline : start);
         if (next != set) set_timer(set = next);
-        if (!failure) turn();
+        if (loaded || !failure) turn();
     }
-    if (failure)
-        printf("@{\"cell\": \"%s\", \"failed\": \"%s\"}\n", id, failure);
+    if (loaded)
+        print_neighbours();
     else
-        print_load(id, bottleneck_drops() - drops, rivals_received() - rivals_before);
+        printf("@{\"cell\": \"%s\", \"failed\": \"%s\"}\n", id, failure);
     close_all();
 }
 
@@ -87,6 +100,12 @@ static bool obey(char *line) {
         thinking = strcmp(id, "on") == 0;
     } else if (sscanf(line, "rivals %d %d %127s", &flows_beside, &iw, id) == 3) {
         set_rivals(flows_beside, iw, id);
+    } else if (sscanf(line, "background %d", &iw) == 1) {
+        background_window = iw;
+    } else if (sscanf(line, "probe %127s", id) == 1) {
+        probing = strcmp(id, "on") == 0;
+    } else if (sscanf(line, "short-flows %127s", id) == 1) {
+        awaiting_short_flows = strcmp(id, "on") == 0;
     } else if (sscanf(line, "pause %lf", &at_most) == 1) {
         set_pause((nanoseconds)(at_most * (double)SECOND));
     } else if (sscanf(line, "control %127s", id) == 1) {

@@ -19,7 +19,7 @@ enum {
     HTTP_PORT = 80,
     FIRST_CLIENT_PORT = 10000,
     UPLOAD_HOST = 2,             /* the first origin; host 0 is the client, host 1 serves the background */
-    BACKGROUND_IW = 10,          /* today's window (RFC 6928) */
+    BACKGROUND_IW = 10,          /* today's window (RFC 6928), unless told otherwise */
     REQUEST_BYTES = 400,         /* of what is no page's: about Chromium's */
 };
 #define ENDLESS (INT64_C(1) << 50) /* size of a rival's response */
@@ -176,7 +176,21 @@ void run_flight(const char *id, int host, int iw, long bytes);
 bool add_flow(const char *line);
 void run_race(const char *id, double at_most, uint64_t seed);
 
+/* neighbours.c: what the page does to others */
+extern bool probing, awaiting_short_flows;
+void open_probe_sender(void);
+void open_probe_receiver(void);
+void await_neighbours(void);
+void begin_neighbours(nanoseconds time);
+void end_neighbours(nanoseconds time);
+nanoseconds next_probe(void);
+void send_probe(nanoseconds time);
+void probe_event(nanoseconds time);
+bool neighbours_are_served(void);
+void print_neighbours(void);
+
 /* background.c: other people's short flows */
+extern int background_window;
 void begin_background(uint64_t seed, int host, double flows_per_second, nanoseconds time);
 nanoseconds next_arrival(void);
 void arrive(nanoseconds time);

@@ -126,7 +126,9 @@ void enter_world(int argc, char **argv, const int *windows, int window_count) {
         offloads_off();
         wire(i, windows, window_count);
         if (i) hosts[i].listener = listen_here(i);
+        if (i == 1) open_probe_sender();
     }
+    open_probe_receiver();
     find_delay_line(1);
 }
 
