@@ -152,6 +152,12 @@ CELL = pa.schema(
             nullable=True,
         ),
         field(
+            "bytes_initial_loss",
+            pa.int64(),
+            "payload that those connections had sent again by the time that their first IW segments had arrived",
+            nullable=True,
+        ),
+        field(
             "segments_sent",
             pa.int64(),
             "data segments that the servers sent, retransmissions included (tcpi_data_segs_out)",
@@ -204,3 +210,33 @@ CELL = pa.schema(
     metadata={"table": "cell"},
 )
 """One page load in the replay lab."""
+
+CELL_KEY: tuple[str, ...] = tuple(CELL.names[: CELL.names.index("state")])
+"""Columns that name a cell."""
+
+REPLAYED_RESPONSE = pa.schema(
+    [
+        *(CELL.field(name) for name in CELL_KEY),
+        field("response_id", pa.int64(), "the response that it was in the crawl or the recording"),
+        field("is_document", pa.bool_(), "whether it is the main document"),
+        field("response_bytes", pa.int64(), "its TCP payload, with the records of TLS"),
+        field(
+            "wanted_ms",
+            pa.float64(),
+            "time from the first SYN of the page to where all was there that asks for it",
+        ),
+        field(
+            "sent_ms", pa.float64(), "to its request, which waits for a connection; its latency begins here"
+        ),
+        field("first_byte_ms", pa.float64(), "to the arrival of its first packet"),
+        field("last_byte_ms", pa.float64(), "to its last byte; its latency ends here"),
+        field(
+            "flights",
+            pa.int32(),
+            "bursts that it arrived in: a new one after every pause of more than half a round trip without a packet of it",
+        ),
+        field("retransmitted", pa.bool_(), "whether its connection retransmitted meanwhile"),
+    ],
+    metadata={"table": "replayed_response"},
+)
+"""One response of a replayed page, of loads that are done."""

@@ -18,6 +18,7 @@ DERIVED: dict[str, tuple[pa.Schema, str]] = {
         "Exact empirical distributions of sizes in one crawl, a row each step.",
     ),
     "cell": (derived.CELL, "One page load in the replay lab."),
+    "replayed_response": (derived.REPLAYED_RESPONSE, "One response of a page load in the replay lab."),
 }
 """Tables that are computed: schema and description."""
 

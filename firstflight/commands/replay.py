@@ -168,6 +168,9 @@ def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
 @click.option(
     "--guests", type=click.IntRange(1, 256), default=None, help="Guests at once; one a CPU without it."
 )
+@click.option(
+    "--responses", is_flag=True, help="Write responses.parquet too: times and flights of each response."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
 @click.pass_obj
 def run(
@@ -186,6 +189,7 @@ def run(
     harm: str,
     harm_pages: int,
     guests: int | None,
+    responses: bool,
     as_json: bool,
     **conditions: Any,  # noqa: ANN401  # the options of conditions.py
 ) -> None:
@@ -224,10 +228,18 @@ def run(
             cells += plan(some, profiles, windows=windows, seeds=seeds, conditions=asked)
         lab = find_lab(settings.cache_dir)
         with tqdm(total=len(cells), unit="load", disable=None, desc="replay") as progress:
-            result = replay(lab, cells, guests=guests or len(usable_cpus()), progress=progress)
+            result = replay(
+                lab, cells, guests=guests or len(usable_cpus()), progress=progress, responses=responses
+            )
         folder = settings.replays / source.folder
         facts = write_replay(
-            folder, result, cells, source.facts, commit=code_commit(settings.commit), populations=populations
+            folder,
+            result,
+            cells,
+            source.facts,
+            commit=code_commit(settings.commit),
+            populations=populations,
+            responses=responses,
         )
     if as_json:
         click.echo(json.dumps(facts, indent=2, sort_keys=True))

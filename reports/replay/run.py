@@ -81,10 +81,12 @@ def replay(
     progress: Progress | None = None,
     shaper: str = "tbf",
     silence_s: float = SILENCE_S,
+    responses: bool = False,
 ) -> Result:
     """Run all cells on `guests` guests, each on a CPU of its own; rows come back in their one order.
 
-    A guest that fails costs the cell that it was at; another does what it has left.
+    A guest that fails costs the cell that it was at; another does what it has left. With `responses` each answer
+    tells of each response (reports/replay/responses.py).
     """
     began = time.monotonic()
     cpus = usable_cpus()
@@ -95,7 +97,7 @@ def replay(
         left = shares[number]
         while left:
             guest = crew_guest(left)
-            work_through(lab, guest, cpus[number], progress, shaper, silence_s)
+            work_through(lab, guest, cpus[number], progress, shaper, silence_s, responses=responses)
             done.append(guest)
             left = leave_to_another(guest)
         return done
@@ -187,6 +189,7 @@ def work_through(
     shaper: str,
     silence_s: float,
     congestion_control: str = "cubic",
+    responses: bool = False,
 ) -> None:
     """One guest's life; its failure is kept, not raised: the others go on.
 
@@ -207,7 +210,7 @@ def work_through(
                         shaper=shaper,
                         congestion_control=congestion_control,
                         flights=[f"flight {fl.id} {fl.host} {fl.iw} {fl.bytes}" for fl in one.flights],
-                        loads=list(load_commands(one.cells, numbers)),
+                        loads=[*(["responses"] if responses else []), *load_commands(one.cells, numbers)],
                     )
                     for one in guest.shifts
                 ],
@@ -257,6 +260,7 @@ class Listener:
         self.shifts = iter(guest.shifts)
         self.shift: Shift | None = None
         self.arrivals: list[tuple[int, int]] = []
+        self.each: list[list[int]] = []
 
     def take(self, answer: dict[str, Any]) -> None:
         """One answer."""
@@ -269,8 +273,11 @@ class Listener:
             self.arrivals.append((answer["arrived"], answer["ns"]))
         elif "flight" in answer and self.shift:
             self.flight(self.shift, answer)
+        elif "each" in answer:
+            self.each = answer["each"]
         elif "cell" in answer and self.shift:
-            self.shift.answers[answer["cell"]] = answer
+            self.shift.answers[answer["cell"]] = {**answer, "each": self.each}
+            self.each = []
             if self.progress:
                 with self.lock:
                     self.progress.update(1)

@@ -16,6 +16,7 @@ from reports.replay import recipes as recipe_rules
 from reports.replay import warm as warm_rules
 from reports.replay.lab.kernel import PACKAGE, package_version, patches, recipe_key
 from reports.replay.lab.player import player_key
+from reports.replay.responses import write_responses
 from reports.staging import put_in_place
 from schema.derived import CELL
 
@@ -40,6 +41,7 @@ def write_replay(
     *,
     commit: str,
     populations: Sequence[Population] = DECIDING,
+    responses: bool = False,
 ) -> dict[str, Any]:
     """Replace the replay in `folder` by this one; what was there stays until this one is whole."""
     table = pa.Table.from_pylist(result.rows, schema=CELL)
@@ -48,6 +50,8 @@ def write_replay(
     }
     with put_in_place(folder) as stage:
         pq.write_table(table, stage / "cells.parquet", compression="zstd")
+        if responses:
+            write_responses(stage / "responses.parquet", result)
         (stage / "replay.json").write_text(
             json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8"
         )

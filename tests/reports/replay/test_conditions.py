@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,9 +16,6 @@ from reports.replay.lab import kernel, player
 from reports.replay.lab.machine import Lab
 from reports.replay.recipes import Object, Origin, Recipe
 from reports.replay.run import replay
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 pytestmark = pytest.mark.lab
 
@@ -78,11 +75,6 @@ def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
     return Recipe(page=f"{visit_id}.test", visit_id=visit_id, origins=(origin,), objects=objects, left_out=0)
 
 
-def load(lab: Lab, arms: Sequence[Conditions]) -> Rows:
-    cells = plan([recipe(SEGMENTS)], [SHALLOW], windows=(IW,), seeds=1, conditions=arms)
-    return by_arm(replay(lab, cells, guests=1).rows)
-
-
 def by_arm(rows: list[dict[str, Any]]) -> Rows:
     assert [row["reason"] for row in rows if row["state"] != "done"] == []
     arms = {tuple(arm.columns().values()): arm for arm in ARMS}
@@ -116,8 +108,12 @@ def rows(found: list[dict[str, Any]]) -> Rows:
     return by_arm([row for row in found if row["profile"] == SHALLOW.id])
 
 
-def test_what_was_in_force_before_leaves_no_trace(lab: Lab, rows: Rows) -> None:
-    assert load(lab, [PLAIN])[PLAIN] == rows[PLAIN]
+def test_neither_what_was_in_force_before_nor_telling_of_each_response_leaves_a_trace(
+    lab: Lab, rows: Rows
+) -> None:
+    cells = plan([recipe(SEGMENTS)], [SHALLOW], windows=(IW,), seeds=1)
+    again = by_arm(replay(lab, cells, guests=1, responses=True).rows)
+    assert again[PLAIN] == rows[PLAIN]
 
 
 def test_the_network_as_it_is_loses_what_its_profile_says(rows: Rows) -> None:
@@ -129,6 +125,9 @@ def test_pacing_spares_a_tight_queue_the_windows_burst(found: list[dict[str, Any
     burst = by_arm([row for row in found if row["profile"] == TIGHT.id and row["iw"] == IW])
     assert burst[PLAIN]["bottleneck_drops"] >= 10
     assert burst[PACED]["bottleneck_drops"] == 0
+    again = burst[PLAIN]["bytes_initial_loss"]
+    assert 10 * SEGMENT_BYTES <= again == burst[PLAIN]["bytes_retransmitted"] < IW * SEGMENT_BYTES
+    assert burst[PACED]["bytes_initial_loss"] == 0
     assert (burst[PLAIN]["connections_initial_loss"], burst[PACED]["connections_initial_loss"]) == (1, 0)
 
 

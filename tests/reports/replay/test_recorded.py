@@ -243,7 +243,7 @@ def test_a_recordings_page_is_replayed_cold_and_warm(
     monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("FIRSTFLIGHT_CACHE_DIR", cache)
     words = ["--har", str(har), "--cache", "cold,warm", "--think", "none,recorded"]
-    words += ["--iw", "10", "--seeds", "1", "--profiles", "avgdc-2010-mid", "--json"]
+    words += ["--iw", "10", "--seeds", "1", "--profiles", "avgdc-2010-mid", "--responses", "--json"]
     done = CliRunner().invoke(main, ["replay", "run", *words])
     assert done.exit_code == 0, done.output
     (folder,) = (tmp_path / "data" / "replays").iterdir()
@@ -256,6 +256,7 @@ def test_a_recordings_page_is_replayed_cold_and_warm(
         none, recorded = rows[cache_state, "none"], rows[cache_state, "recorded"]
         assert recorded["document_ms"] - none["document_ms"] == pytest.approx(100, rel=0.02)
         assert recorded["page_ms"] - none["page_ms"] == pytest.approx(200, rel=0.02)
+    assert pq.read_table(folder / "responses.parquet").num_rows == 2 * (4 + 3)
     facts = json.loads((folder / "replay.json").read_text())
     assert "release" not in facts
     assert [one["file"] for one in facts["recordings"]] == ["page.har.gz"]

@@ -119,6 +119,7 @@ void close_all(void) {
         free(connections[i]->requested.items);
         free(connections[i]->written.items);
         free(connections[i]->streams);
+        free(connections[i]->spans);
         free(connections[i]);
     }
     count = 0;
@@ -185,6 +186,7 @@ static void check_window(struct connection *connection) {
     get_info(connection->server, &info);
     connection->window_checked = true;
     connection->initial_loss = info.tcpi_bytes_retrans > 0;
+    connection->initial_bytes_again = (int64_t)info.tcpi_bytes_retrans;
 }
 
 static void reached(struct connection *connection, const struct mark *mark, nanoseconds time) {
@@ -255,9 +257,13 @@ void client_event(struct connection *connection, uint32_t events, nanoseconds ti
 void settle(struct connection *connection, struct totals *totals) {
     struct tcp_info info;
     get_info(connection->upload ? connection->client : connection->server, &info);
-    if (!connection->window_checked) connection->initial_loss = info.tcpi_bytes_retrans > 0;
+    if (!connection->window_checked) {
+        connection->initial_loss = info.tcpi_bytes_retrans > 0;
+        connection->initial_bytes_again = (int64_t)info.tcpi_bytes_retrans;
+    }
     totals->connections++;
     totals->initial_loss += connection->initial_loss;
+    totals->initial_bytes_again += connection->initial_bytes_again;
     totals->payload_bytes += connection->down_read;
     totals->segments_sent += info.tcpi_data_segs_out;
     totals->segments_retransmitted += info.tcpi_total_retrans;

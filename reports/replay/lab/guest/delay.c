@@ -68,6 +68,8 @@ void set_losses(double share, double burst) {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) set_line(&lines[i], i);
 }
 
+nanoseconds round_trip(void) { return 2 * one_way; }
+
 /* What is lost from now on depends on nothing that was before. */
 void seed_losses(uint64_t seed) {
     if (loss > 0)

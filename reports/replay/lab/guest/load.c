@@ -23,6 +23,7 @@ static void send_waiting(struct connection *connection) {
     while (origin->waiting_first < origin->waiting_end && (origin->h2 || !connection->busy)) {
         int index = origin->waiting[origin->waiting_first++];
         connection->busy = true;
+        page->objects[index].sent = now();
         send_request(connection, index, page->objects[index].request_bytes,
                      origin->h2 && origin->waiting_first < origin->waiting_end);
     }
@@ -45,6 +46,7 @@ static void pump(struct origin *origin) {
 static void ask_for_children(int parent) {
     for (int i = 0; i < page->object_count; i++) {
         if (page->objects[i].parent != parent) continue;
+        page->objects[i].wanted = now();
         struct origin *origin = &page->origins[page->objects[i].origin];
         origin->waiting[origin->waiting_end++] = i;
     }
@@ -79,8 +81,23 @@ void response_ended(struct connection *connection, int index, nanoseconds time) 
     ask_for_children(index);
 }
 
+/* Each by its times since the load began: wanted, asked for, first and last byte; its flights; whether its
+ * connection sent anything again meanwhile. */
+static void print_responses(void) {
+    if (!tapping) return;
+    printf("@{\"each\": [");
+    for (int i = 0; i < page->object_count; i++) {
+        const struct object *object = &page->objects[i];
+        printf("%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%d,%d]", i ? "," : "", object->wanted - began,
+               object->sent - began, object->first_byte - began, object->last_byte - began, object->flights,
+               object->retransmitted);
+    }
+    printf("]}\n");
+}
+
 /* All of its line but the end, which its neighbours have. */
 void print_load(const char *id, uint64_t drops, int64_t rivals_bytes) {
+    print_responses();
     struct totals totals = {0};
     for (int i = 0; i < opened_connections(); i++) {
         struct connection *connection = connection_at(i);
@@ -92,11 +109,12 @@ void print_load(const char *id, uint64_t drops, int64_t rivals_bytes) {
     }
     printf("@{\"cell\": \"%s\", \"page_ns\": %" PRId64 ", \"document_ns\": %" PRId64 ", \"first_byte_ns\": %" PRId64
            ", \"payload_bytes\": %" PRId64 ", \"responses\": %d, \"responses_retransmitted\": %d"
-           ", \"connections\": %d, \"connections_initial_loss\": %d, \"segments_sent\": %" PRId64
+           ", \"connections\": %d, \"connections_initial_loss\": %d, \"bytes_initial_loss\": %" PRId64
+           ", \"segments_sent\": %" PRId64
            ", \"segments_retransmitted\": %" PRId64 ", \"bytes_retransmitted\": %" PRId64
            ", \"bottleneck_drops\": %" PRIu64 ", \"snd_cwnd_min\": %u, \"competition_bytes\": %" PRId64,
            id, last - began, document_last - began, document_first - began, totals.payload_bytes, totals.responses,
-           totals.responses_retransmitted, totals.connections, totals.initial_loss, totals.segments_sent,
-           totals.segments_retransmitted, totals.bytes_retransmitted, drops, totals.snd_cwnd_min,
+           totals.responses_retransmitted, totals.connections, totals.initial_loss, totals.initial_bytes_again,
+           totals.segments_sent, totals.segments_retransmitted, totals.bytes_retransmitted, drops, totals.snd_cwnd_min,
            rivals_bytes);
 }

@@ -6,6 +6,7 @@
  *   pacing on|off                                              of the same
  *   delay ONE_WAY_US LOSS MEAN_BURST                           of the lines either way; LOSS as a share
  *   loss LOSS MEAN_BURST                                       of the same, their delay as it is
+ *   responses                                                  tell of each response from now on, before its load
  *   thinking on|off                                            of servers, before they answer, as the recipe says
  *   rivals FLOWS IW CONTROL                                    downloads beside the pages from now on
  *   background IW                                              of other people's short flows
@@ -35,6 +36,7 @@ static void run_cell(const char *id, struct page *page, int iw, uint64_t seed, d
     window_of_cell = iw;
     failure = NULL;
     nanoseconds began = rest();
+    read_tap(); /* what others left behind */
     seed_losses(seed);
     begin_rivals();
     begin_background(seed, 1, flows, began);
@@ -47,6 +49,7 @@ static void run_cell(const char *id, struct page *page, int iw, uint64_t seed, d
     nanoseconds set = 0;
     for (;;) {
         nanoseconds time = now();
+        read_tap();
         if (!loading && time >= start) {
             loading = true;
             drops = bottleneck_drops();
@@ -85,6 +88,10 @@ static bool obey(char *line) {
     uint64_t seed;
     double flows, at_most, delay_us, loss, burst;
     if (strncmp(line, "flow ", 5) == 0) return add_flow(line + 5);
+    if (strcmp(line, "responses\n") == 0) {
+        open_tap();
+        return true;
+    }
     if (sscanf(line, "race %127s %lf %" SCNu64, id, &at_most, &seed) == 3) {
         run_race(id, at_most, seed);
     } else if (sscanf(line, "cell %127s %d %d %" SCNu64 " %lf %lf", id, &index, &iw, &seed, &flows, &at_most) == 6 &&

@@ -59,7 +59,8 @@ void reset_page(struct page *page) {
         struct object *object = &page->objects[i];
         object->done = object->retransmitted = false;
         object->retransmitted_before = 0;
-        object->last_byte = 0;
+        object->wanted = object->sent = object->first_byte = object->last_byte = object->last_packet = 0;
+        object->flights = 0;
     }
 }
 

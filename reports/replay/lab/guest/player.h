@@ -38,7 +38,9 @@ struct object {
     /* of the current load */
     bool done, retransmitted;
     uint32_t retransmitted_before;
-    nanoseconds last_byte;
+    nanoseconds wanted, sent, last_byte;
+    nanoseconds first_byte, last_packet; /* told by the tap, as is the next */
+    int flights;
 };
 
 struct origin {
@@ -74,6 +76,12 @@ struct stream {
     int64_t size, left;
 };
 
+/* Bytes of a connection that are an object's. */
+struct span {
+    int64_t from, end;
+    int object;
+};
+
 struct connection {
     int client, server, host; /* descriptors; the host that serves */
     struct origin *origin;    /* NULL unless of the page */
@@ -89,12 +97,17 @@ struct connection {
     int stream_count, stream_room, turn;
     int64_t control_bytes; /* of TLS and H2, to be written before the streams */
     bool tls_flight_due;
+    struct span *spans;
+    int span_count, span_room;
+    int64_t initial_bytes_again;
+    uint32_t down_isn;
     uint32_t snd_cwnd, snd_mss, first_window, retransmitted;
     nanoseconds opened, established, ended;
 };
 
 struct totals {
     int connections, initial_loss, responses, responses_retransmitted;
+    int64_t initial_bytes_again;
     int64_t payload_bytes, segments_sent, segments_retransmitted, bytes_retransmitted;
     uint32_t snd_cwnd_min;
 };
@@ -127,6 +140,7 @@ void set_delay(nanoseconds delay, double share, double burst);
 void set_losses(double share, double burst);
 void seed_losses(uint64_t seed);
 void lose_nothing(void);
+nanoseconds round_trip(void);
 
 /* loop.c: what happens next */
 #define SECOND INT64_C(1000000000)
@@ -195,6 +209,12 @@ void begin_background(uint64_t seed, int host, double flows_per_second, nanoseco
 nanoseconds next_arrival(void);
 void arrive(nanoseconds time);
 uint64_t next_random(void);
+
+/* tap.c: when what arrived */
+extern bool tapping;
+void open_tap(void);
+void note_span(struct connection *connection, int object, int64_t bytes);
+void read_tap(void);
 
 /* think.c: answers that are due later */
 extern bool thinking; /* whether servers do */

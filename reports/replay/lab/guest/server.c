@@ -87,6 +87,7 @@ static void enter(struct connection *connection, int64_t bytes) {
         if (part > bytes) part = bytes;
         if (stream->left == stream->size && stream->object >= 0 && object_at(stream->object)->document)
             append_mark(&connection->written, connection->down_written + 1, stream->object, RESPONSE_FIRST);
+        note_span(connection, stream->object, part);
         stream->left -= part;
         connection->down_written += part;
         bytes -= part;
