@@ -112,16 +112,14 @@ def _aa(evidence: Evidence, rule: Rule) -> Check:
         value, chance = found.deviation_percent, found.chance_percent
         # The bound holds where chance could not have kept it, nor broken it.
         passed = abs(value) <= tolerance and chance <= tolerance
-        more = math.ceil(found.seeds * (chance / tolerance) ** 2)
+        more = math.ceil((chance / tolerance) ** 2)
         sentence = (
             f"IW {rule.permanent_incumbent} against itself with other seeds differs by {value:+.2f} % over "
             f"{found.pairs} pairs of page and network under loss, where chance alone moves it by ±{chance:.2f} %; "
             f"the rule allows ±{tolerance:g} %"
         ).replace("-", "\u2212")
         if chance > tolerance:
-            sentence += (
-                f": too few loads to tell, about {more} seeds of each page would do instead of {found.seeds}."
-            )
+            sentence += f": too few loads to tell, about {more} times as many would do, of pages or of seeds."
         else:
             sentence += "." if passed else ": more than chance explains."
     return Check(

@@ -19,7 +19,7 @@ from reports.imported import PopulationError, read_population
 from reports.populations import DECIDING, PROFILES, profiles_of
 from reports.replay.cells import plan, sample
 from reports.replay.errors import ReplayError
-from reports.replay.lab import debian, kernel, player
+from reports.replay.lab import debian, host, kernel, player
 from reports.replay.lab.machine import Lab, usable_cpus
 from reports.replay.reproduce.catalogue import REPRODUCTIONS
 from reports.replay.reproduce.document import document, verdict
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 WINDOWS = "3,10,16,30"
 """RFC 3390's window, RFC 6928's, and two candidates."""
 
-VIRTUAL, DEBIAN = "uml", "uml-debian"
-"""Our kernel in virtual time; Debian's own in real time, as a second opinion."""
+VIRTUAL, DEBIAN, HOST = "uml", "uml-debian", "host"
+"""Our kernel in virtual time; in real time Debian's own as a second opinion, and this machine's as a cross-check."""
 
 which_lab = click.option(
     "--lab",
     "which",
-    type=click.Choice([VIRTUAL, DEBIAN]),
+    type=click.Choice([VIRTUAL, DEBIAN, HOST]),
     default=VIRTUAL,
     show_default=True,
-    help="Our kernel in virtual time, or Debian's in real time.",
+    help="Our kernel in virtual time; in real time Debian's, or this machine's, which takes root and netem.",
 )
 
 
@@ -302,6 +302,8 @@ def find_lab(cache: Path, which: str = VIRTUAL) -> Lab:
     """The lab's programs, built; on Debian's kernel the player is ours too."""
     if which == DEBIAN:
         return debian.locate(player.locate(cache))
+    if which == HOST:
+        return host.locate(player.locate(cache))
     return Lab(kernel=kernel.locate(cache), player=player.locate(cache))
 
 

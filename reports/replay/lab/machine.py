@@ -35,6 +35,9 @@ SILENCE_S = 120.0
 REAL_PAUSE_S = 0.5
 """Between measurements in real time; queues drain in less."""
 
+ISOLATED = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+"""A process of this machine's kernel that sees none of its networks, mounts and processes."""
+
 LOG_LINES = 40
 SCRATCH_FOLDERS = ("/dev/shm", "/var/tmp")  # noqa: S108  # a folder of our own is made below them
 KERNEL_NOISE = (
@@ -48,7 +51,8 @@ KERNEL_NOISE = (
 class Lab:
     """The programs of the lab."""
 
-    kernel: Path
+    kernel: Path | None
+    """A user-mode one; None: this machine's own, in namespaces."""
     player: Path
     modules: tuple[str, ...] = ()
     """Files that a kernel which has not all built in must load, each perhaps with a colon and parameters."""
@@ -83,20 +87,12 @@ def run_guest(
 
 
 def start(lab: Lab, scratch: Path, *, cpu: int) -> subprocess.Popen[str]:
-    """The guest's kernel as a process group of its own, pinned: it is many times slower on two CPUs."""
-    argv = [
-        *("taskset", "-c", str(cpu), str(lab.kernel)),
-        *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"mem={MEMORY}"),
-        *("con=null", "con0=fd:0,fd:1", "quiet"),
-        *(("time-travel=inf-cpu", f"time-travel-start={START_NS}") if lab.is_virtual else ()),
-        "devtmpfs.mount=0",  # it would hide /dev/shm
-        *((f"MODULES={','.join(lab.modules)}",) if lab.modules else ()),
-        *(f"init={lab.player}", f"GUEST={GUEST}", f"WORK={scratch / 'work.json'}"),
-        f"VIRTUAL_SECONDS={VIRTUAL_SECONDS}",
-    ]
+    """The guest as a process group of its own, pinned: a user-mode kernel is many times slower on two CPUs."""
+    work = scratch / "work.json"
+    guest = kernel_command(lab, work) if lab.kernel else host_command(GUEST, work)
     environment = {"TMPDIR": str(scratch), "HOME": str(scratch), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
     return subprocess.Popen(
-        argv,
+        ["taskset", "-c", str(cpu), *guest],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -106,6 +102,25 @@ def start(lab: Lab, scratch: Path, *, cpu: int) -> subprocess.Popen[str]:
         env=environment,
         start_new_session=True,
     )
+
+
+def host_command(guest: Path, work: Path) -> list[str]:
+    """The driver in `guest` on the kernel that runs us."""
+    return [*ISOLATED, "sh", str(guest / "host.sh"), str(guest), str(work)]
+
+
+def kernel_command(lab: Lab, work: Path) -> list[str]:
+    """A user-mode kernel whose first process is the player."""
+    return [
+        str(lab.kernel),
+        *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"mem={MEMORY}"),
+        *("con=null", "con0=fd:0,fd:1", "quiet"),
+        *(("time-travel=inf-cpu", f"time-travel-start={START_NS}") if lab.is_virtual else ()),
+        "devtmpfs.mount=0",  # it would hide /dev/shm
+        *((f"MODULES={','.join(lab.modules)}",) if lab.modules else ()),
+        *(f"init={lab.player}", f"GUEST={GUEST}", f"WORK={work}"),
+        f"VIRTUAL_SECONDS={VIRTUAL_SECONDS}",
+    ]
 
 
 class Watchdog(threading.Thread):

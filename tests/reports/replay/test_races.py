@@ -114,4 +114,4 @@ def test_debians_kernel_in_real_time_says_the_same_within_two_percent(lab: Lab) 
 
 def test_without_debians_kernel_one_line_says_what_to_install(lab: Lab) -> None:
     with pytest.raises(LabMissing, match="apt-get install user-mode-linux"):
-        debian.locate(lab.player, kernel=lab.kernel.with_name("absent"))
+        debian.locate(lab.player, kernel=lab.player.with_name("absent"))

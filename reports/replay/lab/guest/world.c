@@ -71,19 +71,31 @@ static void offloads_off(void) {
 
 static void set_sysctl(const char *name, const char *value) {
     char path[128];
-    snprintf(path, sizeof path, "/proc/sys/net/ipv4/%s", name);
+    snprintf(path, sizeof path, "/proc/sys/net/%s", name);
     int descriptor = open(path, O_WRONLY | O_CLOEXEC);
     if (descriptor < 0 || write(descriptor, value, strlen(value)) < 0) die(path);
     close(descriptor);
 }
 
+/* Of all TCP together, where it is ours to say: a namespace on a host has no such file. */
+static void allow_memory(void) {
+    if (access("/proc/sys/net/ipv4/tcp_mem", W_OK) == 0) set_sysctl("ipv4/tcp_mem", "262144 524288 1048576");
+}
+
+/* Its own packets would be in the queue. */
+static void silence_ipv6(void) {
+    if (access("/proc/sys/net/ipv6", F_OK) < 0) return;
+    set_sysctl("ipv6/conf/all/disable_ipv6", "1");
+    set_sysctl("ipv6/conf/default/disable_ipv6", "1");
+}
+
 /* Of the namespace that we are in. Buffers so large that neither end's memory ever limits a flow. */
 static void tune_tcp(void) {
-    set_sysctl("tcp_no_metrics_save", "1");
-    set_sysctl("tcp_slow_start_after_idle", "1");
-    set_sysctl("tcp_rmem", "4096 33554432 67108864");
-    set_sysctl("tcp_wmem", "4096 16777216 67108864");
-    set_sysctl("tcp_fastopen", "0");
+    set_sysctl("ipv4/tcp_no_metrics_save", "1");
+    set_sysctl("ipv4/tcp_slow_start_after_idle", "1");
+    set_sysctl("ipv4/tcp_rmem", "4096 33554432 67108864");
+    set_sysctl("ipv4/tcp_wmem", "4096 16777216 67108864");
+    set_sysctl("ipv4/tcp_fastopen", "0");
 }
 
 static int listen_here(int index) {
@@ -115,13 +127,14 @@ void enter_world(int argc, char **argv, const int *windows, int window_count) {
     netlink = open_netlink();
     bottleneck_index = (int)if_nametoindex(BOTTLENECK);
     if (!hosts || epoll_descriptor < 0 || !bottleneck_index) die("start");
-    set_sysctl("tcp_mem", "262144 524288 1048576");
+    allow_memory();
     offloads_off();
     find_delay_line(0);
     for (int i = 0; i < argc; i++)
         if (sscanf(argv[i], "%15[^:]:%d:%15s", hosts[i].name, &hosts[i].pid, hosts[i].address) != 3) die(argv[i]);
     for (int i = argc - 1; i >= 0; i--) {
         enter_namespace(hosts[i].pid);
+        silence_ipv6();
         tune_tcp();
         offloads_off();
         wire(i, windows, window_count);
