@@ -18,9 +18,9 @@ def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[in
     """Microseconds by response: from the request's sending to the first byte, less one round trip, at least 0.
 
     The round trip is the quickest TCP handshake of the visit with that address. Unknown (None) is what has no
-    connection or lacks a time, its own or a handshake's, what came over QUIC, and what began on an H2 connection while another response was
-    arriving there: it may have been ready and awaited its turn. What waited behind others in the network, and a
-    request's body on its way, count as thinking: nobody can tell.
+    connection or lacks a time, its own or a handshake's, what came over QUIC, and what began on an H2 connection
+    while another response was arriving there: it may have been ready and awaited its turn. What waited behind others
+    in the network or for the crawler's processor, and a request's body on its way, count as thinking: nobody can tell.
     """
     trips: dict[str, int] = {}
     for one in connections:
