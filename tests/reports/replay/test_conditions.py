@@ -10,7 +10,7 @@ import pytest
 from firstflight.settings import from_environment
 from reports.profiles import Profile
 from reports.replay.cells import plan
-from reports.replay.conditions import CONGESTION_CONTROLS, Competition, Conditions, Loss
+from reports.replay.conditions import CONGESTION_CONTROLS, Competition, Conditions, Loss, Neighbours
 from reports.replay.gates import SEGMENT_BYTES
 from reports.replay.lab import kernel, player
 from reports.replay.lab.machine import Lab
@@ -22,6 +22,7 @@ pytestmark = pytest.mark.lab
 IW = 45
 SEGMENTS = 2_000
 THINK_MS = 100
+LINKS = 20
 SHALLOW = Profile(
     id="shallow",
     version=1,
@@ -34,6 +35,7 @@ SHALLOW = Profile(
 
 TIGHT = dataclasses.replace(SHALLOW, id="tight", queue_bytes=20 * 1514)
 DEEP = dataclasses.replace(SHALLOW, id="deep", queue_bytes=4_000_000)
+CROWDED = dataclasses.replace(DEEP, id="crowded")
 
 PLAIN = Conditions()
 PACED = Conditions(pacing=True)
@@ -45,6 +47,8 @@ RIVAL = Conditions(competition=Competition(flows=1, congestion_control="cubic", 
 RIVALS = Conditions(competition=Competition(flows=3, congestion_control="cubic", iw=10))
 BBR_RIVAL = Conditions(competition=Competition(flows=1, congestion_control="bbr", iw=30))
 THINKING = Conditions(think=True)
+BUSY = Conditions(neighbours=Neighbours(load=0.5))
+BUSY_BBR = dataclasses.replace(BUSY, congestion_control="bbr")
 ARMS = (LOSSY, PACED, BBR, BURSTY, RIVALS, BBR_RIVAL, RIVAL, LOSSLESS, THINKING, PLAIN)
 
 Rows = dict[Conditions, dict[str, Any]]
@@ -77,7 +81,7 @@ def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
 
 def by_arm(rows: list[dict[str, Any]]) -> Rows:
     assert [row["reason"] for row in rows if row["state"] != "done"] == []
-    arms = {tuple(arm.columns().values()): arm for arm in ARMS}
+    arms = {tuple(arm.columns().values()): arm for arm in (*ARMS, BUSY, BUSY_BBR)}
     return {arms[tuple(row[name] for name in PLAIN.columns())]: row for row in rows}
 
 
@@ -97,6 +101,8 @@ def found(lab: Lab) -> list[dict[str, Any]]:
         page(3, [-1, 0, 0, 0, 0], h2=True),
     ]
     asked = plan(pages, [TIGHT], windows=(10,), seeds=1, conditions=[PLAIN, THINKING])
+    chain = page(4, list(range(-1, LINKS - 1)))
+    asked += plan([chain], [CROWDED], windows=(10,), seeds=1, conditions=[BUSY, BUSY_BBR])
     lossy = plan([recipe(SEGMENTS)], [DEEP], windows=(IW,), seeds=3, conditions=[LOSSY, BURSTY])
     burst = plan([recipe(IW)], [TIGHT], windows=(IW,), seeds=1, conditions=[PLAIN, PACED])
     return replay(lab, [*large, *burst, *lossy, *asked], guests=1).rows
@@ -164,6 +170,13 @@ def test_a_rivals_rules_are_its_own(rows: Rows) -> None:
     assert rows[BBR_RIVAL]["congestion_control"] == rows[RIVAL]["congestion_control"] == "cubic"
     assert rows[BBR_RIVAL]["competition_bytes"] != rows[RIVAL]["competition_bytes"]
     assert rows[BBR_RIVAL]["competition"] == "1xbbr@30"
+
+
+def test_the_congestion_control_is_the_pages_and_not_the_backgrounds(found: list[dict[str, Any]]) -> None:
+    # The page's own responses are of one segment each, which leaves alike under any.
+    asked = by_arm([row for row in found if row["profile"] == CROWDED.id])
+    assert asked[BUSY_BBR]["short_flow_ms"] == asked[BUSY]["short_flow_ms"]
+    assert asked[BUSY_BBR]["page_ms"] == asked[BUSY]["page_ms"]
 
 
 def test_a_rivals_bytes_and_losses_are_not_the_pages(rows: Rows) -> None:

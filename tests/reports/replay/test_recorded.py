@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 from firstflight.main import main
 from firstflight.settings import from_environment
 from reports.replay.errors import RecipeError
-from reports.replay.recipes import Object, Origin
+from reports.replay.recipes import Object, Origin, Recipe
 from reports.replay.recorded import Recorded, read_recordings
 from reports.replay.warm import REVISIT_S, warmed
 
@@ -128,6 +129,39 @@ def test_what_a_har_does_not_say_is_said(har: Path) -> None:
     assert len(facts["sha256"]) == 64
 
 
+def recipe_of_har(tmp_path: Path, *entries: dict[str, Any]) -> Recipe:
+    path = tmp_path / "some.har"
+    path.write_text(json.dumps({"log": {"creator": {"name": "x", "version": "1"}, "entries": entries}}))
+    return read_one(path).recipe
+
+
+def test_hosts_on_one_connection_are_one_origin_unless_its_name_is_a_port(tmp_path: Path) -> None:
+    def hosts(connection: str) -> list[str]:
+        two = (
+            entry("https://a.example/", connection=connection),
+            entry("https://b.example/", connection=connection),
+        )
+        return [origin.host for origin in recipe_of_har(tmp_path, *two).origins]
+
+    assert hosts("17") == ["a.example"]
+    assert hosts("443") == hosts("0") == ["a.example", "b.example"]
+
+
+def test_connecting_that_may_hold_tls_tells_no_round_trip(tmp_path: Path) -> None:
+    whole = {**DOCUMENT, "timings": {**TIMINGS, "ssl": -1}}
+    (document,) = recipe_of_har(tmp_path, whole).objects
+    assert document.think_us is None
+
+
+def test_over_http1_each_exchange_may_tell_a_quicker_round_trip(tmp_path: Path) -> None:
+    quick = {**TIMINGS, "connect": 50}
+    first, second = (
+        entry(f"https://a.example/{n}", version="HTTP/1.1", connection="", timings=timings)
+        for n, timings in enumerate((TIMINGS, quick))
+    )
+    assert [one.think_us for one in recipe_of_har(tmp_path, first, second).objects] == [110_000, 110_000]
+
+
 def event(method: str, **params: Any) -> dict[str, Any]:
     return {"method": f"Network.{method}", "params": params}
 
@@ -203,6 +237,13 @@ def test_a_second_visit_asks_for_the_document_and_for_what_is_stale(har: Path) -
     assert [one.response_id for one in warm.objects] == [1, 4, 5]
     assert [one.parent for one in warm.objects] == [-1, 0, 0]  # the style sheet's font is the document's now
     assert warm.origins == cold.origins
+
+
+def test_what_is_fresh_until_the_second_visit_is_stale_at_it(har: Path) -> None:
+    cold = read_one(har).recipe
+    for fresh_s, left in ((REVISIT_S, 4), (REVISIT_S + 1, 1)):
+        objects = tuple(dataclasses.replace(one, fresh_s=fresh_s) for one in cold.objects)
+        assert len(warmed(dataclasses.replace(cold, objects=objects)).objects) == left
 
 
 def test_the_document_is_asked_for_again_even_where_it_is_fresh(har: Path, tmp_path: Path) -> None:
