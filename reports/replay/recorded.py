@@ -76,6 +76,8 @@ def read_recording(path: Path, kind: str, number: int) -> Recorded:
     if recipe is None:
         raise RecipeError(f"{path}: no main document of known size, so no page that can be replayed")
     repairs.update(repair for one in kept for repair in one.repairs)
+    if kind == "har" and (later := len(document["log"]["entries"]) - len(exchanges)):
+        repairs["later_page_dropped"] = later
     return Recorded(
         recipe=recipe,
         file=path.name,

@@ -125,6 +125,7 @@ def test_what_a_har_does_not_say_is_said(har: Path) -> None:
     facts = read_one(har).to_dict()
     assert (facts["file"], facts["kind"], facts["tool"]) == ("page.har.gz", "har", "by hand 1")
     assert facts["headers_estimated"] == 1
+    assert facts["repairs"] == {"later_page_dropped": 1}
     assert "assumed" in facts["sizes"]
     assert len(facts["sha256"]) == 64
 
