@@ -77,11 +77,12 @@ static struct connection *add_connection(void) {
 /* The connection after its number: its port tells the server which it is. */
 static void open_client(struct connection *connection, int iw, uint32_t server) {
     int index = count - 1;
+    connection->index = index;
     connection->client = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (connection->client < 0) die("socket");
     struct linger abort_on_close = {.l_onoff = 1, .l_linger = 0};
     setsockopt(connection->client, SOL_SOCKET, SO_LINGER, &abort_on_close, sizeof abort_on_close);
-    set_option(connection->client, IPPROTO_TCP, TCP_NODELAY, 1);
+    if (connection->origin) set_option(connection->client, IPPROTO_TCP, TCP_NODELAY, 1); /* others ask once */
     if (connection->upload) set_sender(connection, connection->client);
     bind_client(connection->client, iw, FIRST_CLIENT_PORT + index);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(HTTP_PORT), .sin_addr.s_addr = server};

@@ -15,19 +15,24 @@ static nanoseconds spacing = INT64_C(10240000000);
 
 static int timer;
 static nanoseconds seen;
+static bool has_slept;
 
-/* Time passes only while we sleep, so one look after each sleep will do: a look is a system call here. */
-nanoseconds now(void) { return seen; }
+/* Time passes only while we sleep, so one look after a sleep will do, if anybody asks: a look is a system call here. */
+nanoseconds now(void) { return has_slept ? look_at_clock() : seen; }
+
+nanoseconds last_look(void) { return seen; }
 
 nanoseconds look_at_clock(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
+    has_slept = false;
     return seen = (nanoseconds)time.tv_sec * SECOND + time.tv_nsec;
 }
 
 void make_timer(void) {
     timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = TIMER};
+    /* At its edge, so that nobody need read it. */
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = TIMER};
     if (timer < 0 || epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, timer, &event) < 0) die("timer");
 }
 
@@ -41,17 +46,17 @@ bool turn(void) {
     struct epoll_event events[64];
     bool rang = false;
     int ready = epoll_wait(epoll_descriptor, events, 64, -1);
-    nanoseconds time = look_at_clock();
+    has_slept = true;
     for (int i = 0; i < ready; i++) {
         uint32_t kind = (uint32_t)(events[i].data.u64 >> 32), index = (uint32_t)events[i].data.u64;
         if (kind == 0) accept_one(hosts[index].listener);
-        if (kind == 1) client_event(connection_at((int)index), events[i].events, time);
+        if (kind == 1) client_event(connection_at((int)index), events[i].events, now());
         if (kind == 2) server_event(connection_at((int)index), events[i].events);
-        if (kind == 4) probe_event(time);
         if (kind == 3) {
-            uint64_t times;
-            rang = read(timer, &times, sizeof times) > 0;
+            rang = true;
+            look_at_clock();
         }
+        if (kind == 4) probe_event(now());
     }
     return rang;
 }

@@ -83,13 +83,13 @@ struct span {
 };
 
 struct connection {
-    int client, server, host; /* descriptors; the host that serves */
+    int index, client, server, host; /* its number; descriptors; the host that serves */
     struct origin *origin;    /* NULL unless of the page */
     int64_t size;             /* of the one response, unless of the page; negative: tell of each packet */
     int64_t request_bytes;    /* of the one request, unless of the page */
     bool flow, upload;        /* of a race; whether its request is what counts */
     const char *control;      /* its congestion control, where it is not everybody's; it must outlive it */
-    bool connected, ready, busy, answering, window_checked, initial_loss;
+    bool connected, ready, busy, answering, awaits_room, window_checked, initial_loss;
     int requests, responses;
     int64_t up_sent, up_read, down_written, down_read, lowat;
     struct marks requested, written;
@@ -145,6 +145,7 @@ nanoseconds round_trip(void);
 /* loop.c: what happens next */
 #define SECOND INT64_C(1000000000)
 nanoseconds now(void);
+nanoseconds last_look(void);
 nanoseconds look_at_clock(void);
 void make_timer(void);
 void set_timer(nanoseconds at);

@@ -10,6 +10,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+static void watch(const struct connection *connection, int what, uint32_t events) {
+    struct epoll_event event = {.events = events | EPOLLET, .data.u64 = 2ull << 32 | (uint32_t)connection->index};
+    if (epoll_ctl(epoll_descriptor, what, connection->server, &event) < 0) die("epoll_ctl");
+}
+
+/* From now on EPOLLOUT comes when there is room again; most servers never need it. */
+static void await_room(struct connection *connection) {
+    if (connection->awaits_room) return;
+    connection->awaits_room = true;
+    watch(connection, EPOLL_CTL_MOD, EPOLLIN | EPOLLOUT);
+}
+
 /* One at a time: while others wait, the listener stays ready. */
 void accept_one(int listener) {
     struct sockaddr_in address;
@@ -26,17 +38,18 @@ void accept_one(int listener) {
     if (connection->origin && connection->origin->h2)
         set_option(server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, H2_BATCH_BYTES);
     if (connection->size == ENDLESS) set_option(server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, ZEROS);
-    struct tcp_info info;
-    get_info(server, &info);
-    connection->snd_cwnd = info.tcpi_snd_cwnd;
-    connection->snd_mss = info.tcpi_snd_mss;
-    connection->first_window = info.tcpi_snd_wnd;
+    if (connection->origin || connection->size < 0) { /* nobody asks of the others */
+        struct tcp_info info;
+        get_info(server, &info);
+        connection->snd_cwnd = info.tcpi_snd_cwnd;
+        connection->snd_mss = info.tcpi_snd_mss;
+        connection->first_window = info.tcpi_snd_wnd;
+    }
     if (connection->upload) /* sleep until all of it is here */
         set_option(server, SOL_SOCKET, SO_RCVLOWAT, (int)connection->request_bytes);
     else
         set_sender(connection, server);
-    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.u64 = 2ull << 32 | (uint32_t)index};
-    if (epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, server, &event) < 0) die("epoll_ctl");
+    watch(connection, EPOLL_CTL_ADD, EPOLLIN);
 }
 
 /* Between its responses H1 sends nothing. */
@@ -111,11 +124,17 @@ static void write_down(struct connection *connection) {
         ssize_t sent = send(connection->server, zeros, (size_t)batch,
                             MSG_NOSIGNAL | MSG_DONTWAIT | (left > batch ? MSG_MORE : 0));
         if (sent < 0) {
-            if (errno != EAGAIN && connection->origin) failure = strerror(errno);
+            if (errno == EAGAIN)
+                await_room(connection);
+            else if (connection->origin)
+                failure = strerror(errno);
             break;
         }
         enter(connection, sent);
-        if (sent < batch) break; /* EPOLLOUT comes when there is room */
+        if (sent < batch) {
+            await_room(connection);
+            break;
+        }
     }
     retarget(connection);
 }
