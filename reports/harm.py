@@ -293,7 +293,6 @@ class Against:
     """How far chance alone moves it: half of its interval, from the spread of each page's seeds."""
     pairs: int
     """Of page and profile, under loss."""
-    seeds: int
 
 
 def aa(loads: Loads, iw: int, population: Mapping[str, float], *, confidence: float) -> Against:
@@ -324,5 +323,4 @@ def aa(loads: Loads, iw: int, population: Mapping[str, float], *, confidence: fl
         deviation_percent=100 * (float(weights @ odd) / base - 1),
         chance_percent=100 * normal * math.sqrt(float(weights**2 @ variance)) / base,
         pairs=int(usable.sum()),
-        seeds=int(known[usable].sum(axis=1).min()),
     )

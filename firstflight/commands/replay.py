@@ -161,7 +161,7 @@ def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
 @click.option(
     "--harm-pages",
     type=click.IntRange(1),
-    default=20,
+    default=25,
     show_default=True,
     help="Pages of those cells, evenly spread over their sizes.",
 )

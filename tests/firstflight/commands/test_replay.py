@@ -1,0 +1,96 @@
+"""`firstflight replay run` with a population of its own and the harm conditions, over a few made-up pages."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from firstflight.main import main
+from reports.harm_conditions import CORE
+from reports.loads import loads_of
+from tests.reports.made_up_crawl import NAME, MadeUp
+from tests.reports.made_up_report import write_release
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+FILE = "bandwidth_kbps,rtt_ms,loss,weight\n2000,60,0,3\n800,120,0.01,1\n"
+TOLD = ("--population-measured", "2026-05", "--population-source", "tests")
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with a release of two small pages, and a population's file."""
+    made_up = MadeUp()
+    for page in range(2):
+        made_up.add_visit(host=f"page{page}.test")
+        made_up.add_connection(tls_handshake_bytes=3_000, record_bytes=200, frame_bytes=90)
+        made_up.add_response(20_000 + 10_000 * page, sent_ms=100, first_ms=150)
+    write_release(tmp_path, made_up)
+    (tmp_path / "ndt-2026-05.csv").write_text(FILE, encoding="utf-8")
+    monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(tmp_path))
+    return tmp_path
+
+
+def run(*options: str) -> Result:
+    return CliRunner().invoke(main, ["replay", "run", "--crawl", "2026-11", "--iw", "10,16", *options])
+
+
+@pytest.mark.lab
+def test_a_population_and_the_core_set_are_replayed_and_kept(data: Path) -> None:
+    population = str(data / "ndt-2026-05.csv")
+    done = run(
+        "--population",
+        population,
+        *TOLD,
+        "--seeds",
+        "1",
+        "--harm",
+        "core",
+        "--harm-pages",
+        "1",
+        "--guests",
+        "1",
+    )
+    assert done.exit_code == 0, done.output
+    folder = data / "replays" / str(NAME)
+    facts = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
+    whole, slow = facts["populations"]
+    assert (whole["id"], whole["measured"], whole["source"]) == ("ndt-2026-05", "2026-05", "tests")
+    assert (slow["slow"], slow["weights"]) == (True, {"ndt-2026-05-2": 1.0})
+    cells = pq.read_table(folder / "cells.parquet")
+    assert set(cells["state"].to_pylist()) == {"done"}
+    assert cells.num_rows == 2 * 2 * 2 + len(CORE) * 2 * 2
+    assert set(cells["profile"].to_pylist()) == {"ndt-2026-05-1", "ndt-2026-05-2"}
+    ordinary = loads_of(cells, congestion_control="cubic")
+    assert ordinary.states == {"done": 8}
+    for one in CORE:
+        there = loads_of(cells, congestion_control="cubic", conditions=one.conditions)
+        assert (there.states, len(there.pages)) == ({"done": 4}, 1), one.id
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (TOLD, "belong to --population"),
+        (("--population", "ndt-2026-05.csv"), "'' is no month such as 2026-05"),
+        (("--population", "ndt-2026-05.csv", *TOLD[:2]), "--population-source is empty"),
+        (("--population", "ndt-2026-05.csv", *TOLD, "--profiles", "wpt-cable"), "leave --profiles out"),
+        (("--population", "broken.csv", *TOLD), "line 2: loss must be a number from 0 to 0.5, not '7'"),
+    ],
+)
+def test_a_population_that_is_told_badly_is_one_line(
+    data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
+) -> None:
+    (data / "broken.csv").write_text(FILE.replace(",0,3", ",7,3"), encoding="utf-8")
+    monkeypatch.chdir(data)
+    done = run(*options)
+    assert done.exit_code != 0
+    assert said in done.output
+    assert "Traceback" not in done.output
