@@ -8,14 +8,17 @@ import html.parser
 import os
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from playwright.sync_api import sync_playwright
 
+from reports.harm_conditions import CORE
 from reports.inputs import read_inputs
 from reports.render import render_html, render_text
 from reports.report import build_report
 from reports.rule import RULE
-from tests.reports.made_up_report import data_folder
+from schema.derived import CELL
+from tests.reports.made_up_report import data_folder, replay_cells
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,10 +26,21 @@ if TYPE_CHECKING:
 HOSTILE = '"><script>document.title="owned"</script><img src=x onerror=alert(1)>{{ 7 * 7 }}'
 
 
+IDLE = next(one for one in CORE if one.kind == "idle")
+
+
+def with_harm() -> pa.Table:
+    """The ordinary cells, and those of one harm condition."""
+    idle = replay_cells().to_pylist()
+    for row in idle:
+        row |= {**IDLE.conditions.columns(), "probe_p95_ms": 60.0 + row["iw"]}
+    return pa.concat_tables([replay_cells(), pa.Table.from_pylist(idle, schema=CELL)])
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     data_dir = tmp_path_factory.mktemp("data")
-    data_folder(data_dir)
+    data_folder(data_dir, table=with_harm())
     inputs = read_inputs(
         releases_dir=data_dir / "releases",
         replays_dir=data_dir / "replays",
@@ -36,7 +50,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
         with_replay=True,
     )
     folder = data_dir / "reports" / "2026"
-    facts = build_report(inputs, folder, rule=dataclasses.replace(RULE, replicates=50))
+    facts = build_report(
+        inputs, folder, rule=dataclasses.replace(RULE, replicates=50, harm_conditions=(IDLE,))
+    )
     return folder / "index.html", facts
 
 
@@ -166,3 +182,16 @@ def luminance(colour: str) -> float:
         part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_each_bound_names_the_condition_where_it_came_out_worst(page: tuple[Path, dict[str, Any]]) -> None:
+    path, facts = page
+    harms = next(c for c in facts["recommendation"]["candidates"] if c["candidate"]["segments"] == 16)[
+        "harms"
+    ]
+    probe = next(harm for harm in harms if harm["id"] == "probe_delay")
+    assert (probe["verdict"], probe["condition"], probe["worsening"]["estimate"]) == ("passed", IDLE.id, 6.0)
+    text = path.read_text(encoding="utf-8")
+    assert f"<small>{IDLE.id}</small>" in text
+    assert "harm was asked in 1 conditions, 24 pages at least in each" in text
+    assert facts["replay"]["harm"][0]["cells"] == {"done": 24 * 16 * 4}
