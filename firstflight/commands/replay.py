@@ -29,8 +29,11 @@ from reports.replay.store import write_replay
 from schema.releases import ReleaseError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from firstflight.settings import Settings
     from reports.profiles import Profile
+    from reports.replay.reproduce.verdict import Reproduction
 
 WINDOWS = "3,10,16,30"
 """RFC 3390's window, RFC 6928's, and two candidates."""
@@ -256,7 +259,7 @@ def run(
     "--document",
     "path",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a page of Markdown there.",
+    help="Write a page of Markdown there, and its figures into images beside it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print verdicts, checks and values as JSON.")
 @click.pass_obj
@@ -286,7 +289,10 @@ def reproduce(
                 progress.set_description(name)
                 found.append(REPRODUCTIONS[name](lab))
         if path is not None:
-            path.write_text(document(found, commit=code_commit(settings.commit)), encoding="utf-8")
+            figures = write_figures(found, path.parent)
+            path.write_text(
+                document(found, commit=code_commit(settings.commit), figures=figures), encoding="utf-8"
+            )
     if as_json:
         click.echo(json.dumps([one.to_dict() for one in found], indent=2))
         return
@@ -296,6 +302,20 @@ def reproduce(
             click.echo(
                 f"  {'ok  ' if check.passed else 'FAIL'} {check.what}: {check.measured:.4g}, bound {check.bound:g}"
             )
+
+
+def write_figures(found: Sequence[Reproduction], folder: Path) -> dict[str, str]:
+    """Where each reproduction's figure is, from the folder."""
+    from reports.replay.reproduce.figures import figure  # it takes a second to load
+
+    figures = {}
+    (folder / "images").mkdir(parents=True, exist_ok=True)
+    for one in found:
+        drawn = figure(one)
+        if drawn is not None:
+            figures[one.id] = f"images/reproduction-{one.id}.svg"
+            (folder / figures[one.id]).write_text(drawn, encoding="utf-8")
+    return figures
 
 
 def find_lab(cache: Path, which: str = VIRTUAL) -> Lab:

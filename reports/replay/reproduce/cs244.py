@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reports.profiles import Profile
-from reports.replay.reproduce.verdict import Reproduction, Row, error_checks
+from reports.replay.reproduce.verdict import Place, Reproduction, Row, error_checks
 from reports.replay.transfers import Transfer, transfer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reports.replay.lab.machine import Lab
     from reports.replay.reproduce.verdict import Check
@@ -55,16 +56,16 @@ CONGESTION_CONTROL = "cubic"
 def run(lab: Lab) -> Reproduction:
     """Its grid by both shapers; RTT and BDP, of which the raw run prints no cell, beside."""
     cells = published_cells()
-    transfers = [one for one, _, _ in cells]
+    transfers = [one.transfer for one in cells]
     rows: list[Row] = []
     checks: list[Check] = []
     for shaper, name in SHAPERS.items():
         times = transfer(lab, transfers, shaper=shaper, congestion_control=CONGESTION_CONTROL)
         found = [
-            Row(what=f"{what}, {name}", unit="s", published=seconds, ours=time.seconds)
-            for (_, what, seconds), time in zip(cells, times, strict=True)
+            Row(what=f"{one.what}, {name}", unit="s", published=one.seconds, ours=time.seconds)
+            for one, time in zip(cells, times, strict=True)
         ]
-        rows += found
+        rows += (*found, *figure_rows(cells, found, name))
         checks += error_checks(found, what=name, median=MEDIAN, p90=P90)
     return Reproduction(
         id="cs244-2017",
@@ -108,17 +109,54 @@ def asked(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Transfer:
     )
 
 
-def published_cells() -> list[tuple[Transfer, str, float]]:
-    """Each cell of the raw run: the transfer, its name, its seconds."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Published:
+    """One cell of the raw run."""
+
+    transfer: Transfer
+    what: str
+    seconds: float
+    panel: str
+    x: str
+
+
+def published_cells() -> list[Published]:
+    """Each cell of the raw run."""
     with CELLS.open(encoding="utf-8", newline="") as file:
-        return [
-            (
-                asked(float(row["bw_kbps"]), float(row["rtt_ms"]), int(row["iw"]), int(row["bytes"])),
-                f"{row['exp']}: {float(row['bw_kbps']):g} kbps, {int(row['bytes']):,} B, IW {row['iw']}",
-                float(row["median_rest_s"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+        return [published_cell(row) for row in csv.DictReader(file)]
+
+
+def published_cell(row: Mapping[str, str]) -> Published:
+    """Of a row of the file."""
+    kbps, size_bytes = float(row["bw_kbps"]), int(row["bytes"])
+    is_segments = row["exp"] == "segments"
+    return Published(
+        transfer=asked(kbps, float(row["rtt_ms"]), int(row["iw"]), size_bytes),
+        what=f"{row['exp']}: {kbps:g} kbps, {size_bytes:,} B, IW {row['iw']}",
+        seconds=float(row["median_rest_s"]),
+        panel="Fig 7, segments" if is_segments else "Fig 5, bandwidth, kbps",
+        x=str(size_bytes // SEGMENT_BYTES) if is_segments else f"{kbps:g}",
+    )
+
+
+def figure_rows(cells: Sequence[Published], found: Sequence[Row], shaper: str) -> Iterator[Row]:
+    """What the rerun's figures show: the sum of times at IW 3 over that at IW 10, less 1."""
+    sums: dict[tuple[str, str], dict[int, list[float]]] = {}
+    for cell, row in zip(cells, found, strict=True):
+        both = sums.setdefault((cell.panel, cell.x), {}).setdefault(cell.transfer.iw, [0.0, 0.0])
+        both[0] += cell.seconds
+        both[1] += row.ours
+    for (panel, x), by_window in sums.items():
+        published, ours = (
+            100 * (slow / fast - 1) for slow, fast in zip(*(by_window[iw] for iw in WINDOWS), strict=True)
+        )
+        yield Row(
+            what=f"{panel} {x}: gain of IW 10 over 3, {shaper}",
+            unit="%",
+            published=published,
+            ours=ours,
+            place=Place(f"{panel}: gain of IW 10 over 3, {shaper}", "gain", x),
+        )
 
 
 def by_experiment(wanted: str) -> list[tuple[str, list[Transfer]]]:
@@ -164,6 +202,11 @@ def gain_rows(lab: Lab) -> list[Row]:
 def gain(name: str, both: Sequence[float]) -> Row:
     """As its figures have it: time at IW 3 over time at IW 10, less 1."""
     before, after = both
+    panel, x = name.split(" ", 1)
     return Row(
-        what=f"{name}: gain of IW 10 over 3", unit="%", published=None, ours=100 * (before / after - 1)
+        what=f"{name}: gain of IW 10 over 3",
+        unit="%",
+        published=None,
+        ours=100 * (before / after - 1),
+        place=Place(f"Fig 5, {panel}: gain of IW 10 over 3, netem's own rate", "gain", x),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reports.replay.reproduce.verdict import Reproduction, Row
 
@@ -16,12 +16,12 @@ the first run; "not reproduced" is a result, and its reason stands below it.
 """
 
 
-def document(found: Sequence[Reproduction], *, commit: str) -> str:
-    """The whole page."""
+def document(found: Sequence[Reproduction], *, commit: str, figures: Mapping[str, str]) -> str:
+    """The whole page; `figures` are paths by the id of the reproduction that has one."""
     lines = [HEAD.format(commit=commit), "| name | what | verdict |", "|---|---|---|"]
     lines += [f"| `{one.id}` | {one.title} | {verdict(one)} |" for one in found]
     for one in found:
-        lines += ["", *section(one)]
+        lines += ["", *section(one, figures.get(one.id))]
     return "\n".join(lines) + "\n"
 
 
@@ -31,7 +31,7 @@ def verdict(one: Reproduction) -> str:
     return "reproduced" if one.reproduced else f"not reproduced: {failed} of {len(one.checks)} checks failed"
 
 
-def section(one: Reproduction) -> Iterator[str]:
+def section(one: Reproduction, figure: str | None) -> Iterator[str]:
     """One reproduction."""
     yield f"## `{one.id}`: {one.title}"
     yield ""
@@ -45,6 +45,9 @@ def section(one: Reproduction) -> Iterator[str]:
         yield f"| {check.what} | {check.measured:.4g} | {sign} {check.bound:g} | {'passed' if check.passed else 'failed'} |"
     yield ""
     yield from (f"- {defect}" for defect in one.defects)
+    if figure:
+        yield ""
+        yield f"![{one.title}: published values beside ours]({figure})"
     yield ""
     yield "| value | published | ours | difference |"
     yield "|---|---|---|---|"

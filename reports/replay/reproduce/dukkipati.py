@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from reports.paper_networks import interpolated, quantile
 from reports.profiles import QUEUE_BYTES, Profile
-from reports.replay.reproduce.verdict import Check, Reproduction, Row, error_checks, spearman
+from reports.replay.reproduce.verdict import Check, Place, Reproduction, Row, error_checks, spearman
 from reports.replay.transfers import Transfer, transfer
 from reports.slowstart import MSS_FIG1, arrivals_ms, segments
 
@@ -132,6 +132,7 @@ def run(lab: Lab) -> Reproduction:
                 unit="ms",
                 published=bucket["abs_ms"],
                 ours=gain,
+                place=Place(f"{name}: gain of IW 10 over 3", "gain", bucket["bucket"]),
             )
             for bucket, some, gain in zip(figures[panel], buckets, ours, strict=True)
         )
@@ -248,6 +249,7 @@ def knee(clients: Sequence[Client], published: Mapping[str, float]) -> tuple[lis
             unit="ms",
             published=theirs[3] - theirs[iw],
             ours=means[3] - means[iw],
+            place=Place("Fig 2, mean gain over IW 3", "gain over IW 3", f"IW {iw}"),
         )
         for iw in KNEE_WINDOWS[1:]
     ]

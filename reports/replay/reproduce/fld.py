@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reports.profiles import Profile
-from reports.replay.reproduce.verdict import Check, Reproduction, Row
+from reports.replay.reproduce.verdict import Check, Place, Reproduction, Row
 from reports.replay.transfers import Flow, Race, race
 
 if TYPE_CHECKING:
@@ -109,8 +109,18 @@ def case(lab: Lab, where: Profile, count: int, *, repeats: int = REPEATS) -> Ite
     for number in range(len(BURSTS)):
         name = f"{whose}, burst {number + 1}"
         theirs = published["fld_s"][number], published["reno_s"][number]
-        yield Row(what=f"{name}, FLD_TCP", unit="s", published=theirs[0], ours=fld[count + number])
-        yield Row(what=f"{name}, Reno", unit="s", published=theirs[1], ours=reno[count + number])
+        for pace, seconds, found in zip(("FLD_TCP", "Reno"), theirs, (fld, reno), strict=True):
+            yield Row(
+                what=f"{name}, {pace}",
+                unit="s",
+                published=seconds,
+                ours=found[count + number],
+                place=Place(
+                    f"{where.id}, {count} in the background",
+                    pace,
+                    f"{number + 1}: {BURSTS[number] / 1e6:g} MB",
+                ),
+            )
         ratio = theirs[1] / theirs[0] if theirs[0] else None
         yield Row(
             what=f"{name}, Reno over FLD_TCP",

@@ -15,7 +15,7 @@ from reports.replay.conditions import Conditions
 from reports.replay.lab.machine import usable_cpus
 from reports.replay.recipes import Object, Origin, Recipe
 from reports.replay.reproduce import dukkipati
-from reports.replay.reproduce.verdict import Check, Reproduction, Row
+from reports.replay.reproduce.verdict import Check, Place, Reproduction, Row
 from reports.replay.run import replay
 from reports.replay.transfers import Flow, Race, race
 from reports.slowstart import MSS
@@ -213,6 +213,7 @@ def table_rows(found: dict[tuple[str, str, int], Found]) -> Iterator[Row]:
                     unit="%",
                     published=100 * (base - exp) / base,
                     ours=gain(found, center, name, share),
+                    place=Place(f"{name}: gain of IW 10 over 3 by quantile", center, f"p{share}"),
                 )
             for iw, published in zip((10, 3), ORACLE["retransmission_pct"][center][name], strict=True):
                 yield Row(
@@ -220,6 +221,7 @@ def table_rows(found: dict[tuple[str, str, int], Found]) -> Iterator[Row]:
                     unit="%",
                     published=published,
                     ours=found[center, name, iw].retransmitted_pct,
+                    place=Place(f"Segments retransmitted at IW {iw}", "share", f"{center}, {name}"),
                 )
             refused = found[center, name, 3].refused
             yield Row(what=f"{center}, {name}: clients refused", unit="", published=None, ours=refused)

@@ -11,7 +11,7 @@ import numpy as np
 
 from reports.bootstrap import wilcoxon_signed_rank
 from reports.populations import LONG_RTT_MBPS, LONG_RTTS_MS, long_rtt
-from reports.replay.reproduce.verdict import Check, Reproduction, Row
+from reports.replay.reproduce.verdict import Check, Place, Reproduction, Row
 from reports.replay.transfers import Flow, Race, race
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def run(lab: Lab) -> Reproduction:
             "The article prints no bandwidth, round trip, loss or size: its gains are of users in India over a week, ours of a grid "
             "whose cells all weigh the same. The grid was not fitted to its result.",
             "Its kernel, its load balancers and what its machines served besides are not said.",
+            "YeAH's fast mode is Scalable's rule, increase and decrease: one flow alone seldom leaves it, and the two come out the same.",
             "Losses here fall alone and whatever the load; in its networks they may come of queues and radio.",
             "Why not: where nothing is lost, Hybla's slow start, which is faster by the round trip over 25 ms, overruns the queue and "
             "loses up to half of its speed; where 2 % are lost it gains most. The mean over the grid is positive, its interval is not.",
@@ -139,5 +140,9 @@ def rows(gains: dict[str, Floats], bounds: dict[str, tuple[float, float]]) -> It
     for name, found in gains.items():
         for (where, size), gain in zip(grid(), found, strict=True):
             yield Row(
-                what=f"{name}: {where.id}, {size:,} B", unit="%", published=None, ours=100 * float(gain)
+                what=f"{name}: {where.id}, {size:,} B",
+                unit="%",
+                published=None,
+                ours=100 * float(gain),
+                place=Place(f"{100 * where.loss:g} % lost: gain over {CONTROL}, a dot a cell", name, name),
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reports.profiles import Profile
 from reports.replay.gates import SEGMENT_BYTES, Flight, count_flights
 from reports.replay.lab.machine import SILENCE_S
-from reports.replay.reproduce.verdict import Check, Reproduction, Row
+from reports.replay.reproduce.verdict import Check, Place, Reproduction, Row
 from reports.replay.run import Guest, Shift, work_through
 from reports.replay.shifts import FIRST_ORIGIN
 from reports.slowstart import delayed_ack_rounds, linux_flights
@@ -56,6 +56,7 @@ def run(lab: Lab) -> Reproduction:
             unit="rounds",
             published=published,
             ours=delayed_ack_rounds(count, iw=iw),
+            place=Place("The table of section 5.1", f"IW {iw}", str(count)),
         )
         for count, *both in TABLE
         for iw, published in zip((3, 10), both, strict=True)
@@ -113,6 +114,7 @@ def kernel_rows(lab: Lab) -> list[Row]:
             unit="rounds",
             published=linux_flights(one.bytes, iw=one.iw),
             ours=count_flights(one, rtt_us=WIDE.rtt_us),
+            place=Place("Linux against its own arithmetic", f"IW {one.iw}", str(one.bytes // SEGMENT_BYTES)),
         )
         for one in flights
     ]

@@ -11,6 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value stands in a figure."""
+
+    panel: str
+    series: str
+    x: str
+    """On an axis of names, in the order of the rows."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
     """One value."""
@@ -20,6 +30,8 @@ class Row:
     published: float | None
     """None where the source prints none: then ours stands alone."""
     ours: float
+    place: Place | None = None
+    """None for what is in no figure."""
 
     @property
     def difference(self) -> float | None:

@@ -53,11 +53,12 @@ def test_spearman_correlates_ranks(ours: list[float], published: list[float], rh
 
 
 def test_the_page_says_each_verdict_with_its_reason() -> None:
-    page = document([reproduction(GOOD, BAD)], commit="abc")
+    page = document([reproduction(GOOD, BAD)], commit="abc", figures={"one": "images/one.svg"})
     for line in (
         "| `one` | A title | not reproduced: 1 of 2 checks failed |",
         "| large | 1 | ≥ 2 | failed |",
         "- A defect.",
+        "![A title: published values beside ours](images/one.svg)",
         "| a value | 2 s | 2.1 s | +5.0% |",
         "| a value | - | 1 s | - |",
     ):
