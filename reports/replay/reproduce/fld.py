@@ -118,7 +118,7 @@ def case(lab: Lab, where: Profile, count: int, *, repeats: int = REPEATS) -> Ite
                 place=Place(
                     f"{where.id}, {count} in the background",
                     pace,
-                    f"{number + 1}: {BURSTS[number] / 1e6:g} MB",
+                    f"{number + 1}: {BURSTS[number] // 1024} KiB",
                 ),
             )
         ratio = theirs[1] / theirs[0] if theirs[0] else None
