@@ -7,10 +7,12 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from reports.arithmetic import compare
 from reports.evidence import weigh
+from reports.harm_conditions import HIGH_LOAD
 from reports.inputs import ReportError
 from reports.loads import Loads, loads_of
 from reports.populations import POPULATIONS
@@ -284,10 +286,19 @@ def redo(inputs: Inputs) -> list[str]:
         )
         commands.append(
             f"firstflight replay run --crawl {name} --iw {windows} {networks} "
-            f"--seeds {len(parameters.get('seeds', []))}"
+            f"--seeds {len(parameters.get('seeds', []))}{harm_option(inputs.replay)}"
         )
     without = "" if inputs.replay else " --without-replay"
     return [*commands, f"firstflight report build --year {inputs.year} --crawl {name}{without}"]
+
+
+def harm_option(replay: Replay) -> str:
+    """How the harm conditions that were replayed are asked for again."""
+    rows = replay.cells.filter(pc.field("queue").is_valid()).select(["visit_id", "background_load"])
+    if not rows.num_rows:
+        return ""
+    which = "all" if HIGH_LOAD in rows["background_load"].to_pylist() else "core"
+    return f" --harm {which} --harm-pages {len(set(rows['visit_id'].to_pylist()))}"
 
 
 def rounded(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape

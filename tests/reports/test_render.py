@@ -193,5 +193,6 @@ def test_each_bound_names_the_condition_where_it_came_out_worst(page: tuple[Path
     assert (probe["verdict"], probe["condition"], probe["worsening"]["estimate"]) == ("passed", IDLE.id, 6.0)
     text = path.read_text(encoding="utf-8")
     assert f"<small>{IDLE.id}</small>" in text
+    assert facts["redo"][1].endswith("--seeds 4 --harm core --harm-pages 24")
     assert "harm was asked in 1 conditions, 24 pages at least in each" in text
     assert facts["replay"]["harm"][0]["cells"] == {"done": 24 * 16 * 4}
