@@ -1,23 +1,18 @@
 """The month's crawl, from the list to a verified release: names the commands and their order, and does nothing itself.
 
-It imports Airflow alone. The command line that it runs is `$FIRSTFLIGHT_BIN`, in the environment of whatever runs the tasks,
-as are the settings that a command reads (FIRSTFLIGHT_DATABASE_URL, FIRSTFLIGHT_DATA_DIR). Every step can be run again:
-what is done is found done. Sealing refuses while sites are left: run the lanes once more.
+Every step can be run again: what is done is found done. Sealing refuses while sites are left: run the lanes once more.
 """
 
 from __future__ import annotations
 
-import datetime
-
-from airflow.providers.standard.operators.bash import BashOperator
-from airflow.sdk import DAG, CronPartitionTimetable, Param
+from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param
+from steps import DEFAULTS, firstflight
 
 LANES = 2
 """Crawler processes at once. Any number may share a crawl: each claims sites from PostgreSQL."""
 
 MONTH = "{{ params.crawl or dag_run.run_after.strftime('%Y-%m') }}"
 
-# The values reach the shell as variables, never as text of the command: a parameter cannot become one.
 VARIABLES = {
     "MONTH": MONTH,
     # The whole name: a month may hold several crawls.
@@ -65,18 +60,6 @@ PARAMETERS = {
 }
 
 
-def firstflight(task_id: str, *arguments: str, doc: str, **options: object) -> BashOperator:
-    """A task that runs one command of firstflight; Airflow's log is the command's output."""
-    return BashOperator(
-        task_id=task_id,
-        bash_command=" ".join(['exec "$FIRSTFLIGHT_BIN"', *arguments]),
-        env=VARIABLES,
-        append_env=True,
-        doc_md=doc,
-        **options,
-    )
-
-
 with DAG(
     dag_id="monthly_crawl",
     doc_md=__doc__,
@@ -87,21 +70,19 @@ with DAG(
     # A backfill would date what is seen today into the past.
     allowed_run_types=["scheduled", "manual"],
     params=PARAMETERS,
-    default_args={
-        "retries": 1,
-        "retry_delay": datetime.timedelta(minutes=2),
-        "execution_timeout": datetime.timedelta(hours=2),
-    },
+    default_args=DEFAULTS,
     tags=["firstflight"],
 ) as dag:
     sites = firstflight(
         "list",
         'list fetch "$LIST"',
+        env=VARIABLES,
         doc="Checks every line of the list: a file, or the id of one that was fetched.",
     )
     plan = firstflight(
         "plan",
         'crawl plan --crawl "$MONTH" --kind "$KIND" --list "$LIST" --top "$TOP"',
+        env=VARIABLES,
         doc="Stores the list's version and the crawl's sites.",
     )
     lanes = [
@@ -109,6 +90,7 @@ with DAG(
             f"crawl_{lane}",
             'crawl run --crawl "$CRAWL" --minutes "$MINUTES" ${LOCAL_WEB:+--local-web "$LOCAL_WEB"}'
             " ${UNFILTERED_EGRESS:+--unfiltered-egress}",
+            env=VARIABLES,
             doc="Claims sites and visits them until none is left or the time is up.",
         )
         for lane in range(1, LANES + 1)
@@ -116,10 +98,17 @@ with DAG(
     seal = firstflight(
         "seal",
         'crawl seal --crawl "$CRAWL"',
+        env=VARIABLES,
         doc="Seals the crawl, never to be written again; refuses while sites are left.",
     )
-    build = firstflight("build", 'release build --crawl "$CRAWL"', doc="Writes the release's Parquet files.")
+    build = firstflight(
+        "build", 'release build --crawl "$CRAWL"', env=VARIABLES, doc="Writes the release's Parquet files."
+    )
     verify = firstflight(
-        "verify", 'release verify --crawl "$CRAWL"', doc="Checks sums, counts and distributions."
+        "verify",
+        'release verify --crawl "$CRAWL"',
+        env=VARIABLES,
+        doc="Checks sums, counts and distributions.",
+        outlets=[Asset("firstflight://release")],
     )
     sites >> plan >> lanes >> seal >> build >> verify

@@ -54,6 +54,11 @@ class Settings:
         """Folder of reports, one folder a year."""
         return self.data_dir / "reports"
 
+    @property
+    def backups(self) -> Path:
+        """Folder of copies of the database."""
+        return self.data_dir / "backups"
+
 
 def from_environment() -> Settings:
     """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL, _CHROMIUM, _COMMIT and _CONTACT_URL, or their defaults."""

@@ -18,6 +18,10 @@ from schema.database import DatabaseError
 from schema.releases import Release, ReleaseError, find_release, releases
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Engine
+
     from firstflight.settings import Settings
 
 EXPECTED = (ReleaseError, CrawlNotFound, DatabaseError)
@@ -99,42 +103,55 @@ def build_(settings: Settings, *, name: str, version: int | None, as_json: bool)
 
 
 @command.command("verify")
-@CRAWL
+@click.option("--crawl", "name", help="Its name, or as much of it as is unique: 2026-11.")
+@click.option("--all", "every", is_flag=True, help="Every release there is, each in its newest version.")
 @click.option("--offline", is_flag=True, help="Leave PostgreSQL out: only what the files say themselves.")
 @AS_JSON
 @click.pass_context
-def verify_(ctx: click.Context, *, name: str, offline: bool, as_json: bool) -> None:
+def verify_(ctx: click.Context, *, name: str | None, every: bool, offline: bool, as_json: bool) -> None:
     """Check the newest version of a release: sums, counts, keys, CDFs. Exit code 1 if one fails.
 
     \b
     Example:
       firstflight release verify --crawl 2026-11
-      firstflight release verify --crawl 2026-11 --offline --json
+      firstflight release verify --all --offline
     """
     settings: Settings = ctx.obj
-    checks = []
+    if (name is None) != every:
+        raise click.UsageError("name a release by --crawl, or take --all")
     with one_line(*EXPECTED):
-        release = find_release(settings.releases, name)
+        found = newest(settings.releases) if name is None else [find_release(settings.releases, name)]
         with contextlib.nullcontext() if offline else database(settings) as engine:
-            for check in verify(release, engine):
-                checks.append(check)
-                if not as_json:
-                    click.echo(line_of_check(check))
+            verdicts = [verdict(release, engine, as_json=as_json) for release in found]
+    if as_json:
+        click.echo(json.dumps({"releases": verdicts} if every else verdicts[0], indent=2))
+    ctx.exit(0 if all(one["holds"] for one in verdicts) else 1)
+
+
+def newest(folder: Path) -> list[Release]:
+    """Every release, in its newest version."""
+    return list({release.manifest.crawl: release for release in releases(folder)}.values())
+
+
+def verdict(release: Release, engine: Engine | None, *, as_json: bool) -> dict[str, Any]:
+    """The checks of one release, told as they are made where they are for people."""
+    checks = []
+    for check in verify(release, engine):
+        checks.append(check)
+        if not as_json:
+            click.echo(line_of_check(check))
     failed = sum(not check.holds for check in checks)
-    verdict = f"{failed} of {len(checks)} checks failed" if failed else f"all {len(checks)} checks hold"
     manifest = release.manifest
-    show(
-        {
-            "crawl": str(manifest.crawl),
-            "version": manifest.version,
-            "checksum": None if "checksums" in {c.name for c in checks if not c.holds} else release.checksum,
-            "holds": not failed,
-            "checks": [{"name": c.name, "holds": c.holds, "said": c.said} for c in checks],
-        },
-        as_json=as_json,
-        lines=[f"{manifest.crawl} version {manifest.version}: {verdict}"],
-    )
-    ctx.exit(1 if failed else 0)
+    if not as_json:
+        said = f"{failed} of {len(checks)} checks failed" if failed else f"all {len(checks)} checks hold"
+        click.echo(f"{manifest.crawl} version {manifest.version}: {said}")
+    return {
+        "crawl": str(manifest.crawl),
+        "version": manifest.version,
+        "checksum": None if "checksums" in {c.name for c in checks if not c.holds} else release.checksum,
+        "holds": not failed,
+        "checks": [{"name": c.name, "holds": c.holds, "said": c.said} for c in checks],
+    }
 
 
 def line_of_check(check: Check) -> str:

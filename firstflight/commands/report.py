@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 import click
 
+from firstflight.connect import database
 from firstflight.errors import one_line
 from reports.facts import canonical
 from reports.inputs import ReportError, read_inputs
 from reports.loads import CellsError
 from reports.report import build_report
+from schema.database import DatabaseError
 from schema.releases import ReleaseError
+from schema.year import SERIES, NotReady, year_of
 
 if TYPE_CHECKING:
     from firstflight.settings import Settings
@@ -21,18 +26,64 @@ FIRST_YEAR, LAST_YEAR = 2000, 9999
 
 @click.group()
 def command() -> None:
-    """Build the annual report.
+    """The annual report: whether a year is ready for it, and the report itself.
 
     \b
     Example:
+      firstflight report ready --year 2026
       firstflight report build --year 2026
     """
 
 
-@command.command()
-@click.option(
+YEAR = click.option(
     "--year", type=click.IntRange(FIRST_YEAR, LAST_YEAR), required=True, help="The year it speaks of."
 )
+
+
+def series_name(_: click.Context, __: click.Parameter, value: str) -> str:
+    """What a crawl's name has after its month."""
+    if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+){3}", value, re.ASCII):
+        raise click.BadParameter(f"write it as a crawl's name without its month: {SERIES}")
+    return value
+
+
+@command.command()
+@YEAR
+@click.option(
+    "--series",
+    callback=series_name,
+    default=SERIES,
+    show_default=True,
+    help="A crawl's name without its month.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the months as JSON.")
+@click.pass_obj
+def ready(settings: Settings, *, year: int, series: str, as_json: bool) -> None:
+    """Whether a year's newest crawl is over, and which months are missing. The last line is that crawl's name.
+
+    \b
+    Example:
+      firstflight report ready --year 2026
+    """
+    with one_line(DatabaseError, NotReady), database(settings) as engine:
+        with engine.connect() as connection:
+            found = year_of(connection, year, series=series)
+        newest = found.newest()
+    if as_json:
+        click.echo(json.dumps({"crawl": newest, "sealed": found.sealed, "missing": found.missing}, indent=2))
+        return
+    click.echo(f"{year}: {sum(found.sealed.values())} of 12 months sealed")
+    for state, names in (
+        ("no crawl", found.missing),
+        ("not sealed", [month for month, sealed in found.sealed.items() if not sealed]),
+    ):
+        if names:
+            click.echo(f"{state}: {', '.join(names)}")
+    click.echo(newest)
+
+
+@command.command()
+@YEAR
 @click.option(
     "--crawl", help="Which crawl of the year, e.g. 2026-11 or its whole name; the newest by default."
 )

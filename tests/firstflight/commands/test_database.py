@@ -23,6 +23,11 @@ def test_the_embedded_server_answers_at_its_url_until_it_is_stopped(server_folde
     done = run(data, "url")
     assert done.returncode == 0, done.stderr
     url = done.stdout.strip()
+    copied = run(data, "backup", "--keep", "1")
+    assert copied.returncode == 0, copied.stderr
+    assert [str(one) for one in (data / "backups").iterdir()] == copied.stdout.splitlines()
+    restored = run(data, "restore")
+    assert restored.stdout == copied.stdout, restored.stderr
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT 6928").fetchone() == (6928,)
     assert run(data, "stop").returncode == 0

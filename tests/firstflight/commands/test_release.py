@@ -62,6 +62,39 @@ def test_json_says_of_a_sound_release_that_it_holds(run: Run) -> None:
     assert (verdict["holds"], verdict["checksum"]) == (True, built["checksum"])
 
 
+def test_all_is_every_release_in_its_newest_version(run: Run) -> None:
+    assert run("verify", "--all").exit_code == 0
+    run("build", "--crawl", "2026-11")
+    facts = json.loads(run("build", "--crawl", "2026-11", "--version", "2", "--json").stdout)
+    verified = json.loads(run("verify", "--all", "--json").stdout)["releases"]
+    assert [(one["version"], one["holds"]) for one in verified] == [(2, True)]
+    with (Path(facts["path"]) / "response.parquet").open("ab") as file:
+        file.write(b"!")
+    damaged = run("verify", "--all", "--offline")
+    assert damaged.exit_code == 1
+    assert "FAILED  checksums: response.parquet is not" in damaged.stdout
+
+
+@pytest.mark.parametrize("arguments", [(), ("--all", "--crawl", "2026-11")])
+def test_verify_wants_one_release_or_all(run: Run, arguments: tuple[str, ...]) -> None:
+    assert "name a release by --crawl, or take --all" in run("verify", *arguments).stderr
+
+
+def test_a_year_is_ready_by_its_newest_sealed_crawl_whose_name_is_the_last_line(
+    database_18: Engine, run: Run
+) -> None:
+    environment = {"FIRSTFLIGHT_DATABASE_URL": database_18.url.render_as_string(hide_password=False)}
+    ready = ["report", "ready", "--year", "2026", "--series", "desktop.here.tcp.localweb"]
+    said = CliRunner().invoke(main, ready, env=environment)
+    assert said.exit_code == 0, said.output
+    first, second, *_, last = said.stdout.splitlines()
+    assert first == "2026: 1 of 12 months sealed"
+    assert second.startswith("no crawl: 2026-01, 2026-02, ")
+    assert last == "2026-11.desktop.here.tcp.localweb"
+    unready = CliRunner().invoke(main, ["report", "ready", "--year", "2025"], env=environment)
+    assert (unready.exit_code, unready.stderr.count("\n")) == (1, 1)
+
+
 def test_offline_leaves_postgresql_out(run: Run, tmp_path: Path) -> None:
     run("build", "--crawl", "2026-11")
     environment = {

@@ -1,0 +1,75 @@
+"""Which months of a year were crawled: asked before its report is made."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from schema.tables import Crawl
+
+if TYPE_CHECKING:
+    import datetime
+
+    from sqlalchemy import Connection
+
+SERIES = "desktop.local.tcp.web"
+"""Device, vantage, protocol arm and kind: what the crawls of a series have in common."""
+
+
+class NotReady(Exception):
+    """The year has no crawl to report of, or one that is not over; the message says which."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Year:
+    """A series' crawls in one year."""
+
+    year: int
+    series: str
+    sealed: dict[str, bool]
+    """By month that was planned: whether its crawl is over."""
+
+    @property
+    def missing(self) -> list[str]:
+        """Months that nobody planned a crawl for."""
+        return [month for month in months(self.year) if month not in self.sealed]
+
+    def newest(self) -> str:
+        """The crawl that the report is made of: the year's newest, which must be sealed."""
+        if not self.sealed:
+            raise NotReady(
+                f"no crawl of {self.series} was planned in {self.year}: `firstflight crawl list` shows what there is"
+            )
+        month = max(self.sealed)
+        name = f"{month}.{self.series}"
+        if not self.sealed[month]:
+            raise NotReady(
+                f"{name} is not sealed yet: `firstflight crawl status --crawl {name}` says how far it is"
+            )
+        return name
+
+
+def months(year: int) -> list[str]:
+    """All twelve.
+
+    >>> months(2026)[0], months(2026)[-1]
+    ('2026-01', '2026-12')
+    """
+    return [f"{year:04}-{month:02}" for month in range(1, 13)]
+
+
+def year_of(connection: Connection, year: int, *, series: str = SERIES) -> Year:
+    """What the database knows of a year."""
+    device, vantage, arm, kind = series.split(".")
+    found: list[tuple[str, datetime.datetime | None]] = [
+        (month, sealed_at)
+        for month, sealed_at in connection.execute(
+            select(Crawl.month, Crawl.sealed_at)
+            .where(Crawl.month.in_(months(year)))
+            .where(Crawl.device == device, Crawl.vantage == vantage, Crawl.arm == arm, Crawl.kind == kind)
+            .order_by(Crawl.month)
+        )
+    ]
+    return Year(year, series, {month: sealed_at is not None for month, sealed_at in found})

@@ -1,0 +1,131 @@
+"""The DAG files: they load, import Airflow alone, name commands that exist, and share no asset."""
+
+import ast
+import datetime
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from firstflight.main import main
+from tests.dags.conftest import DAGS, InAirflow
+
+STEPS = DAGS / "steps.py"
+FILES = sorted(DAGS.glob("*.py"))
+
+LOAD = """
+import json, sys
+from airflow.dag_processing.dagbag import BundleDagBag
+from airflow.serialization.serialized_objects import DagSerialization
+bag = BundleDagBag(sys.argv[1], bundle_path=sys.argv[1], bundle_name="dags-folder")
+monthly = DagSerialization.from_dict(DagSerialization.to_dict(bag.dags["monthly_crawl"]))
+print(json.dumps({
+    "errors": bag.import_errors,
+    "downstream": {
+        name: {task.task_id: sorted(task.downstream_task_ids) for task in dag.tasks}
+        for name, dag in bag.dags.items()
+    },
+    "assets": [asset.uri for dag in bag.dags.values() for task in dag.tasks for asset in task.outlets],
+    "undocumented": [
+        one for dag in bag.dags.values() for one in [dag.dag_id, *dag.task_ids]
+        if not (dag if one == dag.dag_id else dag.get_task(one)).doc_md
+    ],
+    "first_run": monthly.next_dagrun_info(last_automated_run_info=None).run_after.isoformat(),
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded(in_airflow: InAirflow) -> dict[str, Any]:
+    """What Airflow makes of the folder of DAGs."""
+    ran = in_airflow(LOAD)
+    assert ran.returncode == 0, ran.stderr
+    said: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
+    assert said["errors"] == {}
+    return said
+
+
+def test_unpausing_the_crawl_in_mid_month_runs_nothing_for_the_first_of_that_month(
+    loaded: dict[str, Any],
+) -> None:
+    assert datetime.datetime.fromisoformat(loaded["first_run"]) > datetime.datetime.now(datetime.UTC)
+
+
+def test_they_name_their_steps_in_order(loaded: dict[str, Any]) -> None:
+    assert loaded["downstream"] == {
+        "monthly_crawl": {
+            "list": ["plan"],
+            "plan": ["crawl_1", "crawl_2"],
+            "crawl_1": ["seal"],
+            "crawl_2": ["seal"],
+            "seal": ["build"],
+            "build": ["verify"],
+            "verify": [],
+        },
+        "annual_report": {
+            "ready": ["verify"],
+            "verify": ["replay"],
+            "replay": ["report"],
+            "report": [],
+        },
+        "maintenance": {"verify": [], "backup": []},
+    }
+
+
+def test_no_two_tasks_make_an_asset_of_one_name(loaded: dict[str, Any]) -> None:
+    assert sorted(loaded["assets"]) == ["firstflight://release/", "firstflight://report/"]
+
+
+def test_every_dag_and_every_task_says_in_airflow_what_it_is_for(loaded: dict[str, Any]) -> None:
+    assert loaded["undocumented"] == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_dag_file_imports_airflow_and_the_steps_alone(file: Path) -> None:
+    modules = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            modules.add((node.module or "").split(".")[0])
+        elif isinstance(node, ast.Import):
+            modules.update(alias.name.split(".")[0] for alias in node.names)
+    wanted = {"airflow"} if file == STEPS else {"airflow", "steps"}
+    assert modules - sys.stdlib_module_names == wanted
+
+
+def commands() -> dict[str, list[str]]:
+    """Words of the command line of each task, read from the source: no Airflow is needed for it."""
+    found = {}
+    for file in FILES:
+        for call in ast.walk(ast.parse(file.read_text())):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "firstflight":
+                name, command = (
+                    str(argument.value) if isinstance(argument, ast.Constant) else ast.unparse(argument)
+                    for argument in call.args
+                )
+                line = re.sub(r"\$\{\w+:\+(.*?)\}", r"\1", command)
+                found[f"{file.stem}.{name}"] = shlex.split(line)
+    return found
+
+
+@pytest.mark.parametrize("task", sorted(commands()))
+def test_every_command_exists_and_takes_these_arguments(task: str) -> None:
+    words = commands()[task]
+    command: click.Command = main
+    context = click.Context(command)
+    while isinstance(command, click.Group):
+        name, *words = words
+        found = command.get_command(context, name)
+        assert found is not None, f"{task}: no command {name}"
+        command = found
+        context = click.Context(command, parent=context, info_name=name)
+    values, rest, _ = command.make_parser(context).parse_args(list(words))
+    assert rest == []
+    missing = [
+        parameter.name for parameter in command.params if parameter.required and parameter.name not in values
+    ]
+    assert missing == []
