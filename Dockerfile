@@ -1,7 +1,7 @@
-# Two images: `worker` (Airflow's environment and ours side by side, with the browser) and `api`.
+# Three images: `worker` (Airflow's environment and ours side by side, the browser, the replay's lab), `airflow` (for
+# the services that run no task of ours) and `api`.
 #
 #   docker build --target worker --build-arg COMMIT=$(git rev-parse HEAD) -t firstflight-worker .
-#   docker build --target api -t firstflight-api .
 #
 # Debian's own Python: the very one that the tests run on.
 
@@ -19,42 +19,76 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* \
     && python3 -m venv /opt/uv \
     && /opt/uv/bin/pip install --no-cache-dir "uv==$UV_VERSION"
-ENV PATH=/opt/uv/bin:$PATH UV_PYTHON=/usr/bin/python3 UV_PYTHON_DOWNLOADS=never UV_LINK_MODE=copy UV_COMPILE_BYTECODE=1 UV_NO_CACHE=1
+ENV PATH=/opt/uv/bin:$PATH UV_PYTHON=/usr/bin/python3 UV_PYTHON_DOWNLOADS=never UV_LINK_MODE=copy UV_CACHE_DIR=/uv
 WORKDIR /opt/firstflight
 COPY pyproject.toml uv.lock README.md LICENSE ./
 
+# The guest's kernel: minutes of compiling, of nothing but Debian's source and our recipe.
+FROM python AS lab
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends linux-source-6.12 build-essential flex bison bc libelf-dev xz-utils \
+    && rm -rf /var/lib/apt/lists/* \
+    && dpkg-query -W -f '${Version}' linux-source-6.12 > /usr/src/linux-source-6.12.version
+WORKDIR /build
+COPY reports/__init__.py reports/
+COPY reports/replay/__init__.py reports/replay/errors.py reports/replay/
+COPY reports/replay/lab/__init__.py reports/replay/lab/kernel.py reports/replay/lab/
+COPY reports/replay/lab/guest/kernel reports/replay/lab/guest/kernel
+RUN python3 -c 'import pathlib; from reports.replay.lab.kernel import build_kernel; build_kernel(pathlib.Path("/lab"), print)'
+COPY reports/replay/lab/player.py reports/replay/lab/
+COPY reports/replay/lab/guest reports/replay/lab/guest
+RUN python3 -c 'import pathlib; from reports.replay.lab.player import build_player; build_player(pathlib.Path("/lab"), print)'
+
 # Dependencies first: they change less often than the code, and their layer is kept.
 FROM build AS build-api
-RUN uv sync --locked --no-default-groups --no-install-project --extra api
+RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-install-project --extra api
 COPY schema schema
 COPY crawler crawler
 COPY reports reports
 COPY api api
 COPY firstflight firstflight
-RUN uv sync --locked --no-default-groups --no-editable --extra api
+RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-editable --compile-bytecode --extra api
+
+FROM build AS build-airflow
+RUN --mount=type=cache,target=/uv UV_PROJECT_ENVIRONMENT=.venv-dags uv sync --locked --compile-bytecode --only-group dags
 
 FROM build AS build-worker
-RUN UV_PROJECT_ENVIRONMENT=.venv-dags uv sync --locked --only-group dags
-RUN uv sync --locked --no-default-groups --no-install-project --extra crawler --extra reports
+RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-install-project --extra crawler --extra reports
 COPY schema schema
 COPY crawler crawler
 COPY reports reports
 COPY api api
 COPY firstflight firstflight
-RUN uv sync --locked --no-default-groups --no-editable --extra crawler --extra reports
+RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-editable --compile-bytecode --extra crawler --extra reports
+
+FROM python AS airflow
+COPY --from=build-airflow /opt/firstflight/.venv-dags /opt/firstflight/.venv-dags
+COPY dags /opt/firstflight/dags
+COPY docker/airflow-api /usr/local/bin/airflow-api
+ENV PATH=/opt/firstflight/.venv-dags/bin:/usr/local/bin:/usr/bin:/bin \
+    AIRFLOW_HOME=/opt/airflow \
+    AIRFLOW__CORE__DAGS_FOLDER=/opt/firstflight/dags \
+    AIRFLOW__CORE__LOAD_EXAMPLES=False
+USER firstflight
+WORKDIR /opt/airflow
+CMD ["airflow", "version"]
 
 FROM python AS worker
 RUN apt-get update \
     && apt-get install -y --no-install-recommends chromium-headless-shell fonts-dejavu-core libatomic1 \
+        nftables iproute2 mininet ethtool \
     && rm -rf /var/lib/apt/lists/*
+COPY --from=lab /usr/src/linux-source-6.12.version /usr/src/
+COPY --from=lab /lab /cache
+COPY --from=build-airflow /opt/firstflight/.venv-dags /opt/firstflight/.venv-dags
 COPY --from=build-worker /opt/firstflight/.venv /opt/firstflight/.venv
-COPY --from=build-worker /opt/firstflight/.venv-dags /opt/firstflight/.venv-dags
 COPY dags /opt/firstflight/dags
-COPY docker/airflow-api /usr/local/bin/airflow-api
+COPY docker/with-guard /usr/local/bin/with-guard
 ARG COMMIT=unknown
 LABEL org.opencontainers.image.revision=$COMMIT
 ENV FIRSTFLIGHT_COMMIT=$COMMIT \
     PATH=/opt/firstflight/.venv/bin:/opt/firstflight/.venv-dags/bin:/usr/local/bin:/usr/bin:/bin \
+    HOME=/home/firstflight \
     FIRSTFLIGHT_BIN=/opt/firstflight/.venv/bin/firstflight \
     FIRSTFLIGHT_DATA_DIR=/data \
     FIRSTFLIGHT_CACHE_DIR=/cache \

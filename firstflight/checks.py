@@ -142,13 +142,13 @@ def address_guard(_: Settings) -> Finding:
     return Finding(name, "ok", "can be set up, if the firewall lets forwarded packets pass")
 
 
-def writable(name: str, folder: Path) -> Finding:
-    """A folder of ours can be written, or made."""
+def writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
+    """A folder of ours can be written, or made; the state that it is in `otherwise`."""
     there = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not os.access(there, os.W_OK):
         variable = f"FIRSTFLIGHT_{name.upper()}_DIR"
         return Finding(
-            f"{name} folder", "missing", f"{there} is not writable", f"set {variable} to a folder that is"
+            f"{name} folder", otherwise, f"{there} is not writable", f"set {variable} to a folder that is"
         )
     free = shutil.disk_usage(there).free
     state = "ok" if free >= DISK_BYTES else "warning"
@@ -176,7 +176,8 @@ CHECKS: list[Callable[[Settings], Finding]] = [
     guest_kernel,
     guest_memory,
     lambda settings: writable("data", settings.data_dir),
-    lambda settings: writable("cache", settings.cache_dir),
+    # An image brings the kernel in a cache that nobody can write.
+    lambda settings: writable("cache", settings.cache_dir, otherwise="warning"),
     memory,
 ]
 

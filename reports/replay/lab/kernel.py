@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 PACKAGE = "linux-source-6.12"
 SOURCE = Path(f"/usr/src/{PACKAGE}.tar.xz")
+VERSION = Path(f"/usr/src/{PACKAGE}.version")
+"""In an image that has the built kernel alone: the version of the package that it was built from."""
+
 RECIPE = Path(__file__).with_name("guest") / "kernel"
 CONFIG = RECIPE / "config"
 ADDED = {"net/ipv4/tcp_fld.c": RECIPE / "tcp_fld.c"}
@@ -38,7 +41,7 @@ TOOLS = {
 
 
 def package_version() -> str:
-    """Version of the installed source package."""
+    """Version of the source package that is installed, or that this image's kernel was built from."""
     asked = subprocess.run(
         ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", PACKAGE],
         capture_output=True,
@@ -47,6 +50,8 @@ def package_version() -> str:
     )
     status, _, version = asked.stdout.partition(" ")
     if status != "installed":
+        with contextlib.suppress(FileNotFoundError):
+            return VERSION.read_text(encoding="ascii")
         raise KernelError(f"the replay's kernel needs Debian's {PACKAGE}: apt-get install {PACKAGE}")
     return version
 

@@ -39,6 +39,20 @@ def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch,
         kernel.build_kernel(tmp_path, pytest.fail)
 
 
+def test_an_image_that_has_the_built_kernel_alone_says_what_it_was_built_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    version = kernel.package_version()
+    (tmp_path / "version").write_text(version)
+    path = kernel.kernel_path(tmp_path)
+    monkeypatch.setattr(kernel, "PACKAGE", "linux-source-0.0")
+    monkeypatch.setattr(kernel, "VERSION", tmp_path / "none")
+    with pytest.raises(KernelError, match="apt-get install"):
+        kernel.kernel_path(tmp_path)
+    monkeypatch.setattr(kernel, "VERSION", tmp_path / "version")
+    assert kernel.kernel_path(tmp_path) == path
+
+
 def test_a_missing_tool_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(kernel, "package_version", lambda: "1")
