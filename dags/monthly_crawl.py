@@ -1,15 +1,24 @@
 """The month's crawl, from the list to a verified release: names the commands and their order, and does nothing itself.
 
-Every step can be run again: what is done is found done. Sealing refuses while sites are left: run the lanes once more.
+Every step can be run again: what is done is found done. A lane claims sites for its minutes, and is tried again until none is
+left; sealing refuses while there are any.
 """
 
 from __future__ import annotations
 
+import datetime
+import os
+
 from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param
 from steps import DEFAULTS, firstflight
 
-LANES = 2
+LANES = int(os.environ.get("FIRSTFLIGHT_LANES") or 2)
 """Crawler processes at once. Any number may share a crawl: each claims sites from PostgreSQL."""
+
+TRIES = 480
+"""Of a lane: ten days of half hours. A lane that cannot work at all is given up after as many quick failures."""
+
+AGAIN_AFTER = datetime.timedelta(seconds=10)
 
 MONTH = "{{ params.crawl or dag_run.run_after.strftime('%Y-%m') }}"
 
@@ -20,6 +29,7 @@ VARIABLES = {
     "KIND": "{{ params.kind }}",
     "LIST": "{{ params.list }}",
     "TOP": "{{ params.top }}",
+    "BROWSERS": "{{ params.browsers }}",
     "MINUTES": "{{ params.minutes }}",
     "LOCAL_WEB": "{{ params.local_web or '' }}",
     "UNFILTERED_EGRESS": "{{ '1' if params.unfiltered_egress else '' }}",
@@ -39,14 +49,14 @@ PARAMETERS = {
         minLength=1,
         description="The list: a file, or an id like tranco:K2LPW.",
     ),
-    "top": Param(
-        500,
+    "top": Param(10_000, type="integer", minimum=1, description="How many sites from the head of the list."),
+    "browsers": Param(2, type="integer", minimum=1, maximum=64, description="Browsers of each lane."),
+    "minutes": Param(
+        30,
         type="integer",
         minimum=1,
-        description="How many sites from the head of the list: what the lanes can visit in their minutes.",
-    ),
-    "minutes": Param(
-        90, type="integer", minimum=1, maximum=90, description="How long each lane claims sites."
+        maximum=90,
+        description="How long a lane claims sites before it is tried again.",
     ),
     "unfiltered_egress": Param(
         False,
@@ -88,10 +98,12 @@ with DAG(
     lanes = [
         firstflight(
             f"crawl_{lane}",
-            'crawl run --crawl "$CRAWL" --minutes "$MINUTES" ${LOCAL_WEB:+--local-web "$LOCAL_WEB"}'
-            " ${UNFILTERED_EGRESS:+--unfiltered-egress}",
+            'crawl run --crawl "$CRAWL" --browsers "$BROWSERS" --minutes "$MINUTES" --until-empty --log json'
+            ' ${LOCAL_WEB:+--local-web "$LOCAL_WEB"} ${UNFILTERED_EGRESS:+--unfiltered-egress}',
             env=VARIABLES,
-            doc="Claims sites and visits them until none is left or the time is up.",
+            doc="Claims sites and visits them; tried again while any are left.",
+            retries=TRIES,
+            retry_delay=AGAIN_AFTER,
         )
         for lane in range(1, LANES + 1)
     ]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +12,10 @@ import click
 from crawler import fetch, optout, plan, seal, status, store
 from crawler.devices import DEVICES
 from crawler.errors import CrawlerError
-from crawler.run import DEFAULTS, Limits
+from crawler.run import DEFAULTS, TIME_OVER, Limits
 from crawler.user_agent import checked_contact
 from firstflight import crawling
+from firstflight.commands.options import finite, header, label, month
 from firstflight.commit import code_commit
 from firstflight.connect import database, revival
 from firstflight.errors import one_line
@@ -30,40 +29,15 @@ from schema.releases import CrawlName
 if TYPE_CHECKING:
     from firstflight.settings import Settings
 
+AGAIN = 75
+"""EX_TEMPFAIL of sysexits.h."""
+
 EXPECTED = (CrawlerError, CrawlNotFound, DatabaseError)
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 CRAWL = click.option(
     "--crawl", "name", required=True, help="Its name, or as much of it as is unique: 2026-11."
 )
-
-
-def month(_: click.Context, __: click.Parameter, value: str) -> str:
-    """YYYY-MM, or a usage error."""
-    if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", value, re.ASCII):
-        raise click.BadParameter("a crawl is planned for a month, written 2026-11")
-    return value
-
-
-def label(_: click.Context, __: click.Parameter, value: str) -> str:
-    """A part of a crawl's name: it stands in paths and between dots."""
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,31}", value, re.ASCII):
-        raise click.BadParameter("write it in a-z, 0-9 and -, at most 32 of them")
-    return value
-
-
-def finite(_: click.Context, __: click.Parameter, value: float) -> float:
-    """A range alone lets "nan" pass, which is neither below nor above anything."""
-    if not math.isfinite(value):
-        raise click.BadParameter("write a number")
-    return value
-
-
-def header(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """What may stand in a header."""
-    if value is not None and not re.fullmatch(r"[!-~]([ -~]{0,498}[!-~])?", value):
-        raise click.BadParameter("write it in printable ASCII, at most 500 characters")
-    return value
 
 
 def show(facts: dict[str, Any], *, as_json: bool, line: str) -> None:
@@ -243,6 +217,11 @@ def plan_(
     help="Without the address guard: pages reach loopback and private networks. Recorded with every visit.",
 )
 @click.option(
+    "--until-empty",
+    is_flag=True,
+    help="End with exit code 75 when the minutes are over and sites are left: whoever started it should do so again.",
+)
+@click.option(
     "--log",
     type=click.Choice([TEXT, JSON]),
     default=TEXT,
@@ -262,6 +241,7 @@ def run(
     browser_memory_mb: int,
     database_patience_s: float,
     unfiltered: bool,
+    until_empty: bool,
     log: str,
     as_json: bool,
 ) -> None:
@@ -306,7 +286,7 @@ def run(
         line=f"{tally.ended}: {tally.visits} visits, {tally.final} sites done"
         + (f", {tally.lost} visits lost to other crawlers" if tally.lost else ""),
     )
-    ctx.exit(code)
+    ctx.exit(AGAIN if until_empty and tally.ended == TIME_OVER else code)
 
 
 @command.command("status")

@@ -6,8 +6,10 @@ import json
 import re
 import shlex
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 import pytest
@@ -35,9 +37,38 @@ print(json.dumps({
         one for dag in bag.dags.values() for one in [dag.dag_id, *dag.task_ids]
         if not (dag if one == dag.dag_id else dag.get_task(one)).doc_md
     ],
+    "silent": [
+        task.task_id for dag in bag.dags.values() for task in dag.tasks
+        if [callback.__name__ for callback in task.on_failure_callback] != ["tell_failure"]
+    ],
+    "tries": {task.task_id: [task.retries, task.retry_delay.total_seconds()] for task in monthly.tasks},
     "first_run": monthly.next_dagrun_info(last_automated_run_info=None).run_after.isoformat(),
 }))
 """
+
+
+TELL = """
+import os, sys
+from types import SimpleNamespace
+sys.path.insert(0, sys.argv[1])
+from steps import tell_failure
+context = {"ti": SimpleNamespace(dag_id="a_dag", task_id="a_task", run_id="a run", try_number=3)}
+os.environ["FIRSTFLIGHT_WEBHOOK_URL"] = sys.argv[2]
+tell_failure(context)
+os.environ["FIRSTFLIGHT_WEBHOOK_URL"] = "http://127.0.0.1:1/"
+tell_failure(context)
+"""
+
+
+class Webhook(BaseHTTPRequestHandler):
+    """What an operator's chat would be."""
+
+    told: ClassVar[list[Any]] = []
+
+    def do_POST(self) -> None:
+        self.told.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(204)
+        self.end_headers()
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +106,33 @@ def test_they_name_their_steps_in_order(loaded: dict[str, Any]) -> None:
         },
         "maintenance": {"verify": [], "backup": []},
     }
+
+
+def test_lanes_are_tried_again_for_days_and_nothing_else_is(loaded: dict[str, Any]) -> None:
+    lanes = {name: tries for name, tries in loaded["tries"].items() if name.startswith("crawl_")}
+    assert set(map(tuple, lanes.values())) == {(480, 10.0)}
+    assert {tries[0] for name, tries in loaded["tries"].items() if name not in lanes} == {1}
+
+
+def test_a_failure_is_told_to_the_webhook_and_one_that_does_not_answer_is_no_failure(
+    loaded: dict[str, Any], in_airflow: InAirflow
+) -> None:
+    assert loaded["silent"] == []
+    with HTTPServer(("127.0.0.1", 0), Webhook) as server:
+        listening = threading.Thread(target=server.handle_request)
+        listening.start()
+        ran = in_airflow(TELL, f"http://127.0.0.1:{server.server_port}/hook")
+        listening.join(timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    (told,) = Webhook.told
+    assert told == {
+        "text": "a_dag.a_task failed after 3 tries",
+        "dag": "a_dag",
+        "task": "a_task",
+        "run": "a run",
+        "tries": 3,
+    }
+    assert ran.stdout.count("failed:") == 2
 
 
 def test_no_two_tasks_make_an_asset_of_one_name(loaded: dict[str, Any]) -> None:

@@ -123,6 +123,15 @@ def test_a_server_that_resets_is_an_outcome_not_an_error(tmp_path: Path, databas
     assert "--host-resolver-rules" in str(flags)
 
 
+def test_a_run_whose_time_is_over_asks_to_be_started_again(tmp_path: Path, database_18: Engine) -> None:
+    with server(reset) as port:
+        operator = Operator(tmp_path, database_18, port)
+        late = operator.run("--minutes", "0.0001", "--until-empty")
+        output, errors = late.communicate(timeout=120)
+    assert (late.returncode, json.loads(output)["ended"]) == (75, "time over"), errors
+    assert operator.ask("SELECT count(owner), count(final_visit_id) FROM site") == [(0, 0)]
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_run_that_is_told_to_end_gives_its_visits_back(
     tmp_path: Path, database_18: Engine, number: signal.Signals, code: int

@@ -46,10 +46,10 @@ def guests(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[str]]:
     return started
 
 
-def cells(*, windows: tuple[int, ...] = (3, 10, 16)) -> list[Cell]:
-    """A small page over two networks at a few windows."""
+def cells(*, windows: tuple[int, ...] = (3, 10, 16, 30)) -> list[Cell]:
+    """A page over two networks at a few windows: so large that a guest is not done before a signal reaches it."""
     origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-    one = Object(response_id=1, origin=0, parent=-1, response_bytes=20_000, is_document=True)
+    one = Object(response_id=1, origin=0, parent=-1, response_bytes=5_000_000, is_document=True)
     recipe = Recipe(page="a.test", visit_id=1, origins=(origin,), objects=(one,), left_out=0)
     return plan([recipe], [MID, SLOW], windows=windows, seeds=1)
 
@@ -82,10 +82,10 @@ def test_a_guest_that_dies_or_hangs_costs_one_cell_and_another_does_the_rest(
     lab: Lab, guests: list[subprocess.Popen[str]]
 ) -> None:
     calm = replay(lab, cells(), guests=1)
-    assert states(calm) == ["done"] * 6
+    assert states(calm) == ["done"] * 8
     died = replay(lab, cells(), guests=1, progress=SignalAt(guests, 2, signal.SIGKILL))
     assert lost_one(died, calm, "ended before its work did")
-    hung = replay(lab, cells(), guests=1, progress=SignalAt(guests, 4, signal.SIGSTOP), silence_s=5)
+    hung = replay(lab, cells(), guests=1, progress=SignalAt(guests, 5, signal.SIGSTOP), silence_s=5)
     assert lost_one(hung, calm, "said nothing for 5 s")
     assert len(guests) == 1 + 2 + 2
     assert all(process.poll() is not None for process in guests)

@@ -1,0 +1,36 @@
+"""What options of `crawl` take beyond their types."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import click
+
+
+def month(_: click.Context, __: click.Parameter, value: str) -> str:
+    """YYYY-MM, or a usage error."""
+    if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", value, re.ASCII):
+        raise click.BadParameter("a crawl is planned for a month, written 2026-11")
+    return value
+
+
+def label(_: click.Context, __: click.Parameter, value: str) -> str:
+    """A part of a crawl's name: it stands in paths and between dots."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,31}", value, re.ASCII):
+        raise click.BadParameter("write it in a-z, 0-9 and -, at most 32 of them")
+    return value
+
+
+def finite(_: click.Context, __: click.Parameter, value: float) -> float:
+    """A range alone lets "nan" pass, which is neither below nor above anything."""
+    if not math.isfinite(value):
+        raise click.BadParameter("write a number")
+    return value
+
+
+def header(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """What may stand in a header."""
+    if value is not None and not re.fullmatch(r"[!-~]([ -~]{0,498}[!-~])?", value):
+        raise click.BadParameter("write it in printable ASCII, at most 500 characters")
+    return value
