@@ -39,7 +39,8 @@ COPY reports/replay/lab/player.py reports/replay/lab/
 COPY reports/replay/lab/guest reports/replay/lab/guest
 RUN python3 -c 'import pathlib; from reports.replay.lab.player import build_player; build_player(pathlib.Path("/lab"), print)'
 
-# Dependencies first: they change less often than the code, and their layer is kept.
+# Dependencies first: they change less often than the code, and their layer is kept. Our own package is built anew each time: the
+# cache would have it by its version, which stays while the code changes.
 FROM build AS build-api
 RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-install-project --extra api
 COPY schema schema
@@ -47,7 +48,7 @@ COPY crawler crawler
 COPY reports reports
 COPY api api
 COPY firstflight firstflight
-RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-editable --compile-bytecode --extra api
+RUN --mount=type=cache,target=/uv uv sync --locked --reinstall-package firstflight --no-default-groups --no-editable --compile-bytecode --extra api
 
 FROM build AS build-airflow
 RUN --mount=type=cache,target=/uv UV_PROJECT_ENVIRONMENT=.venv-dags uv sync --locked --compile-bytecode --only-group dags
@@ -59,7 +60,7 @@ COPY crawler crawler
 COPY reports reports
 COPY api api
 COPY firstflight firstflight
-RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-editable --compile-bytecode --extra crawler --extra reports
+RUN --mount=type=cache,target=/uv uv sync --locked --reinstall-package firstflight --no-default-groups --no-editable --compile-bytecode --extra crawler --extra reports
 
 FROM python AS airflow
 COPY --from=build-airflow /opt/firstflight/.venv-dags /opt/firstflight/.venv-dags
