@@ -88,9 +88,11 @@ def restore(url: str, copy: Path) -> None:
             shutil.copyfileobj(reader.stdout, writer.stdin)
         if reader.wait():
             writer.kill()  # before its input ends: then nothing is committed
-            raise _failed("pg_restore", reader)
+            writer.wait()
         with contextlib.suppress(BrokenPipeError):
             writer.stdin.close()
+        if reader.returncode:
+            raise _failed("pg_restore", reader)
         if writer.wait():
             raise _failed("psql", writer)
 
