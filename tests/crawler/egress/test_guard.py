@@ -96,19 +96,25 @@ def test_without_the_guard_a_page_reaches_all_of_them_in_every_way(found: dict[s
         "fd00:ec2::254",
     ]:
         assert ways[address] >= WAYS, address
-    assert ways[NEIGHBOUR] >= {"/jump", "/redirected", "/"}
+    assert ways[NEIGHBOUR] >= {"/jump", "/redirected", "/", "quic"}
 
 
 def test_within_it_nobody_was_reached_but_the_public_internet(found: dict[str, Any]) -> None:
     ways = reached(found["within"])
     assert set(ways) == {PUBLIC, PUBLIC_6, "any"}
     assert ways["any"] == {"udp"}  # STUN's datagrams to the public address
-    assert "/tried-all" in ways[PUBLIC]
+    assert {"/tried-all", "quic"} <= ways[PUBLIC]
     assert {f"/to/http://{target}/redirect" for target in TARGETS} <= ways[PUBLIC]
 
 
 def test_not_one_packet_to_another_address_left_its_namespace(found: dict[str, Any]) -> None:
     assert found["seen"] == sorted([PUBLIC, PUBLIC_6])
+
+
+def test_quic_goes_through_it_to_public_addresses(found: dict[str, Any]) -> None:
+    outcome, *protocols = found["within"]["by_quic"]
+    assert outcome == "ok"
+    assert "h3" in protocols
 
 
 @pytest.mark.outcomes("ok", "blocked")

@@ -23,7 +23,7 @@ from crawler.egress.guard import BROWSER_UID, Guard, browser_uid, guarded
 from crawler.errors import EgressUnavailable
 from crawler.visit import visit
 from firstflight.settings import from_environment
-from tests.crawler.egress import world
+from tests.crawler.egress import quic, world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,8 +121,11 @@ async def visits(guard: Guard | None, servers: world.Servers) -> dict[str, Any]:
         await page.goto("http://ok.test/")
         confined = processes()
         await context.close()
+    async with Browser.launch(chromium, flags=[*FLAGS, *world.QUIC_FLAGS], quic=True, guard=guard) as browser:
+        by_quic = await visit(browser, quic.PUBLIC_HOST, budget_s=40, settle_s=20)
     return {
         "visits": ends,
+        "by_quic": [by_quic.visit["outcome"], *sorted({str(row["protocol"]) for row in by_quic.responses})],
         "reached": sorted({*servers.came, *world.came_to_the_internet()}),
         "processes": confined,
     }

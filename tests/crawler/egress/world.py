@@ -19,6 +19,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.crawler.egress import quic
 from tests.crawler.egress.pages import answer
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ NAMES: dict[str, list[list[str]]] = {
     "metadata.test": [["169.254.169.254"]],
     "both.test": [[PUBLIC, NEIGHBOUR]],
     "rebind.test": [[PUBLIC], [PUBLIC], [NEIGHBOUR]],
+    quic.PUBLIC_HOST: [[PUBLIC]],
+    quic.PRIVATE_HOST: [[NEIGHBOUR]],
 }
 """The answers to the first question, the second and all later ones (a visit asks twice, for https and http); `both.test` has no service at its public address."""
 
@@ -66,7 +69,6 @@ class Servers:
     def __init__(self) -> None:
         self.came: list[tuple[str, str]] = []
         """Address that was asked, and path; `udp` for a datagram, empty for a connection that asked nothing."""
-        self._tried_all = asyncio.Event()
         self._tried_all = asyncio.Event()
 
     async def start(self) -> None:
@@ -172,6 +174,8 @@ def machine(folder: Path) -> Iterator[None]:
 
 
 INTERNET: list[subprocess.Popen[str]] = []
+QUIC_FLAGS: list[str] = []
+"""Of a browser that is to speak QUIC with it."""
 
 
 @contextlib.contextmanager
@@ -189,7 +193,9 @@ def internet() -> Iterator[None]:
             "link set up0 up",
         )
         print("linked", file=process.stdin, flush=True)
-        assert process.stdout.readline() == "serving\n"
+        word, spki_hash = process.stdout.readline().split()
+        assert word == "serving"
+        QUIC_FLAGS[:] = quic.browser_flags(spki_hash)
         ip("route add default via 93.184.215.1", "route add default via 2606:2800:220:2::1")
         INTERNET.append(process)
         try:
@@ -221,7 +227,9 @@ async def serve_the_internet() -> None:
     )
     servers = Servers()
     await servers.start()
-    print("serving", flush=True)
+    addresses = {quic.PUBLIC_HOST: PUBLIC, quic.PRIVATE_HOST: NEIGHBOUR}
+    spki_hash = await quic.serve(addresses, lambda address: servers.came.append((address, "quic")))
+    print("serving", spki_hash, flush=True)
     while await asyncio.to_thread(sys.stdin.readline):
         came, servers.came = servers.came, []
         print(json.dumps(came), flush=True)

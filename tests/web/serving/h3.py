@@ -43,10 +43,6 @@ PIECE = 65_536
 """Bytes of a DATA frame, and of the body that is in memory twice."""
 
 
-DATAGRAM = 1452
-"""UDP payload: what fits into an Ethernet frame by IPv6, and less than the 1,472 bytes that Chromium takes."""
-
-
 class QuicListener:
     """One host on one UDP port."""
 
@@ -92,7 +88,7 @@ class QuicListener:
             alpn_protocols=["h3"],
             quic_logger=Counters(),
             congestion_control_algorithm="constant",
-            max_datagram_size=DATAGRAM,
+            max_datagram_size=self._path.datagram_bytes,
         )
         chain, key = self._site.authority.files(self._site.host)
         configuration.certificate, *configuration.certificate_chain = load_pem_x509_certificates(chain)

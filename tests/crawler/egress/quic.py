@@ -1,0 +1,56 @@
+"""The part of the Internet that speaks HTTP/3 alone: a public page that asks a private address for something."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from firstflight.localweb.log import TruthLog
+from tests.web.serving.h3 import QuicListener
+from tests.web.serving.packets import Path
+from tests.web.serving.security import Security
+from tests.web.serving.site import Site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.web.serving.handler import Reply, Request
+
+PUBLIC_HOST, PRIVATE_HOST = "quic.test", "quic-private.test"
+PORT = 443
+SMALLEST = Path(datagram_bytes=1200)
+"""Fits into every path that carries QUIC (RFC 9000 §14)."""
+
+PAGE = f"""<!doctype html><link rel=icon href=data:,><script>
+fetch('https://{PRIVATE_HOST}/', {{mode: 'no-cors'}})
+</script>"""
+
+
+async def serve(addresses: Mapping[str, str], came: Callable[[str], None]) -> str:
+    """Answer for each host on its address, and say which address was asked; the hash of the key that browsers have to trust."""
+    security = Security()
+    authority = security.authority()
+    log = TruthLog()
+    for host, address in addresses.items():
+        site = Site(
+            host=host,
+            handler=functools.partial(_answer, address, came),
+            authority=authority,
+            security=security,
+            log=log,
+            failures=[],
+        )
+        await QuicListener(site, SMALLEST).listen(address, PORT)
+    return authority.spki_hash
+
+
+async def _answer(address: str, came: Callable[[str], None], request: Request, reply: Reply) -> None:
+    came(address)
+    await reply.head(200, [("content-type", "text/html")])
+    await reply.body(PAGE.encode() if request.host == PUBLIC_HOST else b"reached", end=True)
+
+
+def browser_flags(spki_hash: str) -> list[str]:
+    """What makes a browser ask these hosts by HTTP/3, and believe them."""
+    origins = ",".join(f"{host}:{PORT}" for host in (PUBLIC_HOST, PRIVATE_HOST))
+    return [f"--origin-to-force-quic-on={origins}", f"--ignore-certificate-errors-spki-list={spki_hash}"]
