@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawler.document import MainDocument
+    from crawler.tap import Heard
 
 UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
 """Ends of an https try after which http is tried, where no response had come."""
@@ -61,6 +62,16 @@ class Try:
     log_lines_lost: int = 0
     links: list[str] = dataclasses.field(default_factory=list)
     """URLs of the page's links, where they were asked for."""
+
+    def hear(self, event: Heard, now_s: float) -> None:
+        """An event of the page or of what belongs to it; unheard if it happened when the recording was over, as in the log."""
+        happened_s = float(event.params.get("timestamp", now_s))  # both CLOCK_MONOTONIC's
+        if self.stop_ms is not None and happened_s * 1000 >= self.stop_ms + 1:
+            return
+        self.facts.feed(event.method, event.params, is_own=event.is_own)
+        if self.document is not None:
+            self.document.feed(event.method, event.params)
+        self.last_event_s = happened_s
 
     @property
     def answered(self) -> bool:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from crawler.browser import Browser
     from crawler.observation import Observation
-    from crawler.tap import Heard
 
 QUIET_S = 0.5
 """A page is quiet when no request has been outstanding for so long."""
@@ -172,18 +171,9 @@ async def _listen(one: Try, context: BrowserContext, page: Page, browser: Browse
     session = await context.new_cdp_session(page)
     tree = await session.send("Page.getFrameTree")
     frame_id = tree["frameTree"]["frame"]["id"]  # which is the page's own, too
-    shown = one.document = MainDocument(frame_id)
+    one.document = MainDocument(frame_id)
     loop = asyncio.get_running_loop()
-
-    def hear(event: Heard) -> None:
-        happened_s = float(event.params.get("timestamp", loop.time()))  # both CLOCK_MONOTONIC's
-        if one.stop_ms is not None and happened_s * 1000 >= one.stop_ms + 1:  # no longer in the log either
-            return
-        one.facts.feed(event.method, event.params, is_own=event.is_own)
-        shown.feed(event.method, event.params)
-        one.last_event_s = happened_s
-
-    browser.tap.listen(frame_id, hear)
+    browser.tap.listen(frame_id, lambda event: one.hear(event, loop.time()))
     await browser.pose(session)
 
 

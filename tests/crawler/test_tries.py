@@ -11,6 +11,7 @@ from crawler.errors import BadResponse, ConnectError, NavigationAborted, TLSErro
 from crawler.exchange import Exchange
 from crawler.fold import NETWORK_CHANGED, Traffic
 from crawler.http1 import MessageReader
+from crawler.tap import Heard
 from crawler.tries import Try
 
 CERTIFICATE = TLSError("net::ERR_CERT_DATE_INVALID")
@@ -73,6 +74,26 @@ def test_a_document_that_the_log_knows_nothing_of_makes_no_whole_recording() -> 
     one.document.feed("Page.frameNavigated", {"frame": {"id": "top", "loaderId": "1"}})
     seen = one.observation(salt=b"", error_name=str)
     assert (seen.visit["outcome"], seen.visit["main_response_id"]) == ("crash", None)
+
+
+def test_what_happens_after_the_end_of_the_recording_is_not_heard() -> None:
+    one = ended("https", None)
+    one.stop_ms = 5_000
+
+    def ask(path: str, second: float | None) -> None:
+        at = {} if second is None else {"timestamp": second}
+        request = {"requestId": path, "request": {"url": f"https://a.test/{path}"}, **at}
+        one.hear(Heard("page", True, "Network.requestWillBeSent", request), now_s=5.5)
+
+    ask("before", 4.9)
+    ask("in-its-last-millisecond", 5.0009)
+    ask("after", 5.001)
+    ask("of-no-stated-time", None)
+    assert [asked.url for asked in one.facts.asked] == [
+        "https://a.test/before",
+        "https://a.test/in-its-last-millisecond",
+    ]
+    assert one.last_event_s == 5.0009
 
 
 @pytest.mark.parametrize(("error", "outcome"), [(REFUSED, "timeout"), (CERTIFICATE, "tls")])
