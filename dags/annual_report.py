@@ -2,21 +2,35 @@
 
 It runs in January for the year before, and by hand for any year. It waits for nothing: if the newest crawl is not over, it
 fails and says so. Months without a crawl are named by `ready`, and are no failure. Every step can be run again.
+
+The replay is cut into chunks of pages, each of which one task replays, wherever the data folder is seen: of about half an
+hour, for a task of more than a hundred minutes may lose the token by which it reports. A chunk that is done is found done.
 """
 
 from __future__ import annotations
 
-import datetime
+import os
 
-from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param
+from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param, task_group
 from steps import DEFAULTS, firstflight
+
+LANES = int(os.environ.get("FIRSTFLIGHT_LANES") or 2)
+"""Chunks that are replayed at once, as lanes of a crawl."""
+
+MINUTES = 30
+"""Of a chunk; it may take three times as long, on a slower machine and with larger pages."""
 
 VARIABLES = {
     "YEAR": "{{ params.year or dag_run.run_after.year - 1 }}",
     "SERIES": "{{ params.series }}",
     "CRAWL": "{{ ti.xcom_pull(task_ids='ready') }}",
     "SEEDS": "{{ params.seeds }}",
+    "PAGES": "{{ params.pages or '' }}",
+    "HARM": "{{ params.harm }}",
 }
+
+REPLAY = '--crawl "$CRAWL" --seeds "$SEEDS" --harm "$HARM" ${PAGES:+--pages "$PAGES"}'
+"""The same for all chunks: others would be of another replay."""
 
 PARAMETERS = {
     "year": Param(
@@ -29,6 +43,31 @@ PARAMETERS = {
         description="Whose crawls: a crawl's name without its month.",
     ),
     "seeds": Param(3, type="integer", minimum=1, maximum=1000, description="Seeds of each cell."),
+    "pages": Param(
+        1000,
+        type=["null", "integer"],
+        minimum=1,
+        description="Pages to replay, evenly spread over their sizes. Empty: all.",
+    ),
+    "harm": Param(
+        "core",
+        enum=["none", "core", "all"],
+        description="The rule's harm conditions to replay; without the core ones it cannot recommend a change.",
+    ),
+    "guests": Param(
+        1,
+        type="integer",
+        minimum=1,
+        maximum=256,
+        description="Guests of a chunk at once, a core each; several chunks run at once.",
+    ),
+    "chunks": Param(
+        LANES,
+        type="integer",
+        minimum=1,
+        maximum=1000,
+        description="Chunks at least; more where pages are many.",
+    ),
 }
 
 with DAG(
@@ -55,12 +94,30 @@ with DAG(
         env=VARIABLES,
         doc="Checks the release that the report is made of.",
     )
-    replay = firstflight(
-        "replay",
-        'replay run --crawl "$CRAWL" --seeds "$SEEDS"',
-        env=VARIABLES,
-        doc="Replays its pages at every window over every network, on all cores of its machine.",
-        execution_timeout=datetime.timedelta(hours=24),
+    plan = firstflight(
+        "plan",
+        f'replay plan {REPLAY} --minutes {MINUTES} --at-least "$CHUNKS"',
+        env=VARIABLES | {"CHUNKS": "{{ params.chunks }}"},
+        doc="Counts the loads, and the chunks that they are replayed in.",
+        output_processor=lambda total: [f"{number}/{total}" for number in range(1, int(total) + 1)],
+    )
+
+    def replay(chunk: str) -> None:
+        """One chunk."""
+        firstflight(
+            "chunk",
+            f'replay run {REPLAY} --guests "$GUESTS" --chunk "$CHUNK"',
+            env=VARIABLES | {"GUESTS": "{{ params.guests }}", "CHUNK": chunk},
+            doc="Replays some of the pages at every window over every network; done at once where it was done before.",
+            max_active_tis_per_dagrun=LANES,
+            retries=3,
+        )
+
+    merge = firstflight(
+        "merge",
+        f'replay merge {REPLAY} --chunks "$CHUNKS"',
+        env=VARIABLES | {"CHUNKS": "{{ ti.xcom_pull(task_ids='plan') | length }}"},
+        doc="Puts the chunks together; refuses those of another version of the release, other code or other options.",
     )
     report = firstflight(
         "report",
@@ -69,4 +126,5 @@ with DAG(
         doc="Writes the report to where the site serves it from.",
         outlets=[Asset("firstflight://report")],
     )
-    ready >> verify >> replay >> report
+    chunks = task_group(replay).expand(chunk=plan.output)
+    ready >> verify >> plan >> chunks >> merge >> report

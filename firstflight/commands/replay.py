@@ -10,33 +10,30 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
-from firstflight.commands.conditions import MOST_SEGMENTS, arms, conditions_options
-from firstflight.commands.replay_sources import find_source, source_options
+from firstflight.commands.replay_options import EXPECTED, asked_for, replay_options
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
-from reports.harm_conditions import CORE, HARM_CONDITIONS
-from reports.imported import PopulationError, read_population
-from reports.populations import DECIDING, PROFILES, profiles_of
-from reports.replay.cells import plan, sample
+from reports.replay.chunks import LOAD_S, MOST, Chunk, how_many, is_done, write_chunk
+from reports.replay.chunks import merge as merge_chunks
 from reports.replay.errors import ReplayError
 from reports.replay.lab import debian, host, kernel, player
+from reports.replay.lab.cpus import quiet_cpus
 from reports.replay.lab.machine import Lab, usable_cpus
 from reports.replay.reproduce.catalogue import REPRODUCTIONS
 from reports.replay.reproduce.document import document, verdict
+from reports.replay.responses import response_tables
 from reports.replay.run import replay
 from reports.replay.selftest import selftest
-from reports.replay.store import write_replay
-from schema.releases import ReleaseError
+from reports.replay.store import findings, table_of, write_replay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from firstflight.commands.replay_options import Asked
     from firstflight.settings import Settings
-    from reports.profiles import Profile
+    from reports.replay.cells import Cell
     from reports.replay.reproduce.verdict import Reproduction
-
-WINDOWS = "3,10,16,30"
-"""RFC 3390's window, RFC 6928's, and two candidates."""
+    from reports.replay.run import Result
 
 VIRTUAL, DEBIAN, HOST = "uml", "uml-debian", "host"
 """Our kernel in virtual time; in real time Debian's own as a second opinion, and this machine's as a cross-check."""
@@ -51,25 +48,18 @@ which_lab = click.option(
 )
 
 
-def parse_windows(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[int, ...]:
-    """Distinct numbers of segments, from a comma-separated list."""
-    words = value.split(",")
-    if not all(word.isascii() and word.isdecimal() and 1 <= int(word) <= MOST_SEGMENTS for word in words):
-        raise click.BadParameter(
-            f"{value!r} is no list of windows of 1 to {MOST_SEGMENTS} segments, such as {WINDOWS}"
-        )
-    return tuple(dict.fromkeys(int(word) for word in words))
-
-
-def parse_profiles(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[Profile, ...]:
-    """Distinct profiles, from a comma-separated list of ids; none without one."""
+def parse_chunk(_ctx: click.Context, _option: click.Parameter, value: str | None) -> Chunk | None:
+    """The K-th of N."""
     if value is None:
-        return ()
-    known = {one.id: one for one in PROFILES}
-    words = list(dict.fromkeys(value.split(",")))
-    if unknown := [word for word in words if word not in known]:
-        raise click.BadParameter(f"no profile {', '.join(unknown)}; there are {', '.join(known)}")
-    return tuple(known[word] for word in words)
+        return None
+    number, _, total = value.partition("/")
+    words = (number, total)
+    if not all(word.isascii() and word.isdecimal() for word in words):
+        raise click.BadParameter(f"{value!r} is no chunk such as 2/8")
+    chunk = Chunk(int(number), int(total))
+    if not 1 <= chunk.number <= chunk.total <= MOST:
+        raise click.BadParameter(f"{value!r} is no chunk of at most {MOST:,}, counted from 1")
+    return chunk
 
 
 @click.group()
@@ -126,53 +116,15 @@ def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
 
 
 @command.command("run")
-@source_options
-@click.option(
-    "--iw",
-    "windows",
-    callback=parse_windows,
-    metavar="N,...",
-    default=WINDOWS,
-    show_default=True,
-    help="Initial windows.",
-)
-@click.option(
-    "--profiles",
-    callback=parse_profiles,
-    metavar="ID,...",
-    help="Network profiles; without it those that a recommendation rests on.",
-)
-@click.option(
-    "--population",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    metavar="FILE.csv",
-    help="Networks with weights, instead of profiles: bandwidth_kbps, rtt_ms, loss, weight.",
-)
-@click.option("--population-measured", metavar="YYYY-MM", help="When that population was measured.")
-@click.option("--population-source", metavar="TEXT", help="Where it comes from; the report prints it.")
-@click.option(
-    "--seeds", type=click.IntRange(1, 1000), default=3, show_default=True, help="Seeds of each cell."
-)
-@conditions_options
-@click.option(
-    "--harm",
-    type=click.Choice(["none", "core", "all"]),
-    default="none",
-    show_default=True,
-    help="Cells of the rule's harm conditions too: queues, other people's load, everyone at the window.",
-)
-@click.option(
-    "--harm-pages",
-    type=click.IntRange(1),
-    default=25,
-    show_default=True,
-    help="Pages of those cells, evenly spread over their sizes.",
-)
+@replay_options
 @click.option(
     "--guests", type=click.IntRange(1, 256), default=None, help="Guests at once; one a CPU without it."
 )
 @click.option(
-    "--responses", is_flag=True, help="Write responses.parquet too: times and flights of each response."
+    "--chunk",
+    callback=parse_chunk,
+    metavar="K/N",
+    help="The K-th of N chunks of the pages alone; `firstflight replay merge` puts them together.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
 @click.pass_obj
@@ -180,21 +132,10 @@ def run(
     settings: Settings,
     /,
     *,
-    crawl: str | None,
-    hars: tuple[Path, ...],
-    logs: tuple[Path, ...],
-    windows: tuple[int, ...],
-    profiles: tuple[Profile, ...],
-    population: Path | None,
-    population_measured: str | None,
-    population_source: str | None,
-    seeds: int,
-    harm: str,
-    harm_pages: int,
     guests: int | None,
-    responses: bool,
+    chunk: Chunk | None,
     as_json: bool,
-    **conditions: Any,  # noqa: ANN401  # the options of conditions.py
+    **options: Any,  # noqa: ANN401  # those of replay_options.py
 ) -> None:
     """Replay every page of a release, or of recordings, over every profile, under all conditions, at every window, with every seed.
 
@@ -205,51 +146,112 @@ def run(
       firstflight replay run --crawl 2026-11
       firstflight replay run --crawl 2026-11 --iw 10,20 --profiles avgdc-2010-mid --seeds 5
       firstflight replay run --crawl 2026-11 --harm core
+      firstflight replay run --crawl 2026-11 --chunk 2/8 --guests 1
       firstflight replay run --crawl 2026-11 --population ndt-2026-05.csv --population-measured 2026-05
         --population-source "M-Lab NDT, query of docs/populations.md"
       firstflight replay run --crawl 2026-11 --congestion-control cubic,bbr --pacing off,on
       firstflight replay run --har page.har --cdp log.json.gz --cache cold,warm --think recorded
       firstflight replay run --crawl 2026-11 --loss own,0.01,0.01x4 --competition none,2xbbr@10
     """
-    populations = DECIDING
-    with one_line(ReplayError, ReleaseError, PopulationError, OSError):
-        if population:
-            if profiles:
-                raise click.UsageError("--population brings its own networks: leave --profiles out")
-            imported = read_population(
-                population, measured=population_measured or "", source=population_source or ""
-            )
-            profiles, populations = imported.profiles, imported.populations
-        elif population_measured or population_source:
-            raise click.UsageError("--population-measured and --population-source belong to --population")
-        profiles = profiles or profiles_of(populations)
-        source = find_source(settings, crawl=crawl, hars=hars, logs=logs)
-        cells = plan(source.recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
-        if harm != "none":
-            asked = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
-            some = sample(source.recipes, harm_pages)
-            cells += plan(some, profiles, windows=windows, seeds=seeds, conditions=asked)
+    with one_line(*EXPECTED):
+        asked = asked_for(settings, **options)
         lab = find_lab(settings.cache_dir)
-        with tqdm(total=len(cells), unit="load", disable=None, desc="replay") as progress:
-            result = replay(
-                lab, cells, guests=guests or len(usable_cpus()), progress=progress, responses=responses
-            )
-        folder = settings.replays / source.folder
-        facts = write_replay(
-            folder,
-            result,
-            cells,
-            source.facts,
-            commit=code_commit(settings.commit),
-            populations=populations,
-            responses=responses,
+        if chunk:
+            run_chunk(lab, asked, chunk, guests=guests)
+            return
+        result = watched(lab, asked.cells, guests=guests, responses=asked.responses)
+        loads = response_tables(result) if asked.responses else None
+        facts = write_replay(asked.folder, table_of(result), asked.facts, findings(result), loads)
+    tell(facts, asked.folder, as_json=as_json)
+
+
+def run_chunk(lab: Lab, asked: Asked, chunk: Chunk, *, guests: int | None) -> None:
+    """Replay a chunk, unless it is there; one of which no load was done is not kept."""
+    folder = chunk.folder(asked.folder)
+    if is_done(folder, asked.plan):
+        click.echo(f"chunk {chunk} was done already: {folder}")
+        return
+    cells = chunk.cells(asked.cells)
+    result = watched(lab, cells, guests=guests, responses=asked.responses, first_cpu=chunk.number - 1)
+    done = sum(row["state"] == "done" for row in result.rows)
+    if cells and not done:
+        raise ReplayError(f"no load of chunk {chunk} was done: {result.rows[0]['reason']}")
+    write_chunk(folder, result, asked.plan, responses=asked.responses)
+    click.echo(f"chunk {chunk}: {done:,} of {len(cells):,} loads done in {result.wall_s:.1f} s: {folder}")
+
+
+def watched(
+    lab: Lab, cells: Sequence[Cell], *, guests: int | None, responses: bool, first_cpu: int | None = None
+) -> Result:
+    """Replay cells, and show how far it is; beside others from the place `first_cpu` of the CPUs on."""
+    cpus = usable_cpus() if first_cpu is None else quiet_cpus(first_cpu)
+    with tqdm(total=len(cells), unit="load", disable=None, desc="replay") as progress:
+        return replay(
+            lab, cells, guests=guests or len(cpus), progress=progress, responses=responses, cpus=cpus
         )
-    if as_json:
-        click.echo(json.dumps(facts, indent=2, sort_keys=True))
-    else:
-        report(facts, folder)
-    if not facts["cells"]["done"]:
-        raise click.ClickException(f"no load was done; {folder / 'replay.json'} has the reasons")
+
+
+@command.command("plan")
+@replay_options
+@click.option(
+    "--minutes",
+    type=click.FloatRange(1, 1440),
+    default=30,
+    show_default=True,
+    help="Of one guest, that a chunk is to take at most.",
+)
+@click.option(
+    "--at-least", type=click.IntRange(1, MOST), default=1, show_default=True, help="Chunks, for many workers."
+)
+@click.pass_obj
+def plan(
+    settings: Settings,
+    /,
+    *,
+    minutes: float,
+    at_least: int,
+    **options: Any,  # noqa: ANN401  # those of replay_options.py
+) -> None:
+    """Say how many loads a replay is, and, on the last line, how many chunks it is best done in.
+
+    \b
+    Example:
+      firstflight replay plan --crawl 2026-11 --seeds 5 --at-least 2
+    """
+    with one_line(*EXPECTED):
+        asked = asked_for(settings, **options)
+        chunks = how_many(len(asked.cells), minutes=minutes, at_least=at_least)
+    recipes, loads = asked.facts["recipes"], len(asked.cells)
+    click.echo(
+        f"{recipes['pages']:,} of {asked.facts['pages_there']:,} pages, {loads:,} loads: {loads * LOAD_S / 3600:.1f} "
+        "hours of a core, at twice what loads of the bundled pages take"
+    )
+    click.echo(chunks)
+
+
+@command.command("merge")
+@replay_options
+@click.option("--chunks", type=click.IntRange(1, MOST), required=True, help="How many there are.")
+@click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
+@click.pass_obj
+def merge(
+    settings: Settings,
+    /,
+    *,
+    chunks: int,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401  # those of replay_options.py
+) -> None:
+    """Put the chunks of a replay together: the same files as one run would leave. Takes the options that the chunks took.
+
+    \b
+    Example:
+      firstflight replay merge --crawl 2026-11 --seeds 5 --chunks 8
+    """
+    with one_line(*EXPECTED):
+        asked = asked_for(settings, **options)
+        facts = merge_chunks(asked.folder, chunks, asked.plan, asked.facts, responses=asked.responses)
+    tell(facts, asked.folder, as_json=as_json)
 
 
 @command.command("reproduce")
@@ -325,6 +327,16 @@ def find_lab(cache: Path, which: str = VIRTUAL) -> Lab:
     if which == HOST:
         return host.locate(player.locate(cache))
     return Lab(kernel=kernel.locate(cache), player=player.locate(cache))
+
+
+def tell(facts: dict[str, Any], folder: Path, *, as_json: bool) -> None:
+    """What was replayed, as JSON or in a few lines; nothing done is a failure."""
+    if as_json:
+        click.echo(json.dumps(facts, indent=2, sort_keys=True))
+    else:
+        report(facts, folder)
+    if not facts["cells"]["done"]:
+        raise click.ClickException(f"no load was done; {folder / 'replay.json'} has the reasons")
 
 
 def report(facts: dict[str, Any], folder: Path) -> None:

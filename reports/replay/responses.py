@@ -12,22 +12,31 @@ from reports.replay.run import judge, sort_key
 from schema.derived import CELL_KEY, REPLAYED_RESPONSE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from reports.replay.cells import Cell
     from reports.replay.run import Result
 
-
-def write_responses(path: Path, result: Result) -> None:
-    """All of the loads that are done, in the order of their cells."""
-    with pq.ParquetWriter(path, REPLAYED_RESPONSE, compression="zstd") as writer:
-        for rows in response_rows(result):
-            writer.write_table(pa.Table.from_pylist(rows, schema=REPLAYED_RESPONSE))
+FILE = "responses.parquet"
 
 
-def response_rows(result: Result) -> Iterator[list[dict[str, Any]]]:
-    """Those of one load after the other."""
+def write_responses(folder: Path, loads: Iterable[pa.Table]) -> None:
+    """A row group for each load, as they come."""
+    with pq.ParquetWriter(folder / FILE, REPLAYED_RESPONSE, compression="zstd") as writer:
+        for table in loads:
+            writer.write_table(table)
+
+
+def read_responses(folder: Path) -> Iterator[pa.Table]:
+    """The loads again, one after the other."""
+    with pq.ParquetFile(folder / FILE) as file:
+        for number in range(file.num_row_groups):
+            yield file.read_row_group(number)
+
+
+def response_tables(result: Result) -> Iterator[pa.Table]:
+    """Responses of one load after the other, of all that are done, in the order of their cells."""
     loads = [
         (judged, cell, shift.answers[cell.id]["each"])
         for guest in result.guests
@@ -37,7 +46,7 @@ def response_rows(result: Result) -> Iterator[list[dict[str, Any]]]:
     ]
     for judged, cell, each in sorted(loads, key=lambda load: sort_key(load[0])):
         key = {name: judged[name] for name in CELL_KEY}
-        yield [key | facts for facts in of_load(cell, each)]
+        yield pa.Table.from_pylist([key | facts for facts in of_load(cell, each)], schema=REPLAYED_RESPONSE)
 
 
 def of_load(cell: Cell, each: list[list[int]]) -> Iterator[dict[str, Any]]:

@@ -82,14 +82,15 @@ def replay(
     shaper: str = "tbf",
     silence_s: float = SILENCE_S,
     responses: bool = False,
+    cpus: Sequence[int] | None = None,
 ) -> Result:
     """Run all cells on `guests` guests, each on a CPU of its own; rows come back in their one order.
 
-    A guest that fails costs the cell that it was at; another does what it has left. With `responses` each answer
+    `cpus` are those to take, the first ones first; without it all that we may run on. A guest that fails costs the cell that it was at; another does what it has left. With `responses` each answer
     tells of each response (reports/replay/responses.py).
     """
     began = time.monotonic()
-    cpus = usable_cpus()
+    cpus = cpus or usable_cpus()
     shares = share_out(cells, min(guests, len(cpus)))
 
     def work(number: int) -> list[Guest]:
@@ -102,7 +103,7 @@ def replay(
             left = leave_to_another(guest)
         return done
 
-    with ThreadPoolExecutor(max_workers=len(shares)) as pool:
+    with ThreadPoolExecutor(max_workers=guests) as pool:
         crew = [guest for some in pool.map(work, range(len(shares))) for guest in some]
     rows = [row for guest in crew for one in guest.shifts for row in judge(guest, one)]
     return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=time.monotonic() - began)

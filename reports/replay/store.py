@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import json
 import statistics
@@ -21,7 +22,7 @@ from reports.staging import put_in_place
 from schema.derived import CELL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from reports.profiles import Population, Profile
@@ -35,46 +36,49 @@ FORMAT_VERSION = 1
 
 def write_replay(
     folder: Path,
-    result: Result,
-    cells: Sequence[Cell],
-    source: Mapping[str, Any],
-    *,
-    commit: str,
-    populations: Sequence[Population] = DECIDING,
-    responses: bool = False,
+    table: pa.Table,
+    planned: Mapping[str, Any],
+    found: Mapping[str, Any],
+    loads: Iterable[pa.Table] | None,
 ) -> dict[str, Any]:
-    """Replace the replay in `folder` by this one; what was there stays until this one is whole."""
-    table = pa.Table.from_pylist(result.rows, schema=CELL)
-    facts = provenance(result, cells, source, commit=commit) | {
-        "populations": [population_facts(one) for one in populations]
-    }
+    """The files of a replay, of its cells in their order, and of each load's responses where they were asked for."""
+    facts = {**planned, **found, **sums(table)}
     with put_in_place(folder) as stage:
-        pq.write_table(table, stage / "cells.parquet", compression="zstd")
-        if responses:
-            write_responses(stage / "responses.parquet", result)
-        (stage / "replay.json").write_text(
-            json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8"
-        )
+        write_cells(stage, table)
+        if loads is not None:
+            write_responses(stage, loads)
+        write_facts(stage / "replay.json", facts)
     return facts
 
 
-def provenance(
-    result: Result, cells: Sequence[Cell], source: Mapping[str, Any], *, commit: str
-) -> dict[str, Any]:
-    """Where the cells came from: every choice that they depend on, and what the gates measured."""
-    profiles = {cell.profile.id: cell.profile for cell in cells}
-    states = [one["state"] for one in result.rows]
+def write_cells(folder: Path, table: pa.Table) -> None:
+    """All cells, a row each."""
+    pq.write_table(table, folder / "cells.parquet", compression="zstd")
+
+
+def write_facts(path: Path, facts: Mapping[str, Any]) -> None:
+    """As JSON for people."""
+    path.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def table_of(result: Result) -> pa.Table:
+    """The cells, as they are stored."""
+    return pa.Table.from_pylist(result.rows, schema=CELL)
+
+
+def sums(table: pa.Table) -> dict[str, Any]:
+    """What the cells amount to: how many of each state, and seconds of page loads in their own time."""
+    states = collections.Counter(table["state"].to_pylist())
+    milliseconds = [one for one in table["page_ms"].to_pylist() if one is not None]
     return {
-        "format_version": FORMAT_VERSION,
-        "commit": commit,
-        **source,
-        "kernel": kernel_facts(),
-        "player": player_key(),
-        "parameters": parameters(cells),
-        "profiles": [profile_facts(profile) for profile in profiles.values()],
-        "recipes": recipe_facts(recipes_of(cells, warm=False) or recipes_of(cells, warm=True)),
-        "recipes_warm": recipe_facts(recipes_of(cells, warm=True)),
-        "cells": {state: states.count(state) for state in ("done", "refused", "failed")},
+        "cells": {state: states[state] for state in ("done", "refused", "failed")},
+        "virtual_s": round(sum(milliseconds) / 1e3, 3),
+    }
+
+
+def findings(result: Result) -> dict[str, Any]:
+    """What the guests measured of themselves."""
+    return {
         "gates": [
             {"guest": number, "profile": shift.profile.id, **gate.to_dict()}
             for number, guest in enumerate(result.guests)
@@ -83,8 +87,30 @@ def provenance(
         ],
         "failures": [{"reason": str(g.failure), "log": g.failure.log} for g in result.guests if g.failure],
         "guests": [{"boot_s": round(g.boot_s, 3), "wall_s": round(g.wall_s, 3)} for g in result.guests],
-        "virtual_s": round(result.virtual_s, 3),
         "wall_s": round(result.wall_s, 3),
+    }
+
+
+def plan_facts(
+    cells: Sequence[Cell],
+    source: Mapping[str, Any],
+    *,
+    commit: str,
+    populations: Sequence[Population] = DECIDING,
+) -> dict[str, Any]:
+    """Where the cells come from: every choice that they depend on."""
+    profiles = {cell.profile.id: cell.profile for cell in cells}
+    return {
+        "format_version": FORMAT_VERSION,
+        "commit": commit,
+        **source,
+        "kernel": kernel_facts(),
+        "player": player_key(),
+        "parameters": parameters(cells),
+        "profiles": [profile_facts(profile) for profile in profiles.values()],
+        "populations": [population_facts(one) for one in populations],
+        "recipes": recipe_facts(recipes_of(cells, warm=False) or recipes_of(cells, warm=True)),
+        "recipes_warm": recipe_facts(recipes_of(cells, warm=True)),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 from firstflight.main import main
 from reports.harm_conditions import CORE
 from reports.loads import loads_of
+from reports.replay.lab.machine import usable_cpus
 from tests.reports.made_up_crawl import NAME, MadeUp
 from tests.reports.made_up_report import write_release
 
@@ -38,8 +40,12 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def invoke(command: str, *options: str) -> Result:
+    return CliRunner().invoke(main, ["replay", command, "--crawl", "2026-11", "--iw", "10,16", *options])
+
+
 def run(*options: str) -> Result:
-    return CliRunner().invoke(main, ["replay", "run", "--crawl", "2026-11", "--iw", "10,16", *options])
+    return invoke("run", *options)
 
 
 @pytest.mark.lab
@@ -73,6 +79,51 @@ def test_a_population_and_the_core_set_are_replayed_and_kept(data: Path) -> None
     for one in CORE:
         there = loads_of(cells, congestion_control="cubic", conditions=one.conditions)
         assert (there.states, len(there.pages)) == ({"done": 4}, 1), one.id
+
+
+@pytest.mark.lab
+def test_chunks_replayed_apart_and_merged_are_what_one_run_leaves(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("--profiles", "wpt-cable", "--seeds", "1", "--responses")
+    (cpu, *_) = usable_cpus()
+    monkeypatch.setattr("firstflight.commands.replay.usable_cpus", lambda: [cpu, cpu])
+    assert run(*options).exit_code == 0
+    folder = data / "replays" / str(NAME)
+    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert run(*options, "--guests", "1").exit_code == 0
+    assert (folder / "cells.parquet").read_bytes() == whole["cells.parquet"]
+    shutil.rmtree(folder)
+    planned = invoke("plan", *options, "--at-least", "2")
+    assert planned.output.splitlines()[0].startswith("2 of 2 pages, 4 loads")
+    assert planned.output.splitlines()[-1] == "2"
+    too_early = invoke("merge", *options, "--chunks", "2")
+    assert (too_early.exit_code, "chunk 1/2 is not there" in too_early.output) == (1, True)
+    for chunk in ("1/2", "2/2", "2/2"):
+        done = run(*options, "--guests", "1", "--chunk", chunk)
+        assert done.exit_code == 0, done.output
+    assert "chunk 2/2 was done already" in done.output
+    merged = invoke("merge", *options, "--chunks", "2")
+    assert merged.exit_code == 0, merged.output
+    assert {path.name for path in folder.iterdir()} == set(whole)
+    for name in ("cells.parquet", "responses.parquet"):
+        assert (folder / name).read_bytes() == whole[name], name
+    one, other = (json.loads(text) for text in (whole["replay.json"], (folder / "replay.json").read_text()))
+    for measured in ("wall_s", "guests"):
+        assert one.pop(measured)
+        assert other.pop(measured)
+    assert one == other
+
+
+def test_a_sample_of_the_pages_is_said_to_be_one(data: Path) -> None:
+    assert invoke("plan", "--pages", "1").output.startswith("1 of 2 pages")
+
+
+@pytest.mark.parametrize("chunk", ["0/2", "3/2", "2", "1/1001", "a/b"])
+def test_a_chunk_that_cannot_be_is_one_line(data: Path, chunk: str) -> None:
+    done = run("--chunk", chunk)
+    assert done.exit_code == 2
+    assert "is no chunk" in done.output
 
 
 @pytest.mark.parametrize(

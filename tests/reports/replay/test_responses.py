@@ -14,7 +14,7 @@ from reports.replay.gates import SEGMENT_BYTES
 from reports.replay.lab import kernel, player
 from reports.replay.lab.machine import Lab
 from reports.replay.recipes import Object, Origin, Recipe
-from reports.replay.responses import write_responses
+from reports.replay.responses import response_tables, write_responses
 from reports.replay.run import Result, replay
 from reports.slowstart import linux_flights
 from schema.derived import REPLAYED_RESPONSE
@@ -82,9 +82,8 @@ def result() -> Result:
 @pytest.fixture
 def rows(result: Result, tmp_path: Path) -> Rows:
     """As they stand in the file."""
-    path = tmp_path / "responses.parquet"
-    write_responses(path, result)
-    table = pq.read_table(path)
+    write_responses(tmp_path, response_tables(result))
+    table = pq.read_table(tmp_path / "responses.parquet")
     assert table.schema.names == REPLAYED_RESPONSE.names
     found: Rows = table.to_pylist()
     return found
