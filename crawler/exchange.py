@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from crawler.http3 import Stream
     from crawler.quic import Session
     from crawler.tls import RecordReader
+    from schema.freshness import Freshness
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -81,6 +82,8 @@ class Exchange:
     status: int | None = None
     response_headers: dict[str, str] = dataclasses.field(default_factory=dict)
     """Of the few names that become columns."""
+    freshness: Freshness | None = None
+    """By its header; None while none has come."""
     request_headers: dict[str, str] = dataclasses.field(default_factory=dict)
     decoded_bytes: int | None = None
     error: int | None = None

@@ -16,8 +16,9 @@ from crawler import quic, walls
 from crawler.exchange import Exchange, Transport
 from crawler.http1 import MessageReader
 from crawler.http2 import FrameReader
-from crawler.netlog import endpoint, final_status, header_lines, headers
+from crawler.netlog import endpoint, final_status, header_lines, headers, joined_headers
 from crawler.tls import RecordReader, expansion
+from schema import freshness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -267,6 +268,7 @@ class Fold:
         found = _STATUS.match(next(iter(header_lines(event)), ""))
         exchange.status = int(found[1]) if found else None
         exchange.response_headers = headers(event, RESPONSE_HEADERS)
+        exchange.freshness = freshness.read(exchange.status, joined_headers(event, freshness.HEADERS))
 
     def _decoded(self, event: Event) -> None:
         exchange = self._exchange(event)

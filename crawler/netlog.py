@@ -286,9 +286,22 @@ def final_status(event: Event) -> int | None:
 def headers(event: Event, wanted: frozenset[str]) -> dict[str, str]:
     """The wanted headers by lower-case name; of a repeated one, the first."""
     found: dict[str, str] = {}
+    for name, value in _fields(event, wanted):
+        found.setdefault(name, value)
+    return found
+
+
+def joined_headers(event: Event, wanted: frozenset[str]) -> dict[str, str]:
+    """The same; of a repeated one all, joined by commas (RFC 9110 §5.3)."""
+    found: dict[str, str] = {}
+    for name, value in _fields(event, wanted):
+        found[name] = f"{found[name]}, {value}"[:HEADER_VALUE_LIMIT] if name in found else value
+    return found
+
+
+def _fields(event: Event, wanted: frozenset[str]) -> Iterator[tuple[str, str]]:
     for line in header_lines(event):
         name, _, value = line[1:].partition(":") if line.startswith(":") else line.partition(":")
         name = f":{name}" if line.startswith(":") else name.lower()
         if name in wanted:
-            found.setdefault(name, value.strip()[:HEADER_VALUE_LIMIT])
-    return found
+            yield name, value.strip()[:HEADER_VALUE_LIMIT]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from crawler.exchange import Exchange
+from schema import freshness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -235,7 +236,14 @@ class _Responses:
             "request_sent_us": times.us(exchange.sent_ms),
             "first_byte_us": times.us(exchange.first_byte_ms),
             "last_byte_us": times.us(exchange.last_byte_ms),
+            **_freshness(exchange),
         }
+
+
+def _freshness(exchange: Exchange) -> dict[str, Any]:
+    """Its columns: null where no header of it came over the network."""
+    known = exchange.freshness if exchange.transport is not None else None
+    return dataclasses.asdict(known) if known else dict.fromkeys(freshness.COLUMNS)
 
 
 def _decoded(exchange: Exchange, body: int | None) -> int | None:

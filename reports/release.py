@@ -20,6 +20,7 @@ from schema.arrow import arrow_schema
 from schema.crawls import find_crawl, name_of
 from schema.derived import DISTRIBUTION, MEASURES
 from schema.dictionary import dictionary
+from schema.freshness import LIFETIMES
 from schema.outcomes import OUTCOMES
 from schema.recognised import CONSENTS, WALLS
 from schema.releases import Manifest, Release, ReleaseError, broken_sums, read_release, releases, sha256
@@ -167,6 +168,7 @@ def _write_dictionary(folder: Path) -> None:
         "walls": WALLS,
         "consents": CONSENTS,
         "wire_bytes_unknown": WIRE_BYTES_UNKNOWN,
+        "lifetimes": LIFETIMES,
         "model": MODEL,
     }
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -17,6 +17,7 @@ from schema.arrow import arrow_schema
 from schema.coverage import COVERAGE_FLOOR
 from schema.crawls import CrawlNotFound, find_crawl
 from schema.derived import DISTRIBUTION, MEASURES
+from schema.freshness import LIFETIMES
 from schema.outcomes import OUTCOMES
 from schema.recognised import CONSENTS, WALLS
 from schema.releases import broken_sums
@@ -57,6 +58,10 @@ OFFENDERS: dict[str, str] = {
     "OR NOT list_contains($consents, consent)",
     "wire_bytes is null exactly where wire_bytes_unknown says why": "FROM response WHERE "
     "(wire_bytes IS NULL) <> coalesce(list_contains($unknown, wire_bytes_unknown), false)",
+    "a header's freshness is known as a whole or not at all": "FROM response WHERE "
+    "(no_store IS NULL) <> (no_cache IS NULL) OR (no_store IS NULL) <> (has_validator IS NULL) "
+    "OR (no_store IS NULL) <> NOT coalesce(list_contains($lifetimes, lifetime_by), false) "
+    "OR lifetime_s < 0 OR age_s < 0 OR (lifetime_s IS NOT NULL AND coalesce(lifetime_by, 'none') = 'none')",
     "received_bytes of a visit is the sum of its connections'": "FROM visit LEFT JOIN (SELECT visit_id AS id, "
     "sum(received_bytes) AS total FROM connection GROUP BY visit_id) AS c ON c.id = visit.id "
     "WHERE visit.received_bytes <> coalesce(total, 0)",
@@ -164,6 +169,7 @@ def _offenders(release: Release) -> Iterator[Check]:
         "consents": list(CONSENTS),
         "outcomes": list(OUTCOMES),
         "unknown": list(WIRE_BYTES_UNKNOWN),
+        "lifetimes": list(LIFETIMES),
         "measures": list(MEASURES),
     }
     with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as database:

@@ -82,7 +82,7 @@ CELL = pa.schema(
         field(
             "cache",
             pa.string(),
-            "cold, or warm (without the responses that a second visit would still have by their recorded header)",
+            "cold, or warm (a second visit: without the responses that it would still have by their recorded header, and with a 304 in place of those that it could confirm)",
         ),
         field(
             "queue",

@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised by every migration of an observation table; each release carries it."""
 
 NAMING = {
@@ -395,6 +395,26 @@ class Response(Base):
     )
     last_byte_us: Mapped[int | None] = mapped_column(
         BigInteger, comment="time of the last byte received; null if none arrived"
+    )
+    no_store: Mapped[bool | None] = mapped_column(
+        comment="whether Cache-Control says no-store: no cache may keep it; null if no header came over the network, and before schema version 3"
+    )
+    no_cache: Mapped[bool | None] = mapped_column(
+        comment="whether a private cache must ask before each reuse (no-cache in Cache-Control, or * in Vary); null as no_store"
+    )
+    lifetime_by: Mapped[str | None] = mapped_column(
+        comment="who says how long a private cache may reuse it without asking (RFC 9111 §4.2.1): max-age, expires, heuristic (nobody: a tenth of the time from Last-Modified to Date) or none (nobody, and nothing may be guessed); null as no_store"
+    )
+    lifetime_s: Mapped[int | None] = mapped_column(
+        Integer,
+        comment="how long that is, in seconds from when the origin made it, at most 2,147,483,647; 0 also where it cannot be read; null where lifetime_by is null or none, or expires without a Date",
+    )
+    age_s: Mapped[int | None] = mapped_column(
+        Integer,
+        comment="seconds that had passed of it, as Age says; null if Age is absent or cannot be read, and as no_store",
+    )
+    has_validator: Mapped[bool | None] = mapped_column(
+        comment="whether a cache can ask if it has changed: ETag, or a Last-Modified that is a date; null as no_store"
     )
 
 

@@ -140,7 +140,7 @@ OPTIONS = (
         metavar="cold|warm,...",
         default="cold",
         show_default=True,
-        help="warm: a second visit by the recorded headers; of recordings, for a release holds none.",
+        help="warm: a second visit a minute later, by the recorded headers; of a release from schema version 3 on.",
     ),
 )
 

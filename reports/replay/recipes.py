@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from reports.replay.errors import RecipeError
 from reports.replay.think import think_times
+from schema.freshness import can_be_confirmed, fresh_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -57,6 +58,8 @@ class Object:
     """What its server took to begin it; None where nobody knows, and then it begins at once."""
     fresh_s: int | None = None
     """How long a cache may reuse it without asking; None where no header of it was recorded."""
+    can_be_confirmed: bool = False
+    """Whether a cache that holds it may ask whether it has changed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,7 +152,8 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
                 response_bytes=payload(row["wire_bytes"], tls=keys[row["id"]][3]),
                 is_document=row["id"] == document,
                 think_us=thinking[row["id"]],
-                fresh_s=row.get("fresh_s"),
+                fresh_s=fresh_s(row),
+                can_be_confirmed=can_be_confirmed(row),
             )
             for row in kept
         ),

@@ -5,18 +5,18 @@ Of a recording the first page counts: later ones were loaded with what it had le
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from reports.recordings import cdp, har
-from reports.recordings.freshness import fresh_s
 from reports.recordings.order import find_parents, first_load, is_redirect
 from reports.replay.errors import RecipeError
 from reports.replay.recipes import Recipe, Row, make_recipe
+from schema import freshness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ FRAME_HEADER_BYTES = 9
 """Of HTTP/2 (RFC 9113 §4): DATA frames as large as its default allows, and one of HEADERS."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Recorded:
     """A recording's page, and what the recording does not say of it."""
 
@@ -116,7 +116,7 @@ def recipe_of(kept: Sequence[Exchange], number: int) -> Recipe | None:
 
 
 def response_rows(kept: Sequence[Exchange], connections: Sequence[int]) -> list[Row]:
-    """As a release has them, and how long each stays fresh."""
+    """As a release has them."""
     return [
         {
             "id": index + 1,
@@ -129,7 +129,9 @@ def response_rows(kept: Sequence[Exchange], connections: Sequence[int]) -> list[
             "request_sent_us": one.times.sent,
             "first_byte_us": one.times.first_byte,
             "last_byte_us": one.times.last_byte,
-            "fresh_s": fresh_s(one),
+            "method": one.method,
+            "status": one.status,
+            **dataclasses.asdict(freshness.read(one.status, one.headers)),
         }
         for index, (one, connection, (above, how)) in enumerate(
             zip(kept, connections, find_parents(kept), strict=True)

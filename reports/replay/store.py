@@ -140,7 +140,8 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "tls": "the bytes of the server's flight and one round trip; no cryptography",
         "tls_record_overhead_bytes": recipe_rules.RECORD_OVERHEAD_BYTES,
         "think_time": "where recorded: from request to first byte, less the quickest TCP handshake with that address",
-        "warm_cache": f"{warm_rules.REVISIT_S} s after the first visit: the main document and all that is stale then, whole",
+        "warm_cache": f"{warm_rules.REVISIT_S} s after the first visit: the main document and all that is stale then, "
+        f"a 304 of {warm_rules.NOT_MODIFIED_BYTES} bytes where it has a validator, else whole",
         "segment_bytes": 1448,
         "receive_window": "16 MB from the client's first acknowledgement on, where a stock Linux client has 64,240 bytes",
         "tcp_slow_start_after_idle": 1,
@@ -174,6 +175,7 @@ def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
         "response_bytes": sum(recipe.response_bytes for recipe in recipes),
         "left_out_responses": sum(recipe.left_out for recipe in recipes),
         "think_ms": think_facts(recipes),
+        "unknown_freshness": sum(one.fresh_s is None for recipe in recipes for one in recipe.objects),
         "left_out_by_page": {recipe.page: recipe.left_out for recipe in recipes if recipe.left_out},
     }
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from schema.freshness import COLUMNS
 from tests.web.serving.namespace import in_namespace
 from tests.web.zoo import table
+from tests.web.zoo.caching import HELD
 from tests.web.zoo.case import PROTOCOLS
 from tests.web.zoo.comparing import Visited
 from tests.web.zoo.pages import PAGES
@@ -88,6 +90,16 @@ def test_who_asked_is_right_or_not_said(visits: list[Visited]) -> None:
 
 def test_nothing_comes_before_what_caused_it(visits: list[Visited]) -> None:
     assert not told(wrong for one in visits for wrong in one.wrong_order())
+
+
+def test_what_a_cache_may_do_is_what_the_header_said(visits: list[Visited]) -> None:
+    (caching,) = (one for one in visits if one.page.host == "caching.test")
+    found = {
+        row["path"].rpartition("/")[2]: tuple(row[name] for name in COLUMNS)
+        for row in caching.received.values()
+        if caching.case_of(row) == "freshness"
+    }
+    assert found == {name: columns for name, (_, columns) in HELD.items()}
 
 
 def test_times_are_the_servers_where_nothing_queues(visits: list[Visited]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from schema import freshness
 from schema.arrow import arrow_schema
 from schema.releases import CrawlName, Manifest, Release
 from schema.tables import RELEASED, Base
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 NOON = datetime.datetime(2026, 11, 1, 12, tzinfo=datetime.UTC)
+FRESH = dataclasses.asdict(freshness.read(200, {"cache-control": "max-age=3600", "age": "60"}))
 NAME = CrawlName(month="2026-11", vantage="here", kind="localweb")
 
 
@@ -224,6 +226,7 @@ class MadeUp:
                 "request_sent_us": None if sent_ms is None else round(sent_ms * 1000),
                 "first_byte_us": first_us,
                 "last_byte_us": first_us if last_ms is None else round(last_ms * 1000),
+                **(dict.fromkeys(freshness.COLUMNS) if connection is None or wire_bytes is None else FRESH),
             }
         )
 

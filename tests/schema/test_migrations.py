@@ -11,6 +11,7 @@ from sqlalchemy import exc, select, text
 
 from schema import migrations
 from schema.database import DatabaseNewer, connect
+from schema.freshness import COLUMNS
 from schema.outcomes import OUTCOMES
 from schema.partitions import create_partitions, seal_partitions
 from schema.tables import Base, Outcome
@@ -117,6 +118,11 @@ def first_edition(engine: Engine) -> None:
                 f"INSERT INTO visit ({VISIT}) VALUES ({crawl}, 1001, 1, 'a.test', 1, true, 'ok', 'quiet', 'https', "
                 "200, 0, now(), now(), 5, 0.5, 'me')"
             )
+            run(
+                "INSERT INTO response (crawl_id, visit_id, id, method, scheme, host, path, resource_type, "
+                f"from_cache, wire_bytes) VALUES ({crawl}, 1001, 1, 'GET', 'https', 'a.test', '/', 'document', "
+                "false, 5)"
+            )
         seal_partitions(connection, 2)
 
 
@@ -136,6 +142,8 @@ def test_a_database_of_schema_version_1_keeps_its_rows_and_goes_on(empty_databas
         assert [tuple(row) for row in new] == [("home", 1, None, None, None)]
         planned = connection.execute(text("SELECT DISTINCT loads, inner_pages, contact_url FROM crawl"))
         assert [tuple(row) for row in planned] == [(1, 0, None)]
+        fresh = f"SELECT wire_bytes, {', '.join(COLUMNS)} FROM response"
+        assert [tuple(row) for row in connection.execute(text(fresh))] == [(5, *[None] * len(COLUMNS))] * 2
     goes_on = f"INSERT INTO visit ({VISIT}, wall) SELECT crawl_id, 2001, 2, {VISIT.split(', ', 3)[3]}, 'x' FROM visit "
     with engine.begin() as connection:
         connection.execute(text(goes_on + "WHERE crawl_id = 1"))

@@ -36,6 +36,7 @@ SHALLOW = Profile(
 TIGHT = dataclasses.replace(SHALLOW, id="tight", queue_bytes=20 * 1514)
 DEEP = dataclasses.replace(SHALLOW, id="deep", queue_bytes=4_000_000)
 CROWDED = dataclasses.replace(DEEP, id="crowded")
+NARROW = dataclasses.replace(TIGHT, id="narrow")
 
 PLAIN = Conditions()
 PACED = Conditions(pacing=True)
@@ -49,6 +50,8 @@ BBR_RIVAL = Conditions(competition=Competition(flows=1, congestion_control="bbr"
 THINKING = Conditions(think=True)
 BUSY = Conditions(neighbours=Neighbours(load=0.5))
 BUSY_BBR = dataclasses.replace(BUSY, congestion_control="bbr")
+BURSTING = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=45))
+BURSTING_PACED = dataclasses.replace(BURSTING, pacing=True)
 ARMS = (LOSSY, PACED, BBR, BURSTY, RIVALS, BBR_RIVAL, RIVAL, LOSSLESS, THINKING, PLAIN)
 
 Rows = dict[Conditions, dict[str, Any]]
@@ -81,7 +84,7 @@ def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
 
 def by_arm(rows: list[dict[str, Any]]) -> Rows:
     assert [row["reason"] for row in rows if row["state"] != "done"] == []
-    arms = {tuple(arm.columns().values()): arm for arm in (*ARMS, BUSY, BUSY_BBR)}
+    arms = {tuple(arm.columns().values()): arm for arm in (*ARMS, BUSY, BUSY_BBR, BURSTING, BURSTING_PACED)}
     return {arms[tuple(row[name] for name in PLAIN.columns())]: row for row in rows}
 
 
@@ -103,6 +106,7 @@ def found(lab: Lab) -> list[dict[str, Any]]:
     asked = plan(pages, [TIGHT], windows=(10,), seeds=1, conditions=[PLAIN, THINKING])
     chain = page(4, list(range(-1, LINKS - 1)))
     asked += plan([chain], [CROWDED], windows=(10,), seeds=1, conditions=[BUSY, BUSY_BBR])
+    asked += plan([chain], [NARROW], windows=(10,), seeds=1, conditions=[BURSTING, BURSTING_PACED])
     lossy = plan([recipe(SEGMENTS)], [DEEP], windows=(IW,), seeds=3, conditions=[LOSSY, BURSTY])
     burst = plan([recipe(IW)], [TIGHT], windows=(IW,), seeds=1, conditions=[PLAIN, PACED])
     return replay(lab, [*large, *burst, *lossy, *asked], guests=1).rows
@@ -177,6 +181,14 @@ def test_the_congestion_control_is_the_pages_and_not_the_backgrounds(found: list
     asked = by_arm([row for row in found if row["profile"] == CROWDED.id])
     assert asked[BUSY_BBR]["short_flow_ms"] == asked[BUSY]["short_flow_ms"]
     assert asked[BUSY_BBR]["page_ms"] == asked[BUSY]["page_ms"]
+
+
+def test_the_pacing_is_the_pages_and_not_its_rivals(found: list[dict[str, Any]]) -> None:
+    # As above: of the page itself there is nothing to pace.
+    asked = by_arm([row for row in found if row["profile"] == NARROW.id])
+    assert asked[BURSTING]["bottleneck_drops"] > 0
+    told = {name: value for name, value in asked[BURSTING].items() if name != "pacing"}
+    assert told == {name: value for name, value in asked[BURSTING_PACED].items() if name != "pacing"}
 
 
 def test_a_rivals_bytes_and_losses_are_not_the_pages(rows: Rows) -> None:

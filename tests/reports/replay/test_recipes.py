@@ -10,6 +10,7 @@ import pytest
 
 from reports.replay.errors import RecipeError
 from reports.replay.recipes import Object, Origin, find_parents, payload, read_recipes
+from reports.replay.warm import NOT_MODIFIED_BYTES, REVISIT_S, warmed
 from schema.arrow import arrow_schema
 from schema.releases import CrawlName, Manifest, Release
 from schema.tables import Base, Connection, Response, Visit
@@ -133,6 +134,30 @@ def test_what_a_server_took_to_answer_is_kept_as_far_as_it_was_recorded(release:
     assert recipe.to_text().splitlines()[-2:] == [
         "object 0 -1 450 1000 1 40000",
         "object 0 0 450 1000 0 0",
+    ]
+
+
+SAID: Row = {"method": "GET", "status": 200, "no_store": False, "no_cache": False, "has_validator": False}
+
+
+def test_a_releases_page_is_warmed_by_what_its_headers_said(release: WriteRelease) -> None:
+    responses = [
+        response(1, 20_000, **SAID, lifetime_by="none"),
+        response(2, **SAID, lifetime_by="max-age", lifetime_s=3600, age_s=3600 - REVISIT_S - 1),
+        response(3, **SAID, lifetime_by="max-age", lifetime_s=3600, age_s=3600 - REVISIT_S),
+        response(4, 5_000, **(SAID | {"has_validator": True}), lifetime_by="none", initiator_id=2),
+        response(5, **(SAID | {"no_store": True}), lifetime_by="max-age", lifetime_s=3600),
+        response(6, method="GET", status=200),  # its header never came
+    ]
+    (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
+    assert [one.fresh_s for one in recipe.objects] == [0, REVISIT_S + 1, REVISIT_S, 0, 0, None]
+    again = [(one.response_id, one.parent, one.response_bytes) for one in warmed(recipe).objects]
+    assert again == [
+        (1, -1, 20_000),
+        (3, 0, 1_000),
+        (4, 0, NOT_MODIFIED_BYTES),
+        (5, 0, 1_000),
+        (6, 0, 1_000),
     ]
 
 

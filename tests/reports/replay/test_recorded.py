@@ -16,7 +16,7 @@ from firstflight.settings import from_environment
 from reports.replay.errors import RecipeError
 from reports.replay.recipes import Object, Origin, Recipe
 from reports.replay.recorded import Recorded, read_recordings
-from reports.replay.warm import REVISIT_S, warmed
+from reports.replay.warm import NOT_MODIFIED_BYTES, REVISIT_S, warmed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -238,6 +238,22 @@ def test_a_second_visit_asks_for_the_document_and_for_what_is_stale(har: Path) -
     assert [one.response_id for one in warm.objects] == [1, 4, 5]
     assert [one.parent for one in warm.objects] == [-1, 0, 0]  # the style sheet's font is the document's now
     assert warm.origins == cold.origins
+
+
+def test_what_is_stale_and_has_a_validator_is_confirmed_by_a_304(tmp_path: Path) -> None:
+    tagged = {"ETag": '"1"', "Cache-Control": "no-cache"}
+    cold = recipe_of_har(
+        tmp_path,
+        {**DOCUMENT, "response": {**DOCUMENT["response"], "headers": [{"name": "etag", "value": '"1"'}]}},
+        entry("https://a.example/large", headers=tagged, body=50_000),
+        entry("https://a.example/small", headers=tagged, body=10, header=20),
+        entry("http://b.example/clear", headers=tagged, version="HTTP/1.1", connection="18"),
+        entry("https://a.example/absent", headers={"ETag": '"1"'}, body=50_000, status=404),
+    )
+    before = [one.response_bytes for one in cold.objects]
+    after = [one.response_bytes for one in warmed(cold).objects]
+    over_tls = NOT_MODIFIED_BYTES + 22  # a record
+    assert after == [over_tls, over_tls, before[2], NOT_MODIFIED_BYTES, before[4]]
 
 
 def test_what_is_fresh_until_the_second_visit_is_stale_at_it(har: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.web.zoo import asking, bodies, endings, others, repeats, secured
+from tests.web.zoo import asking, bodies, caching, endings, others, repeats, secured
 from tests.web.zoo.case import by_path
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 PAGES: tuple[Page, ...] = (
     *bodies.PAGES,
     *repeats.PAGES,
+    *caching.PAGES,
     *endings.PAGES,
     *others.PAGES,
     *asking.PAGES,
