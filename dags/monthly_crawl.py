@@ -10,13 +10,13 @@ import datetime
 import os
 
 from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param
-from steps import DEFAULTS, firstflight
+from steps import AGAIN, DEFAULTS, Lane, firstflight
 
 LANES = int(os.environ.get("FIRSTFLIGHT_LANES") or 2)
 """Crawler processes at once. Any number may share a crawl: each claims sites from PostgreSQL."""
 
 TRIES = 480
-"""Of a lane: ten days of half hours. A lane that cannot work at all is given up after as many quick failures."""
+"""Of a lane: ten days of half hours."""
 
 AGAIN_AFTER = datetime.timedelta(seconds=10)
 
@@ -101,7 +101,9 @@ with DAG(
             'crawl run --crawl "$CRAWL" --browsers "$BROWSERS" --minutes "$MINUTES" --until-empty --log json'
             ' ${LOCAL_WEB:+--local-web "$LOCAL_WEB"} ${UNFILTERED_EGRESS:+--unfiltered-egress}',
             env=VARIABLES,
-            doc="Claims sites and visits them; tried again while any are left.",
+            doc="Claims sites and visits them; tried again while any are left, and soon given up where it cannot work.",
+            operator=Lane,
+            skip_on_exit_code=AGAIN,
             retries=TRIES,
             retry_delay=AGAIN_AFTER,
         )

@@ -10,9 +10,11 @@ import contextlib
 import datetime
 import json
 import os
+import time
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
+from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 from airflow.providers.standard.operators.bash import BashOperator
 
 if TYPE_CHECKING:
@@ -43,11 +45,49 @@ DEFAULTS = {
 }
 
 
+AGAIN = 75
+"""EX_TEMPFAIL of sysexits.h: the command's time is over, and there is more to do."""
+
+WAITS_S = (10, 20, 40, 80, 160, 320)
+"""Between runs of a command that fails: ten minutes in all, in which a database comes back."""
+
+QUICK_S = 300
+"""A command that takes longer to fail has worked."""
+
+
+class Lane(BashOperator):  # type: ignore[misc]  # Airflow is not in our environment
+    """One command that ends with AGAIN until nothing is left to do: a failed try, and Airflow tries again.
+
+    A command that fails otherwise, and quickly, is run again a few times, at growing distances. Then it cannot work at
+    all, and the task has failed whatever tries are left.
+    """
+
+    def execute(self, context: Mapping[str, Any]) -> Any:  # noqa: ANN401  # Airflow's
+        """Until the command ends well, its time is over, or it has failed too often."""
+        for wait_s in (0, *WAITS_S):
+            time.sleep(wait_s)
+            began = time.monotonic()
+            try:
+                return super().execute(context)
+            except AirflowSkipException:
+                raise AirflowException("its time is over, and there is more to do: tried again") from None
+            except AirflowException:
+                if time.monotonic() - began > QUICK_S:
+                    raise
+        raise AirflowFailException(f"it failed {1 + len(WAITS_S)} times in a row: its log says why")
+
+
 def firstflight(
-    task_id: str, command: str, *, env: Mapping[str, str], doc: str, **options: object
+    task_id: str,
+    command: str,
+    *,
+    env: Mapping[str, str],
+    doc: str,
+    operator: type[BashOperator] = BashOperator,
+    **options: object,
 ) -> BashOperator:
     """A task that runs one command; Airflow's log is the command's output."""
-    return BashOperator(
+    return operator(
         task_id=task_id,
         bash_command=f'exec "$FIRSTFLIGHT_BIN" {command}',
         env=dict(env),

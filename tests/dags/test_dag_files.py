@@ -21,9 +21,25 @@ STEPS = DAGS / "steps.py"
 FILES = sorted(DAGS.glob("*.py"))
 
 LOAD = """
-import json, sys
+import json, sys, tempfile
 from airflow.dag_processing.dagbag import BundleDagBag
 from airflow.serialization.serialized_objects import DagSerialization
+sys.path.insert(0, sys.argv[1])
+import steps
+
+# What becomes of a lane whose command ends with these codes, one after the other; how often it runs, and how long it waits.
+def lane(*codes):
+    ran, slept = tempfile.NamedTemporaryFile(), []
+    steps.time.sleep = slept.append
+    command = f"echo >> {ran.name}; codes=({' '.join(map(str, codes))}); exit ${{codes[$(wc -l < {ran.name}) - 1]}}"
+    try:
+        steps.Lane(task_id="lane", bash_command=command, skip_on_exit_code=steps.AGAIN).execute({})
+    except Exception as exc:
+        became = type(exc).__name__
+    else:
+        became = "success"
+    return [became, len(open(ran.name).readlines()), sum(slept)]
+
 bag = BundleDagBag(sys.argv[1], bundle_path=sys.argv[1], bundle_name="dags-folder")
 monthly = DagSerialization.from_dict(DagSerialization.to_dict(bag.dags["monthly_crawl"]))
 print(json.dumps({
@@ -42,6 +58,7 @@ print(json.dumps({
         if [callback.__name__ for callback in task.on_failure_callback] != ["tell_failure"]
     ],
     "tries": {task.task_id: [task.retries, task.retry_delay.total_seconds()] for task in monthly.tasks},
+    "lane": [lane(*codes) for codes in ([75], [1, 1, 0], [1] * 9, [1, 75])],
     "first_run": monthly.next_dagrun_info(last_automated_run_info=None).run_after.isoformat(),
 }))
 """
@@ -114,6 +131,17 @@ def test_lanes_are_tried_again_for_days_and_nothing_else_is(loaded: dict[str, An
     lanes = {name: tries for name, tries in loaded["tries"].items() if name.startswith("crawl_")}
     assert set(map(tuple, lanes.values())) == {(480, 10.0)}
     assert {tries[0] for name, tries in loaded["tries"].items() if name not in lanes} == {1}
+
+
+def test_a_lane_whose_time_is_over_is_tried_again_and_one_that_cannot_work_is_soon_given_up(
+    loaded: dict[str, Any],
+) -> None:
+    assert loaded["lane"] == [
+        ["AirflowException", 1, 0],
+        ["success", 3, 30],
+        ["AirflowFailException", 7, 630],
+        ["AirflowException", 2, 10],
+    ]
 
 
 def test_a_failure_is_told_to_the_webhook_and_one_that_does_not_answer_is_no_failure(
