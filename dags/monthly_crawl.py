@@ -1,7 +1,7 @@
 """The month's crawl, from the list to a verified release: names the commands and their order, and does nothing itself.
 
 Every step can be run again: what is done is found done. A lane claims sites for its minutes, and is tried again until none is
-left; sealing refuses while there are any.
+left; the gate and the seal refuse while there are any.
 """
 
 from __future__ import annotations
@@ -109,6 +109,13 @@ with DAG(
         )
         for lane in range(1, LANES + 1)
     ]
+    gate = firstflight(
+        "gate",
+        'crawl gate --crawl "$CRAWL"',
+        env=VARIABLES,
+        doc="Says how the sites ended, and stops the run where too few were visited, answered or are accounted for. "
+        "Who has looked, and wants the crawl sealed nevertheless, marks this step as a success.",
+    )
     seal = firstflight(
         "seal",
         'crawl seal --crawl "$CRAWL"',
@@ -125,4 +132,4 @@ with DAG(
         doc="Checks sums, counts and distributions.",
         outlets=[Asset("firstflight://release")],
     )
-    sites >> plan >> lanes >> seal >> build >> verify
+    sites >> plan >> lanes >> gate >> seal >> build >> verify

@@ -21,3 +21,9 @@ RETRIED = frozenset(
     {"timeout", "dns", "connect", "tls", "bad_response", "aborted", "network_changed", "crash"}
 )
 """Outcomes after which a site is visited again, while attempts are left."""
+
+ANSWERED = frozenset({"ok", "http_error"})
+"""Outcomes of sites whose main document arrived."""
+
+OUR_FAULT = frozenset({"crash", "network_changed"})
+"""Outcomes that the crawling machine may have caused, and not the site."""

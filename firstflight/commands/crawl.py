@@ -1,29 +1,27 @@
-"""`firstflight crawl`: plan a crawl, run it, watch it, seal it."""
+"""`firstflight crawl`: plan a crawl, run it, watch it; its end is in crawl_end."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from crawler import fetch, optout, plan, seal, status, store
+from crawler import fetch, optout, plan, status, store
 from crawler.devices import DEVICES
-from crawler.errors import CrawlerError
 from crawler.run import DEFAULTS, TIME_OVER, Limits
 from crawler.user_agent import checked_contact
 from firstflight import crawling
-from firstflight.commands.options import finite, header, label, month
+from firstflight.commands import crawl_end
+from firstflight.commands.crawl_end import EXPECTED
+from firstflight.commands.options import AS_JSON, CRAWL, finite, header, label, month, show
 from firstflight.commit import code_commit
 from firstflight.connect import database, revival
 from firstflight.errors import one_line
 from firstflight.journal import JSON, TEXT
 from firstflight.watching import status_lines, watch
-from schema.crawls import CrawlNotFound, crawls, find_crawl, name_of
-from schema.database import DatabaseError
-from schema.progress import end_progress
+from schema.crawls import crawls, find_crawl, name_of
 from schema.releases import CrawlName
 
 if TYPE_CHECKING:
@@ -32,28 +30,17 @@ if TYPE_CHECKING:
 AGAIN = 75
 """EX_TEMPFAIL of sysexits.h."""
 
-EXPECTED = (CrawlerError, CrawlNotFound, DatabaseError)
-
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-CRAWL = click.option(
-    "--crawl", "name", required=True, help="Its name, or as much of it as is unique: 2026-11."
-)
-
-
-def show(facts: dict[str, Any], *, as_json: bool, line: str) -> None:
-    """Facts as JSON, or the line that says the same."""
-    click.echo(json.dumps(facts, indent=2, default=str) if as_json else line)
-
 
 @click.group()
 def command() -> None:
-    """Plan, run, watch and seal a crawl.
+    """Plan, run, watch, judge and seal a crawl.
 
     \b
     Example:
       firstflight crawl plan --crawl 2026-11 --list sites.txt --top 1000
       firstflight crawl run --crawl 2026-11 --browsers 2 --minutes 30
       firstflight crawl status --crawl 2026-11
+      firstflight crawl gate --crawl 2026-11
       firstflight crawl seal --crawl 2026-11
     """
 
@@ -324,31 +311,6 @@ def status_(settings: Settings, *, name: str, as_json: bool, every_s: float | No
     )
 
 
-@command.command("seal")
-@CRAWL
-@AS_JSON
-@click.pass_obj
-def seal_(settings: Settings, *, name: str, as_json: bool) -> None:
-    """Seal a crawl whose every site is done: it is never written again.
-
-    \b
-    Example:
-      firstflight crawl seal --crawl 2026-11
-    """
-    with one_line(*EXPECTED), database(settings) as engine:
-        with engine.connect() as connection:
-            crawl = find_crawl(connection, name)
-        new = seal.seal(engine, crawl)
-        with engine.connect() as connection:
-            crawl = find_crawl(connection, str(name_of(crawl)))
-        end_progress(settings.progress, str(name_of(crawl)))
-    show(
-        {"crawl": str(name_of(crawl)), "new": new, "sealed_at": crawl.sealed_at},
-        as_json=as_json,
-        line=f"{name_of(crawl)} {'sealed' if new else 'was sealed already'} at {crawl.sealed_at:%Y-%m-%d %H:%M %Z}",
-    )
-
-
 @command.command("list")
 @AS_JSON
 @click.pass_obj
@@ -377,3 +339,7 @@ def list_(settings: Settings, *, as_json: bool) -> None:
         for fact in facts
     ]
     show({"crawls": facts}, as_json=as_json, line="\n".join(lines) or "no crawls yet")
+
+
+command.add_command(crawl_end.gate)
+command.add_command(crawl_end.seal)

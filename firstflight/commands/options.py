@@ -1,11 +1,23 @@
-"""What options of `crawl` take beyond their types."""
+"""What the commands of `crawl` share: options, what those take beyond their types, and how facts are shown."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from typing import Any
 
 import click
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+CRAWL = click.option(
+    "--crawl", "name", required=True, help="Its name, or as much of it as is unique: 2026-11."
+)
+
+
+def show(facts: dict[str, Any], *, as_json: bool, line: str) -> None:
+    """Facts as JSON, or the line that says the same."""
+    click.echo(json.dumps(facts, indent=2, default=str) if as_json else line)
 
 
 def month(_: click.Context, __: click.Parameter, value: str) -> str:

@@ -109,8 +109,9 @@ def test_they_name_their_steps_in_order(loaded: dict[str, Any]) -> None:
         "monthly_crawl": {
             "list": ["plan"],
             "plan": ["crawl_1", "crawl_2"],
-            "crawl_1": ["seal"],
-            "crawl_2": ["seal"],
+            "crawl_1": ["gate"],
+            "crawl_2": ["gate"],
+            "gate": ["seal"],
             "seal": ["build"],
             "build": ["verify"],
             "verify": [],

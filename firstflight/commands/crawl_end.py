@@ -1,0 +1,88 @@
+"""`firstflight crawl gate` and `seal`: the end of a crawl."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import click
+
+from crawler.errors import CrawlerError
+from crawler.gate import Bounds, broken, ends
+from crawler.seal import seal as seal_crawl
+from firstflight.commands.options import AS_JSON, CRAWL, show
+from firstflight.connect import database
+from firstflight.errors import one_line
+from schema.crawls import CrawlNotFound, find_crawl, name_of
+from schema.database import DatabaseError
+from schema.progress import end_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firstflight.settings import Settings
+
+EXPECTED = (CrawlerError, CrawlNotFound, DatabaseError)
+
+
+def bound(option: str, name: str, text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """An option for one of the bounds."""
+    default = getattr(Bounds(), name)
+    share = click.FloatRange(0, 1)
+    return click.option(option, name, type=share, default=default, show_default=True, help=text)
+
+
+@click.command()
+@CRAWL
+@bound("--least-visited", "visited", "Share of the sites with a final visit.")
+@bound("--least-answered", "answered", "Share of those whose page answered, with an error perhaps.")
+@bound("--least-covered", "covered", "Share of the visits that are ok whose bytes are accounted for.")
+@bound("--most-our-fault", "our_fault", "Share of the visits that ended by a fault of ours.")
+@AS_JSON
+@click.pass_obj
+def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) -> None:
+    """Say how the sites of a crawl ended; exit code 1, and why, where it is not good enough to be sealed.
+
+    \b
+    Example:
+      firstflight crawl gate --crawl 2026-11
+      firstflight crawl gate --crawl 2026-11 --least-answered 0.4
+    """
+    with one_line(*EXPECTED), database(settings) as engine, engine.connect() as connection:
+        crawl = find_crawl(connection, name)
+        found = ends(connection, crawl)
+    wrong = list(broken(found, Bounds(**bounds)))
+    outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in found.outcomes.items()) or "none"
+    show(
+        {"crawl": str(name_of(crawl)), **dataclasses.asdict(found), "shares": found.shares, "broken": wrong},
+        as_json=as_json,
+        line=f"{name_of(crawl)}: {found.visited:,} of {found.planned:,} sites visited: {outcomes}; "
+        f"{found.ok_covered:,} of {found.ok_known:,} that are ok covered",
+    )
+    if wrong:
+        raise click.ClickException(f"{name_of(crawl)} is not good enough to be sealed: {'; '.join(wrong)}")
+
+
+@click.command()
+@CRAWL
+@AS_JSON
+@click.pass_obj
+def seal(settings: Settings, *, name: str, as_json: bool) -> None:
+    """Seal a crawl whose every site is done: it is never written again.
+
+    \b
+    Example:
+      firstflight crawl seal --crawl 2026-11
+    """
+    with one_line(*EXPECTED), database(settings) as engine:
+        with engine.connect() as connection:
+            crawl = find_crawl(connection, name)
+        new = seal_crawl(engine, crawl)
+        with engine.connect() as connection:
+            crawl = find_crawl(connection, str(name_of(crawl)))
+        end_progress(settings.progress, str(name_of(crawl)))
+    show(
+        {"crawl": str(name_of(crawl)), "new": new, "sealed_at": crawl.sealed_at},
+        as_json=as_json,
+        line=f"{name_of(crawl)} {'sealed' if new else 'was sealed already'} at {crawl.sealed_at:%Y-%m-%d %H:%M %Z}",
+    )
