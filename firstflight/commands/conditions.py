@@ -93,7 +93,7 @@ OPTIONS = (
         metavar="NAME,...",
         default="cubic",
         show_default=True,
-        help="Of the page's servers.",
+        help=f"Of the page's servers: {', '.join(CONGESTION_CONTROLS)}.",
     ),
     click.option(
         "--pacing",
@@ -101,7 +101,7 @@ OPTIONS = (
         metavar="on|off,...",
         default="off",
         show_default=True,
-        help="Whether the page's servers pace what they send.",
+        help="Whether the page's servers spread what they send over the round trip; competing downloads stay as they are.",
     ),
     click.option(
         "--loss",
@@ -112,7 +112,8 @@ OPTIONS = (
         metavar="own|SHARE[xBURST],...",
         default="own",
         show_default=True,
-        help="Packets lost on the way, each way, singly or in bursts; own: as the profile has it.",
+        help="Share of packets lost on the way, each way, beside what the queue drops: 0.01 is 1 %, one by one, 0.01x4 "
+        "the same in runs of four in the mean. own: as the network has it.",
     ),
     click.option(
         "--competition",
@@ -124,7 +125,7 @@ OPTIONS = (
         metavar="none|NxCONTROL@IW,...",
         default="none",
         show_default=True,
-        help="Downloads without end beside the page.",
+        help="Downloads without end beside the page: 2xbbr@10 is two, by BBR, from a window of 10 segments.",
     ),
     click.option(
         "--think",
@@ -132,7 +133,7 @@ OPTIONS = (
         metavar="none|recorded,...",
         default="none",
         show_default=True,
-        help="What servers take to begin an answer: nothing, or as long as the crawl recorded.",
+        help="What servers take to begin an answer: nothing, or as long as was recorded, where that is known.",
     ),
     click.option(
         "--cache",

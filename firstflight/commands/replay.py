@@ -118,7 +118,7 @@ def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
 @command.command("run")
 @replay_options
 @click.option(
-    "--guests", type=click.IntRange(1, 256), default=None, help="Guests at once; one a CPU without it."
+    "--guests", type=click.IntRange(1, 256), default=None, help="Guest kernels at once.  [default: one a CPU]"
 )
 @click.option(
     "--chunk",
@@ -139,7 +139,10 @@ def run(
 ) -> None:
     """Replay every page of a release, or of recordings, over every profile, under all conditions, at every window, with every seed.
 
-    A report takes the arm of the defaults alone; the others stand beside it in cells.parquet.
+    Options that end in ,... take several values: each combination is replayed. A report takes that of the defaults alone; the others
+    stand beside it. cells.parquet, a row each load, and replay.json, with what they depend on, go below replays/ in the data folder.
+
+    It runs in virtual time alone. In real time (--lab of selftest and reproduce) the gates do not hold, and each load would be refused.
 
     \b
     Example:

@@ -64,29 +64,34 @@ OPTIONS = (
         metavar="N,...",
         default=WINDOWS,
         show_default=True,
-        help="Initial windows.",
+        help="Initial windows of the servers, in segments.",
     ),
     click.option(
         "--profiles",
         callback=parse_profiles,
         metavar="ID,...",
-        help="Network profiles; without it those that a recommendation rests on.",
+        help="Networks by id: docs/populations.md has their families, an unknown id lists all.  [default: those that a recommendation rests on]",
     ),
     click.option(
         "--population",
         type=click.Path(path_type=Path, dir_okay=False, exists=True),
         metavar="FILE.csv",
-        help="Networks with weights, instead of profiles: bandwidth_kbps, rtt_ms, loss, weight.",
+        help="Networks of your own in place of --profiles, a line each: bandwidth_kbps, rtt_ms, loss, weight.",
     ),
-    click.option("--population-measured", metavar="YYYY-MM", help="When that population was measured."),
-    click.option("--population-source", metavar="TEXT", help="Where it comes from; the report prints it."),
+    click.option("--population-measured", metavar="YYYY-MM", help="When those were measured; goes with it."),
+    click.option("--population-source", metavar="TEXT", help="Where they come from; the report prints it."),
     click.option(
         "--pages",
         type=click.IntRange(1),
         help="So many of the pages, evenly spread over their sizes.  [default: all]",
     ),
     click.option(
-        "--seeds", type=click.IntRange(1, 1000), default=3, show_default=True, help="Seeds of each cell."
+        "--seeds",
+        type=click.IntRange(1, 1000),
+        default=3,
+        show_default=True,
+        help="Loads of each page, network, window and condition; they differ in when the page begins and in other "
+        "people's traffic.",
     ),
     conditions_options,
     click.option(
@@ -94,14 +99,15 @@ OPTIONS = (
         type=click.Choice(["none", "core", "all"]),
         default="none",
         show_default=True,
-        help="Cells of the rule's harm conditions too: queues, other people's load, everyone at the window.",
+        help="The harm conditions too (queues, other people's load, everyone at the window): core is what a "
+        "recommendation needs.",
     ),
     click.option(
         "--harm-pages",
         type=click.IntRange(1),
         default=25,
         show_default=True,
-        help="Pages of those cells, evenly spread over their sizes.",
+        help="Pages that are replayed under them, evenly spread over their sizes.",
     ),
     click.option(
         "--responses", is_flag=True, help="Write responses.parquet too: times and flights of each response."

@@ -51,7 +51,7 @@ empty partition:
 REPLAY = """## The replay
 
 `scripts/bench replay`, one guest on one core, boot included; CPU is that of the guest with all its processes. The grid is CS244's:
-the {cells} cells that its text names, each file ten times, {virtual_s:,.0f} s of transfers and {payload_mb:,.0f} MB (the
+the {cells} cells that its text says it ran, each file ten times, {virtual_s:,.0f} s of transfers and {payload_mb:,.0f} MB (the
 original took an hour). A page has 70 objects and 1.6 MB from 8 origins, with other people's flows beside it.
 """
 
