@@ -5,12 +5,15 @@
 #
 # Debian's own Python: the very one that the tests run on.
 
+# The lab: the stage below, or an image that has the same.
+ARG LAB=compiled-lab
+
 FROM debian:bookworm-slim AS python
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates python3 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --create-home --shell /usr/sbin/nologin firstflight \
-    && install -d -o firstflight -g firstflight /data /data/lists /data/localweb /cache /opt/airflow /opt/airflow/logs
+    && install -d -o firstflight -g firstflight /data /data/lists /cache /opt/airflow /opt/airflow/logs
 
 FROM python AS build
 ARG UV_VERSION=0.13.8
@@ -24,7 +27,7 @@ WORKDIR /opt/firstflight
 COPY pyproject.toml uv.lock README.md LICENSE ./
 
 # The guest's kernel: minutes of compiling, of nothing but Debian's source and our recipe.
-FROM python AS lab
+FROM python AS compiled-lab
 RUN apt-get update \
     && apt-get install -y --no-install-recommends linux-source-6.12 build-essential flex bison bc libelf-dev xz-utils \
     && rm -rf /var/lib/apt/lists/* \
@@ -38,6 +41,8 @@ RUN python3 -c 'import pathlib; from reports.replay.lab.kernel import build_kern
 COPY reports/replay/lab/player.py reports/replay/lab/
 COPY reports/replay/lab/guest reports/replay/lab/guest
 RUN python3 -c 'import pathlib; from reports.replay.lab.player import build_player; build_player(pathlib.Path("/lab"), print)'
+
+FROM ${LAB} AS lab
 
 # Dependencies first: they change less often than the code, and their layer is kept. Our own package is built anew each time: the
 # cache would have it by its version, which stays while the code changes.
@@ -84,7 +89,7 @@ COPY --from=lab /lab /cache
 COPY --from=build-airflow /opt/firstflight/.venv-dags /opt/firstflight/.venv-dags
 COPY --from=build-worker /opt/firstflight/.venv /opt/firstflight/.venv
 COPY dags /opt/firstflight/dags
-COPY docker/with-guard /usr/local/bin/with-guard
+COPY docker/with-guard docker/airflow-tasks /usr/local/bin/
 ARG COMMIT=unknown
 LABEL org.opencontainers.image.revision=$COMMIT
 ENV FIRSTFLIGHT_COMMIT=$COMMIT \

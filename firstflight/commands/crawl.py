@@ -10,7 +10,7 @@ import click
 
 from crawler import fetch, optout, plan, status, store
 from crawler.devices import DEVICES
-from crawler.run import DEFAULTS, TIME_OVER, Limits
+from crawler.run import DEFAULTS, QUEUE_EMPTY, TIME_OVER, Limits, Tally
 from crawler.user_agent import checked_contact
 from firstflight import crawling
 from firstflight.commands import crawl_end
@@ -206,7 +206,8 @@ def plan_(
 @click.option(
     "--until-empty",
     is_flag=True,
-    help="End with exit code 75 when the minutes are over and sites are left: whoever started it should do so again.",
+    help="End with exit code 75 when the minutes are over and sites are left: whoever started it should do so again. "
+    "A sealed crawl has none left.",
 )
 @click.option(
     "--log",
@@ -246,8 +247,11 @@ def run(
     with one_line(*EXPECTED, crawling.StateError), database(settings) as engine:
         with engine.connect() as connection:
             crawl = find_crawl(connection, name)
-        if crawl.sealed_at is not None:
+        if crawl.sealed_at is not None and not until_empty:
             raise store.CrawlSealed(f"{name_of(crawl)} is sealed: it is never written again")
+        if crawl.sealed_at is not None:
+            show_tally(str(name_of(crawl)), Tally(ended=QUEUE_EMPTY), as_json=as_json)
+            return
         plan.check_method(crawl)
         flags = crawling.local_web_flags(crawl, state)
         with crawling.egress(crawl, settings.chromium, unfiltered=unfiltered) as guard:
@@ -267,13 +271,18 @@ def run(
                 progress=settings.progress,
             )
             tally, code = crawling.crawl(engine, crawl, wanted)
+    show_tally(str(name_of(crawl)), tally, as_json=as_json)
+    ctx.exit(AGAIN if until_empty and tally.ended == TIME_OVER else code)
+
+
+def show_tally(name: str, tally: Tally, *, as_json: bool) -> None:
+    """What a run did."""
     show(
-        {"crawl": str(name_of(crawl)), **dataclasses.asdict(tally)},
+        {"crawl": name, **dataclasses.asdict(tally)},
         as_json=as_json,
         line=f"{tally.ended}: {tally.visits} visits, {tally.final} sites done"
         + (f", {tally.lost} visits lost to other crawlers" if tally.lost else ""),
     )
-    ctx.exit(AGAIN if until_empty and tally.ended == TIME_OVER else code)
 
 
 @command.command("status")

@@ -216,3 +216,15 @@ def test_an_open_crawl_is_not_sealed_and_a_sealed_one_not_run(
     assert facts(run("crawl", "seal", "--crawl", "2026-11", "--json"))["new"] is True
     assert facts(run("crawl", "seal", "--crawl", "2026-11", "--json"))["new"] is False
     assert "is sealed" in failed(run("crawl", "run", "--crawl", "2026-11"))
+
+
+def test_a_sealed_crawl_is_found_done_by_whoever_runs_until_nothing_is_left(
+    run: Run, sites: Path, database_18: Engine, tmp_path: Path
+) -> None:
+    planned(run, sites)
+    with database_18.begin() as connection:
+        connection.execute(text("UPDATE site SET final_visit_id = rank * 1000 + 1"))
+    assert facts(run("crawl", "seal", "--crawl", "2026-11", "--json"))["new"] is True
+    ran = facts(run("crawl", "run", "--crawl", "2026-11", "--until-empty", "--json"))
+    assert (ran["ended"], ran["visits"]) == ("queue empty", 0)
+    assert not list(tmp_path.rglob("progress"))

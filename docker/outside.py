@@ -1,0 +1,145 @@
+"""A running stack from outside: Airflow's API, the containers, the database. Standard library alone.
+
+AIRFLOW_ADMIN_PASSWORD is in the environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from http.client import HTTPException
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+AIRFLOW = os.environ.get("AIRFLOW_URL", "http://127.0.0.1:8080")
+SITE = os.environ.get("SITE_URL", "http://127.0.0.1:8750")
+WITHIN_S = 600
+
+LOCAL_WEB = {"kind": "localweb", "list": "/data/lists/localweb.txt", "local_web": "/var/tmp/localweb.json"}
+"""Parameters of a monthly crawl of the bundled web."""
+
+REPORT = {"series": "desktop.local.tcp.localweb", "seeds": 1, "harm": "none"}
+"""Of a quick report of it, but for its year."""
+
+
+class ComposeError(Exception):
+    """A command of docker compose failed."""
+
+
+UNREACHABLE = (OSError, HTTPException, ComposeError)
+"""How a stack of which parts are away answers."""
+
+
+def call(url: str, body: dict[str, Any] | None = None, *, token: str = "", method: str | None = None) -> Any:
+    """The JSON that `url` answers with; POST where there is a body, unless another method is asked for."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, method=method)
+    request.add_header("Content-Type", "application/json")
+    if token:
+        request.add_header("Authorization", f"Bearer {token}")
+    with urllib.request.urlopen(request, timeout=120) as answer:
+        return json.load(answer)
+
+
+def airflow(path: str, body: dict[str, Any] | None = None, *, method: str | None = None) -> Any:
+    """Airflow's answer to the one user there is."""
+    password = os.environ["AIRFLOW_ADMIN_PASSWORD"]
+    token = call(f"{AIRFLOW}/auth/token", {"username": "admin", "password": password})["access_token"]
+    return call(f"{AIRFLOW}/api/v2/{path}", body, token=token, method=method)
+
+
+def compose(*arguments: str, given: str = "") -> str:
+    """What `docker compose` prints, `given` on its standard input."""
+    call = ["docker", "compose", *arguments]
+    done = subprocess.run(call, input=given, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ComposeError(f"docker compose {' '.join(arguments)}: {done.stderr.strip()[-2000:]}")
+    return done.stdout
+
+
+def in_tasks(*command: str) -> str:
+    """What a command prints in the scheduler's container, as its tasks would be run."""
+    return compose("exec", "-T", "airflow-scheduler", "with-guard", *command)
+
+
+def ask(statement: str, *, month: str) -> list[list[str]]:
+    """Rows of the database of crawls; `:crawl` is the month's crawl of the bundled web."""
+    crawl = "(SELECT id FROM crawl WHERE month = :'month' AND kind = 'localweb')"
+    psql = ["psql", "-U", "postgres", "-d", "firstflight", "-qAtF ", "-v", f"month={month}"]
+    found = compose("exec", "-T", "postgres", *psql, given=statement.replace(":crawl", crawl))
+    return [line.split(" ") for line in found.splitlines()]
+
+
+class Run:
+    """One run of a DAG."""
+
+    def __init__(self, dag_id: str, parameters: dict[str, Any]) -> None:
+        """Start it."""
+        airflow(f"dags/{dag_id}", {"is_paused": False}, method="PATCH")
+        asked = {"logical_date": None, "conf": parameters}
+        self.dag_id = dag_id
+        self.id = airflow(f"dags/{dag_id}/dagRuns", asked)["dag_run_id"]
+        self.began = time.monotonic()
+
+    @property
+    def _path(self) -> str:
+        return f"dags/{self.dag_id}/dagRuns/{self.id}"
+
+    def state(self) -> str:
+        """Airflow's word for it."""
+        return str(airflow(self._path)["state"])
+
+    def tasks(self) -> list[dict[str, Any]]:
+        """Its tasks as they are."""
+        found: list[dict[str, Any]] = airflow(f"{self._path}/taskInstances")["task_instances"]
+        return found
+
+    def task(self, task_id: str) -> dict[str, Any]:
+        """One of them."""
+        return next(task for task in self.tasks() if task["task_id"] == task_id)
+
+    def log(self, task: dict[str, Any], attempt: int) -> str:
+        """What a try of a task said."""
+        where = f"taskInstances/{task['task_id']}/logs/{attempt}?map_index={task['map_index']}"
+        return json.dumps(airflow(f"{self._path}/{where}"))
+
+    def again(self, task_id: str) -> None:
+        """Clear a task and what comes after it, as an operator would."""
+        asked = {
+            "dry_run": False,
+            "dag_run_id": self.id,
+            "task_ids": [task_id],
+            "only_failed": False,
+            "include_downstream": True,
+        }
+        airflow(f"dags/{self.dag_id}/clearTaskInstances", asked)
+
+    def success(self) -> float:
+        """Wait for its end; its seconds. Ends this program, saying what its tasks came to, if that is no success."""
+        wait(lambda: self.state() in ("success", "failed"), f"the end of {self.dag_id}")
+        if self.state() == "success":
+            return time.monotonic() - self.began
+        for task in self.tasks():
+            print(f"{task['task_id']}: {task['state']}, try {task['try_number']}", file=sys.stderr)
+            if task["state"] == "failed":
+                print(self.log(task, task["try_number"])[-4000:], file=sys.stderr)
+        sys.exit(f"the run of {self.dag_id} failed")
+
+
+def wait(is_so: Callable[[], bool], what: str, within_s: float = WITHIN_S) -> None:
+    """Look until it is so; a stack that does not answer is looked at again. Ends this program if it takes too long."""
+    began = time.monotonic()
+    while time.monotonic() - began < within_s:
+        try:
+            if is_so():
+                return
+        except UNREACHABLE:
+            pass
+        time.sleep(1)
+    sys.exit(f"still waiting for {what} after {within_s:.0f} s")
