@@ -1,6 +1,7 @@
-"""Every week: checks all releases against their sums, and copies the database into the data folder.
+"""Every week: checks all releases against their sums and the database for what no constraint holds, and copies it.
 
-The copy outlives a mistake, not the disk: `scripts/backup` takes everything off the machine.
+The copy outlives a mistake, not the disk: `scripts/backup` takes everything off the machine. Partitions are none of its
+work: each crawl has its own, made when it is planned. Crawls leave the database only where `detach_after` says so.
 """
 
 from __future__ import annotations
@@ -8,7 +9,18 @@ from __future__ import annotations
 from airflow.sdk import DAG, Param
 from steps import DEFAULTS, firstflight
 
-VARIABLES = {"KEEP": "{{ params.keep }}"}
+VARIABLES = {"KEEP": "{{ params.keep }}", "DETACH_AFTER": "{{ params.detach_after or '' }}"}
+
+PARAMETERS = {
+    "keep": Param(4, type="integer", minimum=1, description="Copies of the database to keep."),
+    "detach_after": Param(
+        None,
+        type=["null", "integer"],
+        minimum=1,
+        description="Months after which a crawl's responses and connections are detached, if its release verifies. "
+        "Empty: never.",
+    ),
+}
 
 with DAG(
     dag_id="maintenance",
@@ -16,19 +28,32 @@ with DAG(
     schedule="0 2 * * 0",
     catchup=False,
     max_active_runs=1,
-    params={"keep": Param(4, type="integer", minimum=1, description="Copies of the database to keep.")},
+    params=PARAMETERS,
     default_args=DEFAULTS,
     tags=["firstflight"],
 ) as dag:
-    firstflight(
+    verify = firstflight(
         "verify",
         "release verify --all --offline",
         env=VARIABLES,
         doc="Reads every release whole: sums, counts, keys, distributions.",
     )
-    firstflight(
+    check = firstflight(
+        "check",
+        "database check",
+        env=VARIABLES,
+        doc="Looks for orphans, sites with two final visits, sums that do not add up, and seals that do not hold.",
+    )
+    backup = firstflight(
         "backup",
         'database backup --keep "$KEEP"',
         env=VARIABLES,
         doc="Copies the database of crawls, as pg_dump does, and removes the oldest copies.",
     )
+    detach = firstflight(
+        "detach",
+        'database detach ${DETACH_AFTER:+--older-than "$DETACH_AFTER"}',
+        env=VARIABLES,
+        doc="Says which released crawls the database still holds whole; detaches old ones where the parameter says so.",
+    )
+    [verify, check, backup] >> detach

@@ -17,7 +17,7 @@ COMMANDS = {
     "report": "build the annual report",
     "serve": "serve releases and reports",
     "metrics": "serve what Prometheus scrapes",
-    "database": "the database's URL, and the end of the embedded server",
+    "database": "the database: its URL, checks, copies, retention, and the end of the embedded server",
     "localweb": "play the bundled web on loopback",
     "doctor": "what this machine has and lacks",
 }

@@ -22,6 +22,7 @@ from schema.derived import DISTRIBUTION, MEASURES
 from schema.dictionary import dictionary
 from schema.freshness import LIFETIMES
 from schema.outcomes import OUTCOMES
+from schema.partitions import DETACHABLE, attached
 from schema.recognised import CONSENTS, WALLS
 from schema.releases import Manifest, Release, ReleaseError, broken_sums, read_release, releases, sha256
 from schema.tables import RELEASED, SCHEMA_VERSION, SiteList
@@ -61,6 +62,13 @@ def count_rows(engine: Engine, crawl_id: int) -> dict[str, int]:
     return counts
 
 
+def detached(engine: Engine, crawl_id: int) -> list[str]:
+    """Tables of which PostgreSQL no longer holds the crawl (schema/partitions.py)."""
+    with engine.connect() as connection:
+        there = attached(connection, crawl_id)
+    return [name for name in DETACHABLE if name not in there]
+
+
 def build(
     engine: Engine,
     crawl: str,
@@ -83,6 +91,10 @@ def build(
     name = name_of(row)
     if row.sealed_at is None:
         raise ReleaseError(f"{name} is still open: run `firstflight crawl seal --crawl {name}` first")
+    if lacking := detached(engine, row.id):
+        raise ReleaseError(
+            f"the observations of {name} are in its release alone: its partitions of {' and '.join(lacking)} are detached"
+        )
     with _writing(root), _scratch(root) as folder:
         chosen = version if version is not None else _newest(root, name)
         rows = _write_tables(engine, row.id, folder, progress)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from reports import distributions
 from reports.observations import table_of
-from reports.release import count_rows
+from reports.release import count_rows, detached
 from schema.arrow import arrow_schema
 from schema.coverage import COVERAGE_FLOOR
 from schema.crawls import CrawlNotFound, find_crawl
@@ -148,8 +148,12 @@ def _against_database(release: Release, engine: Engine) -> Check:
             crawl = find_crawl(connection, str(release.manifest.crawl))
     except CrawlNotFound as exc:
         return Check(name, holds=False, said=f"{exc}; --offline leaves this out")
-    rows = {table: count for table, count in release.manifest.rows.items() if table != "distribution"}
-    return Check(name, *_compared(count_rows(engine, crawl.id), rows, "in PostgreSQL", "in the manifest"))
+    gone = detached(engine, crawl.id)
+    rows = {
+        table: count for table, count in release.manifest.rows.items() if table not in {"distribution", *gone}
+    }
+    holds, said = _compared(count_rows(engine, crawl.id), rows, "in PostgreSQL", "in the manifest")
+    return Check(name, holds=holds, said=said + "".join(f", {table} detached" for table in gone))
 
 
 def _unique_keys() -> dict[str, str]:

@@ -5,6 +5,7 @@ A PostgreSQL server as an Engine whose errors are of one tree, each a line that 
   + DatabaseUnreachable   nothing answers there, or it went away in mid-work
   + DatabaseFull          the server has no room left
   + DatabaseRefused       it answers, but does not let us do this
+  + DatabaseBusy          something else holds what this needs
   + DatabaseNewer         it was upgraded by a newer firstflight (see migrations)
 
 SQLAlchemy's and psycopg's errors are translated here and nowhere else. What is left of them is a bug.
@@ -33,6 +34,9 @@ INSUFFICIENT_RESOURCES = "53"
 REFUSALS = ("28", "3D", "42501", "25006")
 """Authorization, no such database, privileges, a read-only server."""
 
+LOCKED = "55P03"
+"""A lock was not to be had within lock_timeout."""
+
 GONE = ("08", "57P")
 """Connection exceptions; shutdown, crash, start-up."""
 
@@ -51,6 +55,10 @@ class DatabaseFull(DatabaseError):
 
 class DatabaseRefused(DatabaseError):
     """The server does not let us: password, database, privileges."""
+
+
+class DatabaseBusy(DatabaseError):
+    """Others hold a lock on what this needs."""
 
 
 class DatabaseNewer(DatabaseError):
@@ -109,6 +117,10 @@ def translated(error: psycopg.Error, where: str) -> DatabaseError | None:
         return DatabaseFull(f"PostgreSQL has no room left ({said}): make room and run it again")
     if code.startswith(REFUSALS):
         return DatabaseRefused(f"PostgreSQL refuses ({said}): correct FIRSTFLIGHT_DATABASE_URL or the role")
+    if code == LOCKED:
+        return DatabaseBusy(
+            f"PostgreSQL is busy ({said}): run it again when nobody reads or writes what it needs"
+        )
     # Without a code the server said nothing: it cannot be reached, or the connection broke.
     gone = not code and isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
     if gone or code.startswith(GONE):

@@ -1,4 +1,7 @@
-"""The partitions of the observation tables: one of each table for each crawl."""
+"""The partitions of the observation tables: one of each table for each crawl, made when it is planned.
+
+So they are there before its first row, and none is made ahead for months that may never be crawled.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,12 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 PARTITION = re.compile(rf"^({'|'.join(table.__tablename__ for table in OBSERVATIONS)})_[0-9]+$")
+
+DETACHABLE = ("connection", "response")
+"""Tables of which a released crawl's partitions may be detached: the large ones. Visits stay, to be counted."""
+
+LOCK_TIMEOUT = "10s"
+"""For those who read: while a partition is waited for, all others of its table are."""
 
 
 def partition_name(table: str, crawl_id: int) -> str:
@@ -57,3 +66,26 @@ def seal_partitions(connection: Connection, crawl_id: int) -> None:
                 "FOR EACH STATEMENT EXECUTE FUNCTION refuse_sealed()"
             )
         )
+
+
+def attached(connection: Connection, crawl_id: int) -> dict[str, str]:
+    """The partitions of a crawl that are part of their tables, by table."""
+    found = connection.execute(
+        text(
+            "SELECT parent.relname, child.relname FROM pg_inherits "
+            "JOIN pg_class AS parent ON parent.oid = inhparent JOIN pg_class AS child ON child.oid = inhrelid "
+            "WHERE child.relname = ANY(:names) AND child.relnamespace = to_regnamespace(current_schema())::oid"
+        ),
+        {"names": [partition_name(table.__tablename__, crawl_id) for table in OBSERVATIONS]},
+    )
+    return {parent: child for parent, child in found}  # noqa: C416  # rows, not pairs, to mypy
+
+
+def detach_partitions(connection: Connection, crawl_id: int) -> list[str]:
+    """Take a crawl's large partitions out of their tables; they stay as tables of their own, and are named."""
+    connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
+    there = attached(connection, crawl_id)
+    found = [(table, there[table]) for table in DETACHABLE if table in there]
+    for table, partition in found:
+        connection.execute(text(f"ALTER TABLE {table} DETACH PARTITION {partition}"))
+    return [partition for _, partition in found]

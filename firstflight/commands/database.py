@@ -1,15 +1,19 @@
-"""`firstflight database`: where the database is, copies of it, and the end of the embedded one."""
+"""`firstflight database`: where the database is, what holds in it, copies of it, and the end of the embedded one."""
 
 from __future__ import annotations
 
+import datetime
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from firstflight.connect import database_url, embedded_folder
+from firstflight.connect import database, database_url, embedded_folder
 from firstflight.errors import one_line
-from schema import backup, embedded
+from firstflight.retention import RetentionError, detach, held, is_older
+from schema import backup, embedded, integrity
+from schema.crawls import CrawlNotFound, crawls, find_crawl, name_of
 from schema.database import DatabaseError
 
 if TYPE_CHECKING:
@@ -18,12 +22,14 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """The database: its URL, copies of it, and the end of the embedded server.
+    """The database: its URL, checks, copies, what releases hold better, and the end of the embedded server.
 
     \b
     Example:
       psql "$(firstflight database url)"
+      firstflight database check
       firstflight database backup
+      firstflight database detach --older-than 24
       firstflight database stop
     """
 
@@ -39,6 +45,76 @@ def url(settings: Settings) -> None:
     """
     with one_line(DatabaseError):
         click.echo(database_url(settings))
+
+
+@command.command("check")
+@click.option("--crawl", "name", help="Of one crawl alone: its name, or as much of it as is unique.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.pass_obj
+def check_(settings: Settings, *, name: str | None, as_json: bool) -> None:
+    """Check what no constraint holds: orphans, sites with two final visits, sums, seals. Exit code 1 if something is wrong.
+
+    \b
+    Example:
+      firstflight database check
+    """
+    with one_line(DatabaseError, CrawlNotFound), database(settings) as engine, engine.connect() as connection:
+        asked = crawls(connection) if name is None else [find_crawl(connection, name)]
+        found = {str(name_of(crawl)): list(integrity.check(connection, crawl)) for crawl in asked}
+    wrong = [(crawl, one) for crawl, findings in found.items() for one in findings if one.offenders]
+    if as_json:
+        click.echo(
+            json.dumps(
+                {crawl: {one.name: one.offenders for one in findings} for crawl, findings in found.items()},
+                indent=2,
+            )
+        )
+    for crawl, one in wrong:
+        click.echo(f"{crawl}: not so: {one.name} ({one.offenders:,} against it)", err=True)
+    if wrong:
+        raise click.ClickException(
+            f"{len(wrong)} of the checks failed: restore a copy, or find out what wrote that"
+        )
+    if not as_json:
+        click.echo(f"{sum(map(len, found.values()))} checks of {len(found)} crawls hold")
+
+
+@command.command("detach")
+@click.option("--crawl", "name", help="One crawl: its name, or as much of it as is unique.")
+@click.option(
+    "--older-than", "months", type=click.IntRange(0), help="Every crawl whose month is more than so many ago."
+)
+@click.pass_obj
+def detach_(settings: Settings, *, name: str | None, months: int | None) -> None:
+    """Take responses and connections of crawls out of their tables, each only where its release verifies.
+
+    Nothing is deleted: a partition becomes a table of its own, such as response_3, to be dropped after the next backup.
+    From then on the release is where they are. Without an option it says what there is to detach.
+
+    \b
+    Example:
+      firstflight database detach
+      firstflight database detach --older-than 24
+      firstflight database detach --crawl 2026-11
+    """
+    if name is not None and months is not None:
+        raise click.UsageError("name one crawl, or say how old they must be")
+    with one_line(DatabaseError, CrawlNotFound, RetentionError), database(settings) as engine:
+        with engine.connect() as connection:
+            there = held(connection)
+        if name is None and months is None:
+            for one in there:
+                click.echo(f"{one.crawl}: {one.bytes / 1e6:,.1f} MB of responses and connections")
+            return
+        today = f"{datetime.datetime.now(datetime.UTC):%Y-%m}"
+        old = [
+            one.crawl
+            for one in there
+            if months is not None and is_older(one.crawl, months=months, month=today)
+        ]
+        for crawl in old if name is None else [name]:
+            partitions = detach(engine, settings.releases, crawl)
+            click.echo(f"{crawl}: detached {', '.join(partitions) or 'nothing: they were'}")
 
 
 @command.command("backup")

@@ -124,7 +124,7 @@ def test_they_name_their_steps_in_order(loaded: dict[str, Any]) -> None:
             "merge": ["report"],
             "report": [],
         },
-        "maintenance": {"verify": [], "backup": []},
+        "maintenance": {"verify": ["detach"], "check": ["detach"], "backup": ["detach"], "detach": []},
     }
 
 

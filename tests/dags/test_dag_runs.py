@@ -26,7 +26,7 @@ def run(name, parameters):
 run("monthly_crawl", json.loads(sys.argv[2]))
 os.environ["FIRSTFLIGHT_BIN"] = sys.argv[3]
 run("annual_report", {"year": 2026, "seeds": 2, "pages": 5, "chunks": 3})
-run("maintenance", {})
+run("maintenance", {"detach_after": 24})
 """
 
 CRAWL = "2026-11.desktop.local.tcp.web"
@@ -93,7 +93,7 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
     assert release.manifest.rows["site"] == 4
     assert release.manifest.rows["visit"] >= 4
     assert release.manifest.rows["response"] > 40
-    *report, one, other = called.read_text().splitlines()
+    *report, one, other, third, last = called.read_text().splitlines()
     replay = f"--crawl {CRAWL} --seeds 2 --harm core --pages 5"
     assert [*report[:3], *sorted(report[3:6]), *report[6:]] == [
         "report ready --year 2026 --series desktop.local.tcp.web",
@@ -103,4 +103,9 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
         f"replay merge {replay} --chunks 3",
         f"report build --year 2026 --crawl {CRAWL}",
     ]
-    assert sorted([one, other]) == ["database backup --keep 4", "release verify --all --offline"]
+    assert sorted([one, other, third]) == [
+        "database backup --keep 4",
+        "database check",
+        "release verify --all --offline",
+    ]
+    assert last == "database detach --older-than 24"

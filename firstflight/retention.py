@@ -1,0 +1,88 @@
+"""Which crawls PostgreSQL need no longer hold whole, because their releases do; detaching those that are asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+
+from reports.verify import verify
+from schema.crawls import crawls, find_crawl, name_of
+from schema.partitions import DETACHABLE, attached, detach_partitions
+from schema.releases import ReleaseError, find_release
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Connection, Engine
+
+    from schema.tables import Crawl
+
+
+class RetentionError(Exception):
+    """A crawl must stay in PostgreSQL; the message says why."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Held:
+    """A sealed crawl whose large partitions are attached."""
+
+    crawl: str
+    bytes: int
+    """That those take on the server's disk, with their indexes."""
+
+
+def held(connection: Connection) -> list[Held]:
+    """All of them, by name."""
+    found = []
+    for crawl in crawls(connection):
+        partitions = [name for table, name in attached(connection, crawl.id).items() if table in DETACHABLE]
+        if crawl.sealed_at is not None and partitions:
+            size = connection.scalar(
+                text(
+                    "SELECT sum(pg_total_relation_size(to_regclass(name))) FROM unnest(CAST(:names AS text[])) AS name"
+                ),
+                {"names": partitions},
+            )
+            found.append(Held(crawl=str(name_of(crawl)), bytes=int(size or 0)))
+    return found
+
+
+def is_older(crawl: str, *, months: int, month: str) -> bool:
+    """Whether the crawl's month lies more than so many months before `month`.
+
+    >>> [is_older(crawl, months=2, month="2027-01") for crawl in ("2026-10.a.b.c.d", "2026-11.a.b.c.d")]
+    [True, False]
+    """
+
+    def counted(name: str) -> int:
+        return 12 * int(name[:4]) + int(name[5:7])
+
+    return counted(month) - counted(crawl) > months
+
+
+def detach(engine: Engine, releases: Path, name: str) -> list[str]:
+    """Detach a crawl's large partitions, and name them; none if they were. RetentionError unless its release verifies."""
+    with engine.connect() as connection:
+        crawl = find_crawl(connection, name)
+        there = attached(connection, crawl.id)
+    if not any(table in there for table in DETACHABLE):
+        return []
+    _check(engine, releases, crawl)
+    with engine.begin() as connection:
+        return detach_partitions(connection, crawl.id)
+
+
+def _check(engine: Engine, releases: Path, crawl: Crawl) -> None:
+    name = str(name_of(crawl))
+    if crawl.sealed_at is None:
+        raise RetentionError(f"{name} is still open: nothing is detached")
+    try:
+        release = find_release(releases, name)
+    except ReleaseError as exc:
+        raise RetentionError(f"nothing is detached: {exc}") from exc
+    failed = [check for check in verify(release, engine) if not check.holds]
+    if failed:
+        said = "; ".join(f"{check.name}: {check.said}" for check in failed)
+        raise RetentionError(f"the release of {name} does not verify, nothing is detached: {said}")
