@@ -38,7 +38,7 @@ COUNTS: dict[str, tuple[str, Callable[[Status], float | None]]] = {
         "Over the 15 minutes before the last visit ended.",
         lambda one: one.visits_per_hour,
     ),
-    "responses": ("Responses written.", lambda one: one.responses),
+    "responses": ("Responses written; about, where they are many.", lambda one: one.responses),
     "received_bytes": ("Bytes that the visits received.", lambda one: one.received_bytes),
     "coverage_min": ("Least share of a visit's bytes that is accounted for.", lambda one: one.coverage_min),
     "coverage_median": (
@@ -105,20 +105,28 @@ class Replays(Collector):
         self._folder = folder
 
     def collect(self) -> Iterable[Metric]:
-        """Cells by state, and how much faster than real time they were."""
+        """Cells by state, how many a guest did in a second, and how much faster than real time they were."""
         cells = GaugeMetricFamily("firstflight_replay_cells", "Cells by state.", labels=["crawl", "state"])
         speed = GaugeMetricFamily(
+            "firstflight_replay_cells_per_guest_second",
+            "Cells that a guest, which has a core, did in a second, its boot included.",
+            labels=["crawl"],
+        )
+        times = GaugeMetricFamily(
             "firstflight_replay_times_real_time", "Seconds of page loads a second.", labels=["crawl"]
         )
         for path in sorted(self._folder.glob("*/replay.json")):
             try:
                 facts = json.loads(path.read_text(encoding="utf-8"))
                 counts = {state: int(number) for state, number in facts["cells"].items()}
-                times = float(facts["virtual_s"]) / float(facts["wall_s"])
+                a_second = counts["done"] / sum(float(guest["wall_s"]) for guest in facts["guests"])
+                faster = float(facts["virtual_s"]) / float(facts["wall_s"])
             except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError):
                 continue  # `firstflight report build` says what is wrong with it
             for state, number in counts.items():
                 cells.add_metric([path.parent.name, state], number)
-            speed.add_metric([path.parent.name], times)
+            speed.add_metric([path.parent.name], a_second)
+            times.add_metric([path.parent.name], faster)
         yield cells
         yield speed
+        yield times

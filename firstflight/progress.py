@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import functools
 import time
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from schema.database import DatabaseError
 from schema.progress import Progress, write_progress
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
     from sqlalchemy import Engine
@@ -29,7 +30,7 @@ AT_MOST = 0.05
 @contextlib.asynccontextmanager
 async def told(engine: Engine, crawl: Crawl, folder: Path) -> AsyncIterator[None]:
     """Tell at the beginning, now and then, and at the end. Telling that fails is no reason to stop a crawl."""
-    telling = asyncio.create_task(_tell_again_and_again(engine, crawl, folder))
+    telling = asyncio.create_task(again_and_again(functools.partial(_tell, engine, crawl, folder)))
     try:
         yield
     finally:
@@ -38,11 +39,17 @@ async def told(engine: Engine, crawl: Crawl, folder: Path) -> AsyncIterator[None
         await asyncio.to_thread(_tell, engine, crawl, folder)
 
 
-async def _tell_again_and_again(engine: Engine, crawl: Crawl, folder: Path) -> None:
+async def again_and_again(
+    tell: Callable[[], None],
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """Until cancelled."""
     while True:
-        began = time.monotonic()
-        await asyncio.to_thread(_tell, engine, crawl, folder)
-        await asyncio.sleep(max(EVERY_S, (time.monotonic() - began) / AT_MOST))
+        began = clock()
+        await asyncio.to_thread(tell)
+        await sleep(max(EVERY_S, (clock() - began) / AT_MOST))
 
 
 def _tell(engine: Engine, crawl: Crawl, folder: Path) -> None:

@@ -32,7 +32,7 @@ def status_lines(name: str, counted: Status) -> list[str]:
         f"  claimed    {counted.claimed} now, {counted.expired} expired, {counted.postponed} sites wait as they asked",
         f"  visits     {counted.visits:,}, {known(counted.visits_per_hour, ',.0f')} an hour of late; "
         f"{counted.repeat_loads:,} repeat loads, {counted.inner_pages:,} inner pages, {counted.unfiltered:,} unguarded",
-        f"  responses  {counted.responses:,}, {counted.received_bytes:,} bytes received",
+        f"  responses  {'' if counted.responses_exact else 'about '}{known(counted.responses, ',')}, {counted.received_bytes:,} bytes received",
         f"  coverage   min {known(counted.coverage_min, '.4f')}, median {known(counted.coverage_median, '.4f')}, "
         f"{counted.uncovered:,} visits under {COVERAGE_FLOOR:g}; log lines lost {known(counted.log_lines_lost, ',')}",
     ]

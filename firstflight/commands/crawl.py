@@ -295,8 +295,13 @@ def show_tally(name: str, tally: Tally, *, as_json: bool) -> None:
     metavar="SECONDS",
     help="Show it again every so often, until all sites are done.",
 )
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Count all responses, for minutes where they are many, rather than estimate them.",
+)
 @click.pass_obj
-def status_(settings: Settings, *, name: str, as_json: bool, every_s: float | None) -> None:
+def status_(settings: Settings, *, name: str, as_json: bool, every_s: float | None, exact: bool) -> None:
     """How far a crawl is.
 
     \b
@@ -305,14 +310,14 @@ def status_(settings: Settings, *, name: str, as_json: bool, every_s: float | No
       firstflight crawl status --crawl 2026-11 --watch 5
     """
     if every_s is not None:
-        if as_json:
-            raise click.UsageError("--watch is for people: ask again and again for --json")
+        if as_json or exact:
+            raise click.UsageError("--watch is for people: ask again and again for --json or --exact")
         with one_line(*EXPECTED), database(settings) as engine:
             watch(engine, name, every_s=every_s)
         return
     with one_line(*EXPECTED), database(settings) as engine, engine.connect() as connection:
         crawl = find_crawl(connection, name)
-        counted = status.status(connection, crawl)
+        counted = status.status(connection, crawl, exact=exact)
     show(
         {"crawl": str(name_of(crawl)), **dataclasses.asdict(counted)},
         as_json=as_json,
