@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawler.netlog import Event
 
 RESPONSE_HEADERS = frozenset({"content-type", "content-encoding", "location", "retry-after"}) | walls.HEADERS
-REQUEST_HEADERS = frozenset({"sec-fetch-dest", "referer", "access-control-request-method"})
+REQUEST_HEADERS = frozenset({"sec-fetch-dest", "referer", "access-control-request-method", "content-length"})
 
 URL_LIMIT = 65_536
 """Longest URL that is kept, in characters."""

@@ -45,6 +45,8 @@ DESTINATIONS = {
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
+_LENGTH = re.compile("[0-9]{1,15}")
+
 CLIENTS = frozenset({"document", "iframe", "worker", "style", "other"})
 """Values of resource_type whose URL can stand in a Referer, or may."""
 
@@ -237,7 +239,13 @@ class _Responses:
             "first_byte_us": times.us(exchange.first_byte_ms),
             "last_byte_us": times.us(exchange.last_byte_ms),
             **_freshness(exchange),
+            "request_body_bytes": _length(exchange.request_headers.get("content-length", "")),
         }
+
+
+def _length(text: str) -> int | None:
+    """Of a body, as a header states it; None where that is no number of bytes that there can be."""
+    return int(text) if _LENGTH.fullmatch(text) else None
 
 
 def _freshness(exchange: Exchange) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised by every migration of an observation table; each release carries it."""
 
 NAMING = {
@@ -415,6 +415,10 @@ class Response(Base):
     )
     has_validator: Mapped[bool | None] = mapped_column(
         comment="whether a cache can ask if it has changed: ETag, or a Last-Modified that is a date; null as no_store"
+    )
+    request_body_bytes: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="bytes of the request's body, as its Content-Length says; null where it says none, and before schema version 4",
     )
 
 

@@ -82,6 +82,7 @@ class Fold:
         found = Exchange(
             url=params["request"]["url"],
             method=params["request"]["method"],
+            request_body_bytes=sent_bytes(params["request"]),
             resource_type=kind,
             initiator=stack_url(params.get("initiator") or {}),
             referer=headers.get("referer") or params.get("documentURL"),
@@ -141,6 +142,11 @@ def times(timing: dict[str, float]) -> Times:
         opened=at("connectStart"),
         connected=at("sslStart", "connectEnd"),
     )
+
+
+def sent_bytes(request: Event) -> int | None:
+    """The request's body, where the log holds it."""
+    return len(request["postData"].encode("utf-8", "replace")) if "postData" in request else None
 
 
 def microseconds(seconds: float | None) -> int | None:

@@ -34,6 +34,7 @@ class Exchange:
     mime_type: str = ""
     resource_type: str = ""
     """The browser's own word for what asked, lower case; empty where the recorder does not say."""
+    request_body_bytes: int | None = None
     body_bytes: int | None = None
     header_bytes: int | None = None
     """Of the response on the wire; None where the recording has no size of its own for it."""

@@ -43,6 +43,7 @@ def exchange(entry: Entry) -> Exchange:
         protocol=protocol_name(entry.get("_protocol") or response.get("httpVersion")),
         initiator=initiator(entry),
         referer=header(request, "referer"),
+        request_body_bytes=sent_bytes(request),
         location=urljoin(request["url"], location) if location else None,
         started_s=started(entry),
         is_cached=bool(entry.get("_fromCache")) or entry.get("_cached") == 1,
@@ -70,6 +71,13 @@ def body_bytes(response: dict[str, Any], found: Exchange) -> int | None:
     if "_transferSize" in response and response.get("headersSize") == -1 and size:
         return without_header(size, response, found)
     return size
+
+
+def sent_bytes(request: dict[str, Any]) -> int | None:
+    """The request's body, by its header, else as the producer has it; None where neither says."""
+    stated = header(request, "content-length") or ""
+    size: int | None = int(stated) if stated.isdecimal() else request.get("bodySize")
+    return None if size is None or size < 0 else size
 
 
 def without_header(total: int, response: dict[str, Any], found: Exchange) -> int:

@@ -56,7 +56,9 @@ class Cell:
         rivals = self.conditions.competition.flows if self.conditions.competition else 0
         sharing = (1 + rivals) / (1 - self.background_load)
         thought = sum(one.think_us or 0 for one in self.recipe.objects) if self.conditions.think else 0
-        return 60 + thought / 1e6 + 10 * 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
+        down_s = 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
+        up_s = 8 * sum(one.request_bytes for one in self.recipe.objects) / self.profile.up_bps
+        return 60 + thought / 1e6 + 10 * (down_s + up_s)
 
     @property
     def background_load(self) -> float:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 Row: TypeAlias = "Mapping[str, Any]"
 
 REQUEST_BYTES = 450
-"""Of every request: the releases do not hold request headers; Chromium's have 400 to 500 bytes."""
+"""Of every request without its body: the releases do not hold request headers; Chromium's have 400 to 500 bytes."""
+
+MOST_BODY_BYTES = 4 * 1024 * 1024
+"""Of a request's body that is replayed: the player hands a request to TCP at once."""
 
 RECORD_BYTES = 16_384
 """Plaintext that a TLS record holds at most (RFC 8446 §5.1)."""
@@ -54,6 +57,8 @@ class Object:
     response_bytes: int
     """TCP payload: wire_bytes and what TLS's records add."""
     is_document: bool
+    request_bytes: int = REQUEST_BYTES
+    """TCP payload that asks for it."""
     think_us: int | None = None
     """What its server took to begin it; None where nobody knows, and then it begins at once."""
     fresh_s: int | None = None
@@ -86,7 +91,7 @@ class Recipe:
             for origin in self.origins
         ]
         lines += [
-            f"object {one.origin} {one.parent} {REQUEST_BYTES} {one.response_bytes} "
+            f"object {one.origin} {one.parent} {one.request_bytes} {one.response_bytes} "
             f"{int(one.is_document)} {one.think_us or 0}"
             for one in self.objects
         ]
@@ -151,6 +156,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
                 parent=indexes.get(parents[row["id"]], -1),
                 response_bytes=payload(row["wire_bytes"], tls=keys[row["id"]][3]),
                 is_document=row["id"] == document,
+                request_bytes=request_bytes(row, tls=keys[row["id"]][3]),
                 think_us=thinking[row["id"]],
                 fresh_s=fresh_s(row),
                 can_be_confirmed=can_be_confirmed(row),
@@ -202,6 +208,12 @@ def payload(wire_bytes: int, *, tls: bool) -> int:
     (16385, 16429)
     """
     return wire_bytes + (-(-wire_bytes // RECORD_BYTES) * RECORD_OVERHEAD_BYTES if tls else 0)
+
+
+def request_bytes(row: Row, *, tls: bool) -> int:
+    """TCP payload of a request; what nobody knows of its body is none."""
+    body: int = min(row.get("request_body_bytes") or 0, MOST_BODY_BYTES)
+    return REQUEST_BYTES + payload(body, tls=tls)
 
 
 def find_parents(responses: Sequence[Row], kept: set[int], document: int) -> dict[int, int | None]:

@@ -132,6 +132,7 @@ def response_rows(kept: Sequence[Exchange], connections: Sequence[int]) -> list[
             "method": one.method,
             "status": one.status,
             **dataclasses.asdict(freshness.read(one.status, one.headers)),
+            "request_body_bytes": one.request_body_bytes,
         }
         for index, (one, connection, (above, how)) in enumerate(
             zip(kept, connections, find_parents(kept), strict=True)

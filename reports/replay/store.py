@@ -137,6 +137,7 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "bottleneck": "token bucket of one packet (1,540 bytes) over a byte FIFO that drops its tail",
         "h1_connections_per_host": 6,
         "request_bytes": recipe_rules.REQUEST_BYTES,
+        "request_bodies": f"as recorded, {recipe_rules.MOST_BODY_BYTES} bytes at most, from a client's window of 10",
         "tls": "the bytes of the server's flight and one round trip; no cryptography",
         "tls_record_overhead_bytes": recipe_rules.RECORD_OVERHEAD_BYTES,
         "think_time": "where recorded: from request to first byte, less the quickest TCP handshake with that address",

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = "Mapping[str, Any]"
 
+FLIGHT_BYTES = 14_000
+"""Of a request's body, what leaves in one flight with its header: ten segments."""
+
 TCP = ("http/1.1", "h2")
 """Protocols whose connections tell a round trip: QUIC's handshake is its cryptography's too."""
 
@@ -19,8 +22,9 @@ def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[in
 
     The round trip is the quickest TCP handshake of the visit with that address. Unknown (None) is what has no
     connection or lacks a time, its own or a handshake's, what came over QUIC, and what began on an H2 connection
-    while another response was arriving there: it may have been ready and awaited its turn. What waited behind others
-    in the network or for the crawler's processor, and a request's body on its way, count as thinking: nobody can tell.
+    while another response was arriving there: it may have been ready and awaited its turn. Neither is it known where
+    the request took more than a flight. What waited behind others in the network or for the crawler's processor counts as
+    thinking: nobody can tell.
     """
     trips: dict[str, int] = {}
     for one in connections:
@@ -42,6 +46,8 @@ def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[in
         ):
             return None
         if row["request_sent_us"] is None or row["first_byte_us"] is None:
+            return None
+        if (row.get("request_body_bytes") or 0) > FLIGHT_BYTES:
             return None
         if connection["protocol"] == "h2" and any(
             arriving(other, at_us=row["first_byte_us"]) for other in neighbours[row["connection_id"]]

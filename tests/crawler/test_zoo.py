@@ -102,6 +102,12 @@ def test_what_a_cache_may_do_is_what_the_header_said(visits: list[Visited]) -> N
     assert found == {name: columns for name, (_, columns) in HELD.items()}
 
 
+def test_a_requests_body_has_its_length_and_other_requests_have_none(visits: list[Visited]) -> None:
+    (bodies,) = (one for one in visits if one.page.host == "bodies.test")
+    found = {bodies.case_of(row): row["request_body_bytes"] for row in bodies.received.values()}
+    assert {case: length for case, length in found.items() if length is not None} == {"upload": 40_000}
+
+
 def test_times_are_the_servers_where_nothing_queues(visits: list[Visited]) -> None:
     (calm,) = (one for one in visits if one.page.host == "calm.test")
     delays = [

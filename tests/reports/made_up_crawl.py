@@ -226,6 +226,7 @@ class MadeUp:
                 "request_sent_us": None if sent_ms is None else round(sent_ms * 1000),
                 "first_byte_us": first_us,
                 "last_byte_us": first_us if last_ms is None else round(last_ms * 1000),
+                "request_body_bytes": None,
                 **(dict.fromkeys(freshness.COLUMNS) if connection is None or wire_bytes is None else FRESH),
             }
         )

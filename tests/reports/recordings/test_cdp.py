@@ -91,6 +91,12 @@ def test_the_body_is_told_by_the_best_evidence(headers: dict[str, str], header_b
     assert only(asked("1", URL), *events).body_bytes == body
 
 
+def test_a_requests_body_is_known_where_the_log_holds_it() -> None:
+    posted = {"url": "https://a.example/", "method": "POST", "headers": {}, "hasPostData": True}
+    for request, known in ((posted, None), ({**posted, "postData": "\xe9"}, 2)):
+        assert only(asked("1", "", request=request)).request_body_bytes == known
+
+
 def test_a_redirect_is_split_into_two() -> None:
     redirect = {
         "status": 302,

@@ -30,6 +30,18 @@ def entry(url: str, second: int = 0, **other: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize(
+    ("asking", "body", "known"),
+    [({"Content-Length": "300"}, 0, 300), ({}, 300, 300), ({}, 0, 0), ({}, -1, None), ({}, None, None)],
+)
+def test_a_requests_body_is_told_by_its_header_else_by_its_size(
+    asking: dict[str, str], body: int | None, known: int | None
+) -> None:
+    one = entry("https://a.example/", method="POST", asking=asking)
+    one["request"] |= {} if body is None else {"bodySize": body}
+    assert har.read(log(one))[0].request_body_bytes == known
+
+
 def log(*entries: dict[str, Any], creator: str = "by hand") -> dict[str, Any]:
     return {"creator": {"name": creator, "version": "1"}, "entries": list(entries)}
 

@@ -36,6 +36,9 @@ SHALLOW = Profile(
 TIGHT = dataclasses.replace(SHALLOW, id="tight", queue_bytes=20 * 1514)
 DEEP = dataclasses.replace(SHALLOW, id="deep", queue_bytes=4_000_000)
 CROWDED = dataclasses.replace(DEEP, id="crowded")
+WIDE = dataclasses.replace(DEEP, id="wide", down_bps=1_000_000_000, up_bps=1_000_000_000)
+POSTED = (1, 10, 11, 30, 31, 70, 71)
+"""Segments: what one, two and three flights hold from a window of 10, and one more."""
 NARROW = dataclasses.replace(TIGHT, id="narrow")
 
 PLAIN = Conditions()
@@ -82,6 +85,20 @@ def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
     return Recipe(page=f"{visit_id}.test", visit_id=visit_id, origins=(origin,), objects=objects, left_out=0)
 
 
+def posting(segments: int) -> Recipe:
+    """A request of so many segments, and an answer in one."""
+    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
+    one = Object(
+        response_id=1,
+        origin=0,
+        parent=-1,
+        request_bytes=segments * SEGMENT_BYTES,
+        response_bytes=1_000,
+        is_document=True,
+    )
+    return Recipe(page="a.test", visit_id=10_000 + segments, origins=(origin,), objects=(one,), left_out=0)
+
+
 def by_arm(rows: list[dict[str, Any]]) -> Rows:
     assert [row["reason"] for row in rows if row["state"] != "done"] == []
     arms = {tuple(arm.columns().values()): arm for arm in (*ARMS, BUSY, BUSY_BBR, BURSTING, BURSTING_PACED)}
@@ -107,6 +124,7 @@ def found(lab: Lab) -> list[dict[str, Any]]:
     chain = page(4, list(range(-1, LINKS - 1)))
     asked += plan([chain], [CROWDED], windows=(10,), seeds=1, conditions=[BUSY, BUSY_BBR])
     asked += plan([chain], [NARROW], windows=(10,), seeds=1, conditions=[BURSTING, BURSTING_PACED])
+    asked += plan([posting(size) for size in POSTED], [WIDE], windows=(3, 45), seeds=1, conditions=[PLAIN])
     lossy = plan([recipe(SEGMENTS)], [DEEP], windows=(IW,), seeds=3, conditions=[LOSSY, BURSTY])
     burst = plan([recipe(IW)], [TIGHT], windows=(IW,), seeds=1, conditions=[PLAIN, PACED])
     return replay(lab, [*large, *burst, *lossy, *asked], guests=1).rows
@@ -205,6 +223,16 @@ def test_servers_think_one_after_another_along_a_chain_and_at_once_beside_each_o
     longer = asked[THINKING]["page_ms"] - asked[PLAIN]["page_ms"]
     assert longer == pytest.approx(thoughts * THINK_MS, rel=0.02)
     assert asked[THINKING]["document_ms"] == asked[PLAIN]["document_ms"]
+
+
+def test_a_request_leaves_in_the_clients_own_window_whatever_the_servers_is(
+    found: list[dict[str, Any]],
+) -> None:
+    posted = sorted((row for row in found if row["profile"] == WIDE.id), key=lambda row: row["visit_id"])
+    for window in (3, 45):
+        took = [row["page_ms"] for row in posted if row["iw"] == window]
+        flights = [round((one - took[0]) * 1000 / WIDE.rtt_us, 1) for one in took]
+        assert flights == [0, 0, 1, 1, 2, 2, 3]
 
 
 def test_the_kernels_congestion_controls_are_known_by_name() -> None:

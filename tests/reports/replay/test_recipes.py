@@ -9,7 +9,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from reports.replay.errors import RecipeError
-from reports.replay.recipes import Object, Origin, find_parents, payload, read_recipes
+from reports.replay.recipes import (
+    MOST_BODY_BYTES,
+    REQUEST_BYTES,
+    Object,
+    Origin,
+    find_parents,
+    payload,
+    read_recipes,
+)
 from reports.replay.warm import NOT_MODIFIED_BYTES, REVISIT_S, warmed
 from schema.arrow import arrow_schema
 from schema.releases import CrawlName, Manifest, Release
@@ -135,6 +143,22 @@ def test_what_a_server_took_to_answer_is_kept_as_far_as_it_was_recorded(release:
         "object 0 -1 450 1000 1 40000",
         "object 0 0 450 1000 0 0",
     ]
+
+
+def test_what_a_request_carries_goes_up_with_it(release: WriteRelease) -> None:
+    secure = connection(1, protocol="h2", tls_version="TLS 1.3", tls_handshake_bytes=3000)
+    clear = connection(2)
+    responses = [
+        response(1),
+        response(2, request_body_bytes=0),
+        response(3, request_body_bytes=40_000),
+        response(4, 1_000, 2, request_body_bytes=40_000),
+        response(5, 1_000, 2, request_body_bytes=2**60),
+    ]
+    (recipe,) = read_recipes(release([visit()], [secure, clear], responses))
+    carried = [one.request_bytes - REQUEST_BYTES for one in recipe.objects]
+    assert carried == [0, 0, 40_000 + 3 * 22, 40_000, MOST_BODY_BYTES]
+    assert recipe.to_text().splitlines()[-2] == "object 1 0 40450 1000 0 0"
 
 
 SAID: Row = {"method": "GET", "status": 200, "no_store": False, "no_cache": False, "has_validator": False}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reports.replay.think import think_times
+from reports.replay.think import FLIGHT_BYTES, think_times
 
 Row = dict[str, Any]
 
@@ -87,6 +87,18 @@ def test_what_arrives_on_another_connection_says_nothing() -> None:
     two = (connection(1, protocol="h2"), connection(2, protocol="h2"))
     asked = (response(1, 30_000, 100_000, 200_000), response(2, 40_000, 160_000, connection_id=2))
     assert think_of(*asked, connections=two) == [40_000, 90_000]
+
+
+def test_a_request_of_more_than_a_flight_tells_nothing() -> None:
+    asked = [
+        {**response(number, 30_000, 160_000, connection_id=number), "request_body_bytes": size}
+        for number, size in enumerate((None, FLIGHT_BYTES, FLIGHT_BYTES + 1), start=1)
+    ]
+    assert think_of(*asked, connections=tuple(map(connection, (1, 2, 3)))) == [
+        100_000,
+        100_000,
+        None,
+    ]
 
 
 def test_quic_tells_no_round_trip() -> None:
