@@ -10,7 +10,9 @@ from sqlalchemy import Engine, text
 
 from reports.facts import crawl_facts
 from reports.release import build
+from reports.replay.errors import RecipeError
 from reports.replay.recipes import read_recipes
+from reports.replay.warm import warmed
 from reports.verify import Check, verify
 from schema.releases import Release, read_release, sha256
 from schema.tables import SCHEMA_VERSION
@@ -211,6 +213,9 @@ def test_a_release_of_schema_version_1_is_still_sound_and_read_by_name(tmp_path:
     assert failed(release) == {}
     assert "page_kind" not in pq.read_schema(release.file("visit")).names
     assert crawl_facts(release)["outcomes"] == {"ok": 6}
-    assert len(read_recipes(release)) == 6
+    recipes = read_recipes(release)
+    assert len(recipes) == 6
+    with pytest.raises(RecipeError, match="from schema version 3 on"):
+        warmed(recipes[0])
     forged = forge(release, "visit", "FROM visit WHERE id <> 1")
     assert "every site's final visit exists" in failed(forged)

@@ -47,6 +47,7 @@ def fresh(headers: dict[str, str], *, method: str = "GET", status: int = 200) ->
         ({"cache-control": f"max-age={'9' * 20}"}, LONGEST_S),
         ({"cache-control": f"max-age={'9' * 9000}"}, LONGEST_S),
         ({"cache-control": f"max-age={'0' * 9000}7"}, 7),
+        ({"cache-control": "x!max-age=600"}, 0),
         ({"cache-control": "s-maxage=600"}, 0),  # of shared caches
         ({"cache-control": "s-maxage=600, max-age=60"}, 60),
         ({"cache-control": "no-store, max-age=600"}, 0),
@@ -61,7 +62,9 @@ def fresh(headers: dict[str, str], *, method: str = "GET", status: int = 200) ->
         ({"date": NOON, "expires": "Sun Nov  1 13:00:00 2026"}, 3600),
         ({"date": NOON, "expires": ONE.lower()}, 3600),
         ({"date": NOON, "expires": ONE.replace("GMT", "EST")}, 0),
+        ({"date": NOON, "expires": ONE.replace("GMT", "UTC")}, 0),
         ({"date": NOON, "expires": ONE.replace("01 Nov", "31 Nov")}, 0),
+        ({"date": NOON, "expires": ONE.replace(" ", " " * 99_999, 1) + "x"}, 0),
         ({"date": NOON, "expires": ONE.replace("2026", "9" * 5000)}, 0),
         ({"date": NOON, "expires": f"{ONE}, {NOON}"}, 0),
         ({"date": "Mon, 01 Jan 0001 00:00:00 GMT", "expires": ONE.replace("2026", "9999")}, LONGEST_S),
