@@ -96,7 +96,7 @@ def guest_kernel(settings: Settings) -> Finding:
 def guest_memory(_: Settings) -> Finding:
     """The guest maps its memory from a temporary folder, which must not be mounted noexec."""
     from reports.replay.errors import ReplayError
-    from reports.replay.lab.machine import guest_folder
+    from reports.replay.lab.scratch import guest_folder
 
     try:
         return Finding("guest's memory", "ok", str(guest_folder()))

@@ -179,7 +179,7 @@ def run_chunk(lab: Lab, asked: Asked, chunk: Chunk, *, guests: int | None) -> No
     done = sum(row["state"] == "done" for row in result.rows)
     if cells and not done:
         raise ReplayError(f"no load of chunk {chunk} was done: {result.rows[0]['reason']}")
-    write_chunk(folder, result, asked.plan, responses=asked.responses)
+    write_chunk(folder, result, asked.plan)
     click.echo(f"chunk {chunk}: {done:,} of {len(cells):,} loads done in {result.wall_s:.1f} s: {folder}")
 
 
@@ -253,7 +253,7 @@ def merge(
     """
     with one_line(*EXPECTED):
         asked = asked_for(settings, **options)
-        facts = merge_chunks(asked.folder, chunks, asked.plan, asked.facts, responses=asked.responses)
+        facts = merge_chunks(asked.folder, chunks, asked.plan, asked.facts)
     tell(facts, asked.folder, as_json=as_json)
 
 

@@ -136,7 +136,7 @@ class Asked:
     @property
     def plan(self) -> dict[str, Any]:
         """What all its chunks have in common."""
-        return plan_of(self.facts, self.cells)
+        return plan_of(self.facts, self.cells, responses=self.responses)
 
 
 def asked_for(

@@ -83,10 +83,10 @@ def how_many(loads: int, *, minutes: float, at_least: int = 1) -> int:
     return found
 
 
-def plan_of(facts: Mapping[str, Any], cells: Sequence[Cell]) -> dict[str, Any]:
+def plan_of(facts: Mapping[str, Any], cells: Sequence[Cell], *, responses: bool) -> dict[str, Any]:
     """What the chunks of one replay have in common, as JSON gives it back."""
     ids = hashlib.sha256("\n".join(cell.id for cell in cells).encode()).hexdigest()
-    common: dict[str, Any] = json.loads(json.dumps({**facts, "cells_planned": ids}))
+    common: dict[str, Any] = json.loads(json.dumps({**facts, "cells_planned": ids, "responses": responses}))
     return common
 
 
@@ -96,18 +96,16 @@ def is_done(folder: Path, plan: Mapping[str, Any]) -> bool:
     return facts is not None and facts["plan"] == plan
 
 
-def write_chunk(folder: Path, result: Result, plan: Mapping[str, Any], *, responses: bool) -> None:
+def write_chunk(folder: Path, result: Result, plan: Mapping[str, Any]) -> None:
     """Put a chunk in its place; what was there stays until this one is whole."""
     with put_in_place(folder) as stage:
         write_cells(stage, table_of(result))
-        if responses:
+        if plan["responses"]:
             write_responses(stage, response_tables(result))
         write_facts(stage / "chunk.json", {"plan": plan, **findings(result)})
 
 
-def merge(
-    replay: Path, total: int, plan: Mapping[str, Any], facts: Mapping[str, Any], *, responses: bool
-) -> dict[str, Any]:
+def merge(replay: Path, total: int, plan: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
     """Put the chunks of `plan` together in the folder `replay`, and forget all other chunks of it.
 
     `facts` are those of the whole, before its first cell. The merged chunks stay: who merges again finds them.
@@ -115,7 +113,7 @@ def merge(
     folders = [Chunk(number, total).folder(replay) for number in range(1, total + 1)]
     found = [_checked(folder, plan, Chunk(number, total)) for number, folder in enumerate(folders, start=1)]
     cells = _sorted(pa.concat_tables([_cells(folder) for folder in folders]))
-    loads = _responses(folders) if responses else None
+    loads = _responses(folders) if plan["responses"] else None
     whole = write_replay(replay, cells, facts, _together(found), loads)
     for other in chunks_folder(replay).iterdir():
         if other not in folders:

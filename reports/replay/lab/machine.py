@@ -6,21 +6,20 @@ import collections
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reports.replay.errors import GuestFailed, LabMissing
+from reports.replay.errors import GuestFailed
 from reports.replay.lab.player import GUEST
+from reports.replay.lab.scratch import guest_scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 MEMORY = "512M"
 START_NS = 1_000_000_000_000_000_000
@@ -38,8 +37,10 @@ REAL_PAUSE_S = 0.5
 ISOLATED = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 """A process of this machine's kernel that sees none of its networks, mounts and processes."""
 
+DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
+"""With the thread that waits for it: a guest whose starter was killed would do all its work for nobody."""
+
 LOG_LINES = 40
-SCRATCH_FOLDERS = ("/dev/shm", "/var/tmp")  # noqa: S108  # a folder of our own is made below them
 KERNEL_NOISE = (
     "Using a channel type which is configured out of UML",
     "setup_one_line failed",
@@ -73,7 +74,7 @@ def run_guest(
 
     GuestFailed if it did not finish, with the end of its log; what it had answered by then counts.
     """
-    with scratch_folder() as scratch:
+    with guest_scratch() as scratch:
         paths = []
         for number, page in enumerate(pages):
             path = scratch / f"{number}.page"
@@ -92,7 +93,7 @@ def start(lab: Lab, scratch: Path, *, cpu: int) -> subprocess.Popen[str]:
     guest = kernel_command(lab, work) if lab.kernel else host_command(GUEST, work)
     environment = {"TMPDIR": str(scratch), "HOME": str(scratch), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
     return subprocess.Popen(
-        ["taskset", "-c", str(cpu), *guest],
+        [*DIES_WITH_US, "taskset", "-c", str(cpu), *guest],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -187,33 +188,6 @@ def kill(process: subprocess.Popen[str]) -> None:
     """The guest and the processes that its programs are, all of one group that we made."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-
-
-@contextlib.contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """A folder on a file system that may hold executable memory: the guest's RAM is a file in it."""
-    scratch = Path(tempfile.mkdtemp(prefix="firstflight-guest-", dir=guest_folder()))
-    try:
-        yield scratch
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
-def guest_folder() -> Path:
-    """Where guests' memory goes on this machine; LabMissing says what to do where there is no place."""
-    return executable_folder([*map(Path, SCRATCH_FOLDERS), Path(tempfile.gettempdir())])
-
-
-def executable_folder(candidates: list[Path]) -> Path:
-    """The first of `candidates` that is writable, allows exec and has room for a guest."""
-    for folder in candidates:
-        if not (folder.is_dir() and os.access(folder, os.W_OK)):
-            continue
-        facts = os.statvfs(folder)
-        if not facts.f_flag & os.ST_NOEXEC and facts.f_bavail * facts.f_frsize > 1 << 30:
-            return folder
-    named = ", ".join(map(str, candidates))
-    raise LabMissing(f"no folder with 1 GB of room that allows exec among {named}: point TMPDIR at one")
 
 
 def usable_cpus() -> list[int]:

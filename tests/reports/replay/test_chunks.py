@@ -75,11 +75,11 @@ def write_whole(folder: Path, guests: int) -> None:
 def write_one(folder: Path, chunk: Chunk, common: dict[str, Any]) -> None:
     share = chunk.cells(PLANNED)
     result = replayed([share], [chunk.number]) if share else Result(rows=[], guests=[], wall_s=0.1)
-    write_chunk(chunk.folder(folder), result, common, responses=True)
+    write_chunk(chunk.folder(folder), result, common)
 
 
-def write_all(folder: Path, total: int) -> dict[str, Any]:
-    common = plan_of(facts(), PLANNED)
+def write_all(folder: Path, total: int, *, responses: bool = False) -> dict[str, Any]:
+    common = plan_of(facts(), PLANNED, responses=responses)
     for number in range(1, total + 1):
         write_one(folder, Chunk(number, total), common)
     return common
@@ -90,8 +90,8 @@ def test_merged_chunks_are_to_the_byte_what_as_many_guests_of_one_run_would_leav
     tmp_path: Path, total: int
 ) -> None:
     write_whole(tmp_path / "whole", total if total < 7 else 5)
-    common = write_all(tmp_path / "merged", total)
-    merge(tmp_path / "merged", total, common, facts(), responses=True)
+    common = write_all(tmp_path / "merged", total, responses=True)
+    merge(tmp_path / "merged", total, common, facts())
     whole, merged = tmp_path / "whole", tmp_path / "merged"
     assert sorted(path.name for path in merged.iterdir()) == sorted(path.name for path in whole.iterdir())
     for name in ("cells.parquet", "responses.parquet"):
@@ -113,22 +113,23 @@ def test_merging_again_changes_nothing_and_forgets_the_chunks_of_other_totals(tm
     write_all(folder, 3)
     common = write_all(folder, 2)
     (chunks_folder(folder) / ".1-of-2-left-by-a-crash").mkdir()
-    merge(folder, 2, common, facts(), responses=False)
+    merge(folder, 2, common, facts())
     before = (folder / "cells.parquet").read_bytes()
     assert sorted(path.name for path in chunks_folder(folder).iterdir()) == ["1-of-2", "2-of-2"]
-    merge(folder, 2, common, facts(), responses=False)
+    merge(folder, 2, common, facts())
     assert (folder / "cells.parquet").read_bytes() == before
     assert not (folder / "responses.parquet").exists()
 
 
 def test_a_chunk_is_done_where_it_is_whole_and_of_the_same_plan(tmp_path: Path) -> None:
     chunk = Chunk(1, 2)
-    common = plan_of(facts(), PLANNED)
+    common = plan_of(facts(), PLANNED, responses=False)
     assert not is_done(chunk.folder(tmp_path / "m"), common)
     write_one(tmp_path / "m", chunk, common)
     assert is_done(chunk.folder(tmp_path / "m"), common)
     for other in (facts(commit="decade"), facts(checksum="bb")):
-        assert not is_done(chunk.folder(tmp_path / "m"), plan_of(other, PLANNED))
+        assert not is_done(chunk.folder(tmp_path / "m"), plan_of(other, PLANNED, responses=False))
+    assert not is_done(chunk.folder(tmp_path / "m"), plan_of(facts(), PLANNED, responses=True))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +146,7 @@ def test_a_chunk_of_another_release_other_code_or_other_options_is_refused(
     write_all(tmp_path / "m", 2)
     asked = facts(**other)
     with pytest.raises(ChunkError, match=f"chunk 1/2 is of another replay, by its {why}: run .* --chunk 1/2"):
-        merge(tmp_path / "m", 2, plan_of(asked, planned), asked, responses=False)
+        merge(tmp_path / "m", 2, plan_of(asked, planned, responses=False), asked)
     assert not (tmp_path / "m").exists()
 
 
@@ -153,7 +154,7 @@ def test_a_chunk_that_is_missing_or_torn_is_named(tmp_path: Path) -> None:
     common = write_all(tmp_path / "m", 2)
     (Chunk(2, 2).folder(tmp_path / "m") / "chunk.json").write_text("{")
     with pytest.raises(ChunkError, match="chunk 2/2 is not there: run"):
-        merge(tmp_path / "m", 2, common, facts(), responses=False)
+        merge(tmp_path / "m", 2, common, facts())
 
 
 def test_so_many_loads_that_airflow_could_not_map_them_are_refused() -> None:

@@ -4,31 +4,61 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawler.processes import runs
 from firstflight.settings import from_environment
 from reports.populations import profile
 from reports.replay.cells import Cell, plan
 from reports.replay.errors import GuestFailed
 from reports.replay.lab import kernel, machine, player
 from reports.replay.lab.machine import Lab, run_guest, usable_cpus
+from reports.replay.lab.scratch import PREFIX, guest_folder
 from reports.replay.recipes import Object, Origin, Recipe
 from reports.replay.run import Result, replay
 
 if TYPE_CHECKING:
-    import subprocess
+    from pathlib import Path
 
 pytestmark = pytest.mark.lab
 
 MID, SLOW = profile("avgdc-2010-mid"), profile("slowdc-2010-median")
 
 
+STARTER = """
+from reports.replay.lab import machine
+from reports.replay.run import replay
+from tests.reports.replay.test_failing_guests import built, cells
+
+class Tell:
+    start = staticmethod(machine.start)
+
+    def __call__(self, *positional, **named):
+        self.guest = self.start(*positional, **named)
+        return self.guest
+
+    def update(self, n=1):
+        print(self.guest.pid, flush=True)
+
+machine.start = tell = Tell()
+replay(built(), cells(seeds=100), guests=1, progress=tell)
+"""
+"""Of a guest that has much to do; it is named with each load that is done."""
+
+
+def built() -> Lab:
+    cache = from_environment().cache_dir
+    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, lambda _line: None))
+
+
 @pytest.fixture(scope="module")
 def lab() -> Lab:
-    cache = from_environment().cache_dir
-    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+    return built()
 
 
 @pytest.fixture
@@ -46,12 +76,12 @@ def guests(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[str]]:
     return started
 
 
-def cells(*, windows: tuple[int, ...] = (3, 10, 16, 30)) -> list[Cell]:
+def cells(*, windows: tuple[int, ...] = (3, 10, 16, 30), seeds: int = 1) -> list[Cell]:
     """A page over two networks at a few windows: so large that a guest is not done before a signal reaches it."""
     origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
     one = Object(response_id=1, origin=0, parent=-1, response_bytes=5_000_000, is_document=True)
     recipe = Recipe(page="a.test", visit_id=1, origins=(origin,), objects=(one,), left_out=0)
-    return plan([recipe], [MID, SLOW], windows=windows, seeds=1)
+    return plan([recipe], [MID, SLOW], windows=windows, seeds=seeds)
 
 
 class SignalAt:
@@ -89,6 +119,27 @@ def test_a_guest_that_dies_or_hangs_costs_one_cell_and_another_does_the_rest(
     assert lost_one(hung, calm, "said nothing for 5 s")
     assert len(guests) == 1 + 2 + 2
     assert all(process.poll() is not None for process in guests)
+
+
+def test_a_guest_ends_with_whoever_started_it_and_the_next_one_clears_up(lab: Lab) -> None:
+    def left() -> set[Path]:
+        return set(guest_folder().glob(f"{PREFIX}*"))
+
+    before = left()
+    with subprocess.Popen([sys.executable, "-c", STARTER], stdout=subprocess.PIPE, text=True) as starter:
+        assert starter.stdout
+        guest = int(starter.stdout.readline())
+        assert runs(guest)
+        starter.kill()
+    deadline = time.monotonic() + 20
+    while runs(guest):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    (scratch,) = left() - before
+    run_guest(
+        lab, {"origins": 1, "windows": [10], "shifts": []}, [], lambda _answer: None, cpu=usable_cpus()[-1]
+    )
+    assert not scratch.exists()
 
 
 def test_a_guest_whose_virtual_time_runs_away_is_ended_and_says_so(

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from firstflight.main import main
 from reports.replay.errors import BuildFailed, KernelError, LabMissing
 from reports.replay.lab import kernel, player
-from reports.replay.lab.machine import executable_folder
+from reports.replay.lab.scratch import executable_folder
 
 
 @pytest.fixture
