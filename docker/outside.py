@@ -76,6 +76,21 @@ def ask(statement: str, *, month: str) -> list[list[str]]:
     return [line.split(" ") for line in found.splitlines()]
 
 
+VISITS = """
+SELECT v.host, v.outcome, count(r.id), sum(r.body_bytes)
+FROM visit v LEFT JOIN response r ON r.crawl_id = v.crawl_id AND r.visit_id = v.id
+WHERE v.crawl_id = :crawl AND v.is_final GROUP BY v.host, v.outcome ORDER BY v.host
+"""
+"""Final visits of a crawl. Of their bytes, the bodies': headers' in HTTP/2 depend on those before them on the connection."""
+
+
+def same_visits(month: str, other: str) -> int:
+    """How many sites there are in two crawls of the bundled web, which ended alike with the same responses."""
+    found, wanted = ask(VISITS, month=month), ask(VISITS, month=other)
+    assert found == wanted, [pair for pair in zip(found, wanted, strict=False) if pair[0] != pair[1]]
+    return len(found)
+
+
 class Run:
     """One run of a DAG."""
 
