@@ -1,4 +1,4 @@
-"""The month's crawl, from the list to a verified release: names the commands and their order, and does nothing itself.
+"""The month's crawl, from the list to a published release: names the commands and their order, and does nothing itself.
 
 Every step can be run again: what is done is found done. A lane claims sites for its minutes, and is tried again until none is
 left; the gate and the seal refuse while there are any.
@@ -130,6 +130,12 @@ with DAG(
         'release verify --crawl "$CRAWL"',
         env=VARIABLES,
         doc="Checks sums, counts and distributions.",
+    )
+    publish = firstflight(
+        "publish",
+        'release publish --crawl "$CRAWL"',
+        env=VARIABLES,
+        doc="Copies the release to the store of FIRSTFLIGHT_PUBLISH_URL, if one is set; the site serves it from the data folder.",
         outlets=[Asset("firstflight://release")],
     )
-    sites >> plan >> lanes >> gate >> seal >> build >> verify
+    sites >> plan >> lanes >> gate >> seal >> build >> verify >> publish

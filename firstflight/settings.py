@@ -24,6 +24,9 @@ class Settings:
     contact_url: str | None = None
     """Where the owner of a crawled site can ask; it stands in the User-Agent."""
 
+    publish_url: str | None = None
+    """The store that releases are copied to."""
+
     @property
     def releases(self) -> Path:
         """Folder of the releases."""
@@ -61,7 +64,7 @@ class Settings:
 
 
 def from_environment() -> Settings:
-    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL, _CHROMIUM, _COMMIT and _CONTACT_URL, or their defaults."""
+    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL, _CHROMIUM, _COMMIT, _CONTACT_URL and _PUBLISH_URL, or their defaults."""
     root = os.geteuid() == 0  # never below root's home: the embedded PostgreSQL would open it to others
     home = Path.home()
 
@@ -76,5 +79,6 @@ def from_environment() -> Settings:
         database_url=os.environ.get("FIRSTFLIGHT_DATABASE_URL") or None,
         commit=os.environ.get("FIRSTFLIGHT_COMMIT") or None,
         contact_url=os.environ.get("FIRSTFLIGHT_CONTACT_URL") or None,
+        publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,
         chromium=stated("FIRSTFLIGHT_CHROMIUM", Path("/usr/lib/chromium/chromium-headless-shell")),
     )

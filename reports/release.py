@@ -24,7 +24,17 @@ from schema.freshness import LIFETIMES
 from schema.outcomes import OUTCOMES
 from schema.partitions import DETACHABLE, attached
 from schema.recognised import CONSENTS, WALLS
-from schema.releases import Manifest, Release, ReleaseError, broken_sums, read_release, releases, sha256
+from schema.releases import (
+    MANIFEST,
+    SUMS,
+    Manifest,
+    Release,
+    ReleaseError,
+    broken_sums,
+    read_release,
+    releases,
+    sha256,
+)
 from schema.tables import RELEASED, SCHEMA_VERSION, SiteList
 from schema.unknown import WIRE_BYTES_UNKNOWN
 
@@ -101,7 +111,7 @@ def build(
         rows["distribution"] = _write_distribution(folder)
         _write_dictionary(folder)
         manifest = _manifest(row, folder, version=chosen, rows=rows, list_checksum=site_list)
-        (folder / "manifest.json").write_text(manifest.to_json(), encoding="utf-8")
+        (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         _write_sums(folder)
         return _publish(Release(folder, manifest), name.path(root, version=chosen))
 
@@ -209,7 +219,7 @@ def _manifest(
 def _write_sums(folder: Path) -> None:
     """In the format of sha256sum, sorted by name."""
     lines = [f"{sha256(path)}  {path.name}\n" for path in sorted(folder.iterdir())]
-    (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+    (folder / SUMS).write_text("".join(lines), encoding="utf-8")
 
 
 def _publish(built: Release, place: Path) -> Built:

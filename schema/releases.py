@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+MANIFEST = "manifest.json"
+SUMS = "SHA256SUMS"
+
+
 class ReleaseError(Exception):
     """A release is missing, incomplete or not what its manifest says."""
 
@@ -87,7 +91,7 @@ class Release:
     @property
     def checksum(self) -> str:
         """SHA-256 of SHA256SUMS: names the whole release in a report."""
-        return sha256(self.path / "SHA256SUMS")
+        return sha256(self.path / SUMS)
 
 
 def sha256(path: Path) -> str:
@@ -110,10 +114,10 @@ def releases(root: Path) -> Iterator[Release]:
 def read_release(path: Path) -> Release:
     """The release in the folder `path`."""
     try:
-        return Release(path, Manifest.from_json((path / "manifest.json").read_text(encoding="utf-8")))
+        return Release(path, Manifest.from_json((path / MANIFEST).read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, ReleaseError) as exc:
         raise ReleaseError(
-            f"{path / 'manifest.json'} is damaged or missing ({exc}): restore the release from a copy"
+            f"{path / MANIFEST} is damaged or missing ({exc}): restore the release from a copy"
         ) from exc
 
 
@@ -133,16 +137,21 @@ def find_release(root: Path, crawl: str) -> Release:
     return max(found, key=lambda release: release.manifest.version)
 
 
+def sums_of(release: Release) -> dict[str, str]:
+    """SHA-256 by file name, as SHA256SUMS has them; OSError or ValueError if it cannot be read."""
+    lines = (release.path / SUMS).read_text(encoding="utf-8").splitlines()
+    return {name: checksum for checksum, name in (line.split("  ", 1) for line in lines)}
+
+
 def broken_sums(release: Release) -> list[str]:
     """Files whose checksum is not the one in SHA256SUMS or in the manifest, or that are missing or not listed."""
     try:
-        lines = (release.path / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
-        sums = {name: checksum for checksum, name in (line.split("  ", 1) for line in lines)}
+        sums = sums_of(release)
     except (OSError, ValueError):
-        return ["SHA256SUMS"]
-    expected = release.manifest.files | {"manifest.json": sums.get("manifest.json", "")}
+        return [SUMS]
+    expected = release.manifest.files | {MANIFEST: sums.get(MANIFEST, "")}
     wrong = sorted(name for name in expected if sums.get(name) != expected[name])
-    wrong += [path.name for path in sorted(release.path.iterdir()) if path.name not in {*sums, "SHA256SUMS"}]
+    wrong += [path.name for path in sorted(release.path.iterdir()) if path.name not in {*sums, SUMS}]
     for name, checksum in sums.items():
         path = release.path / name
         if not path.is_file() or sha256(path) != checksum:

@@ -1,4 +1,4 @@
-"""`firstflight release`: build, verify and list releases."""
+"""`firstflight release`: build, verify, publish and list releases."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from firstflight.connect import database
 from firstflight.errors import one_line
+from reports.publish import StoreError, publish
 from reports.release import build
 from reports.verify import Check, verify
 from schema.crawls import CrawlNotFound
@@ -60,12 +61,13 @@ def line_of(facts: dict[str, Any]) -> str:
 
 @click.group()
 def command() -> None:
-    """Build, verify and list releases.
+    """Build, verify, publish and list releases.
 
     \b
     Example:
       firstflight release build --crawl 2026-11
       firstflight release verify --crawl 2026-11
+      firstflight release publish --crawl 2026-11 --to file:///mnt/releases
       firstflight release list
     """
 
@@ -157,6 +159,37 @@ def verdict(release: Release, engine: Engine | None, *, as_json: bool) -> dict[s
 def line_of_check(check: Check) -> str:
     """Verdict, name and evidence."""
     return f"{'ok    ' if check.holds else 'FAILED'}  {check.name}: {check.said}"
+
+
+@command.command("publish")
+@CRAWL
+@click.option("--to", "url", metavar="URL", help="The store.  [default: FIRSTFLIGHT_PUBLISH_URL]")
+@click.pass_obj
+def publish_(settings: Settings, *, name: str, url: str | None) -> None:
+    """Copy the newest version of a release to a store from which others read it, and read it back.
+
+    A store is a folder elsewhere or an S3 bucket; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. What is
+    published is never written again. Without a store nothing is done, and that is no error.
+
+    \b
+    Example:
+      firstflight release publish --crawl 2026-11 --to file:///mnt/releases
+      firstflight release publish --crawl 2026-11 --to 's3://bucket/releases?region=eu-central-1'
+      firstflight release publish --crawl 2026-11 --to 's3://bucket/releases?region=any&scheme=http&endpoint_override=127.0.0.1:7070'
+    """
+    url = url or settings.publish_url
+    if url is None:
+        click.echo("no store is set (--to or FIRSTFLIGHT_PUBLISH_URL): the release stays where it is")
+        return
+    with (
+        one_line(*EXPECTED, StoreError),
+        tqdm(unit="B", unit_scale=True, disable=None) as bar,
+    ):
+        release = find_release(settings.releases, name)
+        bar.total = 2 * facts_of(release)["bytes"]
+        published = publish(release, url, progress=bar.update)
+    done = "published" if published.is_new else "was there already, the same to the byte:"
+    click.echo(f"{done} {published.url}")
 
 
 @command.command("list")

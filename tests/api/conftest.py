@@ -1,7 +1,6 @@
 """A small library made on the spot: two crawls, one of them in two versions, and one report."""
 
 import datetime
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,8 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from schema.derived import DISTRIBUTION, MEASURES
 from schema.progress import Progress, write_progress
-from schema.releases import CrawlName, Manifest
+from schema.releases import CrawlName
+from tests.schema.made_up_release import make_release
 
 SIZES = {"responses": [100, 4290, 4291, 14_300, 14_301, 50_000, 50_000, 600_000], "pages": [600_000]}
 """Members of known size by measure; every other measure has none."""
@@ -49,24 +49,8 @@ def write_release(root: Path, crawl: CrawlName, *, version: int) -> Path:
     folder.mkdir(parents=True)
     pq.write_table(distribution_table(), folder / "distribution.parquet")
     (folder / "dictionary.json").write_text("{}\n")
-    files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
-    manifest = Manifest(
-        crawl=crawl,
-        version=version,
-        schema_version=1,
-        method_version="1",
-        commit="0123456789abcdef",
-        browser="HeadlessChrome/141.0",
-        list_id="localweb:1",
-        list_checksum="ab" * 32,
-        licence="CC BY 4.0",
-        rows={"crawl": 1, "visit": 30, "connection": 200, "response": 10},
-        files=files,
-    )
-    (folder / "manifest.json").write_text(manifest.to_json())
-    sums = {**files, "manifest.json": hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()}
-    (folder / "SHA256SUMS").write_text("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)))
-    return folder
+    rows = {"crawl": 1, "visit": 30, "connection": 200, "response": 10}
+    return make_release(folder, crawl, version=version, rows=rows).path
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def test_only_a_crawl_of_live_sites_is_observed(client: TestClient) -> None:
 
 def test_an_answer_says_its_licence_and_how_to_cite_it(client: TestClient) -> None:
     answer = client.get("/v1/distributions", params={"crawl": LOCALWEB}).json()["provenance"]
-    assert answer["licence"] == "CC BY 4.0"
+    assert answer["licence"] == "CC-BY-4.0"
     assert answer["version"] == 2
     assert LOCALWEB in answer["cite_as"]
     assert answer["checksum"] in answer["cite_as"]

@@ -114,7 +114,8 @@ def test_they_name_their_steps_in_order(loaded: dict[str, Any]) -> None:
             "gate": ["seal"],
             "seal": ["build"],
             "build": ["verify"],
-            "verify": [],
+            "verify": ["publish"],
+            "publish": [],
         },
         "annual_report": {
             "ready": ["verify"],

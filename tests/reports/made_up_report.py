@@ -12,12 +12,14 @@ import pyarrow.parquet as pq
 from reports.distributions import compute
 from reports.populations import DECIDING, profiles_of
 from reports.replay.store import population_facts
-from schema.releases import CrawlName, Manifest, Release, sha256
 from tests.reports.made_up import cells
 from tests.reports.made_up_crawl import NAME, MadeUp, write_tables
+from tests.schema.made_up_release import make_release
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from schema.releases import CrawlName, Release
 
 PAGES = 24
 PROFILE_IDS = tuple(profile.id for profile in profiles_of(DECIDING))
@@ -42,25 +44,8 @@ def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, ve
     folder = name.path(data_dir / "releases", version=version)
     write_tables(folder, made_up)
     pq.write_table(compute(folder), folder / "distribution.parquet")
-    files = {path.name: sha256(path) for path in sorted(folder.iterdir())}
-    manifest = Manifest(
-        crawl=name,
-        version=version,
-        schema_version=1,
-        method_version="1",
-        commit="0123abc",
-        browser="Chromium 156",
-        list_id="made-up:1",
-        list_checksum="ab" * 32,
-        licence="CC-BY-4.0",
-        rows={table: len(rows) for table, rows in made_up.rows().items()},
-        files=files,
-    )
-    (folder / "manifest.json").write_text(manifest.to_json(), encoding="utf-8")
-    summed = {**files, "manifest.json": sha256(folder / "manifest.json")}
-    sums = "".join(f"{checksum}  {file}\n" for file, checksum in sorted(summed.items()))
-    (folder / "SHA256SUMS").write_text(sums, encoding="utf-8")
-    return Release(folder, manifest)
+    rows = {table: len(rows) for table, rows in made_up.rows().items()}
+    return make_release(folder, name, version=version, rows=rows)
 
 
 def replay_cells(**changes: Any) -> pa.Table:

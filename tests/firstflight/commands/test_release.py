@@ -135,3 +135,26 @@ def test_without_a_release_the_list_says_so(run: Run, tmp_path: Path) -> None:
 def test_help_has_an_example(name: str) -> None:
     text = CliRunner().invoke(main, ["release", name, "--help"]).stdout
     assert f"firstflight release {name}" in text
+
+
+def test_a_release_is_published_where_a_store_is_set_and_stays_where_none_is(
+    run: Run, tmp_path: Path
+) -> None:
+    assert run("build", "--crawl", "2026-11").exit_code == 0
+    stays = run("publish", "--crawl", "2026-11")
+    assert (stays.exit_code, stays.stdout) == (
+        0,
+        "no store is set (--to or FIRSTFLIGHT_PUBLISH_URL): the release stays where it is\n",
+    )
+    store = (tmp_path / "store").as_uri()
+    published = run("publish", "--crawl", "2026-11", "--to", store)
+    assert published.exit_code == 0, published.output
+    assert (
+        published.stdout
+        == f"published {store}/month=2026-11/device=desktop/vantage=here/arm=tcp/kind=localweb/version=1\n"
+    )
+    again = run("publish", "--crawl", "2026-11", "--to", store)
+    assert again.stdout.startswith("was there already, the same to the byte: file:///")
+    refused = run("publish", "--crawl", "2026-11", "--to", "nowhere")
+    assert refused.exit_code == 1
+    assert refused.stderr.count("\n") == 1, refused.stderr

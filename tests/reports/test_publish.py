@@ -1,0 +1,94 @@
+"""A release in a store: whole or not there, and never written again. S3 itself is tried by `scripts/test-compose`."""
+
+from pathlib import Path
+
+import pytest
+
+from reports import publish as publishing
+from reports.publish import StoreError, publish
+from schema.releases import MANIFEST, CrawlName, Release, ReleaseError, broken_sums, find_release, sha256
+from tests.schema.made_up_release import smallest_release
+
+CRAWL = CrawlName(month="2026-11")
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Release:
+    return smallest_release(tmp_path / "releases", CRAWL)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+def test_what_is_published_is_a_release_itself(release: Release, store: Path) -> None:
+    moved: list[int] = []
+    published = publish(release, store.as_uri(), progress=moved.append)
+    there = find_release(store, "2026-11")
+    assert published.is_new
+    assert published.url == there.path.as_uri().replace("%3D", "=")
+    assert there.checksum == release.checksum
+    assert broken_sums(there) == []
+    assert sum(moved) == 2 * sum(
+        path.stat().st_size for path in release.path.iterdir() if path.name != MANIFEST
+    )
+
+
+def test_a_second_time_it_is_found_there_and_nothing_is_written(release: Release, store: Path) -> None:
+    publish(release, store.as_uri())
+    before = {path: path.stat().st_mtime_ns for path in store.rglob("*")}
+    assert not publish(release, store.as_uri()).is_new
+    assert {path: path.stat().st_mtime_ns for path in store.rglob("*")} == before
+
+
+def test_another_release_by_the_same_name_is_refused_and_the_first_one_stays(
+    release: Release, store: Path, tmp_path: Path
+) -> None:
+    publish(release, store.as_uri())
+    other = smallest_release(tmp_path / "other", CRAWL)
+    (other.path / MANIFEST).write_text(other.manifest.to_json().replace("0123456", "fedcba9"))
+    sums = (other.path / "SHA256SUMS").read_text()
+    changed = sums.replace(sums[:64], sha256(other.path / MANIFEST))
+    (other.path / "SHA256SUMS").write_text(changed)
+    with pytest.raises(StoreError, match="a published version never changes"):
+        publish(find_release(tmp_path / "other", "2026-11"), store.as_uri())
+    assert find_release(store, "2026-11").checksum == release.checksum
+
+
+def test_a_copy_that_broke_off_is_no_release_and_is_made_whole_the_next_time(
+    release: Release, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(publishing, "_write_whole", full)
+        with pytest.raises(StoreError, match="No space left"):
+            publish(release, store.as_uri())
+    with pytest.raises(ReleaseError):
+        find_release(store, "2026-11")
+    assert publish(release, store.as_uri()).is_new
+    assert broken_sums(find_release(store, "2026-11")) == []
+
+
+def test_a_store_that_gives_back_other_bytes_has_no_manifest(
+    release: Release, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publishing, "_write", lambda store, source, folder, names, progress: None)
+    with pytest.raises(StoreError, match="gave back other bytes than it was given"):
+        publish(release, store.as_uri())
+    assert not list(store.rglob("*"))
+
+
+def test_a_damaged_release_is_not_published(release: Release, store: Path) -> None:
+    (release.path / "visit.parquet").write_bytes(b"PAR2")
+    with pytest.raises(ReleaseError, match=r"damaged \(visit.parquet\)"):
+        publish(release, store.as_uri())
+    assert not store.exists()
+
+
+@pytest.mark.parametrize("url", ["", "relative/path", "gopher://a/b", "s3://"])
+def test_what_is_no_store_is_said_in_one_line(release: Release, url: str) -> None:
+    with pytest.raises(StoreError, match="cannot publish to"):
+        publish(release, url)
