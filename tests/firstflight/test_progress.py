@@ -31,7 +31,7 @@ class Days:
 def test_it_tells_every_fifteen_seconds_and_takes_a_twentieth_of_the_time_at_most(
     counting_s: float, every_s: float
 ) -> None:
-    days = Days(counting_s, lasting_s=100_000)
+    days = Days(counting_s, lasting_s=40 * every_s)
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(again_and_again(days.tell, clock=lambda: days.now, sleep=days.sleep))
     between = [later - sooner for sooner, later in zip(days.told, days.told[1:], strict=False)]
