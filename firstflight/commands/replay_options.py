@@ -34,6 +34,9 @@ EXPECTED = (ReplayError, ReleaseError, PopulationError, OSError)
 WINDOWS = "3,10,16,30"
 """RFC 3390's window, RFC 6928's, and two candidates."""
 
+MOST_WINDOWS = 48
+"""A guest has room for 64 (lab/guest/main.c), those of the background and of competing downloads among them."""
+
 
 def parse_windows(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[int, ...]:
     """Distinct numbers of segments, from a comma-separated list."""
@@ -42,7 +45,10 @@ def parse_windows(_ctx: click.Context, _option: click.Parameter, value: str) -> 
         raise click.BadParameter(
             f"{value!r} is no list of windows of 1 to {MOST_SEGMENTS} segments, such as {WINDOWS}"
         )
-    return tuple(dict.fromkeys(int(word) for word in words))
+    found = tuple(dict.fromkeys(int(word) for word in words))
+    if len(found) > MOST_WINDOWS:
+        raise click.BadParameter(f"a guest has room for {MOST_WINDOWS} windows, and these are {len(found)}")
+    return found
 
 
 def parse_profiles(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[Profile, ...]:

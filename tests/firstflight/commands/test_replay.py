@@ -119,6 +119,12 @@ def test_a_sample_of_the_pages_is_said_to_be_one(data: Path) -> None:
     assert invoke("plan", "--pages", "1").output.startswith("1 of 2 pages")
 
 
+def test_more_windows_than_a_guest_has_room_for_are_one_line(data: Path) -> None:
+    done = run("--iw", ",".join(map(str, range(1, 50))))
+    assert done.exit_code == 2
+    assert "a guest has room for 48 windows, and these are 49" in done.output
+
+
 @pytest.mark.parametrize("chunk", ["0/2", "3/2", "2", "1/1001", "a/b"])
 def test_a_chunk_that_cannot_be_is_one_line(data: Path, chunk: str) -> None:
     done = run("--chunk", chunk)
