@@ -71,8 +71,10 @@ def in_tasks(*command: str) -> str:
 def ask(statement: str, *, month: str) -> list[list[str]]:
     """Rows of the database of crawls; `:crawl` is the month's crawl of the bundled web."""
     crawl = "(SELECT id FROM crawl WHERE month = :'month' AND kind = 'localweb')"
-    psql = ["psql", "-U", "postgres", "-d", "firstflight", "-qAtF ", "-v", f"month={month}"]
-    found = compose("exec", "-T", "postgres", *psql, given=statement.replace(":crawl", crawl))
+    psql = ["psql", "-U", "postgres", "-d", "firstflight", "-qAtF ", "-v", "ON_ERROR_STOP=1"]
+    found = compose(
+        "exec", "-T", "postgres", *psql, "-v", f"month={month}", given=statement.replace(":crawl", crawl)
+    )
     return [line.split(" ") for line in found.splitlines()]
 
 
