@@ -351,7 +351,13 @@ def test_a_visit_that_hangs_loses_its_claim(database_18: Engine, monkeypatch: py
 
 def test_another_browser_build_is_refused_before_it_visits(database_18: Engine) -> None:
     crawl = planned(database_18)
-    run(database_18, crawl, Browsers(fine), browsers=1, minutes=0.0001)
+    stop = asyncio.Event()
+
+    async def once(host: str) -> Observation:
+        stop.set()
+        return await fine(host)
+
+    run(database_18, crawl, Browsers(once), browsers=1, stop=stop)
     newer = Browsers(fine, product="Chromium 157.0")
     with pytest.raises(store.BrowserDiffers, match=r"Chromium 157\.0"):
         run(database_18, crawl, newer)
