@@ -48,40 +48,48 @@ def publish(release: Release, url: str, *, progress: Callable[[int], object] = l
         raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")
     sums = sums_of(release) | {SUMS: release.checksum}
     place = release.manifest.crawl.path(Path(), version=release.manifest.version).as_posix()
+    shown = _without_options(url)
     try:
         store, root = fs.FileSystem.from_uri(url)
         folder = posixpath.join(root, place)
-        if is_new := not _is_file(store, posixpath.join(folder, MANIFEST)):
-            _write(store, release.path, folder, sorted(sums.keys() - {MANIFEST}), progress)
-        known = sums if not is_new else {name: one for name, one in sums.items() if name != MANIFEST}
+        manifest = posixpath.join(folder, MANIFEST)
+        if is_new := not _is_file(store, manifest):
+            _write(store, release.path, folder, sorted(sums), progress)
         wrong = [
             name
-            for name in sorted(known)
-            if _sha256(store, posixpath.join(folder, name), progress) != known[name]
+            for name, checksum in sorted(sums.items())
+            if _sha256(store, posixpath.join(folder, _name(name, is_new=is_new)), progress) != checksum
         ]
         if wrong and not is_new:
             raise StoreError(
-                f"{url} has another {release.manifest.crawl} version {release.manifest.version} ({', '.join(wrong)}): "
+                f"{shown} has another {release.manifest.crawl} version {release.manifest.version} ({', '.join(wrong)}): "
                 "a published version never changes; build a new one with `firstflight release build --version`"
             )
         if wrong:
             raise StoreError(
-                f"{url} gave back other bytes than it was given ({', '.join(wrong)}): nothing was published"
+                f"{shown} gave back other bytes than it was given ({', '.join(wrong)}): nothing was published"
             )
         if is_new:
-            _write_whole(store, release.path / MANIFEST, posixpath.join(folder, MANIFEST))
+            store.move(posixpath.join(folder, _name(MANIFEST, is_new=True)), manifest)
     except (OSError, pa.ArrowInvalid) as exc:
-        raise StoreError(f"cannot publish to {url}: {exc}") from exc
-    return Published(url=_below(url, place), is_new=is_new)
+        raise StoreError(f"cannot publish to {shown}: {str(exc).replace(url or shown, shown)}") from exc
+    return Published(url=f"{shown}/{place}", is_new=is_new)
 
 
-def _below(url: str, place: str) -> str:
-    """The URL of `place` below `url`, without the options, which say how to get there.
+def _without_options(url: str) -> str:
+    """The URL without how to get there, and without the key that it may have: it is shown, and logged.
 
-    >>> _below("s3://bucket/a/?region=x", "month=2026-11")
-    's3://bucket/a/month=2026-11'
+    >>> _without_options("s3://key:secret@bucket/a/?region=x")
+    's3://bucket/a'
     """
-    return f"{url.partition('?')[0].rstrip('/')}/{place}"
+    scheme, _, rest = url.partition("?")[0].partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}".rstrip("/")
+
+
+def _name(name: str, *, is_new: bool) -> str:
+    """The manifest has its name once all is there and has been read back."""
+    return f"{name}.partial" if is_new and name == MANIFEST else name
 
 
 def _is_file(store: fs.FileSystem, path: str) -> bool:
@@ -96,19 +104,11 @@ def _write(
     for name in names:
         with (
             (source / name).open("rb") as given,
-            store.open_output_stream(posixpath.join(folder, name)) as taken,
+            store.open_output_stream(posixpath.join(folder, _name(name, is_new=True))) as taken,
         ):
             while chunk := given.read(CHUNK_BYTES):
                 taken.write(chunk)
                 progress(len(chunk))
-
-
-def _write_whole(store: fs.FileSystem, source: Path, path: str) -> None:
-    """There in one piece, or not at all."""
-    partial = f"{path}.partial"
-    with store.open_output_stream(partial) as taken:
-        taken.write(source.read_bytes())
-    store.move(partial, path)
 
 
 def _sha256(store: fs.FileSystem, path: str, progress: Callable[[int], object]) -> str | None:

@@ -86,8 +86,9 @@ def replay(
 ) -> Result:
     """Run all cells on `guests` guests, each on a CPU of its own; rows come back in their one order.
 
-    `cpus` are those to take, the first ones first; without it all that we may run on. A guest that fails costs the cell that it was at; another does what it has left. With `responses` each answer
-    tells of each response (reports/replay/responses.py).
+    `cpus` are those to take, the first ones first; without it all that we may run on. A guest that fails costs the cell
+    that it was at; another does what it has left. With `responses` each answer tells of each response
+    (reports/replay/responses.py).
     """
     began = time.monotonic()
     cpus = cpus or usable_cpus()

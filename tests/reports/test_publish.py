@@ -1,6 +1,7 @@
 """A release in a store: whole or not there, and never written again. S3 itself is tried by `scripts/test-compose`."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,9 +31,7 @@ def test_what_is_published_is_a_release_itself(release: Release, store: Path) ->
     assert published.url == there.path.as_uri().replace("%3D", "=")
     assert there.checksum == release.checksum
     assert broken_sums(there) == []
-    assert sum(moved) == 2 * sum(
-        path.stat().st_size for path in release.path.iterdir() if path.name != MANIFEST
-    )
+    assert sum(moved) == 2 * sum(path.stat().st_size for path in release.path.iterdir())
 
 
 def test_a_second_time_it_is_found_there_and_nothing_is_written(release: Release, store: Path) -> None:
@@ -59,11 +58,13 @@ def test_another_release_by_the_same_name_is_refused_and_the_first_one_stays(
 def test_a_copy_that_broke_off_is_no_release_and_is_made_whole_the_next_time(
     release: Release, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(store: Any, source: Path, folder: str, names: list[str], progress: Any) -> None:
+        write(store, source, folder, names[:2], progress)
         raise OSError("No space left on device")
 
+    write = publishing._write
     with monkeypatch.context() as broken:
-        broken.setattr(publishing, "_write_whole", full)
+        broken.setattr(publishing, "_write", full)
         with pytest.raises(StoreError, match="No space left"):
             publish(release, store.as_uri())
     with pytest.raises(ReleaseError):
@@ -79,6 +80,26 @@ def test_a_store_that_gives_back_other_bytes_has_no_manifest(
     with pytest.raises(StoreError, match="gave back other bytes than it was given"):
         publish(release, store.as_uri())
     assert not list(store.rglob("*"))
+
+
+def test_a_manifest_that_arrives_damaged_is_not_put_in_its_place(
+    release: Release, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spoil(store: Any, source: Path, folder: str, names: list[str], progress: Any) -> None:
+        write(store, source, folder, names, progress)
+        (Path(folder) / f"{MANIFEST}.partial").write_text("{}")
+
+    write = publishing._write
+    monkeypatch.setattr(publishing, "_write", spoil)
+    with pytest.raises(StoreError, match=r"other bytes than it was given \(manifest.json\)"):
+        publish(release, store.as_uri())
+    assert not list(store.rglob(MANIFEST))
+
+
+def test_a_key_in_the_url_is_not_shown(release: Release) -> None:
+    with pytest.raises(StoreError) as told:
+        publish(release, "gopher://key:secret@bucket/a")
+    assert "secret" not in str(told.value)
 
 
 def test_a_damaged_release_is_not_published(release: Release, store: Path) -> None:
