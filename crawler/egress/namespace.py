@@ -35,6 +35,9 @@ IPV4_LINKS = ipaddress.IPv4Network("198.18.0.0/15")
 IPV6_LINKS = ipaddress.IPv6Network("fd66:6c69:6e6b::/48")
 """Where the links' addresses are taken from: the benchmarking range, which no network routes, and a unique local one."""
 
+LINK_LOCAL = "fe80::2/64"
+"""The inner end's own (RFC 4291 §2.5.6), which neighbour discovery sends from."""
+
 LINKS = 2**15
 """Numbers of links: a pair of IPv4 addresses each, and an IPv6 /64."""
 
@@ -118,7 +121,7 @@ def connect_inside(
     """Inside the namespace: rules first, then the link. Bound sockets of the relay, two a nameserver, in order."""
     relayed = [one for one in nameservers if is_refused(one)]
     run("nft", "-f", "-", given=rules.inside(nameservers=relayed, own=own))
-    batch = [f"link set eth0 mtu {mtu}", "link set lo up", "link set eth0 up"]
+    batch = [f"link set eth0 mtu {mtu}", *_settled(), "link set lo up", "link set eth0 up"]
     batch += [
         f"address add {one}/{one.max_prefixlen} dev lo" + (" nodad" if one.version == 6 else "")
         for one in relayed
@@ -133,6 +136,15 @@ def connect_inside(
         ]
     run("ip", "-batch", "-", given="\n".join(batch) + "\n")
     return [_bound(one, kind) for one in relayed for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM)]
+
+
+def _settled() -> list[str]:
+    """An interface that has IPv6 gives itself a link-local address, and a second later says so: by then Chromium loads
+    a page, and drops it (`network_changed`). So it is given one."""
+    off = Path("/proc/sys/net/ipv6/conf/eth0/disable_ipv6")
+    if not off.exists() or off.read_text(encoding="ascii").strip() != "0":
+        return []
+    return ["link set eth0 addrgenmode none", f"address add {LINK_LOCAL} dev eth0 nodad"]
 
 
 def _bound(address: Address, kind: socket.SocketKind) -> socket.socket:

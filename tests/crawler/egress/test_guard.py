@@ -156,6 +156,14 @@ def test_browsers_have_no_capability_outside_their_sandbox_and_the_sandbox_is_on
         assert browser["Uid"].split() == [str(BROWSER_UID)] * 4
 
 
+def test_its_addresses_are_settled_before_the_first_browser_for_which_a_change_would_cost_a_page(
+    found: dict[str, Any],
+) -> None:
+    at_first, at_last = found["addresses"]
+    assert at_first == at_last
+    assert {one["family"] for one in at_first} == {"inet", "inet6"}
+
+
 def test_two_guards_do_not_share_a_namespace(found: dict[str, Any]) -> None:
     assert len(set(found["namespaces"])) == 2
 

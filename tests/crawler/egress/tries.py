@@ -84,6 +84,17 @@ def network() -> dict[str, Any]:
     }
 
 
+def addresses(guard: Guard) -> list[dict[str, Any]]:
+    """Of the guard's interfaces, and how each of them is."""
+    inside = [f"--{kind}=/proc/{guard.holder}/ns/{kind}" for kind in ("user", "net")]
+    shown = subprocess.run(
+        ["nsenter", "--preserve-credentials", *inside, "ip", "-json", "address"],
+        capture_output=True,
+        check=True,
+    )
+    return [one for link in json.loads(shown.stdout) for one in link["addr_info"]]
+
+
 def processes() -> list[dict[str, str]]:
     """The browser's processes that are there now, and how they are confined."""
     found = []
@@ -183,7 +194,9 @@ async def play() -> dict[str, Any]:
     nft("-f", "-", given=SEEN)
     with_truth = network()
     with guarded() as guard, guarded() as other:
+        settled = addresses(guard)
         found["within"] = await visits(guard, servers)
+        found["addresses"] = [settled, addresses(guard)]
         found["seen"] = seen()
         found["namespaces"] = [guard.namespace, other.namespace]
     nft("delete", "table", "inet", "truth")
