@@ -51,7 +51,7 @@ class Race:
     profile: Profile
     flows: tuple[Flow, ...]
     seed: int = 0
-    """Decides what the profile's loss takes."""
+    """Decides all that chance does: what is lost, when BBR probes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -133,7 +133,7 @@ def case(lab: Lab, where: Profile, count: int, *, repeats: int = REPEATS) -> Ite
 
 
 def race_all(lab: Lab, where: Profile, count: int, pace: str, repeats: int) -> list[Raced]:
-    """The same bursts, each time a little later."""
+    """The same bursts, each time a little later, and by chances of their own."""
     slowness = WAN.down_bps / where.down_bps
     races = []
     for repeat in range(repeats):
@@ -142,7 +142,7 @@ def race_all(lab: Lab, where: Profile, count: int, pace: str, repeats: int) -> l
             slowness * (FIRST_BURST_S + APART_S * number) + 0.25 * repeat for number in range(len(BURSTS))
         ]
         bursts = [flow(start, burst, pace) for start, burst in zip(starts, BURSTS, strict=True)]
-        races.append(Race(profile=where, flows=(*background, *bursts)))
+        races.append(Race(profile=where, flows=(*background, *bursts), seed=repeat))
     return race(lab, races, shaper="red", congestion_control="reno")
 
 

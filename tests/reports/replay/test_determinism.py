@@ -13,6 +13,7 @@ import pytest
 from firstflight.settings import from_environment
 from reports.populations import profile
 from reports.replay.cells import plan
+from reports.replay.conditions import Conditions
 from reports.replay.lab import kernel, player
 from reports.replay.lab.machine import Lab, usable_cpus
 from reports.replay.recipes import Object, Origin, Recipe
@@ -85,6 +86,16 @@ def test_what_red_drops_by_chance_it_drops_in_every_guest(lab: Lab) -> None:
     once, again = (fld.race_all(lab, fld.WAN, 1, "reno", 1) for _ in range(2))
     assert once == again
     assert once[0].dropped > 0
+
+
+def test_when_bbr_probes_by_chance_is_the_seeds_whatever_was_before_it_in_the_guest(lab: Lab) -> None:
+    one = page(1, h2=False, origins=4)
+    long = tuple(dataclasses.replace(object_, response_bytes=2_000_000) for object_ in one.objects[:4])
+    large = dataclasses.replace(one, objects=long)
+    cells = plan([large], [MID], windows=(10,), seeds=2, conditions=[Conditions(congestion_control="bbr")])
+    first, second = replay(lab, cells, guests=1).rows
+    assert replay(lab, cells[1:], guests=1).rows == [second]
+    assert first["page_ms"] != second["page_ms"]
 
 
 def test_where_packets_are_lost_the_seed_decides_which(lab: Lab) -> None:

@@ -34,10 +34,18 @@ void get_info(int descriptor, struct tcp_info *info) {
     if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &length) < 0) die("TCP_INFO");
 }
 
-uint32_t retransmitted_now(struct connection *connection) {
+/* What the server has sent again by now; of one event, one look will do. */
+void look(struct connection *connection) {
+    if (connection->looked_at == this_event()) return;
     struct tcp_info info;
     get_info(connection->server, &info);
-    return connection->retransmitted = info.tcpi_total_retrans;
+    remember(connection, &info);
+}
+
+void remember(struct connection *connection, const struct tcp_info *info) {
+    connection->looked_at = this_event();
+    connection->retransmitted = info->tcpi_total_retrans;
+    connection->bytes_again = (int64_t)info->tcpi_bytes_retrans;
 }
 
 void set_option(int descriptor, int level, int name, int value) {
@@ -82,7 +90,8 @@ static void open_client(struct connection *connection, int iw, uint32_t server) 
     if (connection->client < 0) die("socket");
     struct linger abort_on_close = {.l_onoff = 1, .l_linger = 0};
     setsockopt(connection->client, SOL_SOCKET, SO_LINGER, &abort_on_close, sizeof abort_on_close);
-    if (connection->origin) set_option(connection->client, IPPROTO_TCP, TCP_NODELAY, 1); /* others ask once */
+    /* Others ask once all they sent before has been acknowledged. */
+    if (connection->origin && connection->origin->h2) set_option(connection->client, IPPROTO_TCP, TCP_NODELAY, 1);
     if (connection->upload) set_sender(connection, connection->client);
     bind_client(connection->client, iw, FIRST_CLIENT_PORT + index);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(HTTP_PORT), .sin_addr.s_addr = server};
@@ -114,9 +123,27 @@ void close_connection(struct connection *connection) {
     connection->client = connection->server = -1;
 }
 
-void close_all(void) {
+static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+/* Of all connections, a run of numbers by one call. */
+static void close_descriptors(void) {
+    int *open = malloc((size_t)(2 * count + 1) * sizeof *open), left = 0;
+    if (!open) die("memory");
     for (int i = 0; i < count; i++) {
-        close_connection(connections[i]);
+        if (connections[i]->client >= 0) open[left++] = connections[i]->client;
+        if (connections[i]->server >= 0) open[left++] = connections[i]->server;
+    }
+    qsort(open, (size_t)left, sizeof *open, ascending);
+    for (int first = 0, last; first < left; first = last + 1) {
+        for (last = first; last + 1 < left && open[last + 1] == open[last] + 1;) last++;
+        if (close_range((unsigned)open[first], (unsigned)open[last], 0) < 0) die("close_range");
+    }
+    free(open);
+}
+
+void close_all(void) {
+    close_descriptors();
+    for (int i = 0; i < count; i++) {
         free(connections[i]->requested.items);
         free(connections[i]->written.items);
         free(connections[i]->streams);
@@ -164,10 +191,10 @@ void send_request(struct connection *connection, int object, int64_t bytes, bool
     append_mark(&connection->requested, connection->up_sent, object, REQUEST_END);
 }
 
-static void established(struct connection *connection, nanoseconds time) {
+static void established(struct connection *connection) {
     connection->connected = true;
-    connection->established = time;
     if (!connection->origin) {
+        if (connection->flow || connection->size < 0) connection->established = now(); /* of others nobody asks */
         connection->ready = true;
         int what = connection->flow ? FLOW : connection->size < 0 ? SAMPLE : BACKGROUND;
         send_request(connection, what, connection->request_bytes, false);
@@ -183,29 +210,27 @@ static void established(struct connection *connection, nanoseconds time) {
 
 static void check_window(struct connection *connection) {
     if (connection->window_checked || connection->server < 0) return;
-    struct tcp_info info;
-    get_info(connection->server, &info);
+    look(connection);
     connection->window_checked = true;
-    connection->initial_loss = info.tcpi_bytes_retrans > 0;
-    connection->initial_bytes_again = (int64_t)info.tcpi_bytes_retrans;
+    connection->initial_bytes_again = connection->bytes_again;
 }
 
-static void reached(struct connection *connection, const struct mark *mark, nanoseconds time) {
+static void reached(struct connection *connection, const struct mark *mark) {
     if (mark->event == TLS_END) {
         connection->ready = true;
         connection_is_ready(connection);
     } else if (mark->object < 0) { /* of no page */
         connection->responses++;
-        connection->ended = time;
+        connection->ended = now();
     } else if (mark->event == RESPONSE_FIRST) {
-        response_began(mark->object, time);
+        response_began(mark->object, now());
     } else {
-        response_ended(connection, mark->object, time);
+        response_ended(connection, mark->object, now());
     }
 }
 
-static void print_arrival(const struct connection *connection, nanoseconds time) {
-    printf("@{\"arrived\": %ld, \"ns\": %ld}\n", connection->down_read, time - connection->opened);
+static void print_arrival(const struct connection *connection) {
+    printf("@{\"arrived\": %ld, \"ns\": %ld}\n", connection->down_read, now() - connection->opened);
 }
 
 /* Taken from the buffer, copied nowhere: MSG_TRUNC on TCP (tcp(7)). */
@@ -215,7 +240,7 @@ ssize_t discard(int descriptor) {
     return recv(descriptor, nowhere, LARGEST_READ, MSG_TRUNC | MSG_DONTWAIT);
 }
 
-static void receive(struct connection *connection, nanoseconds time) {
+static void receive(struct connection *connection) {
     ssize_t got = discard(connection->client);
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) {
@@ -223,12 +248,12 @@ static void receive(struct connection *connection, nanoseconds time) {
         return;
     }
     connection->down_read += got;
-    if (connection->size < 0) print_arrival(connection, time);
+    if (connection->size < 0) print_arrival(connection);
     if (connection->origin && connection->down_read >= initial_window_bytes(connection)) check_window(connection);
     struct marks *written = &connection->written;
     while (written->first < written->end && written->items[written->first].at <= connection->down_read) {
         struct mark mark = written->items[written->first++];
-        reached(connection, &mark, time);
+        reached(connection, &mark);
     }
     retarget(connection);
 }
@@ -241,16 +266,16 @@ static void refused(struct connection *connection) {
     close_connection(connection);
 }
 
-void client_event(struct connection *connection, uint32_t events, nanoseconds time) {
+void client_event(struct connection *connection, uint32_t events) {
     if (connection->client < 0) return;
     if (!connection->connected) {
         if (events & EPOLLERR) {
             refused(connection);
             return;
         }
-        established(connection, time);
+        established(connection);
     }
-    if (events & EPOLLIN) receive(connection, time);
+    if (events & EPOLLIN) receive(connection);
     bool background = !connection->origin && !connection->flow && connection->size > 0;
     if (background && connection->responses) close_connection(connection);
 }
@@ -259,11 +284,10 @@ void settle(struct connection *connection, struct totals *totals) {
     struct tcp_info info;
     get_info(connection->upload ? connection->client : connection->server, &info);
     if (!connection->window_checked) {
-        connection->initial_loss = info.tcpi_bytes_retrans > 0;
         connection->initial_bytes_again = (int64_t)info.tcpi_bytes_retrans;
     }
     totals->connections++;
-    totals->initial_loss += connection->initial_loss;
+    totals->initial_loss += connection->initial_bytes_again > 0;
     totals->initial_bytes_again += connection->initial_bytes_again;
     totals->payload_bytes += connection->down_read;
     totals->segments_sent += info.tcpi_data_segs_out;

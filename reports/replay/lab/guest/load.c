@@ -73,7 +73,8 @@ void response_ended(struct connection *connection, int index, nanoseconds time) 
     struct object *object = &page->objects[index];
     object->done = true;
     object->last_byte = last = time;
-    object->retransmitted = retransmitted_now(connection) > object->retransmitted_before;
+    look(connection);
+    object->retransmitted = connection->retransmitted > object->retransmitted_before;
     connection->responses++;
     if (!connection->origin->h2) connection->busy = false;
     left--;

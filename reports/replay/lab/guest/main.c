@@ -37,6 +37,7 @@ static void run_cell(const char *id, struct page *page, int iw, uint64_t seed, d
     failure = NULL;
     nanoseconds began = rest();
     read_tap(); /* what others left behind */
+    seed_kernel(seed);
     seed_losses(seed);
     begin_rivals();
     begin_background(seed, 1, flows, began);
@@ -140,6 +141,7 @@ int main(int argc, char **argv) {
     int driver = atoi(argv[2]);
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     enter_world(argc - 3, argv + 3, windows, window_count);
+    find_clock();
     make_timer();
     printf("@{\"ready\": true, \"offloads_on\": %d, \"hosts\": %d}\n", offloads_on, host_count);
     fflush(stdout);

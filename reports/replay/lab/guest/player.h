@@ -89,7 +89,7 @@ struct connection {
     int64_t request_bytes;    /* of the one request, unless of the page */
     bool flow, upload;        /* of a race; whether its request is what counts */
     const char *control;      /* its congestion control, where it is not everybody's; it must outlive it */
-    bool connected, ready, busy, answering, awaits_room, window_checked, initial_loss;
+    bool connected, ready, busy, answering, awaits_room, window_checked;
     int requests, responses;
     int64_t up_sent, up_read, down_written, down_read, lowat;
     struct marks requested, written;
@@ -99,9 +99,10 @@ struct connection {
     bool tls_flight_due;
     struct span *spans;
     int span_count, span_room;
-    int64_t initial_bytes_again;
+    int64_t initial_bytes_again, bytes_again; /* in the first window; by the last look */
     uint32_t down_isn;
     uint32_t snd_cwnd, snd_mss, first_window, retransmitted;
+    uint64_t looked_at; /* the event */
     nanoseconds opened, established, ended;
 };
 
@@ -122,6 +123,7 @@ extern int host_count, epoll_descriptor, offloads_on;
 void enter_world(int argc, char **argv, const int *windows, int window_count);
 void set_congestion_control(const char *name);
 _Noreturn void hold(void);
+void seed_kernel(uint64_t seed);
 uint64_t bottleneck_drops(void);
 int learned_neighbours(void);
 _Noreturn void die(const char *what);
@@ -147,9 +149,11 @@ nanoseconds round_trip(void);
 nanoseconds now(void);
 nanoseconds last_look(void);
 nanoseconds look_at_clock(void);
+void find_clock(void);
 void make_timer(void);
 void set_timer(nanoseconds at);
 bool turn(void);
+uint64_t this_event(void);
 void set_pause(nanoseconds length);
 nanoseconds rest(void);
 nanoseconds earlier(nanoseconds a, nanoseconds b);
@@ -163,7 +167,7 @@ void append_mark(struct marks *marks, int64_t at, int object, enum event event);
 struct connection *open_connection(int host, int iw, struct origin *origin);
 struct connection *open_flow(int host, int iw, bool upload, const char *control);
 extern bool pacing;
-void client_event(struct connection *connection, uint32_t events, nanoseconds time);
+void client_event(struct connection *connection, uint32_t events);
 void server_event(struct connection *connection, uint32_t events);
 void accept_one(int listener);
 void answer(struct connection *connection, int object);
@@ -173,7 +177,7 @@ void close_connection(struct connection *connection);
 void close_all(void);
 struct connection *connection_at(int index);
 int opened_connections(void);
-uint32_t retransmitted_now(struct connection *connection);
+void look(struct connection *connection);
 extern int window_of_cell;
 extern const char *failure; /* of the current load; NULL while all is well */
 

@@ -58,6 +58,7 @@ static void print_flow(const struct flow *flow, const char *separator) {
 void run_race(const char *id, double at_most, uint64_t seed) {
     failure = NULL;
     nanoseconds began = rest();
+    seed_kernel(seed);
     seed_losses(seed);
     uint64_t drops = bottleneck_drops();
     nanoseconds deadline = began + (nanoseconds)(at_most * (double)SECOND), set = 0;

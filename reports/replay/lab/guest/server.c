@@ -44,6 +44,7 @@ void accept_one(int listener) {
         connection->snd_cwnd = info.tcpi_snd_cwnd;
         connection->snd_mss = info.tcpi_snd_mss;
         connection->first_window = info.tcpi_snd_wnd;
+        remember(connection, &info);
     }
     if (connection->upload) /* sleep until all of it is here */
         set_option(server, SOL_SOCKET, SO_RCVLOWAT, (int)connection->request_bytes);
@@ -52,10 +53,11 @@ void accept_one(int listener) {
     watch(connection, EPOLL_CTL_ADD, EPOLLIN);
 }
 
-/* Between its responses H1 sends nothing. */
+/* Between its responses H1 sends nothing, nor before the first one without TLS. */
 static uint32_t retransmitted_before(struct connection *connection) {
-    bool idle = connection->responses && !connection->origin->h2;
-    return idle ? connection->retransmitted : retransmitted_now(connection);
+    bool has_been_idle = !connection->origin->h2 && (connection->responses || !connection->origin->tls_flight_bytes);
+    if (!has_been_idle) look(connection);
+    return connection->retransmitted;
 }
 
 static void begin_stream(struct connection *connection, int object) {

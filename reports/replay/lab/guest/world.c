@@ -26,7 +26,7 @@
 
 struct host *hosts;
 int host_count, epoll_descriptor, offloads_on;
-static int netlink, bottleneck_index;
+static int netlink, bottleneck_index, randomness;
 
 _Noreturn void die(const char *what) {
     fprintf(stderr, "player: %s: %s\n", what, strerror(errno));
@@ -125,8 +125,9 @@ void enter_world(int argc, char **argv, const int *windows, int window_count) {
     hosts = calloc((size_t)argc, sizeof *hosts);
     epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
     netlink = open_netlink();
+    randomness = open("/dev/urandom", O_WRONLY | O_CLOEXEC);
     bottleneck_index = (int)if_nametoindex(BOTTLENECK);
-    if (!hosts || epoll_descriptor < 0 || !bottleneck_index) die("start");
+    if (!hosts || epoll_descriptor < 0 || randomness < 0 || !bottleneck_index) die("start");
     allow_memory();
     offloads_off();
     find_delay_line(0);
@@ -156,6 +157,12 @@ int learned_neighbours(void) {
         if (sscanf(line, "%*s %*s %x", &flags) == 1) count += !(flags & ATF_PERM);
     fclose(table);
     return count;
+}
+
+/* What the kernel draws from now on, as for when BBR probes, depends on nothing that was before.
+ * That is so in our kernel (kernel/same-randomness.patch); others mix it in with the rest. */
+void seed_kernel(uint64_t seed) {
+    if (write(randomness, &seed, sizeof seed) != sizeof seed) die("/dev/urandom");
 }
 
 uint64_t bottleneck_drops(void) {

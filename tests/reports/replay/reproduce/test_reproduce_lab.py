@@ -48,7 +48,8 @@ def test_arithmetic_and_kernel_agree_on_sampled_clients(lab: Lab) -> None:
 
 
 def test_bursts_of_fld_tcp_are_faster_than_renos_among_a_long_flow(lab: Lab) -> None:
-    ratios = [row.ours for row in fld.case(lab, fld.WAN, 1, repeats=1) if row.unit == "x"]
+    # One throw of RED's may go either way.
+    ratios = [row.ours for row in fld.case(lab, fld.WAN, 1, repeats=3) if row.unit == "x"]
     assert len(ratios) == len(fld.BURSTS)
     assert min(ratios) > 1
 
