@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,9 +23,6 @@ from reports.replay.lab.machine import Lab, run_guest, usable_cpus
 from reports.replay.lab.scratch import PREFIX, guest_folder
 from reports.replay.recipes import Object, Origin, Recipe
 from reports.replay.run import Result, replay
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.lab
 
@@ -122,20 +121,21 @@ def test_a_guest_that_dies_or_hangs_costs_one_cell_and_another_does_the_rest(
 
 
 def test_a_guest_ends_with_whoever_started_it_and_the_next_one_clears_up(lab: Lab) -> None:
-    def left() -> set[Path]:
-        return set(guest_folder().glob(f"{PREFIX}*"))
-
-    before = left()
     with subprocess.Popen([sys.executable, "-c", STARTER], stdout=subprocess.PIPE, text=True) as starter:
         assert starter.stdout
         guest = int(starter.stdout.readline())
         assert runs(guest)
+        told = Path(f"/proc/{guest}/cmdline").read_bytes()
+        (scratch,) = [one for one in guest_folder().glob(f"{PREFIX}*") if os.fsencode(one) in told]
+        ours = os.open(scratch, os.O_RDONLY)
         starter.kill()
+    fcntl.flock(ours, fcntl.LOCK_EX)  # or a guest of another test's would clear it up
     deadline = time.monotonic() + 20
     while runs(guest):
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    (scratch,) = left() - before
+    assert scratch.exists()
+    os.close(ours)
     run_guest(
         lab, {"origins": 1, "windows": [10], "shifts": []}, [], lambda _answer: None, cpu=usable_cpus()[-1]
     )
