@@ -287,6 +287,7 @@ def reproduce(
     if unknown := [name for name in wanted if name not in known]:
         raise click.BadParameter(f"no reproduction {', '.join(unknown)}; there are {', '.join(known)}")
     found = []
+    commit = code_commit(settings.commit)  # before the document changes the tree
     with one_line(ReplayError, OSError):
         lab = find_lab(settings.cache_dir, which)
         with tqdm(wanted, disable=None, unit="result", leave=False) as progress:
@@ -295,9 +296,7 @@ def reproduce(
                 found.append(REPRODUCTIONS[name](lab))
         if path is not None:
             figures = write_figures(found, path.parent)
-            path.write_text(
-                document(found, commit=code_commit(settings.commit), figures=figures), encoding="utf-8"
-            )
+            path.write_text(document(found, commit=commit, figures=figures), encoding="utf-8")
     if as_json:
         click.echo(json.dumps([one.to_dict() for one in found], indent=2))
         return

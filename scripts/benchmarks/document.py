@@ -52,7 +52,7 @@ REPLAY = """## The replay
 
 `scripts/bench replay`, one guest on one core, boot included; CPU is that of the guest with all its processes. The grid is CS244's:
 the {cells} cells that its text says it ran, each file ten times, {virtual_s:,.0f} s of transfers and {payload_mb:,.0f} MB (the
-original took an hour). A page has 70 objects and 1.6 MB from 8 origins, with other people's flows beside it.
+original took an hour). Pages are real ones, with other people's flows beside them: {pages}.
 """
 
 STEPS = """Where a boot's time goes, in ms of wall time since its start:
@@ -152,7 +152,11 @@ def replay(facts: dict[str, Any]) -> str:
         ["CPU s a boot", f"{facts['boot_cpu_s']:.2f}"],
         ["two guests on two cores, times one (bound: 1.8)", f"{facts['two_guest_speedup']:.2f}"],
     ]
-    parts = [REPLAY.format(**samples["grids"][0]), table(["median of the runs", ""], rows)]
+    pages = " and ".join(
+        "{site} ({protocol}, {objects} objects, {megabytes} MB, {origins} origins)".format(**page)
+        for page in samples["pages"]
+    )
+    parts = [REPLAY.format(pages=pages, **samples["grids"][0]), table(["median of the runs", ""], rows)]
     steps = [[one["step"], f"{1e3 * one['wall_s']:.0f}"] for one in samples["boots"][-1]["steps"]]
     parts += [STEPS, table(["", "ms"], steps)]
     return "\n".join([*parts, *second_opinion(samples["second_opinion"]), measured(facts)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import random
 import resource
 import statistics
 import sys
@@ -12,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from firstflight.localweb.recipes import bundled, choose
 from firstflight.settings import from_environment
 from reports.populations import DECIDING, profiles_of
 from reports.replay.cells import plan
@@ -34,7 +34,12 @@ REPEATS = 10
 """Of each file, as the original did."""
 
 WINDOWS = (3, 10, 16, 30)
-PAGES, OBJECTS, ORIGINS = 10, 70, 8
+PAGES = ("www.lansstyrelsen.se", "www.vercel.com")
+"""Bundled ones of ordinary size, the first over H1, the second over H2 and TLS."""
+
+SEEDS = 5
+ORIGINS = 8
+HEADER_BYTES, TLS_FLIGHT_BYTES = 400, 3000
 MEGABYTES, REQUESTS = 50, 500
 TIMES_REAL_TIME, PAGE_LOAD_CPU_MS, TWO_GUEST_SPEEDUP = 300.0, 60.0, 1.8
 
@@ -58,23 +63,43 @@ def measured() -> Iterator[Cost]:
     cost.cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def made_up_page(number: int, generator: random.Random) -> Recipe:
-    """70 objects and about 1.6 MB from 8 hosts: half the pages over H1, half over H2 with TLS."""
-    h2 = number % 2 == 1
-    origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=3000 if h2 else 0, tls_after_bytes=0)
+def real_page(site: str) -> Recipe:
+    """As it was recorded, its headers and TLS as large as most are: the recording does not tell."""
+    (page,) = choose(bundled(), site)
+    places = list(dict.fromkeys((thing.scheme, thing.host) for thing in page.objects))
+    h2 = any(thing.protocol == "h2" for thing in page.objects)
+    origins = tuple(
+        Origin(
+            host=host,
+            port=443 if scheme == "https" else 80,
+            h2=h2,
+            tls_flight_bytes=TLS_FLIGHT_BYTES if scheme == "https" else 0,
+            tls_after_bytes=0,
+        )
+        for scheme, host in places
+    )
     objects = tuple(
         Object(
             response_id=index + 1,
-            origin=generator.randrange(ORIGINS) if index else 0,
-            parent=0 if index else -1,
-            response_bytes=max(200, int(generator.lognormvariate(9.0, 1.5))),
-            is_document=index == 0,
+            origin=places.index((thing.scheme, thing.host)),
+            parent=-1 if thing.parent is None else thing.parent,
+            response_bytes=HEADER_BYTES + (thing.body_bytes or 0),
+            is_document=index == page.main,
         )
-        for index in range(OBJECTS)
+        for index, thing in enumerate(page.objects)
     )
-    return Recipe(
-        page=f"page-{number}.test", visit_id=number, origins=(origin,) * ORIGINS, objects=objects, left_out=0
-    )
+    return Recipe(page=site, visit_id=page.number, origins=origins, objects=objects, left_out=0)
+
+
+def described(page: Recipe) -> dict[str, Any]:
+    """What it consists of."""
+    return {
+        "site": page.page,
+        "protocol": "H2" if page.origins[0].h2 else "H1",
+        "objects": len(page.objects),
+        "origins": len(page.origins),
+        "megabytes": round(page.response_bytes / 1e6, 2),
+    }
 
 
 def boot(lab: Lab) -> tuple[Cost, list[dict[str, Any]]]:
@@ -149,9 +174,7 @@ def prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
 
 def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> dict[str, Any]:
     """Forty loads over one profile."""
-    generator = random.Random(6928)  # noqa: S311  # the same pages every time, and no secret
-    pages = [made_up_page(number, generator) for number in range(1, PAGES + 1)]
-    cells = plan(pages, [profile], windows=WINDOWS, seeds=1)
+    cells = plan([real_page(site) for site in PAGES], [profile], windows=WINDOWS, seeds=SEEDS)
     with measured() as cost:
         result = replay(lab, cells, guests=1)
     return {
@@ -194,6 +217,7 @@ def measure(lab: Lab) -> dict[str, Any]:
     boots = [boot(lab) for _ in range(RUNS)]
     boot_cpu_s = statistics.median(cost.cpu_s for cost, _ in boots)
     return {
+        "pages": [described(real_page(site)) for site in PAGES],
         "boots": [{"cpu_s": cost.cpu_s, "wall_s": cost.wall_s, "steps": steps} for cost, steps in boots],
         "grids": [grid(lab) for _ in range(RUNS)],
         "two_guests": [two_guests(lab) for _ in range(RUNS)],

@@ -187,6 +187,13 @@ class Puppeteer:
         return Done(**_read(folder / "done.json"))
 
 
+FIRST_PORT = 9222
+"""That browsertime takes for DevTools, or the next that is free."""
+
+LISTENING = 'until { true < "/dev/tcp/127.0.0.1/$0"; } 2>/dev/null; do sleep 0.1; done; exec "$@"'
+"""Arguments: a port, and what to run once somebody listens there."""
+
+
 class Browsertime:
     """browsertime with chromedriver: it starts a browser for every page, and waits 5 s after its load event."""
 
@@ -198,7 +205,10 @@ class Browsertime:
         self._command = [str(node), str(peers / "node_modules/browsertime/bin/browsertime.js")]
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
-        """A process for each browser that is to run at once, and each its share of the pages."""
+        """A process for each browser that is to run at once, and each its share of the pages.
+
+        Two that start at once would both find the same port free, and hear each other's browser.
+        """
         commands = []
         root = ["no-sandbox"] if os.geteuid() == 0 else []
         for number, urls in enumerate(shares(web.urls, browsers)):
@@ -216,7 +226,8 @@ class Browsertime:
             }
             path = folder / f"browsertime-{number}.json"
             path.write_text(json.dumps(config), encoding="utf-8")
-            commands.append([*self._command, "--config", str(path), *urls])
+            after = ["bash", "-c", LISTENING, str(FIRST_PORT + number - 1)] if number else []
+            commands.append([*after, *self._command, "--config", str(path), *urls])
         return commands
 
     def done(self, folder: Path) -> Done:

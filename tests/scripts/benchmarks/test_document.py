@@ -60,7 +60,8 @@ def replay() -> dict[str, Any]:
     grid = {"cells": 60, "virtual_s": 7000.0, "payload_mb": 600.0}
     side = {"wall_s": 2.0, "cpu_s": 1.0, "times_real_time": 0.5}
     opinion = {"cells": 14, "median_difference": 0.004, "virtual": side, "real": side}
-    samples = {"grids": [grid], "boots": [{"steps": [{"step": "ready", "wall_s": 0.5}]}]}
+    page = {"site": "a.test", "protocol": "H2", "objects": 70, "origins": 8, "megabytes": 1.6}
+    samples = {"pages": [page], "grids": [grid], "boots": [{"steps": [{"step": "ready", "wall_s": 0.5}]}]}
     return BEFORE | {
         "cs244_times_real_time": 480.4,
         "cs244_times_its_cpu": 900.0,
@@ -77,7 +78,13 @@ def replay() -> dict[str, Any]:
 def test_the_replays_section_has_its_bounds_its_boot_and_a_second_kernel_or_why_there_is_none() -> None:
     facts = replay()
     written = document({"replay": facts})
-    for part in ("(bound: 300) | 480 |", "over slow (bound: 60) | 44 |", "| ready | 500 |", "is +0.4%"):
+    for part in (
+        "(bound: 300) | 480 |",
+        "over slow (bound: 60) | 44 |",
+        "| ready | 500 |",
+        "is +0.4%",
+        "a.test (H2, 70",
+    ):
         assert part in written
     facts["samples"]["second_opinion"] = {"missing": "no package"}
     assert "Not held against a second kernel: no package." in document({"replay": facts})
