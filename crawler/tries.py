@@ -13,6 +13,7 @@ from crawler.errors import (
     AddressBlocked,
     BadResponse,
     ConnectError,
+    NavigationAborted,
     NetworkChanged,
     PageCrashed,
     TLSError,
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
 """Ends of an https try after which http is tried, where no response had come."""
+
+ABORTED = "net::ERR_ABORTED"
+"""How a body ends that the browser itself gave up, as it does when the document's own script goes elsewhere."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -164,4 +168,6 @@ class Try:
             return AddressBlocked.outcome
         if self.error is not None:
             return self.error.outcome
+        if main is not None and main["failure"] == ABORTED:
+            return NavigationAborted.outcome
         return BadResponse.outcome if main is None or main["failure"] else "ok"

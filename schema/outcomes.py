@@ -12,7 +12,7 @@ OUTCOMES: dict[str, str] = {
     "redirect_loop": "the browser gave up following redirects",
     "bad_response": "something arrived that is no HTTP response, nothing did before the connection closed, or the main document broke off",
     "blocked": "the address guard refused the address of the site: it is not on the public internet",
-    "aborted": "the browser gave up the navigation for another reason, e.g. a download",
+    "aborted": "the browser gave up the navigation, or the main document half-way, for another reason, e.g. a download or the page's own script",
     "network_changed": "the crawling machine's own network changed and the browser dropped requests",
     "crash": "the browser or the page's renderer died",
 }

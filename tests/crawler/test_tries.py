@@ -76,6 +76,25 @@ def test_a_document_that_the_log_knows_nothing_of_makes_no_whole_recording() -> 
     assert (seen.visit["outcome"], seen.visit["main_response_id"]) == ("crash", None)
 
 
+@pytest.mark.parametrize(
+    ("number", "name", "outcome"),
+    [(-3, "net::ERR_ABORTED", "aborted"), (-101, "net::ERR_CONNECTION_RESET", "bad_response")],
+)
+def test_a_document_that_its_own_page_gave_up_is_no_fault_of_the_servers(
+    number: int, name: str, outcome: str
+) -> None:
+    one = ended("https", None, number=number)
+    (document,) = one.traffic.exchanges
+    document.status, document.message = 200, MessageReader()
+    document.message.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\n<script>location = '/'</script>")
+    one.document = MainDocument("top")
+    request = {"requestId": "1", "loaderId": "1", "frameId": "top", "timestamp": 0.0}
+    one.document.feed("Network.requestWillBeSent", {**request, "request": {"url": "https://a.test/"}})
+    one.document.feed("Page.frameNavigated", {"frame": {"id": "top", "loaderId": "1"}})
+    seen = one.observation(salt=b"", error_name={number: name}.__getitem__)
+    assert (seen.visit["outcome"], seen.visit["status"]) == (outcome, 200)
+
+
 def test_what_happens_after_the_end_of_the_recording_is_not_heard() -> None:
     one = ended("https", None)
     one.stop_ms = 5_000

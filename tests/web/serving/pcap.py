@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 FILE_HEADER = 24
 PACKET_HEADER = 16
-MAGIC = {0xA1B2C3D4, 0xA1B23C4D}
-"""With times in microseconds, and in nanoseconds."""
+MICROSECONDS, NANOSECONDS = 0xA1B2C3D4, 0xA1B23C4D
+MAGIC = {MICROSECONDS, NANOSECONDS}
+"""By what its times are in."""
 ETHERNET = 1
 ETHERNET_HEADER = 14
 IPV4 = 0x0800
@@ -43,6 +44,8 @@ class Ends(NamedTuple):
 class Datagram(NamedTuple):
     """One TCP segment or UDP datagram."""
 
+    captured_us: int
+    """On the wall clock."""
     protocol: int
     ends: Ends
     payload_bytes: int
@@ -78,20 +81,22 @@ class Stream:
 
 @dataclasses.dataclass(slots=True)
 class Carried:
-    """Payload bytes by direction."""
+    """Payload by direction."""
 
     tcp: dict[Ends, int]
-    udp: dict[Ends, int]
+    """Bytes."""
+    udp: dict[Ends, list[tuple[int, int]]]
+    """Of each datagram the microsecond on the wall clock, and its bytes."""
 
 
 def carried(capture: bytes) -> Carried:
     """What a capture file holds. A TCP connection whose beginning is not in it is an error, as is a port used twice."""
     streams: dict[Ends, Stream] = {}
-    udp: dict[Ends, int] = {}
+    udp: dict[Ends, list[tuple[int, int]]] = {}
     for datagram in datagrams(capture):
         ends = datagram.ends
         if datagram.protocol == UDP:
-            udp[ends] = udp.get(ends, 0) + datagram.payload_bytes
+            udp.setdefault(ends, []).append((datagram.captured_us, datagram.payload_bytes))
         elif datagram.is_syn:
             first = (datagram.sequence + 1) % SEQUENCES
             if streams.setdefault(ends, Stream(first)).first != first:
@@ -109,15 +114,16 @@ def datagrams(capture: bytes) -> Iterator[Datagram]:
     magic, link = struct.unpack_from(f"{order}I16xI", capture)
     if magic not in MAGIC or link & 0xFFFF != ETHERNET:
         raise ValueError("not a capture of Ethernet")
+    parts_a_us = 1 if magic == MICROSECONDS else 1000
     at = FILE_HEADER
     while at + PACKET_HEADER <= len(capture):
-        (kept,) = struct.unpack_from(f"{order}8xI", capture, at)
+        seconds, parts, kept = struct.unpack_from(f"{order}III", capture, at)
         at += PACKET_HEADER
-        yield from _datagram(capture[at : at + kept])
+        yield from _datagram(seconds * 1_000_000 + parts // parts_a_us, capture[at : at + kept])
         at += kept
 
 
-def _datagram(frame: bytes) -> Iterator[Datagram]:
+def _datagram(captured_us: int, frame: bytes) -> Iterator[Datagram]:
     if len(frame) < ETHERNET_HEADER + 20 or struct.unpack_from(">12xH", frame)[0] != IPV4:
         return
     packet = frame[ETHERNET_HEADER:]
@@ -131,10 +137,11 @@ def _datagram(frame: bytes) -> Iterator[Datagram]:
     source_port, destination_port = struct.unpack_from(">HH", packet, header)
     ends = Ends(source, source_port, destination, destination_port)
     if protocol == UDP:
-        yield Datagram(UDP, ends, total - header - UDP_HEADER, 0, is_syn=False)
+        yield Datagram(captured_us, UDP, ends, total - header - UDP_HEADER, 0, is_syn=False)
         return
     sequence, offset, flags = struct.unpack_from(">I4xBB", packet, header + 4)
-    yield Datagram(TCP, ends, total - header - (offset >> 4) * 4, sequence, is_syn=bool(flags & SYN))
+    size = total - header - (offset >> 4) * 4
+    yield Datagram(captured_us, TCP, ends, size, sequence, is_syn=bool(flags & SYN))
 
 
 def _merged(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

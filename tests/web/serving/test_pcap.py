@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.web.serving.pcap import SYN, TCP, UDP, Carried, Ends, carried
+from tests.web.serving.pcap import MICROSECONDS, NANOSECONDS, SYN, TCP, UDP, Carried, Ends, carried
 
 if TYPE_CHECKING:
     from random import Random
@@ -40,13 +40,18 @@ def udp(size: int) -> bytes:
     return ipv4(ENDS, UDP, struct.pack(">HHHxx", ENDS.source_port, ENDS.destination_port, 8 + size), size)
 
 
-def file(*frames: bytes, order: str = "<", magic: int = 0xA1B2C3D4) -> bytes:
-    packets = [struct.pack(f"{order}8xII", len(frame), 1 << 16) + frame for frame in frames]
+def file(*frames: bytes, order: str = "<", magic: int = MICROSECONDS) -> bytes:
+    """A capture with a packet every second."""
+    parts = 250_000 if magic == MICROSECONDS else 250_000_000
+    packets = [
+        struct.pack(f"{order}IIII", second, parts, len(frame), 1 << 16) + frame
+        for second, frame in enumerate(frames)
+    ]
     return struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, 160, 1) + b"".join(packets)
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
-@pytest.mark.parametrize("magic", [0xA1B2C3D4, 0xA1B23C4D])
+@pytest.mark.parametrize("magic", [MICROSECONDS, NANOSECONDS])
 def test_payload_is_counted_by_direction(order: str, magic: int) -> None:
     back = ENDS.reversed()
     frames = (
@@ -59,7 +64,9 @@ def test_payload_is_counted_by_direction(order: str, magic: int) -> None:
         udp(30),
         bytes(12) + b"\x08\x06" + bytes(60),  # ARP
     )
-    assert carried(file(*frames, order=order, magic=magic)) == Carried({ENDS: 60_001, back: 7}, {ENDS: 1230})
+    assert carried(file(*frames, order=order, magic=magic)) == Carried(
+        {ENDS: 60_001, back: 7}, {ENDS: [(5_250_000, 1200), (6_250_000, 30)]}
+    )
 
 
 @given(

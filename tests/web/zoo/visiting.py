@@ -64,13 +64,13 @@ async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[P
         "connections": [dataclasses.asdict(one) for one in web.truth.connections],
         "responses": [dataclasses.asdict(one) for one in web.truth.responses],
         "tcp": [[*ends, size] for ends, size in captured.carried.tcp.items()],
-        "udp": [[*ends, size] for ends, size in captured.carried.udp.items()],
+        "udp": [[*ends, datagrams] for ends, datagrams in captured.carried.udp.items()],
     }
     return [one | {"truth": truth} for one in seen]
 
 
 async def _visit_one(browser: Browser, page: Page) -> dict[str, Any]:
-    """What the crawler says of one page, the wall clock's time of its start, and the memory that the visit took."""
+    """What the crawler says of one page, when by the wall clock its recording ended, and the memory that the visit took."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.monotonic_ns() // 1000
     observation: Observation = await visit(browser, page.host, budget_s=BUDGET_S, settle_s=page.settle_s)
@@ -83,6 +83,7 @@ async def _visit_one(browser: Browser, page: Page) -> dict[str, Any]:
         "responses": observation.responses,
         "started_us": started - wall_less_monotonic,
         "began_us": began,
+        "recorded_us": round(observation.visit["ended_at"].timestamp() * 1e6),
         "ended_us": time.monotonic_ns() // 1000,
         "grown_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before,
     }
