@@ -26,10 +26,28 @@ COOKIE_ADDED = "COOKIE_STORE_COOKIE_ADDED"
 MARKS = 17
 """Cookies in one mark: Chromium writes its log in batches of 15 events, so these push out all before them."""
 
+READINGS = 10
+APART_NS = 50_000
+"""Of two clocks: at most so often, until they are read in so short a time."""
+
 
 def now_ms() -> int:
     """The clock of the log: CLOCK_MONOTONIC, in whole milliseconds, on the machine of the browser."""
     return time.monotonic_ns() // 1_000_000
+
+
+def same_moment() -> tuple[int, int]:
+    """By the wall clock and by CLOCK_MONOTONIC, in nanoseconds; what another thread's turn has torn apart is read again."""
+    readings = []
+    for _ in range(READINGS):
+        before = time.monotonic_ns()
+        wall = time.time_ns()
+        apart = time.monotonic_ns() - before
+        readings.append((apart, wall, before))
+        if apart <= APART_NS:
+            break
+    _, wall, monotonic = min(readings)
+    return wall, monotonic
 
 
 class LogStream:
@@ -101,18 +119,15 @@ class LogStream:
         self._drain.close()
 
     def _read(self, chunk: bytes) -> None:
-        for line in self.splitter.feed(chunk):
-            event = self.reader.read(line)
-            if event is not None:
+        events = list(self.reader.events(self.splitter.feed(chunk)))
+        with self._folding:
+            for event in events:
                 self._take(event)
 
     def _take(self, event: Event) -> None:
         if event.name == COOKIE_ADDED:
             self._pass(event.text("name"))
-            return
-        with self._folding:
-            if event.time_ms < self._began_ms:  # the end of the visit before, held back by Chromium's batches
-                return
+        elif event.time_ms >= self._began_ms:  # else it ended the visit before: Chromium writes in batches
             if event.name == "REQUEST_ALIVE":
                 if event.phase == "BEGIN":
                     self.open_requests.add(event.source)

@@ -27,6 +27,9 @@ _TYPE = re.compile(rb'"type":(\d{1,6})\}\]?,?\s*$')
 _FINAL = re.compile("[2-9][0-9]{2}")
 _STATUS = frozenset({":status"})
 _BYTES = b'"bytes":"'
+_BETWEEN = "], \r"
+"""What may follow an event in its line."""
+_DECODER = json.JSONDecoder()
 
 ESCAPED = "%ESCAPED:\u200b "
 
@@ -135,9 +138,10 @@ class LineReader:
     """Turns lines into the events that somebody wants.
 
     >>> reader = LineReader(frozenset({"TCP_CONNECT"}))
-    >>> reader.read(b'{"constants":{"logEventTypes":{"TCP_CONNECT":7},"logEventPhase":{"PHASE_END":2},"netError":{}},')
-    >>> reader.read(b'{"phase":2,"source":{"id":5,"type":10},"time":"12","type":7},').name
-    'TCP_CONNECT'
+    >>> constants = b'{"constants":{"logEventTypes":{"TCP_CONNECT":7},"logEventPhase":{"PHASE_END":2},"netError":{}},'
+    >>> line = b'{"phase":2,"source":{"id":5,"type":10},"time":"12","type":7},'
+    >>> [event.name for event in reader.events([constants, line])]
+    ['TCP_CONNECT']
     """
 
     def __init__(self, wanted: frozenset[str]) -> None:
@@ -146,32 +150,41 @@ class LineReader:
         self.ignored = 0
         """Lines that should have been events and could not be read."""
 
-    def read(self, line: bytes) -> Event | None:
-        """The event in `line`, or None: not wanted, no event, or broken (and counted)."""
-        if self.names is None:
+    def events(self, lines: Iterable[bytes]) -> Iterator[Event]:
+        """The wanted events in these lines, the next of the log; what cannot be read is counted."""
+        lines = iter(lines)
+        while self.names is None:
+            line = next(lines, None)
+            if line is None:
+                return
             self._constants(line)
-            return None
-        # Four lines of five are of no interest: they are told by their last field, before JSON is parsed.
-        name = self.names.endings.get(line[line.rfind(b":") + 1 :], "")
-        if name is None:
-            return None
-        if name:
-            return self._event(name, line)
+        endings = self.names.endings
+        for line in lines:
+            # Four lines of five are of no interest: they are told by their last field, before JSON is parsed.
+            name = endings.get(line[line.rfind(b":") + 1 :], "")
+            if name is not None:
+                event = self._event(name or self._name(line), line)
+                if event is not None:
+                    yield event
+
+    def _name(self, line: bytes) -> str | None:
+        """Of a line that ends as the log's last does."""
         found = _TYPE.search(line, max(0, len(line) - 24))
         if found is None:
             self.ignored += line.startswith(b'{"params"')
             return None
-        name = self.names.events.get(found[1])
-        return None if name is None else self._event(name, line)
+        return self.names.events.get(found[1]) if self.names else None
 
-    def _event(self, name: str, line: bytes) -> Event | None:
+    def _event(self, name: str | None, line: bytes) -> Event | None:
+        if name is None or self.names is None:
+            return None
         try:
             line, data = _without_bytes(line)
-            fields = json.loads(line.rstrip().rstrip(b",").removesuffix(b"]"))
+            fields = _object(line)
             params = fields.get("params")
             return Event(
                 name,
-                self.names.phases.get(fields["phase"], "NONE") if self.names else "NONE",
+                self.names.phases.get(fields["phase"], "NONE"),
                 int(fields["source"]["id"]),
                 int(fields["time"]),
                 params if isinstance(params, dict) else {},
@@ -209,6 +222,15 @@ def _without_bytes(line: bytes) -> tuple[bytes, str]:
     return (line[:start] + line[end:], line[start:end].decode("ascii")) if end > 0 else (line, "")
 
 
+def _object(line: bytes) -> Any:  # noqa: ANN401  # JSON
+    """The JSON at the head of a line that has nothing but punctuation behind it; ValueError else."""
+    text = line.decode("utf-8", "surrogatepass")
+    found, end = _DECODER.raw_decode(text)
+    if text[end:].strip(_BETWEEN):
+        raise ValueError("two in one line")
+    return found
+
+
 class LineSplitter:
     """Cuts a byte stream into whole lines; what is longer than `limit` is dropped and counted."""
 
@@ -239,14 +261,6 @@ class LineSplitter:
             self._skipping = True
             self.dropped += 1
         return lines
-
-
-def events(lines: Iterable[bytes], reader: LineReader) -> Iterator[Event]:
-    """The wanted events of a whole log."""
-    for line in lines:
-        event = reader.read(line)
-        if event is not None:
-            yield event
 
 
 def endpoint(text: str) -> tuple[str, int]:

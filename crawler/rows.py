@@ -251,7 +251,7 @@ def _length(text: str) -> int | None:
 def _freshness(exchange: Exchange) -> dict[str, Any]:
     """Its columns: null where no header of it came over the network."""
     known = exchange.freshness if exchange.transport is not None else None
-    return dataclasses.asdict(known) if known else dict.fromkeys(freshness.COLUMNS)
+    return {name: getattr(known, name) if known else None for name in freshness.COLUMNS}
 
 
 def _decoded(exchange: Exchange, body: int | None) -> int | None:

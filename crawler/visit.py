@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from crawler.document import MainDocument
 from crawler.errors import BrowserDied, PageCrashed, VisitTimeout
 from crawler.links import links_of
-from crawler.logstream import now_ms
+from crawler.logstream import now_ms, same_moment
 from crawler.navigation import visit_error
 from crawler.tries import Try
 
@@ -187,7 +187,9 @@ async def _navigate(
     browser: Browser,
 ) -> None:
     loop = asyncio.get_running_loop()
-    one.started_at, one.start_ms = datetime.datetime.now(datetime.UTC), now_ms()
+    wall_ns, monotonic_ns = same_moment()
+    one.started_at = datetime.datetime.fromtimestamp(wall_ns / 1e9, datetime.UTC)
+    one.start_ms = monotonic_ns // 1_000_000
     try:
         await _committed(page, url, answer_by, deadline, browser)
         await _loaded(one, page, deadline)

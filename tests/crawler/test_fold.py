@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.fold import HANDLERS, Traffic, fold
-from crawler.netlog import Event, LineReader, events
+from crawler.netlog import Event, LineReader
 from crawler.rows import rows
 
 LOGS = Path(__file__).parent / "logs"
@@ -28,7 +28,7 @@ UNREAD = "/undrained-redirect/1"
 @cache
 def recorded(name: str) -> tuple[Event, ...]:
     lines = gzip.decompress((LOGS / f"{name}.json.gz").read_bytes()).splitlines()
-    return tuple(events(lines, LineReader(frozenset(HANDLERS))))
+    return tuple(LineReader(frozenset(HANDLERS)).events(lines))
 
 
 def sent(name: str) -> list[tuple[str, str, str, int, int]]:

@@ -7,7 +7,9 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from crawler.logstream import LogStream, now_ms
+import pytest
+
+from crawler.logstream import APART_NS, READINGS, LogStream, now_ms, same_moment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,3 +64,22 @@ def test_lines_that_cannot_be_read_are_counted_in_the_visit_that_they_came_in(tm
         return counts
 
     assert asyncio.run(run()) == [0, 2, 1]
+
+
+@pytest.mark.parametrize("torn", [1, READINGS - 1])
+def test_a_pause_between_two_clocks_does_not_set_them_apart(
+    torn: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wall, monotonic = same_moment()
+    wall_less_monotonic = wall - monotonic
+    pauses = iter([0.01] * torn)
+    wall_ns = time.time_ns
+
+    def another_threads_turn() -> int:
+        now = wall_ns()
+        time.sleep(next(pauses, 0))
+        return now
+
+    monkeypatch.setattr(time, "time_ns", another_threads_turn)
+    wall, monotonic = same_moment()
+    assert abs(wall - monotonic - wall_less_monotonic) < 20 * APART_NS

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crawler.fold import HANDLERS, fold
 from crawler.http3 import Ranges, Stream
-from crawler.netlog import Event, LineReader, events
+from crawler.netlog import Event, LineReader
 from crawler.rows import Rows, rows
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LOGS = Path(__file__).parent / "logs"
 @cache
 def recorded() -> tuple[Event, ...]:
     lines = gzip.decompress((LOGS / "h3.json.gz").read_bytes()).splitlines()
-    return tuple(events(lines, LineReader(frozenset(HANDLERS))))
+    return tuple(LineReader(frozenset(HANDLERS)).events(lines))
 
 
 def made(log: Iterable[Event]) -> Rows:

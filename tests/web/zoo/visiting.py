@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import async_playwright
 
 from crawler.browser import Browser
+from crawler.logstream import same_moment
 from crawler.visit import visit
 from firstflight.settings import from_environment
 from tests.web.serving.capture import capturing
@@ -74,14 +75,14 @@ async def _visit_one(browser: Browser, page: Page) -> dict[str, Any]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.monotonic_ns() // 1000
     observation: Observation = await visit(browser, page.host, budget_s=BUDGET_S, settle_s=page.settle_s)
-    wall_less_monotonic = time.time_ns() // 1000 - time.monotonic_ns() // 1000
+    wall_ns, monotonic_ns = same_moment()
     started = round(observation.visit["started_at"].timestamp() * 1e6)
     return {
         "host": page.host,
         "visit": {name: observation.visit[name] for name in TOLD},
         "connections": observation.connections,
         "responses": observation.responses,
-        "started_us": started - wall_less_monotonic,
+        "started_us": started - (wall_ns - monotonic_ns) // 1000,
         "began_us": began,
         "recorded_us": round(observation.visit["ended_at"].timestamp() * 1e6),
         "ended_us": time.monotonic_ns() // 1000,
