@@ -73,13 +73,15 @@ class Channel:
         early, self._early = self._early, b""
         if early:
             return early
-        while octets := await self._receive():
+        # What the client said last and its goodbye may have come together.
+        while not (self._tls and self._tls.is_ended):
+            octets = await self._receive()
+            if not octets:
+                return b""
             plaintext = await self._open(self._tls, octets) if self._tls else octets
             if plaintext:
                 return plaintext
-            if self._tls and self._tls.is_ended:
-                self._ended()
-                break
+        self._ended()
         return b""
 
     async def _open(self, tls: TLSLayer, octets: bytes) -> bytes:

@@ -84,6 +84,10 @@ class Http2Client:
     def cancel(self, stream_id: int) -> None:
         self._connection.reset_stream(stream_id)
 
+    def ping(self) -> None:
+        self._connection.ping(b"are you?")
+        self._writer.write(self._connection.data_to_send())
+
     async def read(self, *, until: int, data: int = 0) -> None:
         """Until so many streams have ended, and so many DATA frames have come."""
         while len(self.ended | self.reset) < until or len(self.received) < data:
@@ -135,6 +139,18 @@ def test_a_hundred_streams_take_turns() -> None:
             begun = max(order.index(stream) for stream in streams)
             done = min(len(order) - order[::-1].index(stream) for stream in streams)
             assert begun < done, "a stream was done before another had begun"
+
+    run(ask())
+
+
+def test_a_client_that_says_a_last_word_with_its_goodbye_is_answered() -> None:
+    async def ask() -> None:
+        async with ZooWeb(HOSTS, protocol="h2") as web:
+            async with Http2Client(web) as client:
+                client.ask("/plain")
+                await client.read(until=1)
+                client.ping()  # in the same read of the server's as close_notify
+            assert web.log.connections[0].closed_us
 
     run(ask())
 
