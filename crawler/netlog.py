@@ -163,7 +163,8 @@ class LineReader:
             # Four lines of five are of no interest: they are told by their last field, before JSON is parsed.
             name = endings.get(line[line.rfind(b":") + 1 :], "")
             if name is not None:
-                event = self._event(name or self._name(line), line)
+                name = name or self._name(line)
+                event = self._event(name, line) if name else None
                 if event is not None:
                     yield event
 
@@ -175,16 +176,14 @@ class LineReader:
             return None
         return self.names.events.get(found[1]) if self.names else None
 
-    def _event(self, name: str | None, line: bytes) -> Event | None:
-        if name is None or self.names is None:
-            return None
+    def _event(self, name: str, line: bytes) -> Event | None:
         try:
             line, data = _without_bytes(line)
             fields = _object(line)
             params = fields.get("params")
             return Event(
                 name,
-                self.names.phases.get(fields["phase"], "NONE"),
+                self.names.phases.get(fields["phase"], "NONE") if self.names else "NONE",
                 int(fields["source"]["id"]),
                 int(fields["time"]),
                 params if isinstance(params, dict) else {},
@@ -224,7 +223,9 @@ def _without_bytes(line: bytes) -> tuple[bytes, str]:
 
 def _object(line: bytes) -> Any:  # noqa: ANN401  # JSON
     """The JSON at the head of a line that has nothing but punctuation behind it; ValueError else."""
-    text = line.decode("utf-8", "surrogatepass")
+    text = line.decode(
+        "utf-8", "surrogatepass"
+    )  # as json.loads does, which tries to tell other encodings first
     found, end = _DECODER.raw_decode(text)
     if text[end:].strip(_BETWEEN):
         raise ValueError("two in one line")

@@ -107,7 +107,7 @@ class Tap:
         if method is None:
             return None
         try:
-            fields = json.loads(message.decode("utf-8", "surrogatepass"))
+            fields = json.loads(message)
         except (ValueError, RecursionError):  # a page's own making: a stack without end
             return None
         speaker, params = self._pages.get(fields.get("sessionId")), fields["params"]

@@ -31,6 +31,15 @@ def ended(scheme: str, error: VisitError | None, *, received: int = 0, number: i
     return one
 
 
+def shown() -> MainDocument:
+    """The home page of a.test."""
+    document = MainDocument("top")
+    request = {"requestId": "1", "loaderId": "1", "frameId": "top", "timestamp": 0.0}
+    document.feed("Network.requestWillBeSent", {**request, "request": {"url": "https://a.test/"}})
+    document.feed("Page.frameNavigated", {"frame": {"id": "top", "loaderId": "1"}})
+    return document
+
+
 @pytest.mark.parametrize(
     ("https", "http", "received", "kept"),
     [
@@ -68,10 +77,7 @@ def test_a_site_that_answered_by_https_is_not_tried_by_http() -> None:
 
 def test_a_document_that_the_log_knows_nothing_of_makes_no_whole_recording() -> None:
     one = ended("https", None)
-    one.document = MainDocument("top")
-    request = {"requestId": "1", "loaderId": "1", "frameId": "top", "timestamp": 0.0}
-    one.document.feed("Network.requestWillBeSent", {**request, "request": {"url": "https://a.test/"}})
-    one.document.feed("Page.frameNavigated", {"frame": {"id": "top", "loaderId": "1"}})
+    one.document = shown()
     seen = one.observation(salt=b"", error_name=str)
     assert (seen.visit["outcome"], seen.visit["main_response_id"]) == ("crash", None)
 
@@ -84,13 +90,10 @@ def test_a_document_that_its_own_page_gave_up_is_no_fault_of_the_servers(
     number: int, name: str, outcome: str
 ) -> None:
     one = ended("https", None, number=number)
-    (document,) = one.traffic.exchanges
-    document.status, document.message = 200, MessageReader()
-    document.message.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\n<script>location = '/'</script>")
-    one.document = MainDocument("top")
-    request = {"requestId": "1", "loaderId": "1", "frameId": "top", "timestamp": 0.0}
-    one.document.feed("Network.requestWillBeSent", {**request, "request": {"url": "https://a.test/"}})
-    one.document.feed("Page.frameNavigated", {"frame": {"id": "top", "loaderId": "1"}})
+    (exchange,) = one.traffic.exchanges
+    exchange.status, exchange.message = 200, MessageReader()
+    exchange.message.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\n<script>location = '/'</script>")
+    one.document = shown()
     seen = one.observation(salt=b"", error_name={number: name}.__getitem__)
     assert (seen.visit["outcome"], seen.visit["status"]) == (outcome, 200)
 
