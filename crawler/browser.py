@@ -22,6 +22,8 @@ from crawler.errors import BrowserMissing, LaunchFailed
 from crawler.logstream import LogStream
 from crawler.tap import Tap
 from crawler.user_agent import AS_IT_IS
+from crawler.wire.filling import Filling
+from crawler.wire.keylog import KeyLog
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from crawler.devices import Device
     from crawler.egress.guard import Guard
     from crawler.user_agent import Appearance, Guise
+    from crawler.wire.capture import Capture
 
 PACKAGE = "chromium-headless-shell"
 """Debian's name of it."""
@@ -54,6 +57,8 @@ EVENTS = frozenset((*page.EVENTS, *document.EVENTS))
 """What is heard of what pages do."""
 
 LOG_FLAG = "--log-net-log="
+CAPTURE_MODE_FLAG = "--net-log-capture-mode="
+KEY_LOG_FLAG = "--ssl-key-log-file="
 RENDERER = b"--type=renderer"
 
 DATA_LIMIT_BYTES = 3 * 1024**3
@@ -117,10 +122,12 @@ class Browser:
         appearance: Appearance = AS_IT_IS,
         playwright: Playwright | None = None,
         guard: Guard | None = None,
+        capture: Capture | None = None,
     ) -> AsyncIterator[Browser]:
         """Start Chromium, inside the address guard if there is one; BrowserMissing if there is none, LaunchFailed if it does not start.
 
-        Browsers that share `playwright` share its driver process (128 MB).
+        Browsers that share `playwright` share its driver process (128 MB). With a `capture` of the network that it is
+        in, what it receives is read from there; else, and with QUIC always, the log has all bytes in it.
         """
         check_there(chromium)
         async with contextlib.AsyncExitStack() as stack:
@@ -128,7 +135,13 @@ class Browser:
             if driver is None:
                 driver = await stack.enter_async_context(async_playwright())
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-")))
-            log = LogStream(folder / "netlog")
+            filling = None
+            if capture is not None and capture.is_trusted and not quic:
+                keys = KeyLog(folder / "keys")
+                stack.callback(keys.close)
+                filling = Filling(capture, keys)
+                stack.callback(filling.close)
+            log = LogStream(folder / "netlog", filling)
             stack.callback(log.close)
             # Out of the reach of a browser that is another user.
             tap = Tap(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-"))), EVENTS)
@@ -137,6 +150,7 @@ class Browser:
             # Chromium refuses its sandbox to root; the guard's browsers are another user.
             sandbox = guard is not None or os.geteuid() != 0
             measuring = [*flags, *(() if quic else ("--disable-quic",))]
+            logging = [f"{CAPTURE_MODE_FLAG}{'Everything' if filling is None else 'IncludeSensitive'}"]
             try:
                 guise = appearance.of(await _version(chromium))
                 arguments = [
@@ -144,7 +158,8 @@ class Browser:
                     *measuring,
                     f"--user-agent={guise.user_agent}",
                     f"{LOG_FLAG}{log.path}",
-                    "--net-log-capture-mode=Everything",
+                    *logging,
+                    *(() if filling is None else (f"{KEY_LOG_FLAG}{keys.path}",)),
                 ]
                 browser = await driver.chromium.launch(
                     executable_path=tap.program(program),
@@ -156,7 +171,7 @@ class Browser:
                     timeout=LAUNCH_TIMEOUT_S * 1000,
                 )
                 stack.push_async_callback(_close, browser)
-                recorded = (*measuring, *(() if sandbox else ("--no-sandbox",)))
+                recorded = (*measuring, *logging, *(() if sandbox else ("--no-sandbox",)))
             except (PlaywrightError, TimeoutError, OSError) as exc:
                 reason = (str(exc).strip() or "no answer").splitlines()[0]
                 raise LaunchFailed(

@@ -398,6 +398,6 @@ def _response_bytes(transport: Transport, event: Event, size: int, arrived_ms: i
         return
     exchange.touched(arrived_ms)
     if exchange.message.needs_bytes:
-        exchange.message.feed(event.bytes())
+        exchange.message.feed(event.content())
     else:
         exchange.message.count(size)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.fold import Traffic
+    from crawler.wire.filling import Filling
 
 COOKIE_ADDED = "COOKIE_STORE_COOKIE_ADDED"
 
@@ -53,15 +54,18 @@ def same_moment() -> tuple[int, int]:
 class LogStream:
     """Open it before the browser starts and close it after the browser's end."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, filling: Filling | None = None) -> None:
         self.path = path
-        self.reader = LineReader(frozenset(HANDLERS) | {COOKIE_ADDED})
+        self.filling = filling
+        """What knows the bytes that the log only counts; None for a log that has them itself."""
+        wanted = {COOKIE_ADDED, *HANDLERS, *(filling.wanted if filling else ())}
+        self.reader = LineReader(frozenset(wanted))
         self.splitter = LineSplitter()
         self.open_requests: set[int] = set()
         """Requests of the network stack that have not ended, of whichever frame or worker."""
         self.last_request_ms = 0
         self._began_ms = 0
-        self._lost_before = 0
+        self._lost_before = self._missed_before = 0
         self._fold = Fold()
         self._folding = threading.Lock()
         self._marks: dict[str, asyncio.Event] = {}
@@ -72,7 +76,7 @@ class LogStream:
         """Forget what was and record anew; the time at which the recording began."""
         with self._folding:
             self.open_requests = set()
-            self._lost_before = self._lost()
+            self._lost_before, self._missed_before = self._lost(), self._missed()
             self._fold = Fold()
             self._began_ms = self.last_request_ms = now_ms()
             return self._began_ms
@@ -95,6 +99,11 @@ class LogStream:
         return self._lost() - self._lost_before
 
     @property
+    def is_missing_bytes(self) -> bool:
+        """Whether there are bytes in the recording that were not captured."""
+        return self._missed() > self._missed_before
+
+    @property
     def is_answered(self) -> bool:
         """Whether a byte has come for a document of a main frame, as far as the log has been read."""
         with self._folding:
@@ -102,6 +111,9 @@ class LogStream:
 
     def _lost(self) -> int:
         return self.reader.ignored + self.splitter.dropped
+
+    def _missed(self) -> int:
+        return self.filling.missed if self.filling else 0
 
     def error_name(self, number: int) -> str:
         """Chromium's name of a network error."""
@@ -120,6 +132,8 @@ class LogStream:
 
     def _read(self, chunk: bytes) -> None:
         events = list(self.reader.events(self.splitter.feed(chunk)))
+        if self.filling is not None:
+            events = [self.filling.fill(event) for event in events]
         with self._folding:
             for event in events:
                 self._take(event)
@@ -134,7 +148,8 @@ class LogStream:
                 else:
                     self.open_requests.discard(event.source)
                 self.last_request_ms = event.time_ms
-            self._fold.feed(event)
+            if event.name in HANDLERS:
+                self._fold.feed(event)
 
     def _pass(self, name: str) -> None:
         passed = self._marks.pop(name, None)

@@ -81,19 +81,21 @@ class Event(NamedTuple):
     time_ms: int
     """Milliseconds on the monotonic clock: the log has no finer ones."""
     params: dict[str, Any]
-    data: str = ""
-    """Base64 of the bytes that it is about, where it has any."""
+    data: str | bytes = ""
+    """The bytes that it is about, where it has any: in Base64, as the log has them, or themselves."""
 
-    def bytes(self) -> bytes:
+    def content(self) -> bytes:
         """What `data` stands for; nothing where it is no Base64."""
+        if isinstance(self.data, bytes):
+            return self.data
         try:
             return base64.b64decode(self.data)
         except (binascii.Error, ValueError):
             return b""
 
-    def encoded(self) -> Encoded:
+    def encoded(self) -> Encoded | bytes:
         """The same, to be decoded in part."""
-        return Encoded(self.data)
+        return self.data if isinstance(self.data, bytes) else Encoded(self.data)
 
     def dependency(self) -> int | None:
         """Id of the other source that the event names."""

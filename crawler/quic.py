@@ -100,7 +100,7 @@ class Session:
         if level == ONE_RTT:
             self.ticket_bytes += new
         elif level == INITIAL:
-            self._hello.feed(start, event.bytes())
+            self._hello.feed(start, event.content())
 
     def _request(self, event: Event) -> None:
         exchange = self._sent.get(event.number("stream_id"))

@@ -47,8 +47,9 @@ ATTEMPT_LIMIT = 1000
 PATIENCE_LIMIT_S = 900
 """A site that asks for more by Retry-After keeps the answer that it gave: the crawl's end would wait for it."""
 
-SURROUNDINGS = ("--host-resolver-rules=", "--ignore-certificate-errors-spki-list=")
-"""Flags that say where the local web is, not how the browser measures: they may differ between runs."""
+SURROUNDINGS = ("--host-resolver-rules=", "--ignore-certificate-errors-spki-list=", "--net-log-capture-mode=")
+"""Flags that say where the local web is, and whether the log or a capture has the bytes, not what is measured: they may
+differ between runs."""
 
 
 class StoreError(CrawlerError):

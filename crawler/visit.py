@@ -126,6 +126,7 @@ async def _try(
     await browser.tap.caught_up()
     browser.tap.stop()
     one.log_lines_lost = browser.log.lines_lost
+    one.lost |= browser.log.is_missing_bytes
     one.traffic = browser.log.finish()
     if context is not None:
         one.links = await _links(context) if links and not one.broken else []

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from crawler.egress.guard import Guard
     from crawler.observation import Observation
+    from crawler.wire.capture import Capture
     from schema.tables import Crawl
 
 LOCAL_WEB = "localweb"
@@ -49,6 +50,8 @@ class Wanted:
     """Starts the database again, where it is the embedded one."""
     guard: Guard | None
     """What browsers are kept in."""
+    capture: Capture | None
+    """Of their network; None to read all from their logs."""
     log: str
     """TEXT or JSON (firstflight/journal.py)."""
     progress: Path
@@ -75,6 +78,24 @@ def egress(crawl: Crawl, chromium: Path, *, unfiltered: bool) -> Iterator[Guard 
                 f"{exc}. Or crawl with --unfiltered-egress, which is recorded: then pages reach your network"
             ) from exc
         yield guard
+
+
+@contextlib.contextmanager
+def capture(crawl: Crawl, guard: Guard | None, *, off: bool) -> Iterator[Capture | None]:
+    """Of the network that the browsers are in: of the guard's, or of loopback for the local web.
+
+    None if it is `off`, where it is not allowed, with QUIC, and in the machine's own network, whose traffic is not only theirs:
+    then the browsers' log has the bytes, at a higher price.
+    """
+    from crawler.wire.capture import capturing, on_loopback
+
+    with contextlib.ExitStack() as stack:
+        if off or crawl.arm == "quic":
+            yield None
+        elif crawl.kind == LOCAL_WEB:
+            yield stack.enter_context(on_loopback())
+        else:
+            yield stack.enter_context(capturing(guard.capture if guard else None))
 
 
 class StateError(Exception):
@@ -144,6 +165,7 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
                         appearance=appearance,
                         playwright=playwright,
                         guard=wanted.guard,
+                        capture=wanted.capture,
                     ) as browser,
                 ):
                     yield browser

@@ -7,12 +7,14 @@ import dataclasses
 import json
 import os
 import shlex
+import socket
 import stat
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawler.egress.namespace import receive_sockets
 from crawler.errors import EgressUnavailable
 
 if TYPE_CHECKING:
@@ -37,6 +39,12 @@ class Guard:
     """Of the network, as /proc/PID/ns/net says: net:[4026532247]."""
     uid: int
     """Their owner, whom the browsers run as."""
+    capture: socket.socket | None = None
+    """Sees what TCP arrives for the browsers, and nothing of the machine's; None where the kernel refuses that.
+
+    It is a raw socket of their network, so it is theirs in no way: closed where a program is executed, and when the guard
+    ends. A ring on it must be closed before.
+    """
 
     def check(self) -> None:
         """EgressUnavailable when the guard is gone: nothing is reachable any more, the machine least of all."""
@@ -93,16 +101,34 @@ class Guard:
 def guarded() -> Iterator[Guard]:
     """Set the guard up; EgressUnavailable, which says what to do, where that cannot be."""
     uid = browser_uid()
-    call = [sys.executable, "-m", "crawler.egress.holder", str(uid)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(call, stdin=pipe, stdout=pipe, text=True, start_new_session=True) as process:
-        assert process.stdin is not None
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(ours)
+        with theirs:
+            process = stack.enter_context(_holder(uid, theirs.fileno()))
         assert process.stdout is not None
+        said = json.loads(process.stdout.readline() or '{"error": "its process ended"}')
+        if "error" in said:
+            raise EgressUnavailable(f"the address guard cannot be set up: {said['error']}")
+        captures = [stack.enter_context(one) for one in receive_sockets(ours)[1]]
+        yield Guard(
+            holder=said["holder"],
+            namespace=said["namespace"],
+            uid=uid,
+            capture=captures[0] if captures else None,
+        )
+
+
+@contextlib.contextmanager
+def _holder(uid: int, channel: int) -> Iterator[subprocess.Popen[str]]:
+    call = [sys.executable, "-m", "crawler.egress.holder", str(uid), str(channel)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        call, stdin=pipe, stdout=pipe, text=True, start_new_session=True, pass_fds=[channel]
+    ) as process:
+        assert process.stdin is not None
         try:
-            said = json.loads(process.stdout.readline() or '{"error": "its process ended"}')
-            if "error" in said:
-                raise EgressUnavailable(f"the address guard cannot be set up: {said['error']}")
-            yield Guard(holder=said["holder"], namespace=said["namespace"], uid=uid)
+            yield process
         finally:
             process.stdin.close()
             process.wait(ENDS_WITHIN_S)

@@ -1,7 +1,8 @@
-"""`python -m crawler.egress.holder UID`: sets the guard up, keeps it, relays DNS, and removes it in the end.
+"""`python -m crawler.egress.holder UID SOCKET`: sets the guard up, keeps it, relays DNS, and removes it in the end.
 
 A process of its own, so that what it changed is undone even if the crawl is killed: it ends when its standard
-input does. It says one line of JSON on standard output: how to enter, or what is missing.
+input does. It says one line of JSON on standard output: how to enter, or what is missing. Before that it sends a
+message on the Unix socket whose number it was given, and with it the capture socket, if there is one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,16 @@ from typing import TYPE_CHECKING
 
 from crawler.egress import forwarding
 from crawler.egress.nameservers import RESOLV_CONF, Relay, nameservers
-from crawler.egress.namespace import Link, become_owner, check_privilege, connect_inside, machine
+from crawler.egress.namespace import (
+    MESSAGE_BYTES,
+    Link,
+    become_owner,
+    capture_inside,
+    check_privilege,
+    connect_inside,
+    machine,
+    receive_sockets,
+)
 from crawler.egress.networks import is_refused
 from crawler.errors import EgressUnavailable
 
@@ -26,14 +36,12 @@ if TYPE_CHECKING:
     from crawler.egress.namespace import Machine
     from crawler.egress.networks import Address
 
-MESSAGE_BYTES = 4096
-SOCKETS_LIMIT = 16
-
 
 def main() -> int:
     """Exit code 0 after a guard was there, 1 if it could not be set up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the crawl, which then ends us
     uid = int(sys.argv[1])
+    crawl = socket.socket(fileno=int(sys.argv[2]))
     try:
         check_privilege()
         with forwarding.alone():
@@ -42,11 +50,13 @@ def main() -> int:
             outside = machine()
             servers = nameservers(RESOLV_CONF.read_text(encoding="utf-8", errors="replace").splitlines())
             child, channel = hold(uid, outside, servers)
-            link, sockets = build(child, channel, outside)
+            link, sockets, capture = build(child, channel, outside)
     except (EgressUnavailable, OSError) as exc:
         print(json.dumps({"error": str(exc)}), flush=True)
         return 1
     try:
+        with crawl:
+            _hand_over(crawl, b"capture", capture)
         namespace = str(Path(f"/proc/{child}/ns/net").readlink())
         print(json.dumps({"holder": child, "namespace": namespace, "link": link.name}), flush=True)
         asyncio.run(serve([one for one in servers if is_refused(one)], sockets))
@@ -77,9 +87,8 @@ def hold(uid: int, outside: Machine, servers: list[Address]) -> tuple[int, socke
         theirs.send(b"ready")
         wanted = json.loads(theirs.recv(MESSAGE_BYTES))
         sockets = connect_inside(Link(wanted["link"]), wanted["versions"], outside.mtu, servers, outside.own)
-        socket.send_fds(theirs, [b"ready"], [one.fileno() for one in sockets])
-        for one in sockets:
-            one.close()
+        _hand_over(theirs, b"ready", sockets)
+        _hand_over(theirs, b"ready", capture_inside())
         theirs.recv(1)  # until the holder ends
         code = 0
     except (EgressUnavailable, OSError) as exc:
@@ -88,24 +97,32 @@ def hold(uid: int, outside: Machine, servers: list[Address]) -> tuple[int, socke
         os._exit(code)
 
 
-def build(child: int, channel: socket.socket, outside: Machine) -> tuple[Link, list[socket.socket]]:
-    """Link the child's namespace to ours; the sockets on which it is asked for DNS."""
+def build(
+    child: int, channel: socket.socket, outside: Machine
+) -> tuple[Link, list[socket.socket], list[socket.socket]]:
+    """Link the child's namespace to ours; the sockets on which it is asked for DNS, and the capture socket, if any."""
     ip_versions = forwarding.versions(outside)
     link = forwarding.attach(outside, child, ip_versions)
     try:
         channel.send(json.dumps({"link": link.number, "versions": ip_versions}).encode())
-        descriptors = _expect_ready(channel)
+        sockets, capture = _expect_ready(channel), _expect_ready(channel)
     except (EgressUnavailable, OSError):
         forwarding.detach(link)
         raise
-    return link, [socket.socket(fileno=descriptor) for descriptor in descriptors]
+    return link, sockets, capture
 
 
-def _expect_ready(channel: socket.socket) -> list[int]:
-    message, descriptors, _, _ = socket.recv_fds(channel, MESSAGE_BYTES, SOCKETS_LIMIT)
+def _expect_ready(channel: socket.socket) -> list[socket.socket]:
+    message, sockets = receive_sockets(channel)
     if message != b"ready":
         raise EgressUnavailable(message.decode() or "the namespace's process ended")
-    return descriptors
+    return sockets
+
+
+def _hand_over(channel: socket.socket, message: bytes, sockets: list[socket.socket]) -> None:
+    socket.send_fds(channel, [message], [one.fileno() for one in sockets])
+    for one in sockets:
+        one.close()
 
 
 async def serve(relayed: list[Address], sockets: list[socket.socket]) -> None:

@@ -6,6 +6,7 @@ belong to the browsers' own user, so that user may enter them, and a process wit
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import ipaddress
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from crawler.egress import rules
 from crawler.egress.networks import is_refused
 from crawler.errors import EgressUnavailable
+from crawler.wire.ring import open_socket
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +42,9 @@ LINK_LOCAL = "fe80::2/64"
 
 LINKS = 2**15
 """Numbers of links: a pair of IPv4 addresses each, and an IPv6 /64."""
+
+MESSAGE_BYTES = 4096
+SOCKETS_LIMIT = 16
 
 SEARCH_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
@@ -136,6 +141,26 @@ def connect_inside(
         ]
     run("ip", "-batch", "-", given="\n".join(batch) + "\n")
     return [_bound(one, kind) for one in relayed for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM)]
+
+
+def capture_inside() -> list[socket.socket]:
+    """Inside the namespace: a socket that sees what TCP arrives at its eth0; none if the kernel refuses one.
+
+    It belongs to this network namespace, whoever holds it: of the machine outside it sees and reaches nothing. Like the
+    others it is closed where a program is executed, so that no browser has it.
+    """
+    with contextlib.suppress(OSError):
+        return [open_socket("eth0")]
+    return []
+
+
+def receive_sockets(channel: socket.socket) -> tuple[bytes, list[socket.socket]]:
+    """A message and the sockets that came with it (unix(7), SCM_RIGHTS), closed where a program is executed."""
+    message, descriptors, _, _ = socket.recv_fds(channel, MESSAGE_BYTES, SOCKETS_LIMIT)
+    sockets = [socket.socket(fileno=descriptor) for descriptor in descriptors]
+    for one in sockets:  # not by a flag: Python 3.11's recv_fds does not pass it on
+        one.set_inheritable(False)
+    return message, sockets
 
 
 def _settled() -> list[str]:

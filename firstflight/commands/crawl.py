@@ -204,6 +204,12 @@ def plan_(
     help="Without the address guard: pages reach loopback and private networks. Recorded with every visit.",
 )
 @click.option(
+    "--no-capture",
+    is_flag=True,
+    help="Read every byte from the browsers' logs, rather than from a capture of their network where there can be one: "
+    "the same sizes for more processor time.",
+)
+@click.option(
     "--until-empty",
     is_flag=True,
     help="End with exit code 75 when the minutes are over and sites are left: whoever started it should do so again. "
@@ -229,6 +235,7 @@ def run(
     browser_memory_mb: int,
     database_patience_s: float,
     unfiltered: bool,
+    no_capture: bool,
     until_empty: bool,
     log: str,
     as_json: bool,
@@ -254,7 +261,10 @@ def run(
             return
         plan.check_method(crawl)
         flags = crawling.local_web_flags(crawl, state)
-        with crawling.egress(crawl, settings.chromium, unfiltered=unfiltered) as guard:
+        with (
+            crawling.egress(crawl, settings.chromium, unfiltered=unfiltered) as guard,
+            crawling.capture(crawl, guard, off=no_capture) as capture,
+        ):
             wanted = crawling.Wanted(
                 chromium=settings.chromium,
                 flags=flags,
@@ -267,6 +277,7 @@ def run(
                 ),
                 revive=revival(settings),
                 guard=guard,
+                capture=capture,
                 log=log,
                 progress=settings.progress,
             )

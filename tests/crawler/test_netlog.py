@@ -58,7 +58,7 @@ def test_what_nobody_wants_is_not_parsed() -> None:
 def test_bytes_are_kept_apart() -> None:
     event = read(reader(), line(8, {"byte_count": 3, "bytes": "YWJj"}))
     assert event is not None
-    assert (event.data, event.params["bytes"], event.number("byte_count"), event.bytes()) == (
+    assert (event.data, event.params["bytes"], event.number("byte_count"), event.content()) == (
         "YWJj",
         "",
         3,

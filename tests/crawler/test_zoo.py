@@ -31,24 +31,35 @@ GROWN_KIB = 50 * 1024
 """What a body of 200 MB may add to the crawler's memory."""
 
 
+WAYS = [
+    *((protocol, "log") for protocol in PROTOCOLS),
+    *((protocol, "capture") for protocol in PROTOCOLS if protocol != "h3"),
+]
+"""What is spoken, and where the crawler has the bytes from."""
+
+
 @pytest.fixture(scope="module")
-def zoo() -> dict[str, list[Visited]]:
-    """All visits, by protocol."""
+def zoo() -> dict[tuple[str, str], list[Visited]]:
+    """All visits, by way."""
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        found = dict(zip(PROTOCOLS, pool.map(visit_all, PROTOCOLS), strict=True))
-    table.save(table.result(visited for visits in found.values() for visited in visits))
+        found = dict(zip(WAYS, pool.map(lambda way: visit_all(*way), WAYS), strict=True))
+    table.save(result_of(found, "log"))
     return found
 
 
-def visit_all(protocol: str) -> list[Visited]:
+def visit_all(protocol: str, bytes_from: str) -> list[Visited]:
     pages = {page.host: page for page in PAGES}
-    told = in_namespace("tests.web.zoo.visiting:visit_all", protocol, timeout_s=240)
+    told = in_namespace("tests.web.zoo.visiting:visit_all", protocol, bytes_from, timeout_s=240)
     return [Visited(pages[seen["host"]], protocol, seen) for seen in told]
 
 
-@pytest.fixture(params=PROTOCOLS)
-def visits(request: pytest.FixtureRequest, zoo: dict[str, list[Visited]]) -> list[Visited]:
-    """All visits in one protocol."""
+def result_of(zoo: dict[tuple[str, str], list[Visited]], bytes_from: str) -> table.Result:
+    return table.result(one for way, visits in zoo.items() if way[1] == bytes_from for one in visits)
+
+
+@pytest.fixture(params=WAYS, ids="-".join)
+def visits(request: pytest.FixtureRequest, zoo: dict[tuple[str, str], list[Visited]]) -> list[Visited]:
+    """All visits in one way."""
     return zoo[request.param]
 
 
@@ -121,8 +132,9 @@ def test_times_are_the_servers_where_nothing_queues(visits: list[Visited]) -> No
         assert abs(statistics.median(these)) <= TOLERANCE_US, name
 
 
-def test_a_large_body_takes_no_memory(visits: list[Visited]) -> None:
-    (large,) = (one for one in visits if one.page.host == "large.test")
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_large_body_takes_no_memory(protocol: str, zoo: dict[tuple[str, str], list[Visited]]) -> None:
+    (large,) = (one for one in zoo[protocol, "log"] if one.page.host == "large.test")
     assert large.seen["grown_kib"] < GROWN_KIB
 
 
@@ -133,6 +145,13 @@ def test_sessions_are_resumed_where_there_are_tickets(visits: list[Visited]) -> 
             assert True in resumed, f"{one}: {resumed}"
 
 
-def test_the_table_in_the_methods_is_what_was_found(zoo: dict[str, list[Visited]]) -> None:
-    found = table.result(visited for visits in zoo.values() for visited in visits)
+def test_the_table_in_the_methods_is_what_was_found(zoo: dict[tuple[str, str], list[Visited]]) -> None:
+    found = result_of(zoo, "log")
     assert table.markdown(found) == table.committed(), "run python -m tests.web.zoo.table"
+
+
+def test_log_and_capture_say_the_same(zoo: dict[tuple[str, str], list[Visited]]) -> None:
+    logged, captured = result_of(zoo, "log"), result_of(zoo, "capture")
+    assert captured
+    for case, cells in captured.items():
+        assert cells == {protocol: logged[case][protocol] for protocol in cells}, case

@@ -15,8 +15,9 @@ import pytest
 
 from crawler.egress.guard import BROWSER_UID
 from crawler.egress.networks import is_refused
-from tests.crawler.egress.pages import TARGETS
+from tests.crawler.egress.pages import TARGETS, answer
 from tests.crawler.egress.world import NEIGHBOUR, NEIGHBOUR_6, OWN, OWN_6, PUBLIC, PUBLIC_6
+from tests.web.serving.namespace import in_namespace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,6 +112,14 @@ def test_not_one_packet_to_another_address_left_its_namespace(found: dict[str, A
     assert found["seen"] == sorted([PUBLIC, PUBLIC_6])
 
 
+def test_what_came_through_it_was_captured_byte_for_byte(found: dict[str, Any]) -> None:
+    assert found["captured"] == [answer("tries.test", "/").decode()] * 2
+
+
+def test_no_browser_has_the_socket_that_captures(found: dict[str, Any]) -> None:
+    assert found["within"]["captured_by"] == ["ourselves"]
+
+
 def test_quic_goes_through_it_to_public_addresses(found: dict[str, Any]) -> None:
     outcome, *protocols = found["within"]["by_quic"]
     assert outcome == "ok"
@@ -198,3 +207,7 @@ def test_an_ordinary_user_is_told_in_one_line_what_to_do(tmp_path: Path) -> None
 def test_what_the_worlds_private_servers_have_are_addresses_that_are_refused() -> None:
     assert all(map(is_refused, [*PRIVATE, NEIGHBOUR, NEIGHBOUR_6]))
     assert not any(map(is_refused, [OWN, OWN_6, PUBLIC, PUBLIC_6]))
+
+
+def test_where_the_kernel_refuses_a_capture_there_is_none() -> None:
+    assert in_namespace("crawler.egress.namespace:capture_inside") == []  # it has no eth0

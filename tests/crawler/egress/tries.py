@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -22,6 +23,9 @@ from crawler.browser import Browser
 from crawler.egress.guard import BROWSER_UID, Guard, browser_uid, guarded
 from crawler.errors import EgressUnavailable
 from crawler.visit import visit
+from crawler.wire.ring import Ring
+from crawler.wire.segments import flow, segment
+from crawler.wire.streams import Streams
 from firstflight.settings import from_environment
 from tests.crawler.egress import quic, world
 
@@ -95,6 +99,47 @@ def addresses(guard: Guard) -> list[dict[str, Any]]:
     return [one for link in json.loads(shown.stdout) for one in link["addr_info"]]
 
 
+FETCH = """
+import socket, sys
+with socket.create_connection((sys.argv[1], 80)) as client:
+    local = client.getsockname()
+    client.sendall(b"GET / HTTP/1.1\\r\\nHost: tries.test\\r\\n\\r\\n")
+    while client.recv(65536):
+        pass
+print(local[0], local[1])
+"""
+
+
+def captured(guard: Guard, address: str) -> str:
+    """What a page's connection through the guard received, as its capture socket saw it."""
+    assert guard.capture is not None
+    assert not guard.capture.get_inheritable()
+    inside = [f"--{kind}=/proc/{guard.holder}/ns/{kind}" for kind in ("user", "net")]
+    ring, streams = Ring(guard.capture), Streams()
+    call = ["nsenter", "--preserve-credentials", *inside, sys.executable, "-c", FETCH, address]
+    host, port = subprocess.run(call, capture_output=True, text=True, check=True).stdout.split()
+    while select.select([ring], [], [], 0.2)[0]:
+        for packet in ring.packets():
+            if (one := segment(packet)) is not None:
+                streams.feed(one)
+        del packet, one
+    ring.close()
+    stream = streams.claim(flow((host, int(port)), (address, world.PORT)))
+    assert stream is not None
+    return (stream.take(stream.unread) or b"").decode()
+
+
+def holding(descriptor: int) -> list[int]:
+    """The processes that have the same socket as this one has there."""
+    link = Path(f"/proc/self/fd/{descriptor}").readlink()
+    found = []
+    for one in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if one.readlink() == link:
+                found.append(int(one.parts[2]))
+    return found
+
+
 def processes() -> list[dict[str, str]]:
     """The browser's processes that are there now, and how they are confined."""
     found = []
@@ -131,6 +176,7 @@ async def visits(guard: Guard | None, servers: world.Servers) -> dict[str, Any]:
         page = await context.new_page()
         await page.goto("http://ok.test/")
         confined = processes()
+        captures = [] if guard is None or guard.capture is None else holding(guard.capture.fileno())
         await context.close()
     async with Browser.launch(chromium, flags=[*FLAGS, *world.QUIC_FLAGS], quic=True, guard=guard) as browser:
         by_quic = await visit(browser, quic.PUBLIC_HOST, budget_s=40, settle_s=20)
@@ -139,6 +185,7 @@ async def visits(guard: Guard | None, servers: world.Servers) -> dict[str, Any]:
         "by_quic": [by_quic.visit["outcome"], *sorted({str(row["protocol"]) for row in by_quic.responses})],
         "reached": sorted({*servers.came, *world.came_to_the_internet()}),
         "processes": confined,
+        "captured_by": ["ourselves" if one == os.getpid() else one for one in captures],
     }
 
 
@@ -195,6 +242,7 @@ async def play() -> dict[str, Any]:
     with_truth = network()
     with guarded() as guard, guarded() as other:
         settled = addresses(guard)
+        found["captured"] = [captured(guard, address) for address in (world.PUBLIC, world.PUBLIC_6)]
         found["within"] = await visits(guard, servers)
         found["addresses"] = [settled, addresses(guard)]
         found["seen"] = seen()

@@ -1,0 +1,1 @@
+"""What a browser receives, seen by a packet capture and opened by its own key log."""
