@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawler.browser import CAPTURE_MODE_FLAG
 from crawler.egress.guard import BROWSER_UID
 from crawler.egress.networks import is_refused
 from tests.crawler.egress.pages import TARGETS, answer
@@ -116,8 +117,18 @@ def test_what_came_through_it_was_captured_byte_for_byte(found: dict[str, Any]) 
     assert found["captured"] == [answer("tries.test", "/").decode()] * 2
 
 
+def test_pages_are_measured_by_what_was_captured_as_they_are_by_the_log(found: dict[str, Any]) -> None:
+    within = found["within"]
+    assert f"{CAPTURE_MODE_FLAG}IncludeSensitive" in within["flags"]
+    for host in ("ok.test", "ok6.test", "tries.test"):
+        assert within["sizes"][host] == [1, within["sizes"][host][1]], host
+    if "without" in found:
+        assert f"{CAPTURE_MODE_FLAG}Everything" in found["without"]["flags"]
+        assert within["sizes"]["ok.test"] == found["without"]["sizes"]["ok.test"]
+
+
 def test_no_browser_has_the_socket_that_captures(found: dict[str, Any]) -> None:
-    assert found["within"]["captured_by"] == ["ourselves"]
+    assert set(found["within"]["captured_by"]) == {"ourselves"}
 
 
 def test_quic_goes_through_it_to_public_addresses(found: dict[str, Any]) -> None:

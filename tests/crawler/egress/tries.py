@@ -23,6 +23,7 @@ from crawler.browser import Browser
 from crawler.egress.guard import BROWSER_UID, Guard, browser_uid, guarded
 from crawler.errors import EgressUnavailable
 from crawler.visit import visit
+from crawler.wire.capture import Capture, capturing
 from crawler.wire.ring import Ring
 from crawler.wire.segments import flow, segment
 from crawler.wire.streams import Streams
@@ -163,15 +164,23 @@ def processes() -> list[dict[str, str]]:
 
 
 async def visits(guard: Guard | None, servers: world.Servers) -> dict[str, Any]:
+    with capturing(guard.capture if guard else None) as capture:
+        return await _visits(guard, capture, servers)
+
+
+async def _visits(guard: Guard | None, capture: Capture | None, servers: world.Servers) -> dict[str, Any]:
     chromium = from_environment().chromium
     servers.came = []
     world.came_to_the_internet()
-    async with Browser.launch(chromium, flags=FLAGS, guard=guard) as browser:
+    async with Browser.launch(chromium, flags=FLAGS, guard=guard, capture=capture) as browser:
         ends = []
+        sizes = {}
+        flags = browser.identity.flags
         for host in HOSTS:
             observation = await visit(browser, host, budget_s=40, settle_s=20)
             row = observation.visit
             ends.append([host, row["outcome"], row["error"], row["unfiltered_egress"]])
+            sizes[host] = [row["coverage"], observation.responses[0]["wire_bytes"]]
         context = await browser.context()
         page = await context.new_page()
         await page.goto("http://ok.test/")
@@ -182,6 +191,8 @@ async def visits(guard: Guard | None, servers: world.Servers) -> dict[str, Any]:
         by_quic = await visit(browser, quic.PUBLIC_HOST, budget_s=40, settle_s=20)
     return {
         "visits": ends,
+        "sizes": sizes,
+        "flags": flags,
         "by_quic": [by_quic.visit["outcome"], *sorted({str(row["protocol"]) for row in by_quic.responses})],
         "reached": sorted({*servers.came, *world.came_to_the_internet()}),
         "processes": confined,
