@@ -20,8 +20,9 @@ DOCUMENT = Path("docs/performance.md")
 NAMES = {
     "bare": "Playwright alone, nothing recorded",
     "firstflight": "firstflight, rows in PostgreSQL",
+    "firstflight-log": "the same, bytes from the log (`--no-capture`)",
     "puppeteer": "Puppeteer with HAR",
-    "puppeteer-idle": "the same, until the network is idle",
+    "puppeteer-idle": "Puppeteer with HAR, until the network is idle",
     "browsertime": "browsertime",
 }
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from crawler.wire.capture import on_loopback
 from firstflight.connect import embedded_folder
 from firstflight.settings import from_environment
 from schema import embedded
@@ -116,12 +117,12 @@ class Bare:
 
 
 class Ours:
-    """`firstflight crawl run`, into an embedded PostgreSQL of its own."""
+    """`firstflight crawl run`, into an embedded PostgreSQL; with `capture` as it is for who may capture loopback."""
 
-    id = "firstflight"
-    name = "firstflight"
-
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, *, capture: bool = True) -> None:
+        self.id = "firstflight" if capture else "firstflight-log"
+        self.name = "firstflight" if capture else "firstflight --no-capture"
+        self._capture = capture
         self.environment = {"FIRSTFLIGHT_DATA_DIR": str(data), "FIRSTFLIGHT_DATABASE_URL": ""}
         self._settings = dataclasses.replace(from_environment(), data_dir=data, database_url=None)
         self._program = str(Path(sys.executable).with_name("firstflight"))
@@ -148,15 +149,20 @@ class Ours:
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
         """A crawl is planned, which starts the database."""
+        with on_loopback() as capture:
+            if self._capture and capture is None:
+                raise ToolError("loopback cannot be captured: run this as root")
         self._runs += 1
         sites = folder / "sites.txt"
         sites.write_text("".join(f"{site}\n" for site in web.sites), encoding="utf-8")
         arguments = ["--crawl", MONTH, "--list", str(sites), "--kind", "localweb", "--attempts", "1"]
-        planned = self._ask("crawl", "plan", *arguments, "--budget", "120", "--vantage", f"run{self._runs}")
+        planned = self._ask(
+            "crawl", "plan", *arguments, "--budget", "120", "--vantage", f"{self.id}-{self._runs}"
+        )
         self._crawl = planned["crawl"]
         self._database_s = self._database_cpu_s()
         run = ["--crawl", self._crawl, "--browsers", str(browsers), "--local-web", str(web.state)]
-        return [[self._program, "crawl", "run", *run]]
+        return [[self._program, "crawl", "run", *run, *(() if self._capture else ("--no-capture",))]]
 
     def done(self, _: Path) -> Done:
         """Final visits that ended well, from the database itself."""
