@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawler.wire.keylog import KeyLog
     from crawler.wire.streams import Stream
 
-KEY_WITHIN_S = 2.0
+KEY_WITHIN_S = 1.0
 """After the handshake: the browser writes its key log in a thread of its own."""
 
 POLL_S = 0.002
@@ -80,11 +80,15 @@ class Filling:
 
     def _connected(self, event: Event) -> Event:
         local, remote = event.text("local_address"), event.text("remote_address")
-        if event.phase == "END" and local and remote:
+        if event.phase != "END" or not local or not remote:
+            return event
+        try:
             key = flow(endpoint(local), endpoint(remote))
-            one = self._sockets[event.source] = Socket(key, self._capture.claim(key))
-            if one.stream is None:
-                self._capture.missed(key)
+        except ValueError:  # no address; what comes will be missed
+            return event
+        one = self._sockets[event.source] = Socket(key, self._capture.claim(key))
+        if one.stream is None:
+            self._capture.missed(key)
         return event
 
     def _said(self, event: Event) -> Event:
@@ -161,7 +165,7 @@ class Filling:
             for random in one.client_randoms:
                 if (secret := self._keys.secret(label, random)) is not None:
                     return random, secret
-            if time.monotonic() > deadline:
+            if time.monotonic() > deadline or not self._capture.is_trusted:
                 return None
             time.sleep(POLL_S)
         return None

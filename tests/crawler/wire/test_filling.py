@@ -33,6 +33,7 @@ class Wire:
     def __init__(self, received: bytes, *, missing: int = 0) -> None:
         self.stream = Stream(0, 0)
         self.stream.add(0, received[: len(received) - missing])
+        self.is_trusted = True
         self.released: list[bytes] = []
         self.misses: list[bytes] = []
 
@@ -146,6 +147,10 @@ def test_a_connection_that_was_not_captured_is_missed(keys: KeyLog) -> None:
 def test_a_connection_that_nobody_told_of_is_missed(keys: KeyLog) -> None:
     assert filled(keys, Wire(b""), [received(3)])[0].missed == 1
     assert filled(keys, Wire(b""), [opened(3)])[0].missed == 1
+
+
+def test_an_address_that_is_none_is_a_connection_that_nobody_told_of(keys: KeyLog) -> None:
+    assert filled(keys, Wire(b"abc"), [connected("nowhere:1"), received(3)])[0].missed == 1
 
 
 def test_what_cannot_be_opened_is_missed_and_what_came_is_not(
