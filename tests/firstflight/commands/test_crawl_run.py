@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import text
 
+from crawler.wire.ring import open_socket
 from schema.progress import read_progress
 
 if TYPE_CHECKING:
@@ -87,6 +88,35 @@ class Operator:
     def ask(self, statement: str) -> list[tuple[object, ...]]:
         with self.engine.connect() as connection:
             return [tuple(row) for row in connection.execute(text(statement))]
+
+
+def answer(connection: socket.socket) -> None:
+    with connection:
+        if connection.recv(65_536).startswith(b"GET"):  # and not a ClientHello
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+
+
+def may_capture() -> bool:
+    try:
+        open_socket("lo").close()
+    except PermissionError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("options", [[], ["--no-capture"]], ids=str)
+def test_sizes_are_the_same_by_the_capture_and_by_the_log(
+    options: list[str], tmp_path: Path, database_18: Engine
+) -> None:
+    with server(answer) as port:
+        operator = Operator(tmp_path, database_18, port)
+        output, errors = operator.run(*options).communicate(timeout=120)
+    assert json.loads(output)["ended"] == "queue empty", errors
+    sizes = "SELECT wire_bytes, header_bytes, body_bytes FROM response WHERE scheme = 'http'"
+    assert set(operator.ask(sizes)) == {(62, 57, 5)}
+    ((flags,),) = operator.ask("SELECT browser_flags FROM crawl")
+    mode = "IncludeSensitive" if may_capture() and not options else "Everything"
+    assert f"--net-log-capture-mode={mode}" in str(flags).splitlines()
 
 
 def test_a_server_that_resets_is_an_outcome_not_an_error(tmp_path: Path, database_18: Engine) -> None:
