@@ -38,15 +38,16 @@ class Nameserver(asyncio.DatagramProtocol):
 async def relayed(*, answering: bool = True) -> AsyncIterator[tuple[socket.socket, socket.socket]]:
     """A nameserver, and the relay's two sockets in front of it."""
     loop = asyncio.get_running_loop()
-    real, _ = await loop.create_datagram_endpoint(Nameserver, local_addr=("127.0.0.1", 0))
-    port = real.get_extra_info("sockname")[1]
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"long answer to " + await reader.read(100))
         await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", port)
+    # TCP chooses: its ports are taken by everybody's connections, while those of UDP are free.
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    real, _ = await loop.create_datagram_endpoint(Nameserver, local_addr=("127.0.0.1", port))
     if not answering:
         real.close()
         server.close()
