@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from crawler.netlog import endpoint
+from crawler.wire.keylog import MASTER_SECRET, SERVER_TRAFFIC_SECRET
 from crawler.wire.records import CannotOpen, Opener, client_random_of, server_random_of
 from crawler.wire.segments import flow
 
@@ -30,7 +31,7 @@ POLL_S = 0.002
 SEALED_LIMIT = 4 * 1024 * 1024
 """Bytes of a connection that are kept until its key is asked for."""
 
-LABELS = {"TLS 1.3": "SERVER_TRAFFIC_SECRET_0", "TLS 1.2": "CLIENT_RANDOM"}
+LABELS = {"TLS 1.3": SERVER_TRAFFIC_SECRET, "TLS 1.2": MASTER_SECRET}
 
 
 @dataclasses.dataclass(slots=True)
