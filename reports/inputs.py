@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schema.derived import CELL
-from schema.releases import Release, broken_sums, releases
+from schema.releases import Release, releases
+from schema.sums import broken_sums
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +80,7 @@ def _release(root: Path, year: int, crawl: str | None) -> Release:
     release = max(
         (r for r in found if str(r.manifest.crawl) == names[0]), key=lambda release: release.manifest.version
     )
-    broken = broken_sums(release)
+    broken = broken_sums(release.path)
     if broken:
         raise ReportError(
             f"the release of {names[0]} is damaged ({', '.join(broken)}); build it again with `firstflight release build --crawl {names[0]}`"

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyarrow import fs
 
-from schema.releases import MANIFEST, SUMS, ReleaseError, broken_sums, sums_of
+from schema.releases import ReleaseError
+from schema.sums import MANIFEST, SUMS, broken_sums, sums_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,9 +45,9 @@ def publish(release: Release, url: str, *, progress: Callable[[int], object] = l
     `s3://bucket/prefix?region=...`, with `endpoint_override` for a store that is not Amazon's and the credentials where
     its own programs look for them. `progress` is told bytes as they are written or read back.
     """
-    if broken := broken_sums(release):
+    if broken := broken_sums(release.path):
         raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")
-    sums = sums_of(release) | {SUMS: release.checksum}
+    sums = sums_of(release.path) | {SUMS: release.checksum}
     place = release.manifest.crawl.path(Path(), version=release.manifest.version).as_posix()
     shown = _without_options(url)
     try:

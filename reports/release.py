@@ -6,9 +6,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import shutil
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -24,26 +21,20 @@ from schema.freshness import LIFETIMES
 from schema.outcomes import OUTCOMES
 from schema.partitions import DETACHABLE, attached
 from schema.recognised import CONSENTS, WALLS
-from schema.releases import (
-    MANIFEST,
-    SUMS,
-    Manifest,
-    Release,
-    ReleaseError,
-    broken_sums,
-    read_release,
-    releases,
-    sha256,
-)
+from schema.releases import Damaged, Manifest, Release, ReleaseError, Withdrawn, listed, read_version
+from schema.staging import staging
+from schema.sums import MANIFEST, SIGNATURE, broken_sums, seal, sums_now
 from schema.tables import RELEASED, SCHEMA_VERSION, SiteList
 from schema.unknown import WIRE_BYTES_UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from sqlalchemy import Engine
 
     from schema.releases import CrawlName
+    from schema.signatures import Signer
     from schema.tables import Crawl
 
 LICENCE = "CC-BY-4.0"
@@ -85,13 +76,15 @@ def build(
     root: Path,
     *,
     version: int | None = None,
+    signer: Signer | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Built:
     """Release the sealed crawl that `crawl` names, below `root`.
 
     `version` is the newest there is unless given, 1 if there is none. A version that exists is never written
-    again: it is compared. `progress` hears how many rows of how many are done. Raises ReleaseError,
-    schema.crawls.CrawlNotFound, schema.database.DatabaseError; all of them leave nothing behind.
+    again: it is compared. What is not signed yet is signed by `signer`. `progress` hears how many rows of how many
+    are done. Raises ReleaseError, schema.crawls.CrawlNotFound, schema.database.DatabaseError, all of which leave nothing
+    behind, and schema.signatures.SigningFailed, after which the release is there unsigned.
     """
     with engine.connect() as connection:
         row = find_crawl(connection, crawl)
@@ -105,19 +98,25 @@ def build(
         raise ReleaseError(
             f"the observations of {name} are in its release alone: its partitions of {' and '.join(lacking)} are detached"
         )
-    with _writing(root), _scratch(root) as folder:
+    with _writing(root), staging(root) as stage:
+        folder = stage / "release"
+        folder.mkdir()
+        folder.chmod(0o755)  # whatever our umask: a server may be somebody else
         chosen = version if version is not None else _newest(root, name)
         rows = _write_tables(engine, row.id, folder, progress)
         rows["distribution"] = _write_distribution(folder)
         _write_dictionary(folder)
         manifest = _manifest(row, folder, version=chosen, rows=rows, list_checksum=site_list)
-        (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
-        _write_sums(folder)
-        return _publish(Release(folder, manifest), name.path(root, version=chosen))
+        seal(folder, dataclasses.asdict(manifest))
+        built = _publish(Release(folder, manifest), name.path(root, version=chosen))
+        if signer is not None and not (built.release.path / SIGNATURE).exists():
+            signer.sign(built.release.path)
+        return built
 
 
 def _newest(root: Path, name: CrawlName) -> int:
-    return max((one.manifest.version for one in releases(root) if one.manifest.crawl == name), default=1)
+    """The highest version that there is, damaged and withdrawn ones counted; 1 if there is none."""
+    return max((one.version for one in listed(root) if one.crawl == name), default=1)
 
 
 @contextlib.contextmanager
@@ -131,18 +130,6 @@ def _writing(root: Path) -> Iterator[None]:
         raise ReleaseError(
             f"the release cannot be written below {root} ({said}); nothing was left: make room there and build again"
         ) from exc
-
-
-@contextlib.contextmanager
-def _scratch(root: Path) -> Iterator[Path]:
-    """A folder beside the releases, on their file system, that is gone afterwards unless it was renamed."""
-    root.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=root, prefix=".building-"))
-    try:
-        folder.chmod(0o755)
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_tables(
@@ -212,14 +199,8 @@ def _manifest(
         list_checksum=list_checksum,
         licence=LICENCE,
         rows=rows,
-        files={path.name: sha256(path) for path in folder.iterdir()},
+        files=sums_now(folder),
     )
-
-
-def _write_sums(folder: Path) -> None:
-    """In the format of sha256sum, sorted by name."""
-    lines = [f"{sha256(path)}  {path.name}\n" for path in sorted(folder.iterdir())]
-    (folder / SUMS).write_text("".join(lines), encoding="utf-8")
 
 
 def _publish(built: Release, place: Path) -> Built:
@@ -231,15 +212,24 @@ def _publish(built: Release, place: Path) -> Built:
         built.path.rename(place)
         parquet.flush(place.parent)
         return Built(Release(place, built.manifest), is_new=True)
-    there = read_release(place)
-    if broken := broken_sums(there):
+    return Built(_same(built, place), is_new=False)
+
+
+def _same(built: Release, place: Path) -> Release:
+    """The release that stands in its place, if that is what was built."""
+    there, version = read_version(place), built.version
+    if isinstance(there, Withdrawn):
+        raise ReleaseError(
+            f"version {version} of {built.crawl} is withdrawn: build it anew with --version {version + 1}"
+        )
+    broken = [MANIFEST] if isinstance(there, Damaged) else broken_sums(place)
+    if broken or isinstance(there, Damaged):
         raise ReleaseError(
             f"{place} is damaged ({', '.join(broken)}): restore it from a copy, or move it away and build again"
         )
     if there.checksum != built.checksum:
-        version = built.manifest.version
         raise ReleaseError(
-            f"version {version} of {built.manifest.crawl} is released and would not be the same now;"
+            f"version {version} of {built.crawl} is released and would not be the same now;"
             f" a release is never changed: build it anew with --version {version + 1}"
         )
-    return Built(there, is_new=False)
+    return there

@@ -11,7 +11,7 @@ from reports.render import render_html, render_text
 from reports.replay_figures import by_profile, page_time
 from reports.rule import RULE, Rule
 from reports.size_facts import WINDOWS, size_facts
-from reports.staging import put_in_place
+from schema.staging import put_in_place
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,7 +20,7 @@ from schema.derived import DISTRIBUTION, MEASURES
 from schema.freshness import LIFETIMES
 from schema.outcomes import OUTCOMES
 from schema.recognised import CONSENTS, WALLS
-from schema.releases import broken_sums
+from schema.sums import broken_sums
 from schema.tables import RELEASED, SCHEMA_VERSION, Base
 from schema.unknown import WIRE_BYTES_UNKNOWN
 
@@ -86,7 +86,7 @@ def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
 
     Raises schema.database.DatabaseError: that is no fault of the release.
     """
-    broken = broken_sums(release)
+    broken = broken_sums(release.path)
     held = f"{len(release.manifest.files) + 1} files are as in SHA256SUMS"
     yield Check("checksums", not broken, ", ".join(f"{name} is not" for name in broken) or held)
     yield _readable("columns", lambda: _columns(release))

@@ -1,24 +1,26 @@
-"""Where a release lies and what its manifest says; reading it, and checking its sums.
+"""Where a release lies and what its manifest says; finding releases, and telling apart those that are not what they should be.
 
 releases/month=2026-11/device=desktop/vantage=local/arm=tcp/kind=localweb/version=1/
     crawl.parquet site.parquet visit.parquet connection.parquet response.parquet
-    distribution.parquet dictionary.json manifest.json SHA256SUMS
+    distribution.parquet dictionary.json manifest.json SHA256SUMS, and SHA256SUMS.sig where it was signed
+
+A version that was withdrawn holds tombstone.json and nothing else.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 from typing import TYPE_CHECKING, Any
+
+from schema.sums import MANIFEST, checksum_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 
-MANIFEST = "manifest.json"
-SUMS = "SHA256SUMS"
+TOMBSTONE = "tombstone.json"
 
 
 class ReleaseError(Exception):
@@ -72,9 +74,11 @@ class Manifest:
         """The manifest that `to_json` wrote; ReleaseError if it did not."""
         try:
             facts: dict[str, Any] = json.loads(text)
-            return cls(**{**facts, "crawl": CrawlName(**facts["crawl"])})
+            found = cls(**{**facts, "crawl": CrawlName(**facts["crawl"])})
+            dict(found.rows, **found.files)  # a table of each, or a TypeError
         except (ValueError, TypeError, KeyError) as exc:
             raise ReleaseError(f"no manifest of a release: {exc}") from exc
+        return found
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -84,6 +88,16 @@ class Release:
     path: Path
     manifest: Manifest
 
+    @property
+    def crawl(self) -> CrawlName:
+        """Its crawl."""
+        return self.manifest.crawl
+
+    @property
+    def version(self) -> int:
+        """Its version."""
+        return self.manifest.version
+
     def file(self, table: str) -> Path:
         """The Parquet file of one table."""
         return self.path / f"{table}.parquet"
@@ -91,24 +105,66 @@ class Release:
     @property
     def checksum(self) -> str:
         """SHA-256 of SHA256SUMS: names the whole release in a report."""
-        return sha256(self.path / SUMS)
+        return checksum_of(self.path)
 
 
-def sha256(path: Path) -> str:
-    """SHA-256 of a file, lower-case hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Damaged:
+    """One version of a release whose manifest cannot be read, or is another's; named by its path."""
+
+    path: Path
+    crawl: CrawlName
+    version: int
+    said: str
+    """What is wrong with it, and what to do, in a line."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Withdrawn:
+    """One version of a release that was taken back: a tombstone stands in its place."""
+
+    path: Path
+    crawl: CrawlName
+    version: int
 
 
 def release_folders(root: Path) -> list[Path]:
-    """Folders below `root` that hold a manifest, in the order of their paths."""
-    pattern = "month=*/device=*/vantage=*/arm=*/kind=*/version=*/manifest.json"
-    return [manifest.parent for manifest in sorted(root.glob(pattern))]
+    """Folders of versions below `root`, whatever they hold, in the order of their paths and then of their versions."""
+    found = root.glob("month=*/device=*/vantage=*/arm=*/kind=*/version=*")
+    named = [(folder.parent, number, folder) for folder in found if (number := _number(folder)) is not None]
+    return [folder for *_, folder in sorted(named)]
+
+
+def _number(folder: Path) -> int | None:
+    digits = folder.name.removeprefix("version=")
+    return int(digits) if digits.isascii() and digits.isdecimal() else None
+
+
+def listed(root: Path) -> Iterator[Release | Damaged | Withdrawn]:
+    """Every version of every release below `root`: by crawl, the highest version last. None keeps another from being listed."""
+    return map(read_version, release_folders(root))
+
+
+def read_version(folder: Path) -> Release | Damaged | Withdrawn:
+    """What is in the folder of a version, by its manifest alone; schema.sums.broken_sums compares the files."""
+    parts = [part.split("=", 1) for part in folder.parts[-6:]]
+    crawl = CrawlName(**dict(parts[:-1]))
+    version = int(parts[-1][1])
+    if (folder / TOMBSTONE).is_file() and not (folder / MANIFEST).exists():
+        return Withdrawn(path=folder, crawl=crawl, version=version)
+    try:
+        release = read_release(folder)
+    except ReleaseError as exc:
+        return Damaged(path=folder, crawl=crawl, version=version, said=str(exc))
+    if (release.crawl, release.version) != (crawl, version):
+        said = f"{folder / MANIFEST} is of {release.crawl} version {release.version}: restore the release from a copy"
+        return Damaged(path=folder, crawl=crawl, version=version, said=said)
+    return release
 
 
 def releases(root: Path) -> Iterator[Release]:
-    """Every release below `root`, in the order of their paths, highest version last."""
-    return map(read_release, release_folders(root))
+    """Every version below `root` whose manifest can be read; damaged and withdrawn ones are left out."""
+    return (one for one in listed(root) if isinstance(one, Release))
 
 
 def read_release(path: Path) -> Release:
@@ -121,39 +177,30 @@ def read_release(path: Path) -> Release:
         ) from exc
 
 
+def is_named(crawl: CrawlName, name: str) -> bool:
+    """Whether `name` is the crawl's name or the first parts of it: `2026-11` is every crawl of that month."""
+    return f"{crawl}.".startswith(f"{name}.")
+
+
 def find_release(root: Path, crawl: str) -> Release:
     """The newest version of the one release whose crawl's name begins with `crawl`.
 
-    `crawl` is a whole name or the first parts of one: `2026-11` will do where it is unique.
+    `crawl` is a whole name or the first parts of one: `2026-11` will do where it is unique. A newest version that is
+    damaged is a ReleaseError, never replaced by an older one: that may have been released anew for a reason.
     """
-    found = [release for release in releases(root) if f"{release.manifest.crawl}.".startswith(f"{crawl}.")]
-    names = sorted({str(release.manifest.crawl) for release in found})
+    found = [one for one in listed(root) if not isinstance(one, Withdrawn) and is_named(one.crawl, crawl)]
+    names = sorted({str(one.crawl) for one in found})
     if not names:
         raise ReleaseError(
             f"no release of crawl {crawl!r} in {root}; `firstflight release list` shows what there is"
         )
     if len(names) > 1:
         raise ReleaseError(f"{crawl!r} names {len(names)} releases: {', '.join(names)}")
-    return max(found, key=lambda release: release.manifest.version)
+    return intact(found[-1])
 
 
-def sums_of(release: Release) -> dict[str, str]:
-    """SHA-256 by file name, as SHA256SUMS has them; OSError or ValueError if it cannot be read."""
-    lines = (release.path / SUMS).read_text(encoding="utf-8").splitlines()
-    return {name: checksum for checksum, name in (line.split("  ", 1) for line in lines)}
-
-
-def broken_sums(release: Release) -> list[str]:
-    """Files whose checksum is not the one in SHA256SUMS or in the manifest, or that are missing or not listed."""
-    try:
-        sums = sums_of(release)
-    except (OSError, ValueError):
-        return [SUMS]
-    expected = release.manifest.files | {MANIFEST: sums.get(MANIFEST, "")}
-    wrong = sorted(name for name in expected if sums.get(name) != expected[name])
-    wrong += [path.name for path in sorted(release.path.iterdir()) if path.name not in {*sums, SUMS}]
-    for name, checksum in sums.items():
-        path = release.path / name
-        if not path.is_file() or sha256(path) != checksum:
-            wrong.append(name)
-    return list(dict.fromkeys(wrong))
+def intact(one: Release | Damaged) -> Release:
+    """The release, or a ReleaseError that says what is damaged about it."""
+    if isinstance(one, Damaged):
+        raise ReleaseError(one.said)
+    return one

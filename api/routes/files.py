@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from api.parameters import CrawlPath, LibraryDep, YearPath
-from schema.releases import sha256
+from schema.sums import sha256
 
 router = APIRouter()
 

@@ -35,7 +35,8 @@ from api.parameters import (
 )
 from api.provenance import QUALITY, citation, quality
 from schema.derived import MEASURES
-from schema.releases import Release, sha256
+from schema.releases import Release
+from schema.sums import sha256
 
 router = APIRouter(prefix="/v1", tags=["v1"])
 

@@ -11,7 +11,8 @@ import click
 
 from reports.replay.recipes import read_recipes
 from reports.replay.recorded import read_recordings
-from schema.releases import ReleaseError, broken_sums, find_release
+from schema.releases import ReleaseError, find_release
+from schema.sums import broken_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,7 +95,7 @@ def of_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> Source:
 def sound_release(settings: Settings, crawl: str) -> Release:
     """The release, its files as its sums say."""
     release = find_release(settings.releases, crawl)
-    if broken := broken_sums(release):
+    if broken := broken_sums(release.path):
         raise ReleaseError(
             f"{', '.join(broken)} in {release.path} is not what it was; build the release again"
         )

@@ -24,8 +24,8 @@ from reports.replay.errors import ReplayError
 from reports.replay.responses import read_responses, response_tables, write_responses
 from reports.replay.run import share_out, sort_key
 from reports.replay.store import findings, table_of, write_cells, write_facts, write_replay
-from reports.staging import put_in_place
 from schema.derived import CELL, CELL_KEY
+from schema.staging import put_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -18,8 +18,8 @@ from reports.replay import warm as warm_rules
 from reports.replay.lab.kernel import PACKAGE, package_version, patches, recipe_key
 from reports.replay.lab.player import player_key
 from reports.replay.responses import write_responses
-from reports.staging import put_in_place
 from schema.derived import CELL
+from schema.staging import put_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from schema.releases import broken_sums, find_release
+from schema.releases import find_release
+from schema.sums import broken_sums
 from tests.dags.conftest import InAirflow
 
 RUN = """
@@ -88,7 +89,7 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
         ran = in_airflow(RUN, json.dumps(parameters), str(recorder))
     assert ran.returncode == 0, ran.stdout[-4000:] + ran.stderr[-4000:]
     release = find_release(Path(airflow["FIRSTFLIGHT_DATA_DIR"]) / "releases", "2026-11")
-    assert broken_sums(release) == []
+    assert broken_sums(release.path) == []
     assert release.manifest.crawl.kind == "localweb"
     assert release.manifest.rows["site"] == 4
     assert release.manifest.rows["visit"] >= 4

@@ -7,7 +7,8 @@ import pytest
 
 from reports import publish as publishing
 from reports.publish import StoreError, publish
-from schema.releases import MANIFEST, CrawlName, Release, ReleaseError, broken_sums, find_release, sha256
+from schema.releases import CrawlName, Release, ReleaseError, find_release
+from schema.sums import MANIFEST, broken_sums, sha256
 from tests.schema.made_up_release import smallest_release
 
 CRAWL = CrawlName(month="2026-11")
@@ -30,7 +31,7 @@ def test_what_is_published_is_a_release_itself(release: Release, store: Path) ->
     assert published.is_new
     assert published.url == there.path.as_uri().replace("%3D", "=")
     assert there.checksum == release.checksum
-    assert broken_sums(there) == []
+    assert broken_sums(there.path) == []
     assert sum(moved) == 2 * sum(path.stat().st_size for path in release.path.iterdir())
 
 
@@ -70,7 +71,7 @@ def test_a_copy_that_broke_off_is_no_release_and_is_made_whole_the_next_time(
     with pytest.raises(ReleaseError):
         find_release(store, "2026-11")
     assert publish(release, store.as_uri()).is_new
-    assert broken_sums(find_release(store, "2026-11")) == []
+    assert broken_sums(find_release(store, "2026-11").path) == []
 
 
 def test_a_store_that_gives_back_other_bytes_has_no_manifest(

@@ -15,7 +15,8 @@ from reports.verify import verify
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlNotFound
 from schema.database import connect
-from schema.releases import ReleaseError, broken_sums, find_release, sha256
+from schema.releases import ReleaseError, find_release
+from schema.sums import broken_sums, sha256
 from schema.tables import RELEASED, Base, Visit
 from tests.reports import stored_crawl
 from tests.reports.made_up_crawl import NAME, MadeUp
@@ -54,7 +55,7 @@ def test_a_release_says_what_it_is(database_18: Engine, tmp_path: Path) -> None:
         [f"{model.__tablename__}.parquet" for model in RELEASED]
         + ["distribution.parquet", "dictionary.json", "manifest.json", "SHA256SUMS"]
     )
-    assert broken_sums(release) == []
+    assert broken_sums(release.path) == []
     assert (release.manifest.licence, release.manifest.list_checksum) == ("CC-BY-4.0", "ab" * 32)
     assert release.manifest.commit == "0123abc"
     field = pq.read_schema(release.file("response")).field("wire_bytes")

@@ -14,7 +14,8 @@ from reports.replay.errors import RecipeError
 from reports.replay.recipes import read_recipes
 from reports.replay.warm import warmed
 from reports.verify import Check, verify
-from schema.releases import Release, read_release, sha256
+from schema.releases import Release, read_release
+from schema.sums import sha256
 from schema.tables import SCHEMA_VERSION
 from tests.conftest import with_tables
 from tests.reports import stored_crawl

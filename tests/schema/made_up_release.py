@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
-from schema.releases import MANIFEST, SUMS, CrawlName, Manifest, Release, sha256
+from schema.releases import CrawlName, Manifest, Release
+from schema.sums import seal, sums_now
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
 
 def make_release(folder: Path, crawl: CrawlName, *, version: int = 1, rows: Mapping[str, int]) -> Release:
     """What lies in `folder` becomes a release."""
-    files = {path.name: sha256(path) for path in sorted(folder.iterdir())}
     manifest = Manifest(
         crawl=crawl,
         version=version,
@@ -25,12 +26,9 @@ def make_release(folder: Path, crawl: CrawlName, *, version: int = 1, rows: Mapp
         list_checksum="ab" * 32,
         licence="CC-BY-4.0",
         rows=dict(rows),
-        files=files,
+        files=sums_now(folder),
     )
-    (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
-    summed = {**files, MANIFEST: sha256(folder / MANIFEST)}
-    sums = "".join(f"{checksum}  {name}\n" for name, checksum in sorted(summed.items()))
-    (folder / SUMS).write_text(sums, encoding="utf-8")
+    seal(folder, dataclasses.asdict(manifest))
     return Release(folder, manifest)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.staging import put_in_place
+from schema.staging import put_in_place
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_where_the_last_step_fails_the_old_one_comes_back(
     rename = Path.rename
 
     def fail_for_the_new(path: Path, target: Path) -> Path:
-        if target == folder and not path.name.endswith("-old"):
+        if target == folder and path.parent.name == "new":
             raise OSError("no space left on device")
         return rename(path, target)
 
