@@ -8,7 +8,6 @@ from __future__ import annotations
 import http.client
 import os
 import re
-import tempfile
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from crawler import lists
 from crawler.lists import ListError, Sites
+from schema.staging import put_file_in_place
 
 if TYPE_CHECKING:
     import datetime
@@ -104,19 +104,12 @@ def _save(url: str, path: Path, *, what: str) -> None:
     """Whole or not at all."""
     content = _get(url, what=what)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            half = Path(file.name)
-            try:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-                half.replace(path)
-            except OSError:
-                half.unlink(missing_ok=True)
-                raise
+        with put_file_in_place(path) as half, half.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
     except OSError as exc:
-        raise ListError(f"{path} cannot be written: {exc.strerror}") from exc
+        raise ListError(f"{path} cannot be written: {exc.strerror or exc}") from exc
 
 
 def _get(url: str, *, what: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Every week: checks all releases against their sums and the database for what no constraint holds, and copies it.
+"""Every week: checks releases, replays and reports against their sums and signatures, and the database; and copies it.
 
 The copy outlives a mistake, not the disk: `scripts/backup` takes everything off the machine. Partitions are none of its
 work: each crawl has its own, made when it is planned. Crawls leave the database only where `detach_after` says so.
@@ -34,9 +34,9 @@ with DAG(
 ) as dag:
     verify = firstflight(
         "verify",
-        "release verify --all --offline",
+        "verify --offline",
         env=VARIABLES,
-        doc="Reads every release whole: sums, counts, keys, distributions.",
+        doc="Reads every release, replay and report whole: sums, signatures, and of releases counts, keys, distributions.",
     )
     check = firstflight(
         "check",

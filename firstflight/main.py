@@ -15,6 +15,8 @@ COMMANDS = {
     "release": "build, verify and list releases",
     "replay": "replay a release's pages over the Linux TCP stack",
     "report": "build the annual report",
+    "verify": "check everything that is stored: database, releases, replays, reports",
+    "sign": "sign releases, replays and reports",
     "serve": "serve releases and reports",
     "metrics": "serve what Prometheus scrapes",
     "database": "the database: its URL, checks, copies, retention, and the end of the embedded server",

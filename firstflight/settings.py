@@ -6,6 +6,8 @@ import dataclasses
 import os
 from pathlib import Path
 
+from schema.signatures import Signer
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
@@ -26,6 +28,24 @@ class Settings:
 
     publish_url: str | None = None
     """The store that releases are copied to."""
+
+    signing_key: Path | None = None
+    """The private key by which releases, replays and reports are signed when they are made; None to sign nothing."""
+
+    signers: Path | None = None
+    """The list of allowed signers; None for the one in the data folder."""
+
+    @property
+    def allowed_signers(self) -> Path:
+        """The list of those whose signatures count, as ssh-keygen(1) describes it."""
+        return self.signers or self.data_dir / "allowed_signers"
+
+    @property
+    def signer(self) -> Signer | None:
+        """What signs; None where there is no key."""
+        if self.signing_key is None:
+            return None
+        return Signer(key=self.signing_key, allowed_signers=self.allowed_signers)
 
     @property
     def releases(self) -> Path:
@@ -64,12 +84,15 @@ class Settings:
 
 
 def from_environment() -> Settings:
-    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL, _CHROMIUM, _COMMIT, _CONTACT_URL and _PUBLISH_URL, or their defaults."""
+    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL and so on, a variable each, or their defaults."""
     root = os.geteuid() == 0  # never below root's home: the embedded PostgreSQL would open it to others
     home = Path.home()
 
     def stated(name: str, default: Path) -> Path:
         return Path(os.environ.get(name) or default)  # an empty variable is an unset one, as for the scripts
+
+    def optional(name: str) -> Path | None:
+        return Path(os.environ[name]).absolute() if os.environ.get(name) else None
 
     data = Path("/var/lib") if root else stated("XDG_DATA_HOME", home / ".local/share")
     cache = Path("/var/cache") if root else stated("XDG_CACHE_HOME", home / ".cache")
@@ -80,5 +103,7 @@ def from_environment() -> Settings:
         commit=os.environ.get("FIRSTFLIGHT_COMMIT") or None,
         contact_url=os.environ.get("FIRSTFLIGHT_CONTACT_URL") or None,
         publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,
+        signing_key=optional("FIRSTFLIGHT_SIGNING_KEY"),
+        signers=optional("FIRSTFLIGHT_ALLOWED_SIGNERS"),
         chromium=stated("FIRSTFLIGHT_CHROMIUM", Path("/usr/lib/chromium/chromium-headless-shell")),
     )

@@ -228,6 +228,7 @@ def replay_facts(loads: Loads, outcomes: list[Outcome], replay: Replay) -> dict[
         "missing": [dataclasses.asdict(one) for one in loads.missing],
         "outcomes": [dataclasses.asdict(one) for one in outcomes],
         "populations": populations(replay),
+        "sha256": replay.checksum,
         "provenance": replay.provenance,
     }
 

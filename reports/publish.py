@@ -1,6 +1,6 @@
 """A release copied to a store from which others read it: an S3 bucket, or a folder elsewhere.
 
-Its files lie there as in the data folder. The manifest comes last: what has one is whole, and is never written again.
+Its files lie there as in the data folder. The manifest comes last: what has one is whole, and is never written again. A signature is copied beside it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from schema.releases import ReleaseError
-from schema.sums import MANIFEST, SUMS, broken_sums, sums_of
+from schema.sums import MANIFEST, SIGNATURE, SUMS, broken_sums, sums_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +48,7 @@ def publish(release: Release, url: str, *, progress: Callable[[int], object] = l
     if broken := broken_sums(release.path):
         raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")
     sums = sums_of(release.path) | {SUMS: release.checksum}
+    signature = release.path / SIGNATURE
     place = release.manifest.crawl.path(Path(), version=release.manifest.version).as_posix()
     shown = _without_options(url)
     try:
@@ -72,6 +73,8 @@ def publish(release: Release, url: str, *, progress: Callable[[int], object] = l
             )
         if is_new:
             store.move(posixpath.join(folder, _name(MANIFEST, is_new=True)), manifest)
+        if signature.exists():  # no part of what never changes: it may come later, or again by another key
+            _write(store, release.path, folder, [SIGNATURE], progress)
     except (OSError, pa.ArrowInvalid) as exc:
         raise StoreError(f"cannot publish to {shown}: {str(exc).replace(url or shown, shown)}") from exc
     return Published(url=f"{shown}/{place}", is_new=is_new)

@@ -18,6 +18,7 @@ from schema.crawls import find_crawl, name_of
 from schema.derived import DISTRIBUTION, MEASURES
 from schema.dictionary import dictionary
 from schema.freshness import LIFETIMES
+from schema.modes import UnsafeFolder
 from schema.outcomes import OUTCOMES
 from schema.partitions import DETACHABLE, attached
 from schema.recognised import CONSENTS, WALLS
@@ -124,6 +125,8 @@ def _writing(root: Path) -> Iterator[None]:
     """A full disk, a folder that is not ours: one line."""
     try:
         yield
+    except UnsafeFolder as exc:
+        raise ReleaseError(str(exc)) from exc
     except (OSError, duckdb.IOException, duckdb.OutOfMemoryException) as exc:
         number = getattr(exc, "errno", None)
         said = os.strerror(number) if number else str(exc).split("\n", 1)[0]

@@ -12,18 +12,23 @@ from reports.replay_figures import by_profile, page_time
 from reports.rule import RULE, Rule
 from reports.size_facts import WINDOWS, size_facts
 from schema.staging import put_in_place
+from schema.sums import seal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from reports.inputs import Inputs
+    from schema.signatures import Signer
 
 THIRD_WINDOW = 16
 """The line beside those of 3 and 10 segments where no other window is recommended."""
 
 
-def build_report(inputs: Inputs, folder: Path, *, rule: Rule = RULE) -> dict[str, Any]:
-    """Make the report's files in `folder`, which is replaced as a whole; its facts."""
+def build_report(
+    inputs: Inputs, folder: Path, *, commit: str, rule: Rule = RULE, signer: Signer | None = None
+) -> dict[str, Any]:
+    """Make the report's files in `folder`, which is replaced as a whole; its facts. `commit` is the code's."""
     measured = measure(inputs, inputs.replay, rule=rule) if inputs.replay else None
     recommended = measured.recommendation.iw if measured else None
     windows = sorted({*WINDOWS, *([recommended] if recommended else [])})
@@ -33,7 +38,28 @@ def build_report(inputs: Inputs, folder: Path, *, rule: Rule = RULE) -> dict[str
         (stage / "report.json").write_text(canonical(facts), encoding="utf-8")
         (stage / "index.html").write_text(render_html(facts, figures=figures), encoding="utf-8")
         (stage / "summary.txt").write_text(render_text(facts), encoding="utf-8")
+        seal(
+            stage, {"kind": "report", "commit": commit, "rule_version": rule.version, **origin(inputs, facts)}
+        )
+        if signer is not None:
+            signer.sign(stage)
     return facts
+
+
+def origin(inputs: Inputs, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What a report was made from, for its manifest: each input by its checksum."""
+    release = inputs.release
+    return {
+        "format_version": facts["format_version"],
+        "year": inputs.year,
+        "release": {
+            "crawl": str(release.crawl),
+            "version": release.version,
+            "checksum": release.checksum,
+        },
+        "replay": {"checksum": inputs.replay.checksum} if inputs.replay else None,
+        "last_years_report": {"checksum": inputs.last_years_checksum} if inputs.last_years_checksum else None,
+    }
 
 
 def draw(inputs: Inputs, measured: Measured | None, *, is_illustrative: bool) -> dict[str, str]:

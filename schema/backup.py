@@ -14,6 +14,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 from schema.database import DatabaseError
 from schema.embedded import programs
+from schema.modes import make_private
+from schema.staging import put_file_in_place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,19 +41,18 @@ class BackupFailed(DatabaseError):
 
 
 def backup(url: str, folder: Path, *, keep: int) -> Path:
-    """A copy of the whole database in `folder`, as it is at one moment; the oldest beyond `keep` are removed."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """A copy of the whole database in `folder`, as it is at one moment; the oldest beyond `keep` are removed.
+
+    Folder and copy are for their owner alone: the copy holds what the database asks a password for.
+    """
+    make_private(folder)
     now = datetime.datetime.now(datetime.UTC)
     copy = folder / f"{now:%Y%m%dT%H%M%SZ}.dump"
-    half = copy.with_suffix(".new")
-    try:
+    with put_file_in_place(copy, mode=0o600) as half:
         call = [str(programs() / "pg_dump"), "--format=custom", f"--file={half}"]
         with subprocess.Popen(call, env=_environment(url), stderr=subprocess.PIPE) as process:
             if process.wait():
                 raise _failed("pg_dump", process)
-        half.rename(copy)
-    finally:
-        half.unlink(missing_ok=True)
     for old in copies(folder)[:-keep]:
         old.unlink()
     return copy

@@ -6,10 +6,12 @@ import contextlib
 import dataclasses
 import datetime
 import json
-import os
-import tempfile
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from schema.staging import put_file_in_place
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,16 +35,9 @@ class Progress:
 
 def write_progress(folder: Path, progress: Progress) -> None:
     """Whole or not at all: another crawler may write the same."""
-    folder.mkdir(parents=True, exist_ok=True)
-    number, name = tempfile.mkstemp(prefix=".", dir=folder)
-    half = Path(name)
-    try:
-        with os.fdopen(number, "w", encoding="utf-8") as file:
-            json.dump(dataclasses.asdict(progress) | {"at": progress.at.isoformat()}, file)
-        half.chmod(0o644)  # mkstemp's is ours alone, and the service may be somebody else
-        half.rename(_path(folder, progress.crawl))
-    finally:
-        half.unlink(missing_ok=True)
+    facts = dataclasses.asdict(progress) | {"at": progress.at.isoformat()}
+    with put_file_in_place(_path(folder, progress.crawl)) as half:
+        half.write_text(json.dumps(facts), encoding="utf-8")
 
 
 def end_progress(folder: Path, crawl: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from schema.staging import put_file_in_place
-from schema.sums import SIGNATURE, SUMS
+from schema.sums import SIGNATURE, SUMS, broken_sums
 
 NAMESPACE = "firstflight"
 """Kept in each signature: what was signed as a mail or a git commit is no signature of a release."""
@@ -54,6 +54,15 @@ def state(folder: Path, allowed_signers: Path) -> Signature:
     if not (folder / SUMS).is_file():
         return Signature("bad", f"{SUMS} is missing")
     return _judge(folder / SUMS, signature, allowed_signers)
+
+
+def faults(folder: Path, allowed_signers: Path) -> list[str]:
+    """What keeps a folder from being trusted: each file that is not as its sums say, and a signature that is bad.
+
+    That a folder is not signed is no fault.
+    """
+    found = state(folder, allowed_signers)
+    return broken_sums(folder) + ([str(found)] if found.kind == "bad" else [])
 
 
 def _judge(signed: Path, signature: Path, allowed_signers: Path) -> Signature:

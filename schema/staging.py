@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schema.modes import check_above
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -33,9 +35,10 @@ NEW, OLD = "new", "old"
 def staging(parent: Path) -> Iterator[Path]:
     """A hidden folder in `parent`, so on its file system, which is removed after the block with all that is left in it.
 
-    What processes that were killed left in `parent` is removed before.
+    What processes that were killed left in `parent` is removed before. Raises schema.modes.UnsafeFolder.
     """
     parent.mkdir(parents=True, exist_ok=True)
+    check_above(parent)
     sweep(parent)
     stage = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
     handle = os.open(stage, os.O_RDONLY | os.O_DIRECTORY)

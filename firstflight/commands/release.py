@@ -16,16 +16,19 @@ from reports.release import build
 from reports.verify import Check, verify
 from schema.crawls import CrawlNotFound
 from schema.database import DatabaseError
-from schema.releases import Release, ReleaseError, find_release, releases
+from schema.releases import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
+from schema.signatures import SigningFailed, faults, state
+from schema.sums import misstated
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from sqlalchemy import Engine
 
     from firstflight.settings import Settings
 
-EXPECTED = (ReleaseError, CrawlNotFound, DatabaseError)
+EXPECTED = (ReleaseError, CrawlNotFound, DatabaseError, SigningFailed)
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 CRAWL = click.option(
@@ -59,6 +62,26 @@ def line_of(facts: dict[str, Any]) -> str:
     )
 
 
+def entry(one: Release | Damaged | Withdrawn, allowed_signers: Path) -> dict[str, Any]:
+    """What the list says of one version: its facts if its files are all there, or what is wrong with it."""
+    named = {"crawl": str(one.crawl), "version": one.version, "path": str(one.path)}
+    if isinstance(one, Withdrawn):
+        return {**named, "state": "withdrawn"}
+    if isinstance(one, Damaged):
+        return {**named, "state": "damaged", "said": one.said}
+    if broken := misstated(one.path):
+        return {**named, "state": "damaged", "said": f"not as in SHA256SUMS: {', '.join(broken)}"}
+    return {**facts_of(one), "state": "whole", "signature": str(state(one.path, allowed_signers))}
+
+
+def line_of_entry(facts: dict[str, Any]) -> str:
+    """The same for people."""
+    if facts["state"] == "whole":
+        return f"{line_of(facts)}, {facts['signature']}"
+    said = f": {facts['said']}" if "said" in facts else ""
+    return f"{facts['crawl']} version {facts['version']}: {facts['state'].upper()}{said}"
+
+
 @click.group()
 def command() -> None:
     """Build, verify, publish and list releases.
@@ -84,10 +107,15 @@ def command() -> None:
 def build_(settings: Settings, *, name: str, version: int | None, as_json: bool) -> None:
     """Release a sealed crawl as immutable Parquet. A version that exists is compared, never changed.
 
+    It is signed where FIRSTFLIGHT_SIGNING_KEY names a key.
+
     \b
     Example:
       firstflight release build --crawl 2026-11
     """
+    with one_line(SigningFailed):
+        if settings.signer is not None:
+            settings.signer.check()
     with (
         one_line(*EXPECTED),
         database(settings) as engine,
@@ -98,7 +126,9 @@ def build_(settings: Settings, *, name: str, version: int | None, as_json: bool)
             bar.total = total
             bar.update(done - bar.n)
 
-        built = build(engine, name, settings.releases, version=version, progress=progress)
+        built = build(
+            engine, name, settings.releases, version=version, signer=settings.signer, progress=progress
+        )
     facts = facts_of(built.release)
     done = "built" if built.is_new else "was there already, the same to the byte:"
     show({**facts, "new": built.is_new}, as_json=as_json, lines=[f"{done} {line_of(facts)}", facts["path"]])
@@ -124,33 +154,41 @@ def verify_(ctx: click.Context, *, name: str | None, every: bool, offline: bool,
     with one_line(*EXPECTED):
         found = newest(settings.releases) if name is None else [find_release(settings.releases, name)]
         with contextlib.nullcontext() if offline else database(settings) as engine:
-            verdicts = [verdict(release, engine, as_json=as_json) for release in found]
+            verdicts = [verdict(one, engine, as_json=as_json) for one in found]
     if as_json:
         click.echo(json.dumps({"releases": verdicts} if every else verdicts[0], indent=2))
     ctx.exit(0 if all(one["holds"] for one in verdicts) else 1)
 
 
-def newest(folder: Path) -> list[Release]:
-    """Every release, in its newest version."""
-    return list({release.manifest.crawl: release for release in releases(folder)}.values())
+def newest(folder: Path) -> list[Release | Damaged]:
+    """Every release, in its newest version that is not withdrawn."""
+    return list({one.crawl: one for one in listed(folder) if not isinstance(one, Withdrawn)}.values())
 
 
-def verdict(release: Release, engine: Engine | None, *, as_json: bool) -> dict[str, Any]:
+def checks_of(release: Release | Damaged, engine: Engine | None) -> Iterator[Check]:
+    """The checks of a release as they are made; of one whose manifest cannot be read there is one."""
+    if isinstance(release, Damaged):
+        yield Check("manifest", holds=False, said=release.said)
+    else:
+        yield from verify(release, engine)
+
+
+def verdict(release: Release | Damaged, engine: Engine | None, *, as_json: bool) -> dict[str, Any]:
     """The checks of one release, told as they are made where they are for people."""
     checks = []
-    for check in verify(release, engine):
+    for check in checks_of(release, engine):
         checks.append(check)
         if not as_json:
             click.echo(line_of_check(check))
     failed = sum(not check.holds for check in checks)
-    manifest = release.manifest
     if not as_json:
         said = f"{failed} of {len(checks)} checks failed" if failed else f"all {len(checks)} checks hold"
-        click.echo(f"{manifest.crawl} version {manifest.version}: {said}")
+        click.echo(f"{release.crawl} version {release.version}: {said}")
+    is_whole = isinstance(release, Release) and all(c.holds for c in checks if c.name == "checksums")
     return {
-        "crawl": str(manifest.crawl),
-        "version": manifest.version,
-        "checksum": None if "checksums" in {c.name for c in checks if not c.holds} else release.checksum,
+        "crawl": str(release.crawl),
+        "version": release.version,
+        "checksum": release.checksum if isinstance(release, Release) and is_whole else None,
         "holds": not failed,
         "checks": [{"name": c.name, "holds": c.holds, "said": c.said} for c in checks],
     }
@@ -186,6 +224,8 @@ def publish_(settings: Settings, *, name: str, url: str | None) -> None:
         tqdm(unit="B", unit_scale=True, disable=None) as bar,
     ):
         release = find_release(settings.releases, name)
+        if broken := faults(release.path, settings.allowed_signers):
+            raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")
         bar.total = 2 * facts_of(release)["bytes"]
         published = publish(release, url, progress=bar.update)
     done = "published" if published.is_new else "was there already, the same to the byte:"
@@ -196,13 +236,15 @@ def publish_(settings: Settings, *, name: str, url: str | None) -> None:
 @AS_JSON
 @click.pass_obj
 def list_(settings: Settings, *, as_json: bool) -> None:
-    """Every version of every release in the data folder.
+    """Every version of every release in the data folder, damaged and withdrawn ones too.
+
+    Files are not read whole: `firstflight verify` does that.
 
     \b
     Example:
       firstflight release list --json
     """
     with one_line(*EXPECTED):
-        found = [facts_of(release) for release in releases(settings.releases)]
-    lines = [line_of(facts) for facts in found] or [f"no releases yet in {settings.releases}"]
+        found = [entry(one, settings.allowed_signers) for one in listed(settings.releases)]
+    lines = [line_of_entry(facts) for facts in found] or [f"no releases yet in {settings.releases}"]
     show({"releases": found}, as_json=as_json, lines=lines)

@@ -157,6 +157,7 @@ def run(
       firstflight replay run --crawl 2026-11 --loss own,0.01,0.01x4 --competition none,2xbbr@10
     """
     with one_line(*EXPECTED):
+        check_signer(settings)
         asked = asked_for(settings, **options)
         lab = find_lab(settings.cache_dir)
         if chunk:
@@ -164,8 +165,16 @@ def run(
             return
         result = watched(lab, asked.cells, guests=guests, responses=asked.responses)
         loads = response_tables(result) if asked.responses else None
-        facts = write_replay(asked.folder, table_of(result), asked.facts, findings(result), loads)
+        facts = write_replay(
+            asked.folder, table_of(result), asked.facts, findings(result), loads, signer=settings.signer
+        )
     tell(facts, asked.folder, as_json=as_json)
+
+
+def check_signer(settings: Settings) -> None:
+    """SigningFailed, before hours of work, if what they leave could not be signed."""
+    if settings.signer is not None:
+        settings.signer.check()
 
 
 def run_chunk(lab: Lab, asked: Asked, chunk: Chunk, *, guests: int | None) -> None:
@@ -252,8 +261,9 @@ def merge(
       firstflight replay merge --crawl 2026-11 --seeds 5 --chunks 8
     """
     with one_line(*EXPECTED):
+        check_signer(settings)
         asked = asked_for(settings, **options)
-        facts = merge_chunks(asked.folder, chunks, asked.plan, asked.facts)
+        facts = merge_chunks(asked.folder, chunks, asked.plan, asked.facts, signer=settings.signer)
     tell(facts, asked.folder, as_json=as_json)
 
 

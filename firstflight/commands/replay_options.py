@@ -19,6 +19,7 @@ from reports.replay.chunks import plan_of
 from reports.replay.errors import ReplayError
 from reports.replay.store import plan_facts
 from schema.releases import ReleaseError
+from schema.signatures import SigningFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
-EXPECTED = (ReplayError, ReleaseError, PopulationError, OSError)
+EXPECTED = (ReplayError, ReleaseError, PopulationError, SigningFailed, OSError)
 
 WINDOWS = "3,10,16,30"
 """RFC 3390's window, RFC 6928's, and two candidates."""

@@ -12,7 +12,7 @@ import click
 from reports.replay.recipes import read_recipes
 from reports.replay.recorded import read_recordings
 from schema.releases import ReleaseError, find_release
-from schema.sums import broken_sums
+from schema.signatures import faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,10 +93,8 @@ def of_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> Source:
 
 
 def sound_release(settings: Settings, crawl: str) -> Release:
-    """The release, its files as its sums say."""
+    """The release, its files as its sums say, and its signature not bad."""
     release = find_release(settings.releases, crawl)
-    if broken := broken_sums(release.path):
-        raise ReleaseError(
-            f"{', '.join(broken)} in {release.path} is not what it was; build the release again"
-        )
+    if broken := faults(release.path, settings.allowed_signers):
+        raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}); restore it from a copy")
     return release

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from firstflight.commit import code_commit
 from firstflight.connect import database
 from firstflight.errors import one_line
 from reports.facts import canonical
@@ -16,6 +17,7 @@ from reports.loads import CellsError
 from reports.report import build_report
 from schema.database import DatabaseError
 from schema.releases import ReleaseError
+from schema.signatures import SigningFailed
 from schema.year import SERIES, NotReady, year_of
 
 if TYPE_CHECKING:
@@ -93,13 +95,19 @@ def ready(settings: Settings, *, year: int, series: str, as_json: bool) -> None:
 def build(settings: Settings, *, year: int, crawl: str | None, without_replay: bool, as_json: bool) -> None:
     """Build a year's report from its release and the replay of its pages: HTML, JSON and a summary.
 
+    An input that is not as its sums say, or whose signature is bad, is refused. The report is signed where
+    FIRSTFLIGHT_SIGNING_KEY names a key.
+
     \b
     Example:
       firstflight report build --year 2026
       firstflight report build --year 2026 --crawl 2026-11 --json
     """
     folder = settings.reports / str(year)
-    with one_line(ReportError, ReleaseError, CellsError, OSError):
+    signer = settings.signer
+    with one_line(ReportError, ReleaseError, CellsError, SigningFailed, OSError):
+        if signer is not None:
+            signer.check()
         inputs = read_inputs(
             releases_dir=settings.releases,
             replays_dir=settings.replays,
@@ -107,8 +115,9 @@ def build(settings: Settings, *, year: int, crawl: str | None, without_replay: b
             year=year,
             crawl=crawl,
             with_replay=not without_replay,
+            allowed_signers=settings.allowed_signers,
         )
-        facts = build_report(inputs, folder)
+        facts = build_report(inputs, folder, commit=code_commit(settings.commit), signer=signer)
     if as_json:
         click.echo(canonical(facts), nl=False)
     else:

@@ -1,10 +1,11 @@
 """A replay in chunks of its pages, replayed apart by whoever sees the folder, and put together as one run would leave them.
 
 replays/2026-11.desktop.local.tcp.web.chunks/2-of-8/
-    cells.parquet chunk.json, and responses.parquet where it was asked for
+    cells.parquet chunk.json manifest.json SHA256SUMS, and responses.parquet where it was asked for
 
 A chunk bears the facts of the plan that it is a part of. A chunk of another plan (another version of the release, other
-code, other options) is nobody's part: it is replayed anew, and refused where it should be merged.
+code, other options) is nobody's part, and neither is one whose files are not as its sums say: it is replayed anew, and
+refused where it should be merged.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ import pyarrow.parquet as pq
 from reports.replay.errors import ReplayError
 from reports.replay.responses import read_responses, response_tables, write_responses
 from reports.replay.run import share_out, sort_key
-from reports.replay.store import findings, table_of, write_cells, write_facts, write_replay
+from reports.replay.store import findings, origin, table_of, write_cells, write_facts, write_replay
 from schema.derived import CELL, CELL_KEY
 from schema.staging import put_in_place
+from schema.sums import broken_sums, seal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from reports.replay.cells import Cell
     from reports.replay.run import Result
+    from schema.signatures import Signer
 
 LOAD_S = 0.1
 """Of a core, for one load: about twice what loads of the bundled pages take (docs/performance.md)."""
@@ -91,9 +94,9 @@ def plan_of(facts: Mapping[str, Any], cells: Sequence[Cell], *, responses: bool)
 
 
 def is_done(folder: Path, plan: Mapping[str, Any]) -> bool:
-    """Whether a chunk of this plan is there, whole."""
+    """Whether a chunk of this plan is there, whole and undamaged."""
     facts = _read(folder)
-    return facts is not None and facts["plan"] == plan
+    return facts is not None and facts["plan"] == plan and not broken_sums(folder)
 
 
 def write_chunk(folder: Path, result: Result, plan: Mapping[str, Any]) -> None:
@@ -102,10 +105,19 @@ def write_chunk(folder: Path, result: Result, plan: Mapping[str, Any]) -> None:
         write_cells(stage, table_of(result))
         if plan["responses"]:
             write_responses(stage, response_tables(result))
-        write_facts(stage / "chunk.json", {"plan": plan, **findings(result)})
+        facts = findings(result)
+        write_facts(stage / "chunk.json", {"plan": plan, **facts})
+        seal(stage, {"kind": "chunk", **origin({**plan, **facts})})
 
 
-def merge(replay: Path, total: int, plan: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+def merge(
+    replay: Path,
+    total: int,
+    plan: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    *,
+    signer: Signer | None = None,
+) -> dict[str, Any]:
     """Put the chunks of `plan` together in the folder `replay`, and forget all other chunks of it.
 
     `facts` are those of the whole, before its first cell. The merged chunks stay: who merges again finds them.
@@ -114,7 +126,7 @@ def merge(replay: Path, total: int, plan: Mapping[str, Any], facts: Mapping[str,
     found = [_checked(folder, plan, Chunk(number, total)) for number, folder in enumerate(folders, start=1)]
     cells = _sorted(pa.concat_tables([_cells(folder) for folder in folders]))
     loads = _responses(folders) if plan["responses"] else None
-    whole = write_replay(replay, cells, facts, _together(found), loads)
+    whole = write_replay(replay, cells, facts, _together(found), loads, signer=signer)
     for other in chunks_folder(replay).iterdir():
         if other not in folders:
             shutil.rmtree(other, ignore_errors=True)
@@ -122,11 +134,12 @@ def merge(replay: Path, total: int, plan: Mapping[str, Any], facts: Mapping[str,
 
 
 def _read(folder: Path) -> dict[str, Any] | None:
+    """What a chunk says of itself; None where there is none, or what it says cannot be read."""
     try:
-        facts: dict[str, Any] = json.loads((folder / "chunk.json").read_text(encoding="utf-8"))
+        facts = json.loads((folder / "chunk.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return None
-    return facts
+    return dict(facts) if isinstance(facts, dict) and isinstance(facts.get("plan"), dict) else None
 
 
 def _checked(folder: Path, plan: Mapping[str, Any], chunk: Chunk) -> dict[str, Any]:
@@ -137,6 +150,8 @@ def _checked(folder: Path, plan: Mapping[str, Any], chunk: Chunk) -> dict[str, A
     differing = [name for name in plan if facts["plan"].get(name) != plan[name]]
     if differing:
         raise ChunkError(f"chunk {chunk} is of another replay, by its {', '.join(differing)}: {again}")
+    if broken := broken_sums(folder):
+        raise ChunkError(f"chunk {chunk} is damaged ({', '.join(broken)}): {again}")
     return facts
 
 
@@ -168,4 +183,8 @@ def _together(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "failures": [failure for one in found for failure in one["failures"]],
         "guests": [guest for one in found for guest in one["guests"]],
         "wall_s": round(sum(one["wall_s"] for one in found), 3),
+        "programs": [
+            dict(pairs)
+            for pairs in dict.fromkeys(tuple(ran.items()) for one in found for ran in one["programs"])
+        ],
     }

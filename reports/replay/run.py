@@ -66,6 +66,8 @@ class Result:
     rows: list[dict[str, Any]]
     guests: list[Guest]
     wall_s: float
+    programs: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of the kernel's image and of the player that ran in it."""
 
     @property
     def virtual_s(self) -> float:
@@ -107,7 +109,8 @@ def replay(
     with ThreadPoolExecutor(max_workers=guests) as pool:
         crew = [guest for some in pool.map(work, range(len(shares))) for guest in some]
     rows = [row for guest in crew for one in guest.shifts for row in judge(guest, one)]
-    return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=time.monotonic() - began)
+    wall_s = time.monotonic() - began
+    return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=wall_s, programs=lab.sums())
 
 
 def sort_key(one: dict[str, Any]) -> tuple[bytes, bytes, int, tuple[bytes, ...], int]:

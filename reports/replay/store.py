@@ -1,4 +1,4 @@
-"""What a replay leaves behind: cells.parquet and replay.json, in one folder a crawl, written in one step."""
+"""What a replay leaves behind: cells.parquet, replay.json and their sums, in one folder a crawl, written in one step."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from reports.replay import warm as warm_rules
 from reports.replay.lab.kernel import PACKAGE, package_version, patches, recipe_key
 from reports.replay.lab.player import player_key
 from reports.replay.responses import write_responses
+from reports.rule import RULE_VERSION
 from schema.derived import CELL
 from schema.staging import put_in_place
+from schema.sums import seal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from reports.replay.cells import Cell
     from reports.replay.recipes import Recipe
     from reports.replay.run import Result
+    from schema.signatures import Signer
 
 FORMAT_VERSION = 1
 """Of replay.json."""
@@ -40,6 +43,8 @@ def write_replay(
     planned: Mapping[str, Any],
     found: Mapping[str, Any],
     loads: Iterable[pa.Table] | None,
+    *,
+    signer: Signer | None = None,
 ) -> dict[str, Any]:
     """The files of a replay, of its cells in their order, and of each load's responses where they were asked for."""
     facts = {**planned, **found, **sums(table)}
@@ -48,7 +53,22 @@ def write_replay(
         if loads is not None:
             write_responses(stage, loads)
         write_facts(stage / "replay.json", facts)
+        seal(stage, {"kind": "replay", **origin(facts)})
+        if signer is not None:
+            signer.sign(stage)
     return facts
+
+
+ORIGIN = (
+    "format_version", "release", "recordings", "pages_there", "commit", "kernel", "player", "programs", "rule_version",
+    "parameters",
+)  # fmt: skip
+"""What a manifest repeats of replay.json: what decides the cells."""
+
+
+def origin(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Where a replay comes from, for its manifest."""
+    return {name: facts[name] for name in ORIGIN if name in facts}
 
 
 def write_cells(folder: Path, table: pa.Table) -> None:
@@ -88,6 +108,7 @@ def findings(result: Result) -> dict[str, Any]:
         "failures": [{"reason": str(g.failure), "log": g.failure.log} for g in result.guests if g.failure],
         "guests": [{"boot_s": round(g.boot_s, 3), "wall_s": round(g.wall_s, 3)} for g in result.guests],
         "wall_s": round(result.wall_s, 3),
+        "programs": [result.programs],
     }
 
 
@@ -106,6 +127,7 @@ def plan_facts(
         **source,
         "kernel": kernel_facts(),
         "player": player_key(),
+        "rule_version": RULE_VERSION,
         "parameters": parameters(cells),
         "profiles": [profile_facts(profile) for profile in profiles.values()],
         "populations": [population_facts(one) for one in populations],

@@ -107,6 +107,6 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
     assert sorted([one, other, third]) == [
         "database backup --keep 4",
         "database check",
-        "release verify --all --offline",
+        "verify --offline",
     ]
     assert last == "database detach --older-than 24"

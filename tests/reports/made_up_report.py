@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from reports.distributions import compute
 from reports.populations import DECIDING, profiles_of
 from reports.replay.store import population_facts
+from schema.sums import seal
 from tests.reports.made_up import cells
 from tests.reports.made_up_crawl import NAME, MadeUp, write_tables
 from tests.schema.made_up_release import make_release
@@ -87,6 +88,7 @@ def write_replay(
         "wall_s": 61.25,
     }
     (folder / "replay.json").write_text(json.dumps(facts), encoding="utf-8")
+    seal(folder, {"kind": "replay", "release": facts["release"]})
     return folder
 
 

@@ -48,10 +48,14 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
         year=2026,
         crawl=None,
         with_replay=True,
+        allowed_signers=data_dir / "allowed_signers",
     )
     folder = data_dir / "reports" / "2026"
     facts = build_report(
-        inputs, folder, rule=dataclasses.replace(RULE, replicates=50, harm_conditions=(IDLE,))
+        inputs,
+        folder,
+        commit="c0ffee",
+        rule=dataclasses.replace(RULE, replicates=50, harm_conditions=(IDLE,)),
     )
     return folder / "index.html", facts
 

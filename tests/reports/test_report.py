@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import random
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
@@ -13,6 +14,7 @@ from reports.facts import canonical, illustrative_because, population_roles, red
 from reports.inputs import Inputs, ReportError, read_inputs
 from reports.report import build_report
 from reports.rule import RULE
+from schema.sums import broken_sums, checksum_of, seal
 from tests.reports.made_up_crawl import NAME
 from tests.reports.made_up_report import (
     PAGES,
@@ -23,6 +25,7 @@ from tests.reports.made_up_report import (
     write_release,
     write_replay,
 )
+from tests.schema.signing import make_signer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +44,7 @@ def read(data_dir: Path, *, year: int = 2026, crawl: str | None = None, with_rep
         year=year,
         crawl=crawl,
         with_replay=with_replay,
+        allowed_signers=data_dir / "allowed_signers",
     )
 
 
@@ -49,12 +53,18 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any
     data_dir = tmp_path_factory.mktemp("data")
     data_folder(data_dir)
     folder = data_dir / "reports" / "2026"
-    return folder, build_report(read(data_dir), folder, rule=QUICK)
+    return folder, build_report(read(data_dir), folder, commit="c0ffee", rule=QUICK)
 
 
 def test_a_report_is_a_page_its_facts_and_a_summary(built: tuple[Path, dict[str, Any]]) -> None:
     folder, facts = built
-    assert sorted(path.name for path in folder.iterdir()) == ["index.html", "report.json", "summary.txt"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "SHA256SUMS",
+        "index.html",
+        "manifest.json",
+        "report.json",
+        "summary.txt",
+    ]
     assert json.loads((folder / "report.json").read_text(encoding="utf-8")) == facts
     assert list(folder.parent.iterdir()) == [folder]
 
@@ -101,7 +111,7 @@ def test_a_report_of_the_local_web_says_everywhere_that_it_is_illustrative(
 
 def test_a_crawl_of_live_sites_over_old_populations_is_illustrative_too(tmp_path: Path) -> None:
     data_folder(tmp_path, kind="web")
-    facts = build_report(read(tmp_path), tmp_path / "reports" / "2026", rule=QUICK)
+    facts = build_report(read(tmp_path), tmp_path / "reports" / "2026", commit="c0ffee", rule=QUICK)
     assert facts["illustrative_because"] == [
         "the network populations avgdc-2010, slowdc-2010 are more than 24 months old"
     ]
@@ -113,6 +123,7 @@ def fresh_population(data_dir: Path, measured: str) -> None:
     for one in facts["populations"]:
         one["measured"] = measured
     path.write_text(json.dumps(facts), encoding="utf-8")
+    seal(path.parent, {})
 
 
 @pytest.mark.parametrize(("measured", "is_illustrative"), [("2024-11", False), ("2024-10", True)])
@@ -140,6 +151,7 @@ def test_an_imported_population_decides_and_can_be_replayed_again(tmp_path: Path
         slow | {"id": "ndt-2026-05-slow", "weights": {PROFILE_IDS[0]: 1.0}},
     ]
     path.write_text(json.dumps(facts), encoding="utf-8")
+    seal(path.parent, {})
     inputs = read(tmp_path)
     assert inputs.replay
     assert population_roles(inputs.replay)["average"] == {PROFILE_IDS[0]: 1.0}
@@ -155,6 +167,7 @@ def test_a_replay_that_names_no_population_is_to_be_made_again(tmp_path: Path) -
     facts = json.loads(path.read_text(encoding="utf-8"))
     del facts["populations"]
     path.write_text(json.dumps(facts), encoding="utf-8")
+    seal(path.parent, {})
     with pytest.raises(ReportError, match="names no populations"):
         illustrative_because(read(tmp_path))
 
@@ -162,7 +175,7 @@ def test_a_replay_that_names_no_population_is_to_be_made_again(tmp_path: Path) -
 def test_without_a_replay_sizes_of_live_sites_are_no_illustration(tmp_path: Path) -> None:
     write_release(tmp_path, crawl(), dataclasses.replace(NAME, kind="web"))
     folder = tmp_path / "reports" / "2026"
-    facts = build_report(read(tmp_path, with_replay=False), folder)
+    facts = build_report(read(tmp_path, with_replay=False), folder, commit="c0ffee")
     assert (facts["is_illustrative"], facts["recommendation"], facts["replay"]) == (False, None, None)
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert "No recommendation" in page
@@ -174,7 +187,7 @@ def test_the_same_inputs_give_the_same_bytes(tmp_path: Path, built: tuple[Path, 
     folder, _ = built
     data_folder(tmp_path)
     again = tmp_path / "reports" / "2026"
-    build_report(read(tmp_path), again, rule=QUICK)
+    build_report(read(tmp_path), again, commit="c0ffee", rule=QUICK)
     for path in folder.iterdir():
         assert (again / path.name).read_bytes() == path.read_bytes(), path.name
 
@@ -218,7 +231,11 @@ def test_a_replay_of_another_release_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["cells.parquet", "replay.json"])
 def test_a_replay_that_cannot_be_read_is_one_line(tmp_path: Path, name: str) -> None:
     data_folder(tmp_path)
-    (tmp_path / "replays" / str(NAME) / name).write_bytes(b"\xff torn")
+    folder = tmp_path / "replays" / str(NAME)
+    (folder / name).write_bytes(b"\xff torn")
+    with pytest.raises(ReportError, match=rf"is damaged \({name}\); run `firstflight replay run"):
+        read(tmp_path)
+    seal(folder, {})
     with pytest.raises(ReportError, match="cannot be read; run `firstflight replay run"):
         read(tmp_path)
 
@@ -231,6 +248,76 @@ def test_a_replay_of_another_version_or_without_cells_is_refused(tmp_path: Path)
     write_replay(tmp_path, release, replay_cells().slice(0, 0))
     with pytest.raises(ReportError, match="has no cell"):
         read(tmp_path)
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return manifest
+
+
+def test_a_report_names_its_inputs_by_their_sums_and_every_file_by_its_own(
+    built: tuple[Path, dict[str, Any]],
+) -> None:
+    folder, facts = built
+    data_dir = folder.parents[1]
+    manifest = manifest_of(folder)
+    replay = data_dir / "replays" / str(NAME)
+    assert manifest["release"]["checksum"] == facts["release"]["sha256"]
+    assert manifest["replay"]["checksum"] == checksum_of(replay) == facts["replay"]["sha256"]
+    assert (manifest["commit"], manifest["rule_version"], manifest["year"]) == ("c0ffee", RULE.version, 2026)
+    assert manifest["last_years_report"] is None
+    assert sorted(manifest["files"]) == ["index.html", "report.json", "summary.txt"]
+    assert broken_sums(folder) == []
+
+
+@pytest.mark.parametrize("name", ["cells.parquet", "replay.json", "manifest.json", "SHA256SUMS"])
+def test_a_bit_that_flips_in_any_file_of_a_replay_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    release = data_folder(tmp_path, table=FEW_CELLS)
+    path = tmp_path / "replays" / str(release.crawl) / name
+    sound = path.read_bytes()
+    for bit in random.Random(name).sample(range(8 * len(sound)), 100):
+        spoilt = bytearray(sound)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(spoilt)
+        with pytest.raises(
+            ReportError, match=r"^the replay in .* is damaged \(.*\); run `firstflight"
+        ) as refused:
+            read(tmp_path)
+        assert "\n" not in str(refused.value)
+    path.write_bytes(sound)
+    assert read(tmp_path).replay is not None
+
+
+def test_a_replay_that_was_made_anew_as_a_whole_keeps_no_good_signature(tmp_path: Path) -> None:
+    release = data_folder(tmp_path, table=FEW_CELLS)
+    signer = make_signer(tmp_path)
+    signer.allowed_signers.rename(tmp_path / "allowed_signers")
+    signer = dataclasses.replace(signer, allowed_signers=tmp_path / "allowed_signers")
+    for folder in (release.path, tmp_path / "replays" / str(NAME)):
+        signer.sign(folder)
+    assert read(tmp_path).replay is not None
+    write_replay(tmp_path, release, replay_cells(pages=2, gain_percent={10: 0.0}))
+    with pytest.raises(
+        ReportError, match=r"is damaged \(bad signature: SHA256SUMS is not what releases@example.org"
+    ):
+        read(tmp_path)
+
+
+def test_a_damaged_release_of_another_month_is_no_hindrance(tmp_path: Path) -> None:
+    data_folder(tmp_path)
+    for month in ("2025-01", "2026-10"):
+        other = write_release(tmp_path, crawl(), dataclasses.replace(NAME, month=month))
+        (other.path / "manifest.json").write_text("{")
+    assert read(tmp_path).release.crawl.month == "2026-11"
+
+
+def test_a_damaged_newest_release_is_refused_and_never_replaced_by_an_older_one(tmp_path: Path) -> None:
+    data_folder(tmp_path)
+    newest = write_release(tmp_path, crawl(), dataclasses.replace(NAME, month="2026-12"))
+    (newest.path / "manifest.json").write_text("{")
+    with pytest.raises(ReportError, match=r"the release of 2026-12\..* is damaged \(manifest.json\)"):
+        read(tmp_path)
+    assert read(tmp_path, crawl="2026-11").release.crawl.month == "2026-11"
 
 
 def test_a_damaged_release_is_refused(tmp_path: Path) -> None:
@@ -248,6 +335,7 @@ def test_last_years_value_is_an_incumbent_only_where_it_has_force(
     last = tmp_path / "reports" / "2025" / "report.json"
     last.parent.mkdir(parents=True)
     last.write_text(json.dumps({"is_illustrative": is_illustrative, "recommendation": {"iw_in_force": 16}}))
+    seal(last.parent, {})
     assert read(tmp_path).last_years_iw == expected
 
 
@@ -256,6 +344,9 @@ def test_a_last_report_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     last = tmp_path / "reports" / "2025" / "report.json"
     last.parent.mkdir(parents=True)
     last.write_text("{")
+    with pytest.raises(ReportError, match=r"last year's report .* is damaged \(SHA256SUMS\)"):
+        read(tmp_path)
+    seal(last.parent, {})
     with pytest.raises(ReportError, match=r"last year's report .* cannot be read"):
         read(tmp_path)
 

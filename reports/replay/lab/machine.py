@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from reports.replay.errors import GuestFailed
 from reports.replay.lab.player import GUEST
 from reports.replay.lab.scratch import guest_scratch
+from schema.sums import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,6 +60,11 @@ class Lab:
     """Files that a kernel which has not all built in must load, each perhaps with a colon and parameters."""
     is_virtual: bool = True
     """Whether time jumps to the next timer, or passes as ours does."""
+
+    def sums(self) -> dict[str, str]:
+        """SHA-256 of the programs that decide a replay's cells, by what they are."""
+        programs = {"kernel": self.kernel, "player": self.player}
+        return {name: sha256(path) for name, path in programs.items() if path is not None}
 
 
 def run_guest(

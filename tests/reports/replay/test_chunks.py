@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +26,8 @@ from reports.replay.lab.machine import usable_cpus
 from reports.replay.responses import response_tables
 from reports.replay.run import Guest, Result, Shift, judge, share_out, sort_key
 from reports.replay.store import findings, plan_facts, table_of, write_replay
+from reports.rule import RULE
+from schema.sums import broken_sums
 from tests.reports.replay.test_run import cells, recipe
 
 if TYPE_CHECKING:
@@ -57,7 +60,7 @@ def replayed(shares: list[list[Cell]], numbers: list[int]) -> Result:
     if 1 in numbers:  # that it failed at once, and another took its cells
         crew.insert(0, Guest(shifts=[], recipes=[], origins=1))
     rows = [one for guest in crew for shift in guest.shifts for one in judge(guest, shift)]
-    return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=1.5)
+    return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=1.5, programs={"kernel": "ab" * 32})
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +77,11 @@ def write_whole(folder: Path, guests: int) -> None:
 
 def write_one(folder: Path, chunk: Chunk, common: dict[str, Any]) -> None:
     share = chunk.cells(PLANNED)
-    result = replayed([share], [chunk.number]) if share else Result(rows=[], guests=[], wall_s=0.1)
+    result = (
+        replayed([share], [chunk.number])
+        if share
+        else Result(rows=[], guests=[], wall_s=0.1, programs={"kernel": "ab" * 32})
+    )
     write_chunk(chunk.folder(folder), result, common)
 
 
@@ -99,6 +106,37 @@ def test_merged_chunks_are_to_the_byte_what_as_many_guests_of_one_run_would_leav
     one, other = (json.loads((folder / "replay.json").read_text()) for folder in (whole, merged))
     del one["wall_s"], other["wall_s"]
     assert one == other
+    assert broken_sums(whole) == broken_sums(merged) == []
+
+
+def test_a_replay_says_in_its_manifest_what_its_cells_depend_on(tmp_path: Path) -> None:
+    write_whole(tmp_path / "whole", 1)
+    manifest = json.loads((tmp_path / "whole" / "manifest.json").read_text())
+    assert manifest["release"] == {**RELEASE, "checksum": "aa"}
+    assert (manifest["commit"], manifest["rule_version"]) == ("c0ffee", RULE.version)
+    assert manifest["programs"] == [{"kernel": "ab" * 32}]
+    assert manifest["kernel"]["recipe"] == facts()["kernel"]["recipe"]
+    assert manifest["parameters"]["windows"] == [3, 10]
+    assert sorted(manifest["files"]) == ["cells.parquet", "replay.json", "responses.parquet"]
+
+
+@pytest.mark.parametrize(
+    "name", ["cells.parquet", "responses.parquet", "chunk.json", "manifest.json", "SHA256SUMS"]
+)
+def test_a_bit_that_flips_in_any_file_of_a_chunk_is_refused_and_the_chunk_is_not_done(
+    tmp_path: Path, name: str
+) -> None:
+    common = write_all(tmp_path / "m", 2, responses=True)
+    path = Chunk(2, 2).folder(tmp_path / "m") / name
+    sound = path.read_bytes()
+    for bit in random.Random(name).sample(range(8 * len(sound)), 40):
+        spoilt = bytearray(sound)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(spoilt)
+        assert not is_done(path.parent, common)
+        with pytest.raises(ChunkError, match=r"chunk 2/2 is .*: run `firstflight replay run"):
+            merge(tmp_path / "m", 2, common, facts())
+    assert not (tmp_path / "m").exists()
 
 
 def test_every_page_is_in_one_chunk_whole_and_chunks_are_alike_in_weight() -> None:

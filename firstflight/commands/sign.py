@@ -1,0 +1,75 @@
+"""`firstflight sign`: sign releases, replays and reports that are there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from firstflight.errors import one_line
+from firstflight.verification import stored_folders
+from schema.releases import ReleaseError, find_release, releases
+from schema.signatures import SigningFailed, state
+from schema.sums import broken_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from firstflight.settings import Settings
+
+
+@click.command()
+@click.option("--crawl", help="The newest version of a crawl's release, and the replay of its pages.")
+@click.option("--year", type=click.IntRange(2000, 9999), help="The report of a year.")
+@click.option("--all", "every", is_flag=True, help="Every release, replay and report.")
+@click.pass_obj
+def command(settings: Settings, *, crawl: str | None, year: int | None, every: bool) -> None:
+    """Sign SHA256SUMS, which covers every file, with the key that FIRSTFLIGHT_SIGNING_KEY names.
+
+    What is damaged is not signed, and what has a good signature keeps it. The list of allowed signers must name the key.
+
+    \b
+    Example:
+      FIRSTFLIGHT_SIGNING_KEY=/root/release-key firstflight sign --crawl 2026-11
+      firstflight sign --year 2026
+      firstflight sign --all
+    """
+    if [crawl is not None, year is not None, every].count(True) != 1:
+        raise click.UsageError("name what to sign by --crawl or --year, or take --all")
+    signer = settings.signer
+    if signer is None:
+        raise click.ClickException(
+            "FIRSTFLIGHT_SIGNING_KEY names no key: make one with ssh-keygen -t ed25519"
+        )
+    with one_line(ReleaseError, SigningFailed, OSError):
+        wanted = dict(everything(settings) if every else named(settings, crawl, year))
+        for folder, what in wanted.items():
+            if broken := broken_sums(folder):
+                raise SigningFailed(f"{what} is damaged ({', '.join(broken)}): nothing damaged is signed")
+            found = state(folder, signer.allowed_signers)
+            click.echo(f"{what}: {found if found.kind == 'good' else signer.sign(folder)}")
+
+
+def named(settings: Settings, crawl: str | None, year: int | None) -> Iterator[tuple[Path, str]]:
+    """The folders of a crawl's release and replay, or of a year's report."""
+    if crawl is not None:
+        release = find_release(settings.releases, crawl)
+        yield release.path, f"release {release.crawl} version {release.version}"
+        replay = settings.replays / str(release.crawl)
+        if replay.is_dir():
+            yield replay, f"replay {release.crawl}"
+    else:
+        report = settings.reports / str(year)
+        if not report.is_dir():
+            raise SigningFailed(f"there is no report {report}: `firstflight report build --year {year}`")
+        yield report, f"report {year}"
+
+
+def everything(settings: Settings) -> Iterator[tuple[Path, str]]:
+    """The folders of all that can be signed."""
+    for release in releases(settings.releases):
+        yield release.path, f"release {release.crawl} version {release.version}"
+    for kind, name, folder in stored_folders(settings):
+        if kind != "chunk":
+            yield folder, f"{kind} {name}"

@@ -1,0 +1,137 @@
+"""Checking everything that is stored: the database, releases, replays with their chunks, and reports."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import TYPE_CHECKING, Any, Literal
+
+from reports.verify import verify
+from schema import integrity
+from schema.crawls import crawls, name_of
+from schema.releases import Damaged, Release, Withdrawn, listed
+from schema.signatures import state
+from schema.sums import broken_sums, manifest_of, sums_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Engine
+
+    from firstflight.settings import Settings
+    from schema.signatures import Signature
+    from schema.tables import Crawl
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
+    """One stored thing, and whether it is as it was made."""
+
+    kind: Literal["database", "release", "replay", "chunk", "report"]
+    name: str
+    state: Literal["ok", "damaged", "withdrawn"]
+    said: str
+    """The evidence, in a line."""
+    signature: str | None = None
+    """As schema.signatures.Signature says it; None for what is never signed, or not there any more."""
+
+    def __str__(self) -> str:
+        """As a command prints it."""
+        verdict = "ok" if self.state == "ok" else self.state.upper()
+        signed = f" [{self.signature}]" if self.signature else ""
+        return f"{verdict:9} {self.kind} {self.name}: {self.said}{signed}"
+
+
+def checks(settings: Settings, engine: Engine | None) -> list[Callable[[], Item]]:
+    """A function for each stored thing, which checks it; those of the database only with an engine."""
+    there = list(listed(settings.releases))
+    newest = {one.crawl: one for one in there}
+    found: list[Callable[[], Item]] = []
+    if engine is not None:
+        with engine.connect() as connection:
+            found += [functools.partial(of_crawl, engine, crawl) for crawl in crawls(connection)]
+    for one in there:
+        # An older version is one because the rows have changed since: the database has those of the newest.
+        of_newest = engine if newest[one.crawl] is one else None
+        found.append(functools.partial(of_version, one, of_newest, settings.allowed_signers))
+    sums = {(str(one.crawl), one.version): one for one in there if isinstance(one, Release)}
+    for kind, name, folder in stored_folders(settings):
+        found.append(functools.partial(of_folder, kind, name, folder, sums, settings.allowed_signers))
+    return found
+
+
+def stored_folders(settings: Settings) -> Iterator[tuple[Literal["replay", "chunk", "report"], str, Path]]:
+    """Replays, chunks and reports: kind, name and folder, in the order of their names."""
+    for folder in _folders(settings.replays):
+        if folder.suffix == ".chunks":
+            for chunk in _folders(folder):
+                yield "chunk", f"{folder.stem} {chunk.name}", chunk
+        else:
+            yield "replay", folder.name, folder
+    for folder in _folders(settings.reports):
+        yield "report", folder.name, folder
+
+
+def _folders(above: Path) -> list[Path]:
+    if not above.is_dir():
+        return []
+    return sorted(path for path in above.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
+def of_crawl(engine: Engine, crawl: Crawl) -> Item:
+    """What no constraint holds of one crawl in the database."""
+    with engine.connect() as connection:
+        findings = list(integrity.check(connection, crawl))
+    wrong = [f"not so: {one.name} ({one.offenders:,} against it)" for one in findings if one.offenders]
+    said = "; ".join(wrong) or f"{len(findings)} checks hold"
+    return Item(kind="database", name=str(name_of(crawl)), state="damaged" if wrong else "ok", said=said)
+
+
+def of_version(one: Release | Damaged | Withdrawn, engine: Engine | None, allowed_signers: Path) -> Item:
+    """One version of a release, by all of its checks."""
+    name = f"{one.crawl} version {one.version}"
+    if isinstance(one, Withdrawn):
+        return Item(kind="release", name=name, state="withdrawn", said="a tombstone stands in its place")
+    if isinstance(one, Damaged):
+        return Item(kind="release", name=name, state="damaged", said=one.said)
+    found = list(verify(one, engine))
+    wrong = [f"{check.name}: {check.said}" for check in found if not check.holds]
+    said = f"{len(found)} checks hold"
+    return _judged("release", name, wrong, said, state(one.path, allowed_signers))
+
+
+def of_folder(
+    kind: Literal["replay", "chunk", "report"],
+    name: str,
+    folder: Path,
+    releases: dict[tuple[str, int], Release],
+    allowed_signers: Path,
+) -> Item:
+    """A replay, a chunk of one, or a report, by its sums and the release that it was made from."""
+    wrong = [f"{file} is not as in SHA256SUMS" for file in broken_sums(folder)]
+    if wrong:
+        return _judged(kind, name, wrong, "", state(folder, allowed_signers))
+    source: dict[str, Any] = manifest_of(folder).get("release") or {}
+    release = releases.get((source.get("crawl", ""), source.get("version", 0)))
+    if release is not None and release.checksum != source.get("checksum"):
+        wrong = [f"made from another {release.crawl} version {release.version} than the one that is there"]
+    said = f"{len(sums_of(folder))} files are as in SHA256SUMS"
+    return _judged(kind, name, wrong, said, state(folder, allowed_signers))
+
+
+def _judged(
+    kind: Literal["release", "replay", "chunk", "report"],
+    name: str,
+    wrong: list[str],
+    said: str,
+    signature: Signature,
+) -> Item:
+    is_ok = not wrong and signature.kind != "bad"
+    return Item(
+        kind=kind,
+        name=name,
+        state="ok" if is_ok else "damaged",
+        said="; ".join(wrong) or said,
+        signature=str(signature),
+    )
