@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
 from schema.backup import BackupFailed, backup, copies, restore
+from schema.modes import UnsafeFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,3 +62,46 @@ def test_a_copy_that_is_cut_short_restores_nothing(filled: str, tmp_path: Path) 
         restore(filled, copy)
     with psycopg.connect(filled) as connection:
         assert connection.execute("SELECT to_regclass('window_of')").fetchone() == (None,)
+
+
+def test_a_copy_and_its_folder_are_for_their_owner_alone(filled: str, tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir(mode=0o755)
+    before = os.umask(0)
+    try:
+        copy = backup(filled, folder, keep=1)
+    finally:
+        os.umask(before)
+    assert (folder.stat().st_mode & 0o777, copy.stat().st_mode & 0o777) == (0o700, 0o600)
+    assert list(folder.iterdir()) == [copy]
+
+
+def test_no_copy_is_made_where_everybody_could_exchange_it(filled: str, tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    with pytest.raises(UnsafeFolder, match="can be written by everybody"):
+        backup(filled, tmp_path / "backups", keep=1)
+    assert not list(tmp_path.rglob("*.dump"))
+
+
+def test_the_next_copy_sweeps_what_a_killed_one_left(
+    filled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pg_dump").write_text(
+        '#!/bin/sh\nfor a; do :; done\necho half > "${2#--file=}"\nkill -9 $PPID\n'
+    )
+    (tmp_path / "pg_dump").chmod(0o755)
+    code = (
+        "import sys; from pathlib import Path; from schema import backup\n"
+        "backup.programs = lambda: Path(sys.argv[1])\n"
+        "backup.backup('postgresql:///x', Path(sys.argv[2]), keep=1)"
+    )
+    folder = tmp_path / "backups"
+    killed = subprocess.run([sys.executable, "-c", code, str(tmp_path), str(folder)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = folder.iterdir()
+    assert [path.read_text() for path in left.iterdir()] == ["half\n"]
+    for path in (left, *left.iterdir()):
+        os.utime(path, (0, 0))
+    assert list(folder.iterdir()) == [left]
+    copy = backup(filled, folder, keep=1)
+    assert list(folder.iterdir()) == [copy]

@@ -1,4 +1,8 @@
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -158,3 +162,38 @@ def test_a_release_is_published_where_a_store_is_set_and_stays_where_none_is(
     refused = run("publish", "--crawl", "2026-11", "--to", "nowhere")
     assert refused.exit_code == 1
     assert refused.stderr.count("\n") == 1, refused.stderr
+
+
+KILLED = """
+import os, signal
+from firstflight.main import main
+from reports import release
+release._write_distribution = lambda folder: os.kill(os.getpid(), signal.SIGKILL)
+main(["release", "build", "--crawl", "2026-11"])
+"""
+
+
+def test_what_a_build_that_was_killed_left_is_no_release_and_is_swept_by_the_next_build(
+    run: Run, database_18: Engine, tmp_path: Path
+) -> None:
+    environment = {
+        **os.environ,
+        "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
+        "FIRSTFLIGHT_DATABASE_URL": database_18.url.render_as_string(hide_password=False),
+    }
+    killed = subprocess.run([sys.executable, "-c", KILLED], env=environment, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = (tmp_path / "releases").iterdir()
+    assert len(list(left.rglob("*.parquet"))) == 5
+    assert json.loads(run("list", "--json").stdout) == {"releases": []}
+    for path in (left, *left.rglob("*")):
+        os.utime(path, (0, 0))
+    assert run("build", "--crawl", "2026-11").exit_code == 0
+    assert [path.name for path in (tmp_path / "releases").iterdir()] == ["month=2026-11"]
+
+
+def test_a_data_folder_that_everybody_could_exchange_is_refused_in_one_line(run: Run, tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    refused = run("build", "--crawl", "2026-11")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (1, 1)
+    assert f"run `chmod o-w {tmp_path}` first" in refused.stderr

@@ -1,0 +1,267 @@
+"""`firstflight verify` and `firstflight sign` as an operator runs them, over one of everything that is stored."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import text
+
+from firstflight.main import main
+from reports.release import build
+from reports.report import build_report
+from schema.sums import seal
+from tests.conftest import with_tables
+from tests.reports import stored_crawl
+from tests.reports.made_up_report import write_replay
+from tests.reports.test_report import FEW_CELLS, QUICK, read
+from tests.schema.signing import make_signer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from click.testing import Result
+    from sqlalchemy import Engine
+
+NAME = "2026-11.desktop.here.tcp.localweb"
+
+
+@pytest.fixture(scope="module")
+def crawled(embedded_server: str) -> Iterator[Engine]:
+    """A database with one sealed crawl."""
+    with with_tables(embedded_server) as engine:
+        stored_crawl.store(engine, stored_crawl.typical(sites=3))
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def pristine(crawled: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its release, a replay, a chunk and a report."""
+    data = tmp_path_factory.mktemp("data")
+    release = build(crawled, "2026-11", data / "releases").release
+    replay = write_replay(data, release, FEW_CELLS)
+    shutil.copytree(replay, replay.with_name(f"{NAME}.chunks") / "1-of-1")
+    build_report(read(data), data / "reports" / "2026", commit="c0ffee", rule=QUICK)
+    return data
+
+
+@pytest.fixture
+def data(pristine: Path, crawled: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy that a test may damage."""
+    folder = shutil.copytree(pristine, tmp_path / "data")
+    monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(folder))
+    monkeypatch.setenv("FIRSTFLIGHT_DATABASE_URL", crawled.url.render_as_string(hide_password=False))
+    return folder
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def items(*arguments: str) -> dict[str, dict[str, Any]]:
+    """What `verify --json` found, by kind."""
+    found = json.loads(run("verify", "--json", *arguments).stdout)["items"]
+    return {one["kind"]: one for one in found}
+
+
+def test_everything_that_is_stored_is_a_line_and_says_that_it_is_unsigned(data: Path) -> None:
+    done = run("verify")
+    assert done.exit_code == 0, done.output
+    database, release, replay, chunk, report, last = done.stdout.splitlines()
+    assert database.startswith(f"ok        database {NAME}: ")
+    assert release.startswith(f"ok        release {NAME} version 1: ")
+    assert release.endswith(" checks hold [unsigned]")
+    assert replay == f"ok        replay {NAME}: 3 files are as in SHA256SUMS [unsigned]"
+    assert chunk == f"ok        chunk {NAME} 1-of-1: 3 files are as in SHA256SUMS [unsigned]"
+    assert report == "ok        report 2026: 4 files are as in SHA256SUMS [unsigned]"
+    assert last == "5 checked, none damaged"
+    assert set(items("--offline")) == {"release", "replay", "chunk", "report"}
+
+
+@pytest.mark.parametrize("kind", ["release", "replay", "chunk", "report"])
+def test_a_bit_that_flips_anywhere_is_found_and_damages_nothing_else(data: Path, kind: str) -> None:
+    folders = {
+        "release": next(data.glob("releases/*/*/*/*/*/*")),
+        "replay": data / "replays" / NAME,
+        "chunk": data / "replays" / f"{NAME}.chunks" / "1-of-1",
+        "report": data / "reports" / "2026",
+    }
+    chosen = random.Random(kind)
+    path = chosen.choice(sorted(folders[kind].iterdir()))
+    content = bytearray(path.read_bytes())
+    content[chosen.randrange(len(content))] ^= 1 << chosen.randrange(8)
+    path.write_bytes(content)
+    done = run("verify", "--offline")
+    assert (done.exit_code, "Traceback" in done.output) == (1, False)
+    (damaged,) = (line for line in done.stdout.splitlines() if line.startswith("DAMAGED"))
+    assert damaged.startswith(f"DAMAGED   {kind} ")
+    assert path.name in damaged
+    assert done.stdout.endswith("4 checked, 1 damaged\n")
+
+
+def test_what_is_wrong_in_the_database_is_found(data: Path, crawled: Engine) -> None:
+    with crawled.begin() as connection:
+        kept = connection.execute(text("SELECT final_visit_id FROM site WHERE rank = 1")).scalar()
+        connection.execute(text("ALTER TABLE site DISABLE TRIGGER USER"))
+        connection.execute(text("UPDATE site SET final_visit_id = NULL WHERE rank = 1"))
+    found = items()["database"]
+    with crawled.begin() as connection:
+        connection.execute(text("UPDATE site SET final_visit_id = :kept WHERE rank = 1"), {"kept": kept})
+    assert found["state"] == "damaged"
+    assert "every final visit stands for its site (1 against it)" in found["said"]
+
+
+def test_a_database_that_cannot_be_reached_keeps_no_file_from_being_checked(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIRSTFLIGHT_DATABASE_URL", f"postgresql://nobody@/none?host={data}")
+    done = run("verify")
+    assert done.exit_code == 1
+    first, *rest, _ = done.stdout.splitlines()
+    assert first.startswith("DAMAGED   database PostgreSQL: ")
+    assert first.endswith("--offline leaves it out")
+    assert [line.split()[:2] for line in rest] == [
+        ["ok", kind] for kind in ("release", "replay", "chunk", "report")
+    ]
+
+
+def test_a_damaged_release_keeps_no_other_from_being_verified_listed_or_built(data: Path) -> None:
+    other = data / "releases" / "month=2025-01" / "device=desktop" / "vantage=here" / "arm=tcp" / "kind=web"
+    (other / "version=1").mkdir(parents=True)
+    (other / "version=1" / "manifest.json").write_text("{")
+    first, second, *_ = run("verify", "--offline").stdout.splitlines()
+    assert first.startswith("DAMAGED   release 2025-01.desktop.here.tcp.web version 1: ")
+    assert second.startswith(f"ok        release {NAME}")
+    listed = run("release", "list")
+    assert listed.exit_code == 0
+    damaged, sound = listed.stdout.splitlines()
+    assert damaged.startswith("2025-01.desktop.here.tcp.web version 1: DAMAGED: ")
+    assert sound.startswith(f"{NAME} version 1: ")
+    assert sound.endswith(", unsigned")
+    states = [one["state"] for one in json.loads(run("release", "list", "--json").stdout)["releases"]]
+    assert states == ["damaged", "whole"]
+    assert run("release", "build", "--crawl", "2026-11").exit_code == 0
+    assert run("release", "verify", "--crawl", "2026-11", "--offline").exit_code == 0
+    every = run("release", "verify", "--all", "--offline")
+    assert every.exit_code == 1
+    assert "FAILED  manifest: " in every.stdout
+    report = run("report", "build", "--year", "2026", "--without-replay")
+    assert report.exit_code == 0, report.output
+
+
+def test_a_withdrawn_version_is_no_damage(data: Path) -> None:
+    (version,) = data.glob("releases/*/*/*/*/*/*")
+    shutil.rmtree(version)
+    version.mkdir()
+    (version / "tombstone.json").write_text("{}")
+    done = run("verify", "--offline")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[0] == (
+        f"WITHDRAWN release {NAME} version 1: a tombstone stands in its place"
+    )
+    assert run("release", "list").stdout == f"{NAME} version 1: WITHDRAWN\n"
+    assert run("release", "verify", "--all", "--offline").exit_code == 0
+    refused = run("release", "build", "--crawl", "2026-11")
+    assert (refused.exit_code, "is withdrawn: build it anew with --version 2" in refused.stderr) == (1, True)
+    assert run("release", "build", "--crawl", "2026-11", "--version", "2").exit_code == 0
+
+
+def test_a_replay_of_another_release_than_the_one_that_is_there_is_damaged(data: Path) -> None:
+    source = {"crawl": NAME, "version": 1, "checksum": "00"}
+    seal(data / "replays" / NAME, {"kind": "replay", "release": source})
+    found = items("--offline")["replay"]
+    assert (found["state"], found["said"]) == (
+        "damaged",
+        f"made from another {NAME} version 1 than the one that is there",
+    )
+
+
+@pytest.fixture
+def key(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The operator's key, which the list of allowed signers in the data folder names."""
+    signer = make_signer(tmp_path)
+    signer.allowed_signers.rename(data / "allowed_signers")
+    monkeypatch.setenv("FIRSTFLIGHT_SIGNING_KEY", str(signer.key))
+    return signer.key
+
+
+def test_what_is_signed_says_by_whom_and_what_is_forged_as_a_whole_says_so(data: Path, key: Path) -> None:
+    signed = run("sign", "--all")
+    assert signed.exit_code == 0, signed.output
+    assert signed.stdout.splitlines() == [
+        f"release {NAME} version 1: signed by releases@example.org",
+        f"replay {NAME}: signed by releases@example.org",
+        "report 2026: signed by releases@example.org",
+    ]
+    found = items("--offline")
+    assert {kind: one["signature"] for kind, one in found.items()} == {
+        "release": "signed by releases@example.org",
+        "replay": "signed by releases@example.org",
+        "chunk": "unsigned",
+        "report": "signed by releases@example.org",
+    }
+    assert {one["state"] for one in found.values()} == {"ok"}
+    assert "signed by releases@example.org" in run("release", "list").stdout
+    (data / "reports" / "2026" / "summary.txt").write_text("IW 100")
+    seal(data / "reports" / "2026", {"kind": "report"})
+    forged = items("--offline")["report"]
+    assert (forged["state"], forged["said"]) == ("damaged", "4 files are as in SHA256SUMS")
+    assert forged["signature"] == "bad signature: SHA256SUMS is not what releases@example.org signed"
+
+
+def test_a_crawl_and_a_year_are_signed_by_name_and_a_good_signature_is_kept(data: Path, key: Path) -> None:
+    first = run("sign", "--crawl", "2026-11")
+    assert [line.split()[0] for line in first.stdout.splitlines()] == ["release", "replay"]
+    signature = data / "replays" / NAME / "SHA256SUMS.sig"
+    before = signature.stat().st_mtime_ns
+    assert run("sign", "--crawl", "2026-11").stdout == first.stdout
+    assert signature.stat().st_mtime_ns == before
+    assert run("sign", "--year", "2026").stdout == "report 2026: signed by releases@example.org\n"
+
+
+def test_release_and_report_are_signed_as_they_are_built(data: Path, key: Path) -> None:
+    assert run("release", "build", "--crawl", "2026-11").exit_code == 0  # it was there, unsigned
+    assert run("report", "build", "--year", "2026", "--without-replay").exit_code == 0
+    found = items("--offline")
+    for kind in ("release", "report"):
+        assert found[kind]["signature"] == "signed by releases@example.org"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("release", "build", "--crawl", "2026-11"),
+        ("report", "build", "--year", "2026", "--without-replay"),
+        ("replay", "run", "--crawl", "2026-11"),
+        ("sign", "--all"),
+    ],
+)
+def test_a_key_that_nobody_allowed_is_told_at_once_in_one_line(
+    data: Path, key: Path, arguments: tuple[str, ...]
+) -> None:
+    (data / "allowed_signers").write_text("")
+    done = run(*arguments)
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+    assert "add the line `NAME@DOMAIN KEY`" in done.stderr
+    assert not list(data.rglob("*.sig"))
+
+
+def test_nothing_damaged_is_signed_and_without_a_key_nothing_is(
+    data: Path, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (data / "reports" / "2026" / "summary.txt").write_text("IW 100")
+    refused = run("sign", "--year", "2026")
+    assert refused.stderr == "Error: report 2026 is damaged (summary.txt): nothing damaged is signed\n"
+    monkeypatch.setenv("FIRSTFLIGHT_SIGNING_KEY", "")
+    assert "names no key" in run("sign", "--all").stderr
+    assert "by --crawl or --year, or take --all" in run("sign").stderr
+
+
+@pytest.mark.parametrize("name", ["verify", "sign"])
+def test_help_has_an_example(name: str) -> None:
+    assert f"firstflight {name}" in run(name, "--help").stdout
