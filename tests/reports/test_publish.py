@@ -1,5 +1,9 @@
 """A release in a store: whole or not there, and never written again. S3 itself is tried by `scripts/test-compose`."""
 
+import itertools
+import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +12,10 @@ import pytest
 from reports import publish as publishing
 from reports.publish import StoreError, publish
 from schema.releases import CrawlName, Release, ReleaseError, find_release
-from schema.sums import MANIFEST, broken_sums, sha256
+from schema.signatures import state
+from schema.sums import MANIFEST, broken_sums, seal, sha256
 from tests.schema.made_up_release import smallest_release
+from tests.schema.signing import make_signer
 
 CRAWL = CrawlName(month="2026-11")
 
@@ -114,3 +120,60 @@ def test_a_damaged_release_is_not_published(release: Release, store: Path) -> No
 def test_what_is_no_store_is_said_in_one_line(release: Release, url: str) -> None:
     with pytest.raises(StoreError, match="cannot publish to"):
         publish(release, url)
+
+
+STRANGER = "### Without firstflight"
+"""The heading in docs/operations.md under which a reader of a store finds two commands."""
+
+
+def told_to_strangers() -> str:
+    """Those commands, as the page has them."""
+    page = Path(__file__).parents[2].joinpath("docs/operations.md").read_text(encoding="utf-8")
+    lines = page.split(f"\n{STRANGER}\n", 1)[1].splitlines()
+    commands = [
+        line.strip()
+        for line in itertools.takewhile(lambda line: not line.startswith("#"), lines)
+        if line.startswith("    ")
+    ]
+    assert [command.split()[0] for command in commands] == ["ssh-keygen", "sha256sum"]
+    return "\n".join(commands)
+
+
+def as_a_stranger(folder: Path) -> int:
+    """The exit code of those commands in a folder, on a machine that has never heard of firstflight."""
+    call = ["bash", "-e", "-c", told_to_strangers()]
+    return subprocess.run(
+        call, cwd=folder, env={"PATH": "/usr/bin:/bin"}, capture_output=True, check=False
+    ).returncode
+
+
+def test_a_stranger_checks_a_published_release_with_two_commands_that_the_docs_tell(
+    release: Release, store: Path, tmp_path: Path
+) -> None:
+    signer = make_signer(tmp_path)
+    signer.sign(release.path)
+    publish(release, store.as_uri())
+    folder = find_release(store, "2026-11").path
+    shutil.copy(signer.allowed_signers, folder / "allowed_signers")
+    assert as_a_stranger(folder) == 0
+    (folder / "visit.parquet").write_bytes(b"PAR2")
+    assert as_a_stranger(folder) != 0
+    (folder / "allowed_signers").unlink()
+    seal(folder, json.loads((folder / MANIFEST).read_text()))  # by somebody who has no key
+    shutil.copy(signer.allowed_signers, folder / "allowed_signers")
+    assert subprocess.run(["sha256sum", "-c", "SHA256SUMS"], cwd=folder, check=False).returncode == 0
+    assert as_a_stranger(folder) != 0
+
+
+def test_a_signature_may_be_published_after_its_release_and_changes_nothing_else(
+    release: Release, store: Path, tmp_path: Path
+) -> None:
+    publish(release, store.as_uri())
+    signer = make_signer(tmp_path)
+    there = find_release(store, "2026-11").path
+    before = {path: path.stat().st_mtime_ns for path in there.iterdir()}
+    assert state(there, signer.allowed_signers).kind == "unsigned"
+    signer.sign(release.path)
+    assert not publish(release, store.as_uri()).is_new
+    assert state(there, signer.allowed_signers).kind == "good"
+    assert {path: path.stat().st_mtime_ns for path in before} == before
