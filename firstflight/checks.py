@@ -11,6 +11,9 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schema.modes import UnsafeFolder, check_above
+from schema.signatures import SigningFailed
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -150,10 +153,29 @@ def writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
         return Finding(
             f"{name} folder", otherwise, f"{there} is not writable", f"set {variable} to a folder that is"
         )
+    try:
+        check_above(there)
+    except UnsafeFolder as exc:
+        found, _, remedy = str(exc).partition(": ")
+        return Finding(f"{name} folder", otherwise, found, remedy)
     free = shutil.disk_usage(there).free
     state = "ok" if free >= DISK_BYTES else "warning"
     remedy = "" if state == "ok" else f"make room: a demo wants {DISK_BYTES / 1e9:.0f} GB"
     return Finding(f"{name} folder", state, f"{folder}, {free / 1e9:.0f} GB free", remedy)
+
+
+def signatures(settings: Settings) -> Finding:
+    """What makes and checks signatures; without it nothing is signed, and every signature is bad."""
+    if not shutil.which("ssh-keygen"):
+        return Finding("signatures", "warning", "no ssh-keygen", apt("openssh-client"))
+    try:
+        if settings.signer is not None:
+            settings.signer.check()
+    except SigningFailed as exc:
+        return Finding("signatures", "warning", *str(exc).split("; ", 1))
+    return Finding(
+        "signatures", "ok", f"by {settings.signing_key}" if settings.signer else "no key: nothing is signed"
+    )
 
 
 def memory(_: Settings) -> Finding:
@@ -176,6 +198,7 @@ CHECKS: list[Callable[[Settings], Finding]] = [
     guest_kernel,
     guest_memory,
     lambda settings: writable("data", settings.data_dir),
+    signatures,
     # An image brings the kernel in a cache that nobody can write.
     lambda settings: writable("cache", settings.cache_dir, otherwise="warning"),
     memory,

@@ -109,11 +109,11 @@ def of_folder(
     allowed_signers: Path,
 ) -> Item:
     """A replay, a chunk of one, or a report, by its sums and the release that it was made from."""
-    wrong = [f"{file} is not as in SHA256SUMS" for file in broken_sums(folder)]
-    if wrong:
+    if broken := broken_sums(folder):
+        wrong = [f"missing, or not as SHA256SUMS says: {', '.join(broken)}"]
         return _judged(kind, name, wrong, "", state(folder, allowed_signers))
     source: dict[str, Any] = manifest_of(folder).get("release") or {}
-    release = releases.get((source.get("crawl", ""), source.get("version", 0)))
+    release, wrong = releases.get((source.get("crawl", ""), source.get("version", 0))), []
     if release is not None and release.checksum != source.get("checksum"):
         wrong = [f"made from another {release.crawl} version {release.version} than the one that is there"]
     said = f"{len(sums_of(folder))} files are as in SHA256SUMS"

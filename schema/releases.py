@@ -150,7 +150,7 @@ def read_version(folder: Path) -> Release | Damaged | Withdrawn:
     parts = [part.split("=", 1) for part in folder.parts[-6:]]
     crawl = CrawlName(**dict(parts[:-1]))
     version = int(parts[-1][1])
-    if (folder / TOMBSTONE).is_file() and not (folder / MANIFEST).exists():
+    if [path.name for path in folder.iterdir()] == [TOMBSTONE]:
         return Withdrawn(path=folder, crawl=crawl, version=version)
     try:
         release = read_release(folder)

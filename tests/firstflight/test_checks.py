@@ -62,3 +62,18 @@ def test_an_address_guard_that_cannot_be_is_a_warning_that_names_the_way_out(
     assert finding.state == "warning"
     assert "nftables" in finding.remedy
     assert "--unfiltered-egress" in finding.remedy
+
+
+def test_a_data_folder_that_everybody_could_exchange_is_said_with_its_remedy(settings: Settings) -> None:
+    settings.data_dir.mkdir(exist_ok=True)
+    settings.data_dir.chmod(0o777)
+    finding = checks.writable("data", settings.data_dir)
+    assert finding.state == "missing"
+    assert finding.remedy == f"run `chmod o-w {settings.data_dir}` first"
+
+
+def test_a_key_that_cannot_sign_is_a_warning(settings: Settings) -> None:
+    assert checks.signatures(settings).state == "ok"
+    keyless = dataclasses.replace(settings, signing_key=settings.data_dir / "none")
+    found = checks.signatures(keyless)
+    assert (found.state, "cannot sign" in found.found) == ("warning", True)

@@ -3,7 +3,9 @@
 import itertools
 import json
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +179,28 @@ def test_a_signature_may_be_published_after_its_release_and_changes_nothing_else
     assert not publish(release, store.as_uri()).is_new
     assert state(there, signer.allowed_signers).kind == "good"
     assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from reports import publish
+from schema.releases import find_release
+write = publish._write
+def half(store, source, folder, names, progress):
+    write(store, source, folder, names[:2], progress)
+    os.kill(os.getpid(), signal.SIGKILL)
+publish._write = half
+publish.publish(find_release(Path(sys.argv[1]), "2026-11"), sys.argv[2])
+"""
+
+
+def test_what_a_killed_copy_left_is_made_whole_by_the_next(
+    release: Release, store: Path, tmp_path: Path
+) -> None:
+    call = [sys.executable, "-c", KILLED, str(tmp_path / "releases"), store.as_uri()]
+    assert subprocess.run(call, check=False).returncode == -signal.SIGKILL
+    assert [path.name for path in store.rglob("*.partial")] == ["manifest.json.partial"]
+    assert publish(release, store.as_uri()).is_new
+    assert broken_sums(find_release(store, "2026-11").path) == []
+    assert not list(store.rglob("*.partial"))

@@ -151,3 +151,11 @@ def test_a_manifest_whose_values_are_of_another_kind_is_damaged(
     facts = json.loads((release.path / "manifest.json").read_text())
     spoil(release, json.dumps({**facts, key: value}))
     assert [type(one) for one in listed(tmp_path)] == [Damaged]
+
+
+def test_a_tombstone_beside_what_was_withdrawn_is_damage(tmp_path: Path) -> None:
+    folder = smallest_release(tmp_path, CrawlName(month="2026-11")).path
+    (folder / "tombstone.json").write_text("{}")
+    assert broken_sums(folder) == ["tombstone.json"]
+    (folder / "manifest.json").unlink()
+    assert [type(one) for one in listed(tmp_path)] == [Damaged]

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import random
 import subprocess
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -114,3 +116,17 @@ def test_a_machine_without_ssh_keygen_trusts_no_signature(
     assert state(folder, signer.allowed_signers).said.endswith("in the Debian package openssh-client")
     with pytest.raises(SigningFailed, match="openssh-client"):
         signer.sign(folder)
+
+
+def test_a_bit_that_flips_in_a_signature_makes_it_bad_or_means_nothing(folder: Path, signer: Signer) -> None:
+    signer.sign(folder)
+    path = folder / SIGNATURE
+    sound = path.read_bytes()
+    kinds: Counter[str] = Counter()
+    for bit in random.Random(6928).sample(range(8 * len(sound)), 60):
+        spoilt = bytearray(sound)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(spoilt)
+        kinds[state(folder, signer.allowed_signers).kind] += 1
+    assert kinds["bad"] >= 57  # a line break may become another blank: what it signs stays the same
+    assert set(kinds) <= {"bad", "good"}

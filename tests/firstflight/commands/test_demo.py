@@ -16,6 +16,7 @@ import pytest
 from reports.populations import DECIDING, profiles_of
 from schema import embedded
 from schema.releases import find_release
+from schema.sums import broken_sums, checksum_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,6 +79,14 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data
     cells = pq.read_table(demo / "replays" / facts["release"]["crawl"] / "cells.parquet")
     assert cells.num_rows == PAGES * len(WINDOWS) * len(profiles_of(DECIDING)) * SEEDS
     assert set(cells["state"].to_pylist()) == {"done"}
+
+    replay = demo / "replays" / facts["release"]["crawl"]
+    manifest = json.loads((replay / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["release"]["checksum"] == facts["release"]["sha256"]
+    assert [set(ran) for ran in manifest["programs"]] == [{"kernel", "player"}]
+    assert json.loads((report / "manifest.json").read_text())["replay"]["checksum"] == checksum_of(replay)
+    assert broken_sums(replay) == broken_sums(report) == []
+    assert "3 checked, none damaged" in done.stdout
 
     assert facts["recommendation"]["answer"] == "no change"  # four pages and two seeds are no evidence
     assert not facts["recommendation"]["is_decided"]
