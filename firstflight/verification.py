@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from reports.verify import verify
 from schema import integrity
@@ -112,12 +112,23 @@ def of_folder(
     if broken := broken_sums(folder):
         wrong = [f"missing, or not as SHA256SUMS says: {', '.join(broken)}"]
         return _judged(kind, name, wrong, "", state(folder, allowed_signers))
-    source: dict[str, Any] = manifest_of(folder).get("release") or {}
-    release, wrong = releases.get((source.get("crawl", ""), source.get("version", 0))), []
-    if release is not None and release.checksum != source.get("checksum"):
-        wrong = [f"made from another {release.crawl} version {release.version} than the one that is there"]
+    wrong = list(misplaced(kind, folder, releases))
     said = f"{len(sums_of(folder))} files are as in SHA256SUMS"
     return _judged(kind, name, wrong, said, state(folder, allowed_signers))
+
+
+def misplaced(kind: str, folder: Path, releases: dict[tuple[str, int], Release]) -> Iterator[str]:
+    """Whether a folder that is as it was made stands where another belongs, or beside another release than its own."""
+    manifest = manifest_of(folder)
+    if kind == "report" and str(manifest.get("year")) != folder.name:
+        yield f"it is the report of {manifest.get('year')}"
+    match manifest.get("release"):
+        case {"crawl": str(crawl), "version": int(version), "checksum": checksum}:
+            if kind == "replay" and crawl != folder.name:
+                yield f"it is the replay of {crawl}"
+            release = releases.get((crawl, version))
+            if release is not None and release.checksum != checksum:
+                yield f"made from another {crawl} version {version} than the one that is there"
 
 
 def _judged(

@@ -184,6 +184,14 @@ def test_a_replay_of_another_release_than_the_one_that_is_there_is_damaged(data:
     )
 
 
+def test_a_replay_or_report_in_the_place_of_another_is_damaged(data: Path) -> None:
+    (data / "replays" / NAME).rename(data / "replays" / "2026-12.desktop.here.tcp.localweb")
+    (data / "reports" / "2026").rename(data / "reports" / "2027")
+    found = items("--offline")
+    assert (found["replay"]["state"], found["replay"]["said"]) == ("damaged", f"it is the replay of {NAME}")
+    assert (found["report"]["state"], found["report"]["said"]) == ("damaged", "it is the report of 2026")
+
+
 @pytest.fixture
 def key(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The operator's key, which the list of allowed signers in the data folder names."""
@@ -211,7 +219,7 @@ def test_what_is_signed_says_by_whom_and_what_is_forged_as_a_whole_says_so(data:
     assert {one["state"] for one in found.values()} == {"ok"}
     assert "signed by releases@example.org" in run("release", "list").stdout
     (data / "reports" / "2026" / "summary.txt").write_text("IW 100")
-    seal(data / "reports" / "2026", {"kind": "report"})
+    seal(data / "reports" / "2026", {"kind": "report", "year": 2026})
     forged = items("--offline")["report"]
     assert (forged["state"], forged["said"]) == ("damaged", "4 files are as in SHA256SUMS")
     assert forged["signature"] == "bad signature: SHA256SUMS is not what releases@example.org signed"
