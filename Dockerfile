@@ -25,6 +25,7 @@ RUN apt-get update \
 ENV PATH=/opt/uv/bin:$PATH UV_PYTHON=/usr/bin/python3 UV_PYTHON_DOWNLOADS=never UV_LINK_MODE=copy UV_CACHE_DIR=/uv
 WORKDIR /opt/firstflight
 COPY pyproject.toml uv.lock README.md LICENSE ./
+COPY LICENSES LICENSES
 
 # The guest's kernel: minutes of compiling, of nothing but Debian's source and our recipe.
 FROM python AS compiled-lab
@@ -84,14 +85,18 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends chromium-headless-shell fonts-dejavu-core libatomic1 \
         nftables iproute2 mininet ethtool \
     && rm -rf /var/lib/apt/lists/*
+# Linux is under the GPL, version 2: the image that has the kernel has its complete source too (decision 20).
+COPY --from=lab /usr/src/linux-source-6.12.tar.xz /usr/share/doc/firstflight/linux/
 COPY --from=lab /usr/src/linux-source-6.12.version /usr/src/
 COPY --from=lab /lab /cache
+COPY LICENSE LICENSES/*.txt /usr/share/doc/firstflight/
+COPY reports/replay/lab/kernel.py reports/replay/lab/guest/kernel /usr/share/doc/firstflight/linux/
 COPY --from=build-airflow /opt/firstflight/.venv-dags /opt/firstflight/.venv-dags
 COPY --from=build-worker /opt/firstflight/.venv /opt/firstflight/.venv
 COPY dags /opt/firstflight/dags
 COPY docker/with-guard docker/airflow-tasks /usr/local/bin/
 ARG COMMIT=unknown
-LABEL org.opencontainers.image.revision=$COMMIT
+LABEL org.opencontainers.image.revision=$COMMIT org.opencontainers.image.licenses="MIT AND GPL-2.0-only"
 ENV FIRSTFLIGHT_COMMIT=$COMMIT \
     PATH=/opt/firstflight/.venv/bin:/opt/firstflight/.venv-dags/bin:/usr/local/bin:/usr/bin:/bin \
     HOME=/home/firstflight \

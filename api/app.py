@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 from fastapi import Depends, FastAPI
 from starlette.staticfiles import StaticFiles
 
+from api.contact import NOBODY
 from api.library import Library
 from api.metrics import Metered
 from api.middleware import CommonHeaders, HeadAsGet
 from api.parameters import only_known_parameters
 from api.problems import answer_with_problems
-from api.routes import files, pages, v1
+from api.routes import crawler, files, pages, v1
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from prometheus_client import CollectorRegistry
+
+    from api.contact import Contact
 
 DESCRIPTION = """How much of the web fits into the first flight of packets: distributions of sizes by crawl,
 held against initial windows. Every answer says its quality, its licence and how to cite it.
@@ -25,9 +28,17 @@ Errors are problems (RFC 9457); unknown parameters are refused."""
 
 
 def create_app(
-    releases: Path, reports: Path, *, progress: Path | None = None, metrics: CollectorRegistry | None = None
+    releases: Path,
+    reports: Path,
+    *,
+    progress: Path | None = None,
+    metrics: CollectorRegistry | None = None,
+    contact: Contact = NOBODY,
 ) -> FastAPI:
-    """The application; its folders may be empty, or not there yet. `metrics` is told of every answer."""
+    """The application; its folders may be empty, or not there yet. `metrics` is told of every answer.
+
+    `contact` stands on the page about the crawler.
+    """
     app = FastAPI(
         title="firstflight",
         version="1",
@@ -45,7 +56,8 @@ def create_app(
         },
     )
     app.state.library = Library(releases_dir=releases, reports_dir=reports, progress_dir=progress)
-    for router in (v1.router, files.router, pages.router):
+    app.state.contact = contact
+    for router in (v1.router, files.router, pages.router, crawler.router):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=pages.static_folder()), name="static")
     answer_with_problems(app)

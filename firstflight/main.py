@@ -11,6 +11,7 @@ from firstflight.settings import from_environment
 COMMANDS = {
     "demo": "everything below, on the bundled web",
     "list": "site lists",
+    "optout": "leave sites out of crawls, and erase what was measured of them",
     "crawl": "plan, run, watch and seal a crawl",
     "release": "build, verify and list releases",
     "replay": "replay a release's pages over the Linux TCP stack",

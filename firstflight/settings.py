@@ -25,6 +25,8 @@ class Settings:
     """The code's commit, where there is no git to ask: an image carries it."""
     contact_url: str | None = None
     """Where the owner of a crawled site can ask; it stands in the User-Agent."""
+    contact_email: str | None = None
+    """Address at which a site's owner can ask to be left out; it stands on the page about the crawler."""
 
     publish_url: str | None = None
     """The store that releases are copied to."""
@@ -102,6 +104,7 @@ def from_environment() -> Settings:
         database_url=os.environ.get("FIRSTFLIGHT_DATABASE_URL") or None,
         commit=os.environ.get("FIRSTFLIGHT_COMMIT") or None,
         contact_url=os.environ.get("FIRSTFLIGHT_CONTACT_URL") or None,
+        contact_email=os.environ.get("FIRSTFLIGHT_CONTACT_EMAIL") or None,
         publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,
         signing_key=optional("FIRSTFLIGHT_SIGNING_KEY"),
         signers=optional("FIRSTFLIGHT_ALLOWED_SIGNERS"),

@@ -1,6 +1,7 @@
-"""A release copied to a store from which others read it: an S3 bucket, or a folder elsewhere.
+"""A release copied to a store from which others read it, an S3 bucket or a folder elsewhere, and withdrawn from it.
 
-Its files lie there as in the data folder. The manifest comes last: what has one is whole, and is never written again. A signature is copied beside it.
+Its files lie there as in the data folder. The manifest comes last: what has one is whole, and is never written again,
+unless it is withdrawn. A signature is copied beside it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyarrow import fs
 
-from schema.releases import ReleaseError
+from schema.releases import TOMBSTONE, ReleaseError
 from schema.sums import MANIFEST, SIGNATURE, SUMS, broken_sums, sums_of
 
 if TYPE_CHECKING:
@@ -78,6 +79,26 @@ def publish(release: Release, url: str, *, progress: Callable[[int], object] = l
     except (OSError, pa.ArrowInvalid) as exc:
         raise StoreError(f"cannot publish to {shown}: {str(exc).replace(url or shown, shown)}") from exc
     return Published(url=f"{shown}/{place}", is_new=is_new)
+
+
+def withdraw(url: str, folder: Path, *, place: Path) -> bool:
+    """Put the tombstone of `folder` in place of the version at `place` in the store; whether it had anything else there."""
+    shown = _without_options(url)
+    try:
+        store, root = fs.FileSystem.from_uri(url)
+        there = posixpath.join(root, place.as_posix())
+        found = store.get_file_info(fs.FileSelector(there, allow_not_found=True))
+        others = [one.path for one in found if one.base_name != TOMBSTONE]
+        if not others:
+            return False
+        with store.open_output_stream(posixpath.join(there, TOMBSTONE)) as taken:
+            taken.write((folder / TOMBSTONE).read_bytes())
+        # First the manifest: without it nothing there is a release.
+        for path in sorted(others, key=lambda path: posixpath.basename(path) != MANIFEST):
+            store.delete_file(path)
+    except (OSError, pa.ArrowInvalid) as exc:
+        raise StoreError(f"cannot withdraw from {shown}: {str(exc).replace(url or shown, shown)}") from exc
+    return True
 
 
 def _without_options(url: str) -> str:

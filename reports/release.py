@@ -105,14 +105,10 @@ def build(
         folder.chmod(0o755)  # whatever our umask: a server may be somebody else
         chosen = version if version is not None else _newest(root, name)
         rows = _write_tables(engine, row.id, folder, progress)
-        rows["distribution"] = _write_distribution(folder)
+        rows["distribution"] = write_distribution(folder)
         _write_dictionary(folder)
         manifest = _manifest(row, folder, version=chosen, rows=rows, list_checksum=site_list)
-        seal(folder, dataclasses.asdict(manifest))
-        built = _publish(Release(folder, manifest), name.path(root, version=chosen))
-        if signer is not None and not (built.release.path / SIGNATURE).exists():
-            signer.sign(built.release.path)
-        return built
+        return finish(folder, manifest, name.path(root, version=chosen), signer=signer)
 
 
 def _newest(root: Path, name: CrawlName) -> int:
@@ -161,7 +157,8 @@ def _write_tables(
     return rows
 
 
-def _write_distribution(folder: Path) -> int:
+def write_distribution(folder: Path) -> int:
+    """Write the distributions of the tables in a folder; how many steps they have."""
     metadata = DISTRIBUTION.metadata | {key.encode(): str(value).encode() for key, value in MODEL.items()}
     schema = DISTRIBUTION.with_metadata(metadata)
     computed = distributions.compute(folder).cast(schema)
@@ -204,6 +201,15 @@ def _manifest(
         rows=rows,
         files=sums_now(folder),
     )
+
+
+def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | None = None) -> Built:
+    """Seal a folder that holds all tables of a release, rename it into its place or compare it, and sign it."""
+    seal(folder, dataclasses.asdict(manifest))
+    built = _publish(Release(folder, manifest), place)
+    if signer is not None and not (built.release.path / SIGNATURE).exists():
+        signer.sign(built.release.path)
+    return built
 
 
 def _publish(built: Release, place: Path) -> Built:

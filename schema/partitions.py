@@ -81,6 +81,16 @@ def attached(connection: Connection, crawl_id: int) -> dict[str, str]:
     return {parent: child for parent, child in found}  # noqa: C416  # rows, not pairs, to mypy
 
 
+def attached_or_not(connection: Connection, crawl_id: int) -> dict[str, str]:
+    """The partitions of a crawl by table, those that were detached and not dropped among them; visits first."""
+    names = {table.__tablename__: partition_name(table.__tablename__, crawl_id) for table in OBSERVATIONS}
+    return {
+        table: name
+        for table, name in names.items()
+        if connection.scalar(text("SELECT to_regclass(:name) IS NOT NULL"), {"name": name})
+    }
+
+
 def detach_partitions(connection: Connection, crawl_id: int) -> list[str]:
     """Take a crawl's large partitions out of their tables; they stay as tables of their own, and are named."""
     connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))

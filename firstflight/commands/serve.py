@@ -10,6 +10,7 @@ import uvicorn
 from prometheus_client import CollectorRegistry
 
 from api.app import create_app
+from api.contact import Contact, ContactError
 from firstflight.errors import one_line
 from firstflight.listening import ListenError, listen, serve_metrics
 from schema.releases import release_folders
@@ -42,7 +43,11 @@ def command(settings: Settings, *, host: str, port: int, metrics_port: int | Non
       firstflight serve --host 0.0.0.0 --port 8080
     """
     registry = None if metrics_port is None else CollectorRegistry()
-    app = create_app(settings.releases, settings.reports, progress=settings.progress, metrics=registry)
+    with one_line(ContactError):
+        contact = Contact(url=settings.contact_url, email=settings.contact_email)
+    app = create_app(
+        settings.releases, settings.reports, progress=settings.progress, metrics=registry, contact=contact
+    )
     with contextlib.ExitStack() as stack:
         with one_line(ListenError):
             listening = stack.enter_context(listen(host, port))

@@ -12,12 +12,14 @@ import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from api.app import create_app
+from api.contact import Contact
 from schema.derived import MEASURES
 
 pytestmark = pytest.mark.browser
 
 CHROMIUM = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
 CRAWL = "2026-11.desktop.local.tcp.localweb"
+CONTACT = Contact(url="https://sizes.test/about-the-crawler", email="crawl@sizes.test")
 SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 360, "height": 740}}
 
 
@@ -25,7 +27,9 @@ SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 360, "height
 def address(data_dir: Path) -> Iterator[str]:
     server = uvicorn.Server(
         uvicorn.Config(
-            create_app(data_dir / "releases", data_dir / "reports", progress=data_dir / "progress"),
+            create_app(
+                data_dir / "releases", data_dir / "reports", progress=data_dir / "progress", contact=CONTACT
+            ),
             log_level="warning",
         )
     )
@@ -114,6 +118,12 @@ def test_the_pages_show_their_content_on_a_desk_and_on_a_phone_by_day_and_by_nig
             assert heading.evaluate("h => getComputedStyle(h).color") == "rgb(0, 128, 0)"
         with opened(browser, f"{address}/docs", size=size, scheme=scheme) as page:
             assert page.get_by_text("GET /v1/distributions").is_visible()
+        with opened(browser, f"{address}/", size=size, scheme=scheme) as page:
+            page.get_by_role("link", name="About the crawler").click()
+            assert page.get_by_role("heading", name="To be left out").is_visible()
+            assert page.get_by_role("link", name="crawl@sizes.test").is_visible()
+            assert page.get_by_text("(+https://sizes.test/about-the-crawler)").is_visible()
+            assert contrast(page) > 7
 
 
 def test_a_reader_gets_from_the_front_page_to_the_numbers_of_a_distribution(

@@ -39,3 +39,38 @@ def test_a_line_that_is_no_host_is_named(tmp_path: Path) -> None:
     file.write_text("a.test\nhttps://b.test/\n", encoding="utf-8")
     with pytest.raises(ListError, match=r"line 2 of the opt-out file opt-out\.txt is no host"):
         optout.read(file)
+
+
+def test_a_site_that_was_erased_is_left_out_by_its_hash_and_named_nowhere_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "opt-out.txt"
+    file.write_text("# b.test wrote to us\nwww.b.test\nb.test\nc.test # asked by mail\n")
+    assert optout.add(file, "b.test", hashed=True)
+    assert not optout.add(file, "b.test", hashed=True)
+    text = file.read_text()
+    assert "b.test" not in text
+    out = optout.read(file)
+    assert [out.covers(host) for host in ("b.test", "a.www.b.test", "bb.test", "test", "c.test")] == [
+        True,
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert optout.add(file, "d.test", hashed=True)
+    assert len({salt for salt, _ in optout.read(file).hashed}) == 1
+    assert optout.remove(file, "b.test")
+    assert not optout.read(file).covers("b.test")
+    assert optout.read(file).covers("d.test")
+
+
+def test_a_host_is_added_once_and_others_lines_stay_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "lists/opt-out.txt"
+    assert optout.add(file, "a.test", hashed=False)
+    file.write_text("# by mail\na.test\n")
+    assert not optout.add(file, "a.test", hashed=False)
+    assert optout.add(file, "b.test", hashed=False)
+    assert file.read_text() == "# by mail\na.test\nb.test\n"
+    assert not optout.remove(file, "c.test")
+    assert optout.remove(file, "a.test")
+    assert file.read_text() == "# by mail\nb.test\n"
+    assert [path.name for path in file.parent.iterdir()] == ["opt-out.txt"]

@@ -1,0 +1,161 @@
+"""`firstflight optout`: sites that are left out of crawls, and erased if they ask for it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+import duckdb
+from tqdm import tqdm
+
+from crawler import lists, optout
+from crawler.lists import ListError
+from firstflight.connect import database, database_url
+from firstflight.erasing import Surroundings, Survey, erase, survey
+from firstflight.erasure_journal import ErasureError, Journal, journal
+from firstflight.errors import one_line
+from reports.publish import StoreError
+from schema.crawls import name_of
+from schema.database import DatabaseError
+from schema.releases import ReleaseError
+from schema.signatures import SigningFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from firstflight.settings import Settings
+
+EXPECTED = (
+    ListError,
+    ErasureError,
+    DatabaseError,
+    ReleaseError,
+    StoreError,
+    SigningFailed,
+    OSError,
+    duckdb.Error,
+)
+
+HOST = click.argument("host")
+
+
+@click.group()
+def command() -> None:
+    """Leave sites out of later crawls, and erase what was measured of them.
+
+    \b
+    Example:
+      firstflight optout add example.org
+      firstflight optout add example.org --erase --dry-run
+      firstflight optout add example.org --erase
+      firstflight optout list
+      firstflight optout remove example.org
+    """
+
+
+@command.command("add")
+@HOST
+@click.option("--erase", "erased", is_flag=True, help="Erase what was measured of it, everywhere.")
+@click.option("--dry-run", is_flag=True, help="With --erase: say where it is found, and change nothing.")
+@click.option(
+    "--store",
+    metavar="URL",
+    help="With --erase: the store that releases were published to.  [default: FIRSTFLIGHT_PUBLISH_URL]",
+)
+@click.pass_obj
+def add(settings: Settings, *, host: str, erased: bool, dry_run: bool, store: str | None) -> None:
+    """Leave a host and all below it out of every later plan.
+
+    With --erase its visits also go from the database, and every release that has it gets a new version without it;
+    the old version gives way to a tombstone that says a site was withdrawn. Other sites' responses that came from it keep their
+    sizes and lose their names. The opt-out list then has its hash alone. What is interrupted goes on by the same command.
+
+    \b
+    Example:
+      firstflight optout add example.org
+      firstflight optout add example.org --erase --dry-run
+      firstflight optout add example.org --erase
+    """
+    if not erased and (dry_run or store):
+        raise click.UsageError("--dry-run and --store go with --erase")
+    with one_line(*EXPECTED):
+        host = lists.normalise(host, where=f"{lists.shown(host)}")
+        if not erased:
+            new = optout.add(settings.opt_out, host, hashed=False)
+            click.echo(f"{host} is {'now' if new else 'already'} left out of later plans")
+            return
+        with journal(settings.data_dir, host) as found:
+            for line in _erasing(settings, found, store or settings.publish_url, dry_run=dry_run):
+                click.echo(line)
+
+
+def _erasing(settings: Settings, found: Journal, store: str | None, *, dry_run: bool) -> Iterator[str]:
+    with database(settings) as engine, tqdm(unit=" rows", unit_scale=True, disable=None) as bar:
+
+        def progress(rows: int) -> None:
+            bar.update(rows)
+
+        where = Surroundings(
+            settings=settings,
+            engine=engine,
+            database_url=database_url(settings),
+            store=store,
+            signer=settings.signer,
+            progress=progress,
+        )
+        yield from _told(settings, survey(where, found.site)) if dry_run else erase(where, found)
+
+
+def _told(settings: Settings, found: Survey) -> Iterator[str]:
+    """What an erasure would do."""
+    for crawl, one in found.crawls:
+        yield f"{name_of(crawl)}: {one.visits} visits, and {one.named} rows of other sites that name it, in the database"
+    for release in found.releases:
+        yield f"{release.crawl}: version {release.version} of its release"
+    for path in [*found.derived, *found.lists]:
+        yield str(path.relative_to(settings.data_dir))
+    if not found.anything:
+        yield "nothing of it is here"
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.pass_obj
+def list_(settings: Settings, *, as_json: bool) -> None:
+    """Show who is left out. Sites that were erased are counted, since nobody kept their names.
+
+    \b
+    Example:
+      firstflight optout list --json
+    """
+    with one_line(ListError):
+        there = optout.read(settings.opt_out) if settings.opt_out.exists() else None
+    hosts = sorted(there.hosts) if there else []
+    erased = len(there.hashed) if there else 0
+    if as_json:
+        click.echo(json.dumps({"hosts": hosts, "erased": erased}, indent=2))
+        return
+    for host in hosts:
+        click.echo(host)
+    if erased or not hosts:
+        click.echo(f"{erased} sites are known by their hashes alone" if erased else "nobody opted out yet")
+
+
+@command.command("remove")
+@HOST
+@click.pass_obj
+def remove(settings: Settings, *, host: str) -> None:
+    """Visit a host again in later crawls. What was erased stays erased.
+
+    \b
+    Example:
+      firstflight optout remove example.org
+    """
+    with one_line(ListError):
+        host = lists.normalise(host, where=f"{lists.shown(host)}")
+        if not optout.remove(settings.opt_out, host):
+            raise click.ClickException(
+                f"{host} is not in {settings.opt_out}; a host below it is a line of its own"
+            )
+    click.echo(f"{host} is in later plans again")

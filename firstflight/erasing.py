@@ -1,0 +1,211 @@
+"""Erasing a site from all that the data folder and the store hold; what a kill cuts short, the next run does."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+from crawler import forgetting, optout
+from firstflight.erasure_journal import ErasureError
+from reports import withdrawing
+from reports.mentions import mentions
+from reports.publish import publish, withdraw
+from schema import backup, erasing
+from schema.crawls import crawls, name_of
+from schema.releases import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
+from schema.sums import broken_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Engine
+
+    from firstflight.erasure_journal import Journal
+    from firstflight.settings import Settings
+    from schema.erasing import Found
+    from schema.releases import CrawlName
+    from schema.signatures import Signer
+    from schema.tables import Crawl
+    from schema.withdrawal import Withdrawal
+
+
+MOST_SITES = 20
+"""Sites of one crawl that an erasure takes at most: above it the host is rather a public suffix, typed by mistake."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Surroundings:
+    """Where an erasure works."""
+
+    settings: Settings
+    engine: Engine
+    database_url: str
+    store: str | None
+    """URL of the store that releases were published to."""
+    signer: Signer | None = None
+    progress: Callable[[int], None] = lambda _: None
+    """Hears of rows of releases as they are written."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Survey:
+    """Where a site is found."""
+
+    crawls: list[tuple[Crawl, Found]]
+    releases: list[Release]
+    """Versions that have it."""
+    derived: list[Path]
+    """Replays of withdrawn versions, and replays and reports that name it."""
+    lists: list[Path]
+
+    @property
+    def anything(self) -> bool:
+        """Whether there is anything to erase."""
+        return bool(self.crawls or self.releases or self.derived or self.lists)
+
+
+def survey(where: Surroundings, site: Withdrawal) -> Survey:
+    """Look for the site, and change nothing. ReleaseError if a release is damaged: what it has cannot be told.
+
+    ErasureError if the host stands for more sites than one owner has.
+    """
+    settings = where.settings
+    with where.engine.connect() as connection:
+        found = [(crawl, erasing.find(connection, crawl, site)) for crawl in crawls(connection)]
+    most = max((one.sites for _, one in found), default=0)
+    if most > MOST_SITES:
+        raise ErasureError(
+            f"{most:,} sites of one crawl lie below {site.host}, more than {MOST_SITES}: name them one by one, if that is meant"
+        )
+    having = [release for release in _sound(settings.releases) if withdrawing.has_site(release, site)]
+    return Survey(
+        crawls=[(crawl, one) for crawl, one in found if one.anything],
+        releases=having,
+        derived=list(_derived(settings, site, having)),
+        lists=list(forgetting.naming(settings.lists, site.host)),
+    )
+
+
+def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
+    """Erase the site everywhere, and say in a line each what was done; each step may be done again."""
+    site, settings = journal.site, where.settings
+    if journal.is_resumed:
+        withdrawing.finish_tombstones(settings.releases)
+    found = survey(where, site)
+    new = optout.add(settings.opt_out, site.host, hashed=True)
+    yield f"{site.host} is {'now' if new else 'already'} left out of later plans, by its hash"
+    if not found.anything and not journal.is_resumed:
+        yield "nothing of it is here"
+        return
+    journal.save()
+    yield from _erase_from_database(where, journal, found)
+    yield from _withdraw_releases(where, site, found.releases)
+    if where.store is not None:
+        yield from _withdraw_from_store(settings.releases, where.store)
+    # Once more: what was derived from versions that are withdrawn by now.
+    for path in _derived(settings, site, []):
+        shutil.rmtree(path)
+        yield f"{path.relative_to(settings.data_dir)} was made with it and is removed: make it again"
+    for path in found.lists:
+        forgetting.forget(settings.lists, path, site.host)
+        yield (
+            f"the list {path.name} no longer has it"
+            if path.exists()
+            else f"the list {path.name} is removed: fetch it again"
+        )
+    if backup.copies(settings.backups):
+        copy = backup.backup(where.database_url, settings.backups, keep=1)
+        yield f"copies of the database from before are removed, {copy.name} is made"
+    journal.end()
+
+
+def _erase_from_database(where: Surroundings, journal: Journal, found: Survey) -> Iterator[str]:
+    for crawl, one in found.crawls:
+        journal.note(crawl.id)
+        erasing.erase(where.engine, crawl, journal.site)
+        yield f"{name_of(crawl)}: erased from the database with {one.visits} visits; {one.named} rows of other sites name it no more"
+        if crawl.sealed_at is None:
+            yield f"{name_of(crawl)} is still open: erase again once it is sealed, for pages of others may name it until then"
+    for crawl_id in journal.crawls:
+        erasing.rewrite(where.engine, crawl_id)
+
+
+def _withdraw_releases(where: Surroundings, site: Withdrawal, having: list[Release]) -> Iterator[str]:
+    root = where.settings.releases
+    for name in dict.fromkeys(release.crawl for release in having):
+        newest = find_release(root, str(name))
+        if newest in having:
+            version = 1 + max(one.version for one in listed(root) if one.crawl == name)
+            place = name.path(root, version=version)
+            withdrawing.without_site(
+                newest, site, place, version=version, signer=where.signer, progress=where.progress
+            )
+            yield f"{name}: version {version} is made without it"
+    for release in having:
+        withdrawing.lay_tombstone(release.path, release.crawl, version=release.version)
+        yield f"{release.crawl}: version {release.version} is withdrawn"
+
+
+def _withdraw_from_store(root: Path, store: str) -> Iterator[str]:
+    """A new version is there before an old one goes."""
+    gone = [one for one in listed(root) if isinstance(one, Withdrawn)]
+    for name in dict.fromkeys(one.crawl for one in gone):
+        versions = [one.version for one in gone if one.crawl == name]
+        yield from _withdraw_crawl(root, store, name, versions)
+
+
+def _withdraw_crawl(root: Path, store: str, name: CrawlName, versions: list[int]) -> Iterator[str]:
+    published = publish(find_release(root, str(name)), store)
+    if published.is_new:
+        yield f"published {published.url}"
+    for version in versions:
+        folder = name.path(root, version=version)
+        if withdraw(store, folder, place=folder.relative_to(root)):
+            yield f"{name}: version {version} is withdrawn from the store"
+
+
+def _sound(root: Path) -> Iterator[Release]:
+    for one in listed(root):
+        if isinstance(one, Damaged):
+            raise ReleaseError(one.said)
+        if isinstance(one, Release):
+            if broken := broken_sums(one.path):
+                raise ReleaseError(
+                    f"{one.path} is damaged ({', '.join(broken)}): restore it from a copy first"
+                )
+            yield one
+
+
+def _derived(settings: Settings, site: Withdrawal, having: list[Release]) -> Iterator[Path]:
+    """Folders of replays and reports, and half-made ones of all kinds, that must go."""
+    gone = {(str(one.crawl), one.version) for one in having}
+    gone |= {(str(one.crawl), one.version) for one in listed(settings.releases) if isinstance(one, Withdrawn)}
+    for folder in _folders(settings.replays):
+        parts = [folder, *(part for part in folder.iterdir() if part.is_dir())]
+        if any(_source_of(part) in gone for part in parts) or mentions(folder, site):
+            yield folder
+    for folder in [*_folders(settings.reports), *settings.releases.glob(".building-*")]:
+        if mentions(folder, site):
+            yield folder
+
+
+def _folders(parent: Path) -> list[Path]:
+    return [path for path in sorted(parent.glob("*")) if path.is_dir()]
+
+
+def _source_of(folder: Path) -> tuple[str, int] | None:
+    """Crawl and version of the release that a replay or a chunk of it was made from; None for recordings."""
+    for path in folder.glob("*.json"):
+        try:
+            facts = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # damaged: it may still name the site, which is looked for apart
+            continue
+        match facts:
+            case {"release": {"crawl": str(crawl), "version": int(version)}}:
+                return crawl, version
+            case {"plan": {"release": {"crawl": str(crawl), "version": int(version)}}}:
+                return crawl, version
+    return None

@@ -1,0 +1,57 @@
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from api.contact import Contact, ContactError
+
+
+def page(tmp_path: Path, contact: Contact) -> str:
+    app = create_app(tmp_path / "releases", tmp_path / "reports", contact=contact)
+    with TestClient(app) as client:
+        answer = client.get("/about-the-crawler")
+    assert answer.status_code == 200
+    return " ".join(answer.text.split())
+
+
+def test_it_says_how_to_be_left_out_and_what_the_user_agent_ends_with(tmp_path: Path) -> None:
+    said = page(tmp_path, Contact(url="https://ask.test/bot", email="crawl@ask.test"))
+    assert 'href="mailto:crawl@ask.test?subject=Leave%20my%20site%20out"' in said
+    assert 'href="https://ask.test/bot"' in said
+    assert "<code>(+https://ask.test/bot)</code>" in said
+    assert "robots.txt" in said
+
+
+def test_a_user_agent_that_names_this_very_page_needs_no_link_to_it(tmp_path: Path) -> None:
+    url = "https://sizes.test/about-the-crawler"
+    said = page(tmp_path, Contact(url=url, email="crawl@sizes.test"))
+    assert f"<code>(+{url})</code>" in said
+    assert f'href="{url}"' not in said
+
+
+def test_without_a_contact_it_says_so_and_still_says_what_the_crawler_does(tmp_path: Path) -> None:
+    said = page(tmp_path, Contact())
+    assert "has not said how to be reached" in said
+    assert "mailto:" not in said
+    assert "a refusal is recorded and not evaded" in said
+
+
+def test_every_page_leads_there(client: TestClient) -> None:
+    for path in ("/", "/docs", "/problems"):
+        assert '<a href="/about-the-crawler">About the crawler</a>' in client.get(path).text
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"url": "javascript:alert(1)"},
+        {"url": "https://a.test/ b"},
+        {"email": "nobody"},
+        {"email": "a@b.test?bcc=c@d.test"},
+        {"email": "a@b.test\n"},
+    ],
+)
+def test_a_contact_that_no_reader_could_use_is_refused(bad: dict[str, str]) -> None:
+    with pytest.raises(ContactError, match="FIRSTFLIGHT_CONTACT_"):
+        Contact(**bad)

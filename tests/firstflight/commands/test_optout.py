@@ -1,0 +1,320 @@
+from __future__ import annotations
+
+import collections
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from crawler import lists, optout
+from firstflight.main import main
+from reports.verify import verify
+from schema.releases import Release, Withdrawn, listed
+from schema.signatures import state
+from schema.sums import broken_sums
+from tests.firstflight.withdrawn import CRAWL, HOST, NEEDLE, World, make
+from tests.reports.made_up_crawl import NAME
+from tests.schema.signing import make_signer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def world(database_18: Engine, tmp_path: Path) -> World:
+    return make(database_18, tmp_path)
+
+
+def run(world: World, *arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments), env=world.environment)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_an_erased_site_leaves_no_byte_of_its_name_and_all_that_is_left_verifies(world: World) -> None:
+    assert len(world.named_in()) > 20
+    done = run(world, "optout", "add", HOST, "--erase")
+    assert done.exit_code == 0, done.output
+    assert world.named_in() == []
+    versions = list(listed(world.data / "releases"))
+    assert [(type(one), one.version) for one in versions] == [(Withdrawn, 1), (Withdrawn, 2), (Release, 3)]
+    verified = run(world, "verify", "--json")
+    assert verified.exit_code == 0, verified.output
+    states = {one["name"]: one["state"] for one in json.loads(verified.stdout)["items"]}
+    assert states == {
+        CRAWL: "ok",
+        f"{CRAWL} version 1": "withdrawn",
+        f"{CRAWL} version 2": "withdrawn",
+        f"{CRAWL} version 3": "ok",
+        "recorded": "ok",
+        "2025": "ok",
+    }
+    again = run(world, "release", "build", "--crawl", CRAWL)
+    assert again.stdout.startswith("was there already, the same to the byte:"), again.output
+
+
+def test_a_tombstone_says_that_a_site_was_withdrawn_and_no_more(world: World) -> None:
+    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+    for root in (world.data / "releases", world.store):
+        for version in (1, 2):
+            (stone,) = NAME.path(root, version=version).iterdir()
+            assert json.loads(stone.read_text()) == {
+                "crawl": {
+                    "month": "2026-11",
+                    "device": "desktop",
+                    "vantage": "here",
+                    "arm": "tcp",
+                    "kind": "localweb",
+                },
+                "version": version,
+                "withdrawn": "a site was withdrawn",
+            }
+        assert broken_sums(NAME.path(root, version=3)) == []
+
+
+def test_pages_of_others_keep_their_sizes_their_rows_and_their_number_of_hosts(world: World) -> None:
+    made_up = world.made_up
+    gone = {visit["id"] for visit in made_up.visit if HOST in visit["host"]}
+    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+    release = Release(NAME.path(world.data / "releases", version=3), next(_sound(world)).manifest)
+    assert all(check.holds for check in verify(release, world.engine))
+    for table, columns in {
+        "visit": ("id", "received_bytes", "coverage", "started_at"),
+        "connection": ("visit_id", "id", "received_bytes", "tls_handshake_bytes"),
+        "response": ("visit_id", "id", "wire_bytes", "first_byte_us", "status"),
+    }.items():
+        key = columns[0]
+        kept = [[row[name] for name in columns] for row in made_up.rows()[table] if row[key] not in gone]
+        found = pq.read_table(release.file(table), columns=list(columns), partitioning=None).to_pylist()
+        assert [list(row.values()) for row in found] == sorted(kept)
+    before = collections.Counter(row["visit_id"] for row in made_up.connection if row["visit_id"] not in gone)
+    hosts = collections.defaultdict(set)
+    for row in pq.read_table(release.file("connection"), partitioning=None).to_pylist():
+        hosts[row["visit_id"]].add(row["host"])
+    assert {visit: len(names) for visit, names in hosts.items()} == before
+    erased = {name for names in hosts.values() for name in names if name.startswith("erased-")}
+    assert len(erased) == 2  # the CDN and the images: each the same on every page
+
+
+def _sound(world: World) -> Iterator[Release]:
+    return (one for one in listed(world.data / "releases") if isinstance(one, Release))
+
+
+def test_a_sealed_crawl_refuses_to_be_written_again_once_the_site_is_out(world: World) -> None:
+    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+    with world.engine.connect() as connection, pytest.raises(DBAPIError, match="never written again"):
+        connection.execute(text("DELETE FROM visit"))
+
+
+def test_partitions_that_were_detached_are_erased_too_and_dropped_ones_are_no_hindrance(world: World) -> None:
+    assert run(world, "database", "detach", "--crawl", CRAWL).exit_code == 0
+    with world.engine.begin() as connection:
+        partition = connection.scalar(text("SELECT 'connection_' || id FROM crawl"))
+        connection.execute(text(f"DROP TABLE {partition}"))
+    done = run(world, "optout", "add", HOST, "--erase")
+    assert done.exit_code == 0, done.output
+    assert world.named_in() == []
+    verified = run(world, "release", "verify", "--all")
+    assert verified.exit_code == 0, verified.output
+
+
+def test_the_files_of_postgresql_keep_no_deleted_row(world: World, server_folder: Path) -> None:
+    def named(where: Engine) -> list[Path]:
+        with where.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.execute(text("CHECKPOINT"))
+            number = connection.scalar(text("SELECT oid FROM pg_database WHERE datname = current_database()"))
+        return [
+            path
+            for path in (server_folder / f"postgres/base/{number}").iterdir()
+            if NEEDLE in path.read_bytes()
+        ]
+
+    assert named(world.engine)
+    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+    assert named(world.engine) == []
+
+
+def test_replays_and_reports_that_had_it_go_and_others_stay(world: World) -> None:
+    done = run(world, "optout", "add", HOST, "--erase")
+    assert [path.name for path in (world.data / "replays").iterdir()] == ["recorded"]
+    assert [path.name for path in (world.data / "reports").iterdir()] == ["2025"]
+    assert "reports/2026 was made with it and is removed: make it again" in done.output
+    assert not (world.data / "lists/tranco/K2LPW.csv").exists()
+    assert (world.data / "lists/sites.txt").read_text() == "site1.test\n"
+    assert len(list((world.data / "backups").iterdir())) == 1
+
+
+def test_the_opt_out_list_keeps_it_out_of_later_plans_by_its_hash(world: World) -> None:
+    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+    out = optout.read(world.data / "opt-out.txt")
+    assert out.covers(f"www.{HOST}")
+    assert out.hosts == {"site9.test"}
+    assert run(world, "optout", "list").stdout == "site9.test\n1 sites are known by their hashes alone\n"
+    sites = world.data / "later.txt"
+    sites.write_text(f"{HOST}\nsite1.test\n")
+    planned = run(world, "crawl", "plan", "--crawl", "2026-12", "--list", str(sites), "--json")
+    assert json.loads(planned.stdout)["sites"] == 1, planned.output
+    assert len(lists.read(sites).entries) == 2
+
+
+def test_a_dry_run_says_where_it_is_and_changes_nothing(world: World) -> None:
+    before = contents(world.data) | contents(world.store)
+    done = run(world, "optout", "add", HOST, "--erase", "--dry-run")
+    assert done.exit_code == 0, done.output
+    assert f"{CRAWL}: 2 visits, and " in done.stdout
+    assert f"{CRAWL}: version 2 of its release" in done.stdout
+    assert "reports/2026" in done.stdout
+    after = contents(world.data) | contents(world.store)
+    assert {path for path in after if not path.endswith("erasure.lock")} == set(before)
+    assert all(after[path] == content for path, content in before.items())
+    assert len(world.named_in()) > 20
+
+
+def test_erased_again_nothing_is_there(world: World) -> None:
+    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+    before = contents(world.data) | contents(world.store)
+    done = run(world, "optout", "add", HOST, "--erase")
+    assert done.stdout.splitlines() == [
+        f"{HOST} is already left out of later plans, by its hash",
+        "nothing of it is here",
+    ]
+    assert contents(world.data) | contents(world.store) == before
+
+
+KILLED = """
+import os, signal, sys
+left = int(sys.argv.pop(1))
+folder = os.path.dirname(os.environ["FIRSTFLIGHT_DATA_DIR"])
+def watch(event, arguments):
+    global left
+    if event in {"os.rename", "os.remove", "os.rmdir", "os.mkdir"} and str(arguments[0]).startswith(folder):
+        step()
+def step():
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+def stepping(function):
+    def stepped(*arguments, **options):
+        step()
+        return function(*arguments, **options)
+    return stepped
+from firstflight.main import main
+from firstflight import erasing
+from schema import backup
+erasing.erasing.rewrite = stepping(erasing.erasing.rewrite)
+erasing.withdraw = stepping(erasing.withdraw)
+backup.subprocess.Popen = stepping(backup.subprocess.Popen)
+sys.addaudithook(watch)
+main()
+"""
+"""The command, killed before its so manieth change of a file, table or store."""
+
+
+def killed_at(world: World, step: int) -> int:
+    """The exit code of an erasure that is killed at a step, if it has so many."""
+    call = [sys.executable, "-c", KILLED, str(step), "optout", "add", HOST, "--erase"]
+    done = subprocess.run(
+        call, env={**os.environ, **world.environment}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    return done.returncode
+
+
+@pytest.mark.slow
+def test_killed_again_and_again_it_ends_with_no_byte_left(world: World) -> None:
+    steps = (2, 5, 8, 12, 15, 18, 22, 26, 30, 36)
+    codes = [killed_at(world, step) for step in steps]
+    assert codes.count(-signal.SIGKILL) >= 7, codes
+    done = run(world, "optout", "add", HOST, "--erase")
+    assert done.exit_code == 0, done.output
+    assert world.named_in() == []
+    assert not (world.data / "erasure.json").exists()
+    verified = run(world, "release", "verify", "--all")
+    assert verified.exit_code == 0, verified.output
+    assert run(world, "release", "build", "--crawl", CRAWL).exit_code == 0
+
+
+def test_an_erasure_that_was_cut_short_is_finished_before_another_begins(world: World) -> None:
+    assert killed_at(world, 12) == -signal.SIGKILL
+    assert HOST not in (world.data / "erasure.json").read_text()
+    assert (world.data / "erasure.json").stat().st_mode & 0o777 == 0o600
+    other = run(world, "optout", "add", "site1.test", "--erase")
+    assert other.exit_code == 1
+    assert "finish it first" in other.output
+    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+    assert world.named_in() == []
+
+
+def test_a_new_version_is_signed_where_releases_are(world: World, tmp_path: Path) -> None:
+    signer = make_signer(tmp_path)
+    signing = {
+        "FIRSTFLIGHT_SIGNING_KEY": str(signer.key),
+        "FIRSTFLIGHT_ALLOWED_SIGNERS": str(signer.allowed_signers),
+    }
+    arguments = ["optout", "add", HOST, "--erase"]
+    assert CliRunner().invoke(main, arguments, env=world.environment | signing).exit_code == 0
+    for root in (world.data / "releases", world.store):
+        assert state(NAME.path(root, version=3), signer.allowed_signers).kind == "good"
+
+
+def test_a_host_that_many_sites_lie_below_is_taken_for_a_mistake(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("firstflight.erasing.MOST_SITES", 0)
+    before = contents(world.data)
+    done = run(world, "optout", "add", HOST, "--erase")
+    assert done.exit_code == 1
+    assert f"1 sites of one crawl lie below {HOST}, more than 0: name them one by one" in done.output
+    assert all(contents(world.data)[path] == content for path, content in before.items())
+
+
+def test_a_damaged_release_stops_it_in_one_line(world: World) -> None:
+    with (NAME.path(world.data / "releases", version=2) / "site.parquet").open("ab") as file:
+        file.write(b"!")
+    done = run(world, "optout", "add", HOST, "--erase")
+    assert done.exit_code == 1
+    assert "is damaged (site.parquet): restore it from a copy first" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["add", "https://a.test/"], 1, "is no host"),
+        (["add", "a.test", "--dry-run"], 2, "go with --erase"),
+        (["remove", "a.test"], 1, "is not in"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path: Path, arguments: list[str], code: int, said: str) -> None:
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(tmp_path)}
+    done = CliRunner().invoke(main, ["optout", *arguments], env=environment)
+    assert done.exit_code == code
+    assert said in done.output
+    assert not (tmp_path / "opt-out.txt").exists()
+
+
+def test_hosts_are_added_listed_and_removed(tmp_path: Path) -> None:
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(tmp_path)}
+
+    def told(*arguments: str) -> str:
+        done = CliRunner().invoke(main, ["optout", *arguments], env=environment)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    assert told("list") == "nobody opted out yet\n"
+    assert told("add", "B\u00fccher.test") == "xn--bcher-kva.test is now left out of later plans\n"
+    assert told("add", "xn--bcher-kva.test") == "xn--bcher-kva.test is already left out of later plans\n"
+    assert json.loads(told("list", "--json")) == {"hosts": ["xn--bcher-kva.test"], "erased": 0}
+    assert told("remove", "b\u00fccher.test") == "xn--bcher-kva.test is in later plans again\n"
+    assert told("list") == "nobody opted out yet\n"
