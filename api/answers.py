@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime  # noqa: TC003  # pydantic reads the annotation
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
+
+from api.distributions import Point  # noqa: TC001  # pydantic reads the annotation
 
 
 class Provenance(BaseModel):
@@ -14,6 +16,13 @@ class Provenance(BaseModel):
     crawl: str = Field(description="name of the crawl: month.device.vantage.arm.kind")
     version: int = Field(description="version of its release")
     checksum: str = Field(description="SHA-256 of the release's SHA256SUMS: names the whole release")
+    signature: Literal["good", "bad", "unsigned"] = Field(
+        description="whether SHA256SUMS is signed by a signer that this service knows"
+    )
+    signed_by: str | None = Field(description="name of the signer; null unless the signature is good")
+    is_checked: bool = Field(
+        description="whether every file has been compared with its checksum by now; none is served before"
+    )
     quality: str = Field(description="observed, or illustrative: not evidence about the live web")
     quality_means: str = Field(description="the quality level in words")
     licence: str = Field(description="licence of the data")
@@ -34,7 +43,29 @@ class CrawlAnswer(BaseModel):
     provenance: Provenance
 
 
-class CrawlsAnswer(BaseModel):
+class DamagedAnswer(BaseModel):
+    """A version of a release that is not what was published; it is in no other list until it was restored."""
+
+    crawl: str
+    version: int
+    damage: str = Field(description="what is wrong with it")
+
+
+class WithdrawnAnswer(BaseModel):
+    """A version of a release that was taken back."""
+
+    crawl: str
+    version: int
+
+
+class VersionsAside(BaseModel):
+    """Versions that are listed and not served."""
+
+    damaged: list[DamagedAnswer]
+    withdrawn: list[WithdrawnAnswer]
+
+
+class CrawlsAnswer(VersionsAside):
     """Every crawl that has a release, the newest month first."""
 
     crawls: list[CrawlAnswer]
@@ -77,7 +108,7 @@ class ReleaseAnswer(BaseModel):
     files: list[FileAnswer]
 
 
-class ReleasesAnswer(BaseModel):
+class ReleasesAnswer(VersionsAside):
     """Releases, the newest month and its highest version first."""
 
     releases: list[ReleaseAnswer]
@@ -99,13 +130,6 @@ class QuantileAnswer(BaseModel):
     size_bytes: int = Field(description="the least size that at least so many percent do not exceed")
 
 
-class PointAnswer(BaseModel):
-    """One step of the empirical CDF."""
-
-    size_bytes: int
-    cdf: float
-
-
 class DistributionAnswer(BaseModel):
     """The distribution of one measure."""
 
@@ -115,9 +139,7 @@ class DistributionAnswer(BaseModel):
     unknown: int = Field(description="members whose size is not known; they are in no share")
     fits: list[FitAnswer]
     quantiles: list[QuantileAnswer]
-    points: list[PointAnswer] = Field(
-        description="true steps of the CDF, thinned; distribution.parquet has all"
-    )
+    points: list[Point] = Field(description="true steps of the CDF, thinned; distribution.parquet has all")
 
 
 class DistributionsAnswer(BaseModel):
@@ -135,9 +157,22 @@ class ReportAnswer(BaseModel):
     url: str
     json_url: str
     summary_url: str
+    checksum: str | None = Field(
+        description="SHA-256 of the report's SHA256SUMS; null for one made before reports had sums"
+    )
+    signature: Literal["good", "bad", "unsigned"]
+    signed_by: str | None
+
+
+class DamagedReportAnswer(BaseModel):
+    """A report of which a file is not what was published."""
+
+    year: str
+    damage: str = Field(description="what is wrong with it")
 
 
 class ReportsAnswer(BaseModel):
     """Annual reports, the latest first."""
 
     reports: list[ReportAnswer]
+    damaged: list[DamagedReportAnswer]

@@ -55,10 +55,10 @@ def size_label(size_bytes: int) -> str:
 
 def chart(distribution: Distribution) -> Chart | None:
     """The chart of a distribution; None where no size is known."""
-    if not distribution.points:
+    if not distribution.points.steps:
         return None
     windows = [fit.window_bytes for fit in distribution.fits]
-    low, high = _decades([size for size, _ in distribution.points] + windows)
+    low, high = _decades([point["size_bytes"] for point in distribution.points.steps] + windows)
 
     def x(size: int) -> float:
         place = (math.log10(max(size, 1)) - low) / (high - low)
@@ -69,7 +69,7 @@ def chart(distribution: Distribution) -> Chart | None:
 
     every = 1 if high - low <= MANY_DECADES else 2  # or their labels would run together
     steps = [f"M{LEFT} {y(0)}"]
-    steps += [f"H{x(size)}V{y(cdf)}" for size, cdf in distribution.points]
+    steps += [f"H{x(point['size_bytes'])}V{y(point['cdf'])}" for point in distribution.points.steps]
     return Chart(
         path="".join([*steps, f"H{WIDTH - RIGHT}"]),
         x_marks=tuple(Mark(x(10**power), size_label(10**power)) for power in range(low, high + 1, every)),

@@ -2,95 +2,94 @@
 
 from __future__ import annotations
 
-import dataclasses
-import logging
+import threading
+import time
 from typing import TYPE_CHECKING
 
+from api.inspection import Inspection
 from api.problems import Problem
-from schema.progress import Progress, read_progress
-from schema.releases import Release, ReleaseError, read_release, release_folders
+from api.shelf import Shelf
+from api.sums import Sums
+from schema.progress import read_progress
+from schema.releases import listed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOG = logging.getLogger(__name__)
+    from api.shelf import Volume
 
-SUMS = ("manifest.json", "SHA256SUMS")
-"""Files of a release that its manifest does not list."""
-
-
-def readable(folder: Path) -> Release | None:
-    """The release in `folder`; None, and a line in the log, for one that is damaged: the others are served."""
-    try:
-        return read_release(folder)
-    except ReleaseError as exc:
-        LOG.warning("left out: %s", exc)
-        return None
+LOOKED_AT_EVERY_S = 1.0
+"""Time after which the folders are looked at again: what is published shows up without a restart."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Library:
-    """Folders, read anew for each request: a release that is published shows up without a restart."""
+    """Looks at the folders at most once a second, and compares every file with its sum once."""
 
-    releases_dir: Path
-    reports_dir: Path
-    progress_dir: Path | None = None
+    def __init__(
+        self,
+        releases: Path,
+        reports: Path,
+        *,
+        progress: Path | None = None,
+        allowed_signers: Path | None = None,
+        every_s: float = LOOKED_AT_EVERY_S,
+    ) -> None:
+        """The folders may be empty, or not there yet."""
+        self._sums = Sums()
+        self._inspection = Inspection(self._sums, allowed_signers)
+        self._releases = releases
+        self._reports = reports
+        self._progress = progress
+        self._every_s = every_s
+        self._looking = threading.Lock()
+        self._shelf: Shelf | None = None
+        self._looked_at = 0.0
 
-    def under_way(self) -> list[Progress]:
-        """Crawls that are not sealed, as their crawlers told last."""
-        return [] if self.progress_dir is None else read_progress(self.progress_dir)
+    @property
+    def recent(self) -> Shelf | None:
+        """What there is, if the folders were looked at a moment ago, or somebody looks at them just now."""
+        return self._shelf if self._is_fresh or self._looking.locked() else None
 
-    def releases(self) -> list[Release]:
-        """Every version of every release: the newest month first, in it by name, the highest version first."""
-        found = [release for folder in release_folders(self.releases_dir) if (release := readable(folder))]
-        found.sort(key=lambda release: release.manifest.version, reverse=True)
-        found.sort(key=lambda release: str(release.manifest.crawl))
-        found.sort(key=lambda release: release.manifest.crawl.month, reverse=True)
-        return found
+    def shelf(self) -> Shelf:
+        """What there is, looked at now unless that was done a moment ago."""
+        shelf = self._shelf
+        # While one looks, the others take what was there a moment ago; only the first look of all is waited for.
+        if self._looking.acquire(blocking=shelf is None):
+            try:
+                shelf = self._shelf
+                if shelf is None or not self._is_fresh:
+                    shelf = self._shelf = self._look()
+                    self._looked_at = time.monotonic()
+            finally:
+                self._looking.release()
+        assert shelf is not None
+        return shelf
 
-    def crawls(self) -> dict[str, list[Release]]:
-        """Releases by the name of their crawl, in the same order."""
-        by_crawl: dict[str, list[Release]] = {}
-        for release in self.releases():
-            by_crawl.setdefault(str(release.manifest.crawl), []).append(release)
-        return by_crawl
+    @property
+    def _is_fresh(self) -> bool:
+        return time.monotonic() - self._looked_at < self._every_s
 
-    def matching(self, crawl: str) -> dict[str, list[Release]]:
-        """Crawls whose name is `crawl` or begins with its parts: `2026-11` is every crawl of that month."""
-        return {name: found for name, found in self.crawls().items() if f"{name}.".startswith(f"{crawl}.")}
+    def file(self, volume: Volume, name: str) -> tuple[Path, str]:
+        """A file and the sum of its bytes as they are now; Problem unless it is what SHA256SUMS says."""
+        expected = volume.files.get(name)
+        if expected is None:
+            raise Problem("no-such-file", f"there is no file {name!r}")
+        path = volume.path / name
+        try:
+            found = self._sums.of(path)
+        except OSError as exc:
+            raise Problem("damaged-file", f"{name} is missing or cannot be read") from exc
+        if expected and found != expected:
+            raise Problem("damaged-file", f"{name} is not what it was when it was published")
+        return path, found
 
-    def release(self, crawl: str, *, version: int | None = None) -> Release:
-        """The one release that `crawl` names, in its newest version unless another is asked for."""
-        found = self.matching(crawl)
-        if not found:
-            raise Problem("no-such-crawl", f"no release of crawl {crawl!r}; /v1/crawls lists what there is")
-        if len(found) > 1:
-            raise Problem("ambiguous-crawl", f"{crawl!r} fits several crawls", crawls=sorted(found))
-        (versions,) = found.values()
-        for release in versions:
-            if version in (None, release.manifest.version):
-                return release
-        raise Problem("no-such-crawl", f"the release of {crawl!r} has no version {version}")
-
-    def release_file(self, release: Release, name: str) -> Path:
-        """One file of a release; only what its manifest lists is ever opened."""
-        path = release.path / name
-        if name not in {*release.manifest.files, *SUMS} or not path.is_file():
-            raise Problem("no-such-file", f"the release has no file {name!r}")
-        return path
-
-    def years(self) -> list[str]:
-        """Years with a report, the latest first."""
-        return sorted((path.parent.name for path in self.reports_dir.glob("[0-9]*/index.html")), reverse=True)
-
-    def report_file(self, year: str, name: str) -> Path:
-        """One file of a year's report; only what a walk of its folder finds is ever opened."""
-        if year not in self.years():
-            raise Problem("no-such-report", f"no report of {year}; /v1/reports lists what there is")
-        folder = self.reports_dir / year
-        for path in sorted(folder.rglob("*")):
-            # A link is followed only as far as it stays within the report.
-            inside = path.resolve().is_relative_to(folder.resolve())
-            if path.relative_to(folder).as_posix() == name and inside and path.is_file():
-                return path
-        raise Problem("no-such-file", f"the report of {year} has no file {name!r}")
+    def _look(self) -> Shelf:
+        with self._inspection as inspection:
+            versions = [inspection.version(one) for one in listed(self._releases)]
+            years = sorted(self._reports.glob("[0-9]" * 4), reverse=True)
+            reports = [inspection.report(folder) for folder in years if folder.is_dir()]
+        versions.sort(key=lambda one: one.version, reverse=True)
+        versions.sort(key=lambda one: str(one.crawl))
+        versions.sort(key=lambda one: one.crawl.month, reverse=True)
+        under_way = () if self._progress is None else tuple(read_progress(self._progress))
+        return Shelf(versions=tuple(versions), reports=tuple(reports), under_way=under_way)

@@ -45,6 +45,6 @@ class Metered:
         try:
             await self.app(scope, receive, send_and_note)
         finally:
-            route = getattr(scope.get("route"), "path", ELSEWHERE)
+            route = scope.get("answered_by") or getattr(scope.get("route"), "path", ELSEWHERE)
             self._answers.labels(route, status).inc()
             self._seconds.labels(route).observe(time.monotonic() - began)

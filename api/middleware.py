@@ -19,6 +19,7 @@ HEADERS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "ETag, Link, Content-Range, Accept-Ranges",
     "Cache-Control": "no-cache",
+    "Server": "firstflight",
 }
 
 

@@ -1,4 +1,4 @@
-"""What every route takes: the library, and only parameters that it knows."""
+"""What every route takes: what there is, and only parameters that it knows."""
 
 from typing import Annotated
 
@@ -6,8 +6,8 @@ from fastapi import Depends, Path, Query, Request
 from fastapi.routing import APIRoute
 from pydantic import AfterValidator, Field
 
-from api.library import Library
 from api.problems import Problem
+from api.shelf import Shelf
 from schema.derived import MEASURES
 
 MSS = 1430
@@ -17,25 +17,24 @@ WINDOWS = (3, 10)
 """Default windows: before RFC 6928 and since."""
 
 
-def library(request: Request) -> Library:
-    """The library that the service was made for."""
-    found: Library = request.app.state.library
+async def shelf(request: Request) -> Shelf:
+    """What there is to serve; the very shelf that the ETag names."""
+    found: Shelf = request.scope["shelf"]
     return found
 
 
-def only_known_parameters(request: Request) -> None:
+async def only_known_parameters(request: Request) -> None:
     """Refuse a parameter that the route does not have, and one given twice that it takes once.
 
     A misspelt parameter would otherwise be answered with the default's numbers.
     """
-    route = request.scope["route"]
-    # The pages' own files are mounted: they have no parameters at all.
+    route, path = request.scope["route"], request.scope["path"]
     fields = route.dependant.query_params if isinstance(route, APIRoute) else []
     known = {field.alias: field for field in fields}
     for name in request.query_params:
         if name not in known:
             takes = f"takes {', '.join(known)}" if known else "takes none"
-            raise Problem("unknown-parameter", f"unknown parameter {name!r}: {request.url.path} {takes}")
+            raise Problem("unknown-parameter", f"unknown parameter {name!r}: {path} {takes}")
         if len(request.query_params.getlist(name)) > 1 and name not in MANY:
             raise Problem("bad-parameter", f"parameter {name!r} was given more than once")
 
@@ -49,7 +48,7 @@ def _known_measure(measure: str) -> str:
 MANY = frozenset({"iw"})
 """Parameters that may be repeated."""
 
-LibraryDep = Annotated[Library, Depends(library)]
+ShelfDep = Annotated[Shelf, Depends(shelf)]
 CrawlName = Annotated[
     str,
     Field(

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from api.middleware import HEADERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fastapi import FastAPI, Request
 
@@ -38,6 +38,12 @@ KINDS = [
     Kind("no-such-crawl", 404, "No release of such a crawl"),
     Kind("no-such-file", 404, "No such file"),
     Kind("no-such-report", 404, "No report of that year"),
+    Kind("withdrawn", 410, "This version of the release was withdrawn"),
+    Kind("damaged-release", 503, "The stored release is damaged, and has to be restored from a copy"),
+    Kind("damaged-file", 503, "The stored file is damaged, and has to be restored from a copy"),
+    Kind("bad-range", 416, "The file has no such range"),
+    Kind("misdirected", 421, "Nothing is served under that host's name"),
+    Kind("busy", 503, "Too much is being worked on"),
     Kind("not-found", 404, "Nothing is served under this address"),
     Kind("method-not-allowed", 405, "Everything here is read with GET or HEAD"),
     Kind("bad-request", 400, "The request cannot be answered"),
@@ -50,9 +56,12 @@ _BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
 class Problem(Exception):
     """Raised by whatever finds that a request cannot be answered; becomes the answer."""
 
-    def __init__(self, kind: str, detail: str, **members: object) -> None:
-        """`members` are the extension members of RFC 9457 §3.2."""
+    def __init__(
+        self, kind: str, detail: str, *, headers: Mapping[str, str] | None = None, **members: object
+    ) -> None:
+        """`members` are the extension members of RFC 9457 §3.2, `headers` go beside those of every answer."""
         super().__init__(detail)
+        self.headers = headers or {}
         self.kind = _BY_ID[kind]
         self.detail = detail
         self.members = members
@@ -76,25 +85,30 @@ def from_exception(exc: Exception) -> Problem:
         default = (
             "bad-request" if exc.status_code < http.HTTPStatus.INTERNAL_SERVER_ERROR else "internal-error"
         )
-        return Problem(_BY_STATUS.get(exc.status_code, default), str(exc.detail))
+        return Problem(_BY_STATUS.get(exc.status_code, default), str(exc.detail), headers=exc.headers)
     return Problem("internal-error", "an unexpected error; it has been logged")
 
 
-async def _answer(request: Request, exc: Exception) -> Response:
-    problem = from_exception(exc)
+def problem_response(problem: Problem, path: str) -> Response:
+    """The answer to a request for `path`."""
     body = {
         "type": f"/problems#{problem.kind.id}",
         "title": problem.kind.title,
         "status": problem.kind.status,
         "detail": problem.detail,
-        "instance": request.url.path,
+        "instance": path,
         **problem.members,
     }
-    # An unforeseen error is answered outside the middleware that adds the common headers.
-    headers = {**HEADERS, "Cache-Control": "no-store", **(getattr(exc, "headers", None) or {})}
+    # Some are answered outside the middleware that adds the common headers.
+    headers = {**HEADERS, "Cache-Control": "no-store", **problem.headers}
     return Response(
         json.dumps(body, ensure_ascii=False), problem.kind.status, headers=headers, media_type=MEDIA_TYPE
     )
+
+
+async def _answer(request: Request, exc: Exception) -> Response:
+    # Not `request.url`: it is put together from a Host that may be nonsense.
+    return problem_response(from_exception(exc), request.scope["path"])
 
 
 def answer_with_problems(app: FastAPI) -> None:

@@ -12,22 +12,29 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
+BACKLOG = 1024
+"""Connections that the kernel keeps until they are taken."""
+
+STALLED_MS = 30_000
+"""After which the kernel ends a connection whose client takes nothing of what was sent (TCP_USER_TIMEOUT, tcp(7))."""
+
 
 class ListenError(Exception):
     """The address cannot be listened on."""
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket."""
+def listen(host: str, port: int, *, stalled_ms: int = STALLED_MS) -> socket.socket:
+    """A listening socket, whose connections end once their clients have taken nothing for `stalled_ms`."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=128
-        )
+        listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as exc:
         reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
         raise ListenError(
             f"cannot listen on {host}, port {port}: {reason}; choose another with --host and --port"
         ) from exc
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, stalled_ms)
+    return listening
 
 
 def serve_metrics(registry: CollectorRegistry, host: str, port: int) -> Callable[[], None]:

@@ -28,6 +28,11 @@ class Settings:
     contact_email: str | None = None
     """Address at which a site's owner can ask to be left out; it stands on the page about the crawler."""
 
+    public_base_url: str = ""
+    """What the service's links begin with; without it they are paths."""
+    trusted_hosts: tuple[str, ...] = ()
+    """Names that requests to the service may be for, beside that of the base URL; any where neither is set."""
+
     publish_url: str | None = None
     """The store that releases are copied to."""
 
@@ -105,6 +110,8 @@ def from_environment() -> Settings:
         commit=os.environ.get("FIRSTFLIGHT_COMMIT") or None,
         contact_url=os.environ.get("FIRSTFLIGHT_CONTACT_URL") or None,
         contact_email=os.environ.get("FIRSTFLIGHT_CONTACT_EMAIL") or None,
+        public_base_url=os.environ.get("FIRSTFLIGHT_PUBLIC_BASE_URL") or "",
+        trusted_hosts=tuple(os.environ.get("FIRSTFLIGHT_TRUSTED_HOSTS", "").replace(",", " ").split()),
         publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,
         signing_key=optional("FIRSTFLIGHT_SIGNING_KEY"),
         signers=optional("FIRSTFLIGHT_ALLOWED_SIGNERS"),

@@ -3,9 +3,10 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
+from api.remembering import Remembered
 from api.routes.pages import page
 
-router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 
 
 @router.get("/about-the-crawler", name="about_the_crawler")
@@ -16,6 +17,6 @@ def about_the_crawler(request: Request) -> Response:
         request,
         "crawler.html",
         url=contact.url,
-        elsewhere=contact.elsewhere(request.url.path),
+        elsewhere=contact.elsewhere(request.scope["path"]),
         email=contact.email,
     )

@@ -1,6 +1,5 @@
-"""Files as they lie on disk: of releases, whose bytes never change, and of reports."""
+"""Files as they lie on disk, each under the sum of its bytes: of releases, which never change, and of reports."""
 
-import hashlib
 import os
 from pathlib import Path
 from typing import Annotated
@@ -8,10 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from fastapi import Path as PathParameter
 from fastapi.responses import FileResponse, RedirectResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.datastructures import MutableHeaders
+from starlette.types import Message, Receive, Scope, Send
 
-from api.parameters import CrawlPath, LibraryDep, YearPath
-from schema.sums import sha256
+from api.etags import is_known, not_modified
+from api.parameters import CrawlPath, ShelfDep, YearPath
+from api.problems import Problem
+from api.shelf import Volume
 
 router = APIRouter()
 
@@ -21,6 +23,7 @@ MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",
     ".csv": "text/csv; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".pdf": "application/pdf",
@@ -31,6 +34,11 @@ MEDIA_TYPES = {
 REPORT_POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 """A report is one file with its styles and figures inside; it runs no script."""
 
+OF_A_RELEASE = "public, max-age=86400, immutable"
+"""A released file never changes; it may be withdrawn, and then caches have it for a day at most."""
+
+OF_A_REPORT = "public, no-cache"
+
 VersionPath = Annotated[int, PathParameter(ge=1, description="version of the release")]
 
 
@@ -38,53 +46,88 @@ class StoredFile(FileResponse):
     """A file with a strong validator: 304 when the reader has it, Range, and no read of it for HEAD."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
-        known = Request(scope).headers.get("if-none-match", "")
-        tags = {tag.strip().removeprefix("W/") for tag in known.split(",")}
-        if self.headers["etag"] in tags or "*" in tags:
-            kept = {name: self.headers[name] for name in ("etag", "cache-control") if name in self.headers}
-            await Response(status_code=304, headers=kept)(scope, receive, send)
+        """ASGI; Problem where the range is none of this file."""
+        tags = Request(scope).headers.get("if-none-match", "")
+        if is_known(tags, self.headers["etag"]) or tags.strip() == "*":
+            same = not_modified(self.headers["etag"], self.headers["cache-control"])
+            await same(scope, receive, send)
             return
-        await super().__call__({**scope, "method": scope.get("asked_method", "GET")}, receive, send)
+        method = scope.get("asked_method", "GET")
+        headers = MutableHeaders(raw=list(scope["headers"]))
+        if method == "HEAD" or _is_other_unit(headers.get("range", "")):
+            del headers["range"]  # RFC 9110 §14.2: to be ignored
+
+        async def send_no_plain_error(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] in (400, 416):
+                size = self.headers["content-length"]
+                raise Problem(
+                    "bad-range",
+                    f"the file has {size} bytes: ask for a range within, as bytes=0-99",
+                    headers={"Content-Range": f"bytes */{size}"},
+                )
+            await send(message)
+
+        await super().__call__(
+            {**scope, "method": method, "headers": headers.raw}, receive, send_no_plain_error
+        )
 
 
-def stored(path: Path, *, etag: str, **headers: str) -> StoredFile:
-    """The answer that sends `path`."""
-    media_type = MEDIA_TYPES.get(path.suffix, "application/octet-stream")
+def _is_other_unit(range_header: str) -> bool:
+    """Whether a Range is in a unit other than bytes.
+
+    >>> _is_other_unit("lines=1-2"), _is_other_unit("bytes=x"), _is_other_unit("nonsense")
+    (True, False, False)
+    """
+    unit, equals, _ = range_header.partition("=")
+    return bool(equals) and unit.strip().lower() != "bytes"
+
+
+def stored(request: Request, volume: Volume, name: str, **headers: str) -> StoredFile:
+    """The answer that sends a file, if it is what was published."""
+    path, checksum = request.app.state.library.file(volume, name)
     return StoredFile(
         path,
-        media_type=media_type,
-        headers={"ETag": f'"{etag}"', **{name.replace("_", "-"): value for name, value in headers.items()}},
+        media_type=MEDIA_TYPES.get(Path(name).suffix, "application/octet-stream"),
+        headers={
+            "ETag": f'"{checksum}"',
+            **{header.replace("_", "-"): value for header, value in headers.items()},
+        },
         stat_result=os.stat(path),  # noqa: PTH116  # what FileResponse takes
     )
 
 
 @router.get("/releases/{crawl}/v{version}/{name}", name="release_file", response_class=Response)
-def release_file(library: LibraryDep, crawl: CrawlPath, version: VersionPath, name: str) -> Response:
+def release_file(
+    request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath, name: str
+) -> Response:
     """One file of a release. It never changes: a correction is a new version."""
-    release = library.release(crawl, version=version)
-    path = library.release_file(release, name)
-    checksum = release.manifest.files.get(name) or sha256(path)
+    found = shelf.version(crawl, version)
+    if not found.files:
+        found.readable  # noqa: B018  # says why there are none
     return stored(
-        path,
-        etag=checksum,
-        Cache_Control="public, max-age=31536000, immutable",
-        Link=f'</releases/{release.manifest.crawl}/v{release.manifest.version}>; rel="cite-as"',
+        request,
+        found,
+        name,
+        Cache_Control=OF_A_RELEASE,
+        Link=f'</releases/{found.crawl}/v{found.version}>; rel="cite-as"',
     )
 
 
 @router.get("/reports/{year}", name="report", response_class=Response)
-def report(library: LibraryDep, year: YearPath) -> Response:
+def report(shelf: ShelfDep, year: YearPath) -> Response:
     """The report of one year."""
-    library.report_file(year, "index.html")
+    shelf.report(year)
     # Links within the report are relative to its folder.
     return RedirectResponse(f"{year}/", status_code=308)
 
 
 @router.get("/reports/{year}/{name:path}", name="report_file", response_class=Response)
-def report_file(library: LibraryDep, year: YearPath, name: str) -> Response:
+def report_file(request: Request, shelf: ShelfDep, year: YearPath, name: str) -> Response:
     """One file of a report: index.html where none is named, report.json, summary.txt, figures."""
-    path = library.report_file(year, name or "index.html")
-    stat = path.stat()
-    etag = hashlib.sha256(f"{stat.st_mtime_ns}-{stat.st_size}".encode()).hexdigest()[:32]
-    return stored(path, etag=etag, Content_Security_Policy=REPORT_POLICY)
+    return stored(
+        request,
+        shelf.report(year),
+        name or "index.html",
+        Cache_Control=OF_A_REPORT,
+        Content_Security_Policy=REPORT_POLICY,
+    )

@@ -1,23 +1,28 @@
 """Web pages for people: what there is, and each release with its distributions. No script, nothing from elsewhere."""
 
+import contextlib
 import importlib.resources
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import jinja2
 from fastapi import APIRouter, Request
 from fastapi import Path as PathParameter
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from api.charts import chart
 from api.distributions import Distribution, distributions
-from api.parameters import MSS, CrawlPath, LibraryDep
-from api.problems import KINDS
-from api.provenance import QUALITY, citation, quality
+from api.parameters import MSS, CrawlPath, ShelfDep
+from api.problems import KINDS, Problem
+from api.provenance import QUALITY, citation, quality, signed
+from api.remembering import Remembered
+from api.routes.files import MEDIA_TYPES
 from api.routes.v1 import file_answers
+from api.shelf import Version
 from schema.derived import MEASURES
-from schema.releases import Release
 
-router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 
 SHOWN_WINDOWS = (3, 10, 16, 30)
 """Windows that the pages show: before RFC 6928, since, and two candidates."""
@@ -85,7 +90,13 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=number, size=size, label=label, percent=percent, quality=quality, citation=citation
+        number=number,
+        size=size,
+        label=label,
+        percent=percent,
+        quality=quality,
+        citation=citation,
+        signed=signed,
     )
     environment.globals.update(QUALITY=QUALITY, chart=chart)
     return environment
@@ -101,56 +112,58 @@ def page(request: Request, name: str, **context: Any) -> HTMLResponse:  # noqa: 
     return HTMLResponse(TEMPLATES.get_template(name).render(path_for=path_for, **context))
 
 
-def shown(release: Release) -> list[Distribution]:
+def shown(request: Request, version: Version) -> list[Distribution]:
     """Every measure of a release as the pages show it."""
-    return distributions(
-        release.file("distribution"), measures=list(MEASURES), windows=SHOWN_WINDOWS, mss=MSS, points=120
-    )
+    steps = request.app.state.steps.of(version)
+    return distributions(steps, measures=list(MEASURES), windows=SHOWN_WINDOWS, mss=MSS, points=120)
+
+
+def headline(request: Request, versions: Sequence[Version]) -> tuple[Version | None, list[Distribution]]:
+    """The first of `versions` whose distributions can be read, with them; evidence before illustration."""
+    by_evidence = sorted(versions, key=lambda one: quality(one.crawl) != "observed")
+    for version in by_evidence:
+        with contextlib.suppress(Problem):
+            return version, shown(request, version)
+    return None, []
 
 
 @router.get("/", name="home")
-def home(request: Request, library: LibraryDep) -> Response:
+def home(request: Request, shelf: ShelfDep) -> Response:
     """What this is, what there is, and what the newest release says."""
-    found = [versions[0] for versions in library.crawls().values()]
-    # Evidence before illustration, however new the latter is.
-    observed = [release for release in found if quality(release.manifest) == "observed"]
-    headline = next(iter(observed + found), None)
+    newest = [shelf.newest(crawl) for crawl in shelf.crawls]
+    first, found = headline(request, [one for one in newest if one.is_sound])
     return page(
         request,
         "home.html",
-        releases=found,
-        years=library.years(),
-        under_way=library.under_way(),
-        headline=headline,
-        distributions=shown(headline) if headline else [],
+        newest=newest,
+        reports=shelf.reports,
+        under_way=shelf.under_way,
+        headline=first,
+        distributions=found,
         mss=MSS,
     )
 
 
 @router.get("/releases/{crawl}", name="crawl_page")
-def crawl_page(request: Request, library: LibraryDep, crawl: CrawlPath) -> Response:
+def crawl_page(request: Request, shelf: ShelfDep, crawl: CrawlPath) -> Response:
     """To the newest version of a crawl's release."""
-    release = library.release(crawl)
-    return RedirectResponse(
-        request.app.url_path_for(
-            "release_page", crawl=str(release.manifest.crawl), version=release.manifest.version
-        ),
-        status_code=307,
-    )
+    version = shelf.newest(crawl)
+    path = request.app.url_path_for("release_page", crawl=str(version.crawl), version=version.version)
+    return RedirectResponse(path, status_code=307)
 
 
 @router.get("/releases/{crawl}/v{version}", name="release_page")
-def release_page(request: Request, library: LibraryDep, crawl: CrawlPath, version: VersionPath) -> Response:
+def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath) -> Response:
     """One version of a release: where it comes from, its distributions, its files."""
-    release = library.release(crawl, version=version)
-    versions = library.crawls()[str(release.manifest.crawl)]
+    found = shelf.version(crawl, version)
     return page(
         request,
         "release.html",
-        release=release,
-        versions=[other.manifest.version for other in versions],
-        distributions=shown(release),
-        files=file_answers(request, release),
+        version=found,
+        manifest=found.readable.manifest,
+        versions=shelf.matching(crawl),
+        distributions=shown(request, found),
+        files=file_answers(request, found),
         mss=MSS,
     )
 
@@ -161,12 +174,22 @@ def problems(request: Request) -> Response:
     return page(request, "problems.html", kinds=KINDS)
 
 
+@router.get("/openapi.json", name="openapi")
+def openapi(request: Request) -> JSONResponse:
+    """The API in a form that programs read (OpenAPI 3.1)."""
+    return JSONResponse(request.app.openapi())
+
+
 @router.get("/docs", name="docs")
 def docs(request: Request) -> Response:
     """The API's documentation, from its OpenAPI."""
     return page(request, "docs.html", openapi=request.app.openapi())
 
 
-def static_folder() -> str:
-    """Folder of the pages' style and icon."""
-    return str(importlib.resources.files("api") / "static")
+@router.get("/static/{path}", name="static")
+def static(path: str) -> Response:
+    """The pages' style and icon."""
+    for entry in importlib.resources.files("api").joinpath("static").iterdir():
+        if entry.name == path:
+            return Response(entry.read_bytes(), media_type=MEDIA_TYPES[Path(path).suffix])
+    raise Problem("not-found", "Not Found")

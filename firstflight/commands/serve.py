@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
-import uvicorn
 from prometheus_client import CollectorRegistry
 
-from api.app import create_app
 from api.contact import Contact, ContactError
+from firstflight import serving
 from firstflight.errors import one_line
 from firstflight.listening import ListenError, listen, serve_metrics
 from schema.releases import release_folders
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from firstflight.settings import Settings
 
 
@@ -33,34 +34,70 @@ if TYPE_CHECKING:
     type=click.IntRange(1, 65535),
     help="Port of the same address with metrics for Prometheus; none without it.",
 )
+@click.option(
+    "--header-timeout",
+    type=click.FloatRange(0.1, 60),
+    default=serving.HEADER_TIMEOUT_S,
+    show_default=True,
+    help="Seconds for a request's header to be whole, and for a connection to stay without a request.",
+)
 @click.pass_obj
-def command(settings: Settings, *, host: str, port: int, metrics_port: int | None) -> None:
+def command(
+    settings: Settings, *, host: str, port: int, metrics_port: int | None, header_timeout: float
+) -> None:
     """Serve releases and reports: web pages, the API, and the files. Ctrl-C ends it.
+
+    It holds at most 2,048 connections, fewer where the limit of descriptors (ulimit -n) is lower. Strangers need a proxy
+    in front for TLS: docs/operations.md. FIRSTFLIGHT_PUBLIC_BASE_URL is what links then begin with,
+    FIRSTFLIGHT_TRUSTED_HOSTS, separated by commas, are further names that requests may be for.
 
     \b
     Example:
       firstflight serve
       firstflight serve --host 0.0.0.0 --port 8080
+      FIRSTFLIGHT_PUBLIC_BASE_URL=https://sizes.example firstflight serve
     """
-    registry = None if metrics_port is None else CollectorRegistry()
+    check_base_url(settings.public_base_url)
     with one_line(ContactError):
         contact = Contact(url=settings.contact_url, email=settings.contact_email)
-    app = create_app(
-        settings.releases, settings.reports, progress=settings.progress, metrics=registry, contact=contact
-    )
-    with contextlib.ExitStack() as stack:
-        with one_line(ListenError):
-            listening = stack.enter_context(listen(host, port))
-            if registry is not None and metrics_port is not None:
-                stack.callback(serve_metrics(registry, host, metrics_port))
-        name = f"[{host}]" if ":" in host else host
-        click.echo(f"serving {settings.data_dir} on http://{name}:{listening.getsockname()[1]}/", err=True)
-        if not release_folders(settings.releases):
-            click.echo(
-                "no release yet: run `firstflight demo`, or `firstflight release build` after a crawl; it will show up here",
-                err=True,
-            )
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
-        # uvicorn shuts down in order, and then raises the signal that it was stopped by once more.
-        with contextlib.suppress(KeyboardInterrupt):
-            server.run(sockets=[listening])
+    with one_line(ListenError):
+        if metrics_port is not None:
+            listen(host, metrics_port).close()  # the worker's, later: a port in use is told of here
+        listening = listen(host, port)
+    name = f"[{host}]" if ":" in host else host
+    click.echo(f"serving {settings.data_dir} on http://{name}:{listening.getsockname()[1]}/", err=True)
+    if not release_folders(settings.releases):
+        click.echo(
+            "no release yet: run `firstflight demo`, or `firstflight release build` after a crawl; it will show up here",
+            err=True,
+        )
+
+    def load() -> ASGIApp:
+        from api.app import create_app  # in the worker alone: this process stays small
+
+        registry = None if metrics_port is None else CollectorRegistry()
+        if registry is not None and metrics_port is not None:
+            serve_metrics(registry, host, metrics_port)
+        return create_app(
+            settings.releases,
+            settings.reports,
+            progress=settings.progress,
+            allowed_signers=settings.data_dir / "allowed_signers",
+            answers=settings.cache_dir / "answers",
+            base_url=settings.public_base_url,
+            trusted_hosts=settings.trusted_hosts,
+            metrics=registry,
+            contact=contact,
+        )
+
+    serving.serve(listening, load, header_timeout_s=header_timeout)
+
+
+def check_base_url(url: str) -> None:
+    """Refuse a base URL that no link can begin with."""
+    parts = urlsplit(url)
+    is_origin = parts.scheme in ("http", "https") and parts.netloc and not (parts.query or parts.fragment)
+    if url and (not is_origin or parts.path not in ("", "/")):
+        raise click.ClickException(
+            f"FIRSTFLIGHT_PUBLIC_BASE_URL is {url!r}: it takes scheme and host alone, as https://sizes.example"
+        )

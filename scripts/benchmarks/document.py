@@ -56,6 +56,15 @@ the {cells} cells that its text says it ran, each file ten times, {virtual_s:,.0
 original took an hour). Pages are real ones, with other people's flows beside them: {pages}.
 """
 
+SERVICE = """## The service in a crowd
+
+`scripts/bench service`: {clients} clients, each of which asks again as soon as it is answered, for {seconds} s each, by wrk on the same
+cores. Two releases of 10,000 sites each, with sizes that are made up. Views: {views}; every second request for a view has the ETag
+of the one before. The others ask `/v1/distributions` for all measures with a window, a threshold and a segment size that
+never recur. Datasette serves the first page of the same steps from SQLite, as an immutable database. Bounds: 1,500 answers a
+second and 250 ms for views, 1,000 ms for distributions, 400 MB.
+"""
+
 STEPS = """Where a boot's time goes, in ms of wall time since its start:
 """
 
@@ -163,6 +172,29 @@ def replay(facts: dict[str, Any]) -> str:
     return "\n".join([*parts, *second_opinion(samples["second_opinion"]), measured(facts)])
 
 
+def service(facts: dict[str, Any]) -> str:
+    """Of service.json."""
+    ours, peer = facts["service"], facts["datasette"]
+
+    def row(name: str, found: dict[str, Any], peak_mb: str) -> list[str]:
+        wrong = found["refused"] + found["failed"]
+        figures = [
+            f"{found['answers_per_second']:,.0f}",
+            f"{found['p50_ms']:,.0f}",
+            f"{found['p99_ms']:,.0f}",
+        ]
+        return [name, *figures, f"{wrong:,}", peak_mb]
+
+    rows = [
+        row("views that were asked for before", ours["cached"], f"{ours['peak_mb']:,.0f}"),
+        row("distributions that nobody asked for before", ours["cold"], ""),
+        row(f"Datasette {peer['version']}, page of a table", peer["cached"], f"{peer['peak_mb']:,.0f}"),
+    ]
+    head = ["", "answers a second", "median ms", "99 % ms", "neither 200 nor 304", "MB at most"]
+    views = ", ".join(f"`{path}`" for path in ours["views"])
+    return "\n".join([SERVICE.format(**facts | {"views": views}), table(head, rows), measured(facts)])
+
+
 def second_opinion(found: dict[str, Any]) -> list[str]:
     """Virtual time beside Debian's kernel."""
     if missing := found.get("missing"):
@@ -187,7 +219,7 @@ def endurance(facts: dict[str, Any]) -> str:
     return "\n".join([*parts, measured(facts)])
 
 
-SECTIONS = {"crawl": crawl, "endurance": endurance, "replay": replay}
+SECTIONS = {"crawl": crawl, "endurance": endurance, "replay": replay, "service": service}
 """By the name of the file that each is of."""
 
 

@@ -86,6 +86,8 @@ def data_dir(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(data_dir: Path) -> Iterator[TestClient]:
-    app = create_app(data_dir / "releases", data_dir / "reports", progress=data_dir / "progress")
+    app = create_app(
+        data_dir / "releases", data_dir / "reports", progress=data_dir / "progress", looked_at_every_s=0
+    )
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client

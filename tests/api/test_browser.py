@@ -2,18 +2,15 @@
 
 import contextlib
 import os
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from api.app import create_app
 from api.contact import Contact
 from schema.derived import MEASURES
+from tests.firstflight.commands.served import served
 
 pytestmark = pytest.mark.browser
 
@@ -25,22 +22,14 @@ SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 360, "height
 
 @pytest.fixture
 def address(data_dir: Path) -> Iterator[str]:
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_app(
-                data_dir / "releases", data_dir / "reports", progress=data_dir / "progress", contact=CONTACT
-            ),
-            log_level="warning",
-        )
-    )
-    listening = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(timeout=20)
-    listening.close()
-    assert not thread.is_alive()
+    environment = {
+        "FIRSTFLIGHT_DATA_DIR": str(data_dir),
+        "FIRSTFLIGHT_CACHE_DIR": str(data_dir / "cache"),
+        "FIRSTFLIGHT_CONTACT_URL": str(CONTACT.url),
+        "FIRSTFLIGHT_CONTACT_EMAIL": str(CONTACT.email),
+    }
+    with served(environment) as address:
+        yield address.rstrip("/")
 
 
 @pytest.fixture

@@ -96,3 +96,22 @@ def test_a_damaged_release_is_left_out_and_the_others_are_served(client: TestCli
     crawls = client.get("/v1/crawls").json()["crawls"]
     assert {one["month"] for one in crawls} == {"2026-11"}
     assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "asked", ["bytes=9999999-", "bytes=9-4", "bytes=x", "bytes=", "bytes", "bytes=-", "nonsense"]
+)
+def test_a_range_that_the_file_has_not_is_a_problem(client: TestClient, asked: str) -> None:
+    size = len(client.get(PARQUET).content)
+    answer = client.get(PARQUET, headers={"Range": asked})
+    assert answer.status_code == 416
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["content-range"] == f"bytes */{size}"
+    assert answer.json()["type"] == "/problems#bad-range"
+
+
+def test_a_range_in_another_unit_or_of_a_head_is_ignored(client: TestClient) -> None:
+    whole = client.get(PARQUET)
+    assert client.get(PARQUET, headers={"Range": "lines=1-2"}).content == whole.content
+    head = client.head(PARQUET, headers={"Range": "bytes=0-3"})
+    assert (head.status_code, head.headers["content-length"]) == (200, whole.headers["content-length"])

@@ -6,6 +6,7 @@ import httpx2
 import pytest
 from fastapi.testclient import TestClient
 
+from api.answers import DistributionsAnswer
 from api.app import create_app
 from schema.derived import MEASURES
 
@@ -129,6 +130,12 @@ def test_a_thinned_cdf_keeps_its_ends_and_true_steps(client: TestClient) -> None
     assert thin == [(100, 0.125), (14_300, 0.5), (600_000, 1.0)]
 
 
+def test_an_answer_is_as_the_openapi_describes_it(client: TestClient) -> None:
+    answer = client.get("/v1/distributions", params={"crawl": LOCALWEB})
+    assert answer.headers["content-type"] == "application/json"
+    assert DistributionsAnswer.model_validate_json(answer.content).model_dump() == answer.json()
+
+
 def test_every_measure_is_answered_where_none_is_named(client: TestClient) -> None:
     found = client.get("/v1/distributions", params={"crawl": LOCALWEB}).json()["distributions"]
     assert [one["measure"] for one in found] == list(MEASURES)
@@ -220,7 +227,7 @@ def test_a_broken_release_is_a_problem_that_tells_nothing_of_the_inside(
     for path in data_dir.glob("releases/month=2026-10/**/distribution.parquet"):
         path.write_bytes(b"not parquet")
     response = client.get("/v1/distributions", params={"crawl": "2026-10"})
-    problem = assert_problem(response, "internal-error", 500)
+    problem = assert_problem(response, "damaged-release", 503, mentions="distribution.parquet")
     assert str(data_dir) not in json.dumps(problem)
     assert response.headers["x-content-type-options"] == "nosniff"
 
@@ -234,9 +241,9 @@ def test_a_crawl_under_way_is_told_of_with_the_time_of_the_count(client: TestCli
 
 def test_an_empty_library_answers_and_says_what_to_run(tmp_path: Path) -> None:
     with TestClient(create_app(tmp_path / "none", tmp_path / "nor-here")) as client:
-        assert client.get("/v1/crawls").json() == {"crawls": []}
-        assert client.get("/v1/releases").json() == {"releases": []}
-        assert client.get("/v1/reports").json() == {"reports": []}
+        assert client.get("/v1/crawls").json() == {"crawls": [], "damaged": [], "withdrawn": []}
+        assert client.get("/v1/releases").json() == {"releases": [], "damaged": [], "withdrawn": []}
+        assert client.get("/v1/reports").json() == {"reports": [], "damaged": []}
         assert "firstflight demo" in client.get("/").text
 
 

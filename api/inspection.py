@@ -1,0 +1,169 @@
+"""What is in a folder that must not change: its files held against their sums, and its signature. Each state is looked at once."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypeVar
+
+from api.shelf import Report, Version
+from schema.releases import Damaged, Release, Withdrawn
+from schema.signatures import Signature
+from schema.signatures import state as signature_state
+from schema.sums import MANIFEST, SIGNATURE, SUMS, misstated, sums_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import Self
+
+    from api.shelf import Volume
+    from api.sums import Sums
+
+CHECKED_AT_ONCE_BYTES = 512 * 1024 * 1024
+"""What one look at all folders reads, at most, to compare it with its sums: the rest has its turn at the next look."""
+
+UNSIGNED = Signature("unsigned")
+
+V = TypeVar("V", bound="Volume")
+
+
+class Inspection:
+    """Looks at folders, one `with` block for all of them; what has not changed since the last block is taken from there."""
+
+    def __init__(self, sums: Sums, allowed_signers: Path | None) -> None:
+        """Without `allowed_signers` no signature can be told to be good."""
+        self._sums = sums
+        self._allowed_signers = allowed_signers
+        self._before: dict[Path, tuple[object, Volume]] = {}
+        self._now: dict[Path, tuple[object, Volume]] = {}
+        self._left_bytes = 0
+
+    def __enter__(self) -> Self:
+        self._now = {}
+        self._left_bytes = CHECKED_AT_ONCE_BYTES
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._before = self._now
+
+    def version(self, found: Release | Damaged | Withdrawn) -> Version:
+        """One version of a release."""
+        return self._once(found.path, lambda: self._version(found))
+
+    def report(self, folder: Path) -> Report:
+        """One year's report."""
+        return self._once(folder, lambda: self._report(folder))
+
+    def _once(self, folder: Path, look: Callable[[], V]) -> V:
+        state = self._state(folder)
+        before, known = self._before.get(folder, (None, None))
+        volume = known if before == state and known is not None and known.is_checked else look()
+        self._now[folder] = (state, volume)
+        return volume  # type: ignore[return-value]  # a folder is looked at for one thing
+
+    def _state(self, folder: Path) -> object:
+        """What changes when anything does: every file's size, times and inode, and the list of signers."""
+        paths = sorted(folder.rglob("*"))
+        if self._allowed_signers is not None:
+            paths.append(self._allowed_signers)
+        return [(str(path), _lstat(path)) for path in paths]
+
+    def _version(self, found: Release | Damaged | Withdrawn) -> Version:
+        release = found if isinstance(found, Release) else None
+        files: dict[str, str] = {}
+        damage, is_checked, signature = "", True, UNSIGNED
+        if isinstance(found, Damaged):
+            damage = f"{MANIFEST} cannot be used"
+        elif isinstance(found, Release):
+            files, damage, is_checked = self._files(found.path)
+            signature = self._signature(found.path)
+        return Version(
+            path=found.path,
+            checksum=self._checksum(found.path),
+            files=files,
+            signature=signature,
+            damage=damage,
+            is_checked=is_checked,
+            crawl=found.crawl,
+            version=found.version,
+            release=release,
+            is_withdrawn=isinstance(found, Withdrawn),
+        )
+
+    def _report(self, folder: Path) -> Report:
+        if (folder / SUMS).exists() or (folder / MANIFEST).exists():
+            files, damage, is_checked = self._files(folder)
+        else:  # made before reports had sums
+            files, damage, is_checked = _found(folder), "", True
+            damage = "" if "index.html" in files else "index.html is missing"
+        return Report(
+            path=folder,
+            checksum=self._checksum(folder),
+            files=files,
+            signature=self._signature(folder),
+            damage=damage,
+            is_checked=is_checked,
+            year=folder.name,
+        )
+
+    def _checksum(self, folder: Path) -> str:
+        try:
+            return self._sums.of(folder / SUMS)
+        except OSError:
+            return ""
+
+    def _signature(self, folder: Path) -> Signature:
+        if self._allowed_signers is None:
+            return (
+                UNSIGNED if not (folder / SIGNATURE).exists() else Signature("bad", "no signer is known here")
+            )
+        return signature_state(folder, self._allowed_signers)
+
+    def _files(self, folder: Path) -> tuple[dict[str, str], str, bool]:
+        """Files that may be served with their sums, what is wrong with them, and whether all were compared."""
+        wrong = misstated(folder)
+        if wrong == [SUMS]:
+            return {}, f"{SUMS} cannot be used", True
+        sums = sums_of(folder)
+        compared = {name: self._compare(folder / name, checksum) for name, checksum in sums.items()}
+        wrong = sorted({*wrong, *(name for name, is_right in compared.items() if is_right is False)})
+        own = {name: "" for name in (SUMS, SIGNATURE) if (folder / name).is_file()}
+        return {**sums, **own}, _said(wrong), None not in compared.values()
+
+    def _compare(self, path: Path, checksum: str) -> bool | None:
+        """Whether a file has its sum; None if it is not its turn to be read."""
+        try:
+            found = self._sums.known(path)
+            if found is None and self._left_bytes > 0:
+                found = self._sums.of(path)
+                self._left_bytes -= path.stat().st_size
+        except OSError:
+            return False
+        return None if found is None else found == checksum
+
+
+def _said(wrong: list[str]) -> str:
+    """What is wrong, in a line.
+
+    >>> _said(["a.parquet", "b.json"]), _said([])
+    ('a.parquet, b.json: missing, or not what was published', '')
+    """
+    return f"{', '.join(wrong)}: missing, or not what was published" if wrong else ""
+
+
+def _found(folder: Path) -> dict[str, str]:
+    """Files below a folder that nothing lists, links out of it left out."""
+    inside = folder.resolve()
+    return {
+        path.relative_to(folder).as_posix(): ""
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.resolve().is_relative_to(inside)
+    }
+
+
+def _lstat(path: Path) -> tuple[int, ...] | None:
+    try:
+        stat = os.lstat(path)
+    except OSError:
+        return None
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino

@@ -1,0 +1,33 @@
+"""Which code answers: part of every ETag, since other code may write the same facts with other bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.resources
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+LIBRARIES = ("fastapi", "jinja2", "numpy", "pyarrow", "pydantic")
+"""Others' code that has a hand in the bytes of an answer."""
+
+
+def code_version() -> str:
+    """SHA-256 over the files of the service's own packages and the versions of the libraries."""
+    digest = hashlib.sha256()
+    for name in LIBRARIES:
+        digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())
+    for package in ("api", "schema"):
+        _add(digest, importlib.resources.files(package))
+    return digest.hexdigest()
+
+
+def _add(digest: hashlib._Hash, folder: Traversable) -> None:
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir() and entry.name != "__pycache__":
+            _add(digest, entry)
+        elif entry.is_file():
+            content = entry.read_bytes()
+            digest.update(f"{entry.name} {len(content)}\n".encode() + content)

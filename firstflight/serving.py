@@ -1,0 +1,97 @@
+"""The web server: granian, which bounds connections, headers and silence, over a socket that is bound already.
+
+A worker process answers; this one starts it anew if it dies, and ends it on SIGTERM and SIGINT.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import resource
+import signal
+from typing import TYPE_CHECKING, Any
+
+from granian._granian import SocketHolder
+from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+from granian.server.mp import MPServer
+
+from firstflight.listening import BACKLOG
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp
+
+CONNECTIONS = 2048
+"""Connections at a time, where there are descriptors for so many; the next wait in the kernel's queue."""
+
+DESCRIPTORS_KEPT = 128
+"""Descriptors that connections do not get: files that are sent, sockets, the interpreter's own."""
+
+HEADER_BYTES = 16 * 1024
+"""A longer request line and header section is answered with 431."""
+
+HEADER_TIMEOUT_S = 10.0
+"""For a request's header section to be whole; also how long a connection may stay without a request."""
+
+STOP_S = 5
+"""For answers under way when the server is told to stop."""
+
+PR_SET_PDEATHSIG = 1
+"""linux/prctl.h"""
+
+
+class _Server(MPServer):
+    """Granian over a socket of ours: its own would be bound side by side with somebody else's, and not to port 0."""
+
+    def __init__(self, listening: socket.socket, **options: Any) -> None:  # noqa: ANN401  # granian's
+        super().__init__("", **options)
+        self._listening = listening
+
+    def _init_shared_socket(self) -> None:
+        # Granian's types know neither that it has three arguments, the second for Unix sockets, nor that these vary.
+        self._shd: Any = SocketHolder(self._listening.fileno(), False, BACKLOG)  # type: ignore[call-arg]
+        self._sso = None
+
+
+def connections() -> int:
+    """How many connections there are descriptors for, after their limit was raised as far as it goes."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + DESCRIPTORS_KEPT
+    soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return max(soft - DESCRIPTORS_KEPT, soft // 2)
+
+
+def serve(
+    listening: socket.socket, load: Callable[[], ASGIApp], *, header_timeout_s: float = HEADER_TIMEOUT_S
+) -> None:
+    """Answer what comes in by the ASGI application that `load` makes in the worker, until told to stop."""
+
+    def loaded() -> ASGIApp:
+        # A server that was killed leaves no worker behind with its port.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        application = load()
+        gc.freeze()  # what is there now stays: no reason to look through it again and again
+        return application
+
+    server = _Server(
+        listening,
+        interface=Interfaces.ASGI,
+        loop=Loops.asyncio,
+        runtime_mode=RuntimeModes.st,
+        http=HTTPModes.http1,
+        websockets=False,
+        backlog=BACKLOG,
+        backpressure=connections(),
+        http1_settings=HTTP1Settings(
+            header_read_timeout=round(header_timeout_s * 1000), max_buffer_size=HEADER_BYTES
+        ),
+        log_level=LogLevels.warning,
+        respawn_failed_workers=True,
+        workers_kill_timeout=STOP_S,
+    )
+    server.serve(target_loader=loaded, wrap_loader=False)

@@ -1,0 +1,235 @@
+"""What is damaged or was withdrawn is listed as that, is not served, and keeps nothing else from being served."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api import inspection
+from api.app import create_app
+from schema.sums import seal, sha256
+from tests.api.test_v1 import assert_problem
+from tests.schema.signing import make_signer
+
+OLD = "2026-10.desktop.local.tcp.localweb"
+MOBILE = "2026-11.mobile.local.tcp.web"
+CRAWL = "2026-11.desktop.local.tcp.localweb"
+
+
+def folder_of(data_dir: Path, month: str = "2026-10", version: int = 1, device: str = "desktop") -> Path:
+    (folder,) = data_dir.glob(f"releases/month={month}/device={device}/**/version={version}")
+    return folder
+
+
+def flip(path: Path) -> None:
+    """One bit of the file, in its middle, without a change of its size."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def withdraw(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+    (folder / "tombstone.json").write_text('{"reason": "a site was withdrawn"}\n')
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "a bit of the distributions": lambda folder: flip(folder / "distribution.parquet"),
+    "distributions cut short": lambda folder: os.truncate(folder / "distribution.parquet", 100),
+    "a file that is gone": lambda folder: (folder / "dictionary.json").unlink(),
+    "a manifest cut short": lambda folder: (folder / "manifest.json").write_text('{"crawl": '),
+    "a manifest of something else": lambda folder: (folder / "manifest.json").write_text('["a"]'),
+    "a manifest that is gone": lambda folder: (folder / "manifest.json").unlink(),
+    "a bit of the manifest": lambda folder: flip(folder / "manifest.json"),
+    "sums cut short": lambda folder: os.truncate(folder / "SHA256SUMS", 30),
+    "sums that are gone": lambda folder: (folder / "SHA256SUMS").unlink(),
+    "sums that are no text": lambda folder: (folder / "SHA256SUMS").write_bytes(b"\xff\xfe"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+@pytest.mark.parametrize("crawl", [OLD, MOBILE])
+def test_a_damaged_release_is_listed_as_damaged_and_the_others_are_served(
+    client: TestClient, data_dir: Path, damage: Callable[[Path], object], crawl: str
+) -> None:
+    """The mobile one is the only evidence, so the first page is about it while it is sound."""
+    month, device = crawl.split(".")[:2]
+    damage(folder_of(data_dir, month, device=device))
+    for path in ("/v1/crawls", "/v1/releases"):
+        found = client.get(path).json()
+        assert [(one["crawl"], one["version"]) for one in found["damaged"]] == [(crawl, 1)]
+        assert str(data_dir) not in json.dumps(found)
+        listed = found["crawls" if path.endswith("crawls") else "releases"]
+        assert crawl not in {one.get("crawl") or one["provenance"]["crawl"] for one in listed}
+        assert listed
+    home = client.get("/")
+    assert home.status_code == 200
+    assert home.text.count("<strong>damaged</strong>") == 1
+    for path in (f"/releases/{crawl}/v1", f"/v1/distributions?crawl={crawl}"):
+        assert_problem(client.get(path), "damaged-release", 503)
+    assert client.get(f"/v1/distributions?crawl={CRAWL}").status_code == 200
+
+
+def test_a_damaged_newest_version_is_not_replaced_by_an_older_one(client: TestClient, data_dir: Path) -> None:
+    flip(folder_of(data_dir, "2026-11", 2) / "distribution.parquet")
+    assert_problem(client.get(f"/v1/distributions?crawl={CRAWL}"), "damaged-release", 503)
+    (listed,) = [one for one in client.get("/v1/crawls").json()["crawls"] if one["crawl"] == CRAWL]
+    assert listed["versions"] == [1]
+    assert "2 (damaged)" in client.get(f"/releases/{CRAWL}/v1").text
+
+
+def test_what_was_restored_is_served_again(client: TestClient, data_dir: Path) -> None:
+    path = folder_of(data_dir) / "distribution.parquet"
+    content = path.read_bytes()
+    flip(path)
+    assert client.get(f"/v1/distributions?crawl={OLD}").status_code == 503
+    path.write_bytes(content)
+    assert client.get(f"/v1/distributions?crawl={OLD}").status_code == 200
+    assert client.get("/v1/crawls").json()["damaged"] == []
+
+
+def test_a_damaged_file_is_not_served_and_its_sound_neighbours_are(
+    client: TestClient, data_dir: Path
+) -> None:
+    flip(folder_of(data_dir) / "distribution.parquet")
+    for method in (client.get, client.head):
+        answer = method(f"/releases/{OLD}/v1/distribution.parquet")
+        assert answer.status_code == 503
+        assert "etag" not in answer.headers
+    assert client.get(f"/releases/{OLD}/v1/dictionary.json").status_code == 200
+
+
+def test_a_file_is_named_by_its_bytes_and_not_by_a_manifest_that_was_forged(
+    client: TestClient, data_dir: Path
+) -> None:
+    """Whoever forges a manifest and its sums gets another release, and no file under the sum of another."""
+    folder = folder_of(data_dir)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"]["distribution.parquet"] = "00" * 32
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert client.get(f"/releases/{OLD}/v1/distribution.parquet").headers.get("etag") != f'"{"00" * 32}"'
+
+
+def test_each_file_is_read_once_and_again_when_it_was_touched(
+    client: TestClient, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = folder_of(data_dir) / "distribution.parquet"
+    read: list[Path] = []
+
+    def counted(path: Path) -> str:
+        read.append(path)
+        return sha256(path)
+
+    monkeypatch.setattr("api.sums.sha256", counted)
+    for _ in range(3):
+        assert client.get(f"/releases/{OLD}/v1/distribution.parquet").status_code == 200
+    assert read.count(path) == 1
+    times = path.stat()
+    flip(path)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # as if nothing had been
+    assert client.get(f"/releases/{OLD}/v1/distribution.parquet").status_code == 503
+    assert read.count(path) == 2
+
+
+def test_what_could_not_be_compared_yet_is_listed_as_that_and_compared_before_it_is_served(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inspection, "CHECKED_AT_ONCE_BYTES", 1)
+    flip(folder_of(data_dir) / "distribution.parquet")
+    app = create_app(data_dir / "releases", data_dir / "reports", looked_at_every_s=0)
+    with TestClient(app) as client:
+        checked = {one["provenance"]["is_checked"] for one in client.get("/v1/releases").json()["releases"]}
+        assert False in checked
+        assert client.get(f"/v1/distributions?crawl={OLD}").status_code == 503
+        for _ in range(20):  # a file at each look
+            found = client.get("/v1/crawls").json()
+        assert [one["crawl"] for one in found["damaged"]] == [OLD]
+        assert {one["provenance"]["is_checked"] for one in found["crawls"]} == {True}
+
+
+def test_a_withdrawn_version_is_gone_and_listed_as_withdrawn(client: TestClient, data_dir: Path) -> None:
+    withdraw(folder_of(data_dir, "2026-11", 1))
+    for path in (
+        f"/releases/{CRAWL}/v1",
+        f"/releases/{CRAWL}/v1/distribution.parquet",
+        f"/releases/{CRAWL}/v1/x",
+    ):
+        assert_problem(client.get(path), "withdrawn", 410)
+    for path in ("/v1/crawls", "/v1/releases"):
+        assert client.get(path).json()["withdrawn"] == [{"crawl": CRAWL, "version": 1}]
+    assert client.get(f"/v1/distributions?crawl={CRAWL}").json()["provenance"]["version"] == 2
+    assert "1 (withdrawn)" in client.get(f"/releases/{CRAWL}/v2").text
+
+
+def test_a_crawl_of_which_all_was_withdrawn_is_gone(client: TestClient, data_dir: Path) -> None:
+    withdraw(folder_of(data_dir))
+    assert_problem(client.get(f"/v1/distributions?crawl={OLD}"), "withdrawn", 410)
+    assert OLD not in {one["crawl"] for one in client.get("/v1/crawls").json()["crawls"]}
+    assert "withdrawn" in client.get("/").text
+
+
+@pytest.fixture
+def sealed_report(data_dir: Path) -> Path:
+    """The report as reports are now made: flat, with its sums."""
+    folder = data_dir / "reports/2026"
+    (folder / "figures/cdf.svg").unlink()
+    (folder / "figures").rmdir()
+    seal(folder, {"year": 2026})
+    return folder
+
+
+def test_a_damaged_report_is_listed_as_damaged_and_its_damaged_file_is_not_served(
+    client: TestClient, sealed_report: Path
+) -> None:
+    (sound,) = client.get("/v1/reports").json()["reports"]
+    assert len(sound["checksum"]) == 64
+    flip(sealed_report / "report.json")
+    found = client.get("/v1/reports").json()
+    assert ([one["year"] for one in found["damaged"]], found["reports"]) == (["2026"], [])
+    assert "<strong>damaged</strong> (report.json" in client.get("/").text
+    assert_problem(client.get("/reports/2026/report.json"), "damaged-file", 503)
+    assert client.get("/reports/2026/").status_code == 200
+
+
+def test_a_file_of_a_report_is_named_by_its_bytes(client: TestClient, data_dir: Path) -> None:
+    path = data_dir / "reports/2026/summary.txt"
+    before = client.get("/reports/2026/summary.txt").headers["etag"]
+    times = path.stat()
+    path.write_text("no chance\n")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert client.get("/reports/2026/summary.txt").headers["etag"] != before
+
+
+def test_signatures_are_shown(
+    data_dir: Path, tmp_path_factory: pytest.TempPathFactory, sealed_report: Path
+) -> None:
+    keys = tmp_path_factory.mktemp("keys")
+    signer, stranger = make_signer(keys), make_signer(keys, "stranger@example.org")
+    for folder in (sealed_report, folder_of(data_dir)):
+        signer.sign(folder)
+    stranger.sign(folder_of(data_dir, "2026-11", 2))
+    app = create_app(
+        data_dir / "releases",
+        data_dir / "reports",
+        allowed_signers=signer.allowed_signers,
+        looked_at_every_s=0,
+    )
+    with TestClient(app) as client:
+        found = {one["crawl"]: one["provenance"] for one in client.get("/v1/crawls").json()["crawls"]}
+        assert {name: (one["signature"], one["signed_by"]) for name, one in found.items()} == {
+            OLD: ("good", "releases@example.org"),
+            CRAWL: ("bad", None),
+            MOBILE: ("unsigned", None),
+        }
+        (report,) = client.get("/v1/reports").json()["reports"]
+        assert (report["signature"], report["signed_by"]) == ("good", "releases@example.org")
+        assert "signed by releases@example.org" in client.get(f"/releases/{OLD}/v1").text
+        assert "bad signature" in client.get(f"/releases/{CRAWL}/v2").text
+        assert "unsigned" in client.get(f"/releases/{MOBILE}/v1").text
+        assert client.get("/").text.count("signed by releases@example.org") == 2
+        signed = client.get(f"/releases/{OLD}/v1/SHA256SUMS.sig")
+        assert signed.text.startswith("-----BEGIN SSH SIGNATURE-----")

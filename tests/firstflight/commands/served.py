@@ -1,0 +1,48 @@
+"""`firstflight serve` as a process of its own, for tests that talk to it over sockets."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+WITHIN_S = 30
+"""For it to begin, and to end."""
+
+
+@contextlib.contextmanager
+def served(
+    environment: Mapping[str, str], *arguments: str, log: Path | None = None, **options: Any
+) -> Iterator[str]:
+    """The address of a service that runs for as long as the block, and then ends well; `log` gets what it says."""
+    call = [sys.executable, "-m", "firstflight", "serve", "--port", "0", *arguments]
+    with contextlib.ExitStack() as stack:
+        if log is None:
+            log = Path(stack.enter_context(tempfile.NamedTemporaryFile()).name)
+        output = stack.enter_context(log.open("w"))
+        environment = {**os.environ, **environment}
+        server = stack.enter_context(subprocess.Popen(call, env=environment, stderr=output, **options))
+        try:
+            yield _address(server, log)
+        finally:
+            server.terminate()
+            assert server.wait(WITHIN_S) == 0, log.read_text()
+
+
+def _address(server: subprocess.Popen[bytes], log: Path) -> str:
+    """Where it serves, once it says so."""
+    deadline = time.monotonic() + WITHIN_S
+    while time.monotonic() < deadline and server.poll() is None:
+        if found := re.search(r"http://\S+/", log.read_text()):
+            return found[0]
+        time.sleep(0.05)
+    raise AssertionError(f"it does not serve: {log.read_text()}")

@@ -1,0 +1,145 @@
+"""The service besieged over real sockets: whoever says half a thing, nothing, or too much is let go of, and the rest is answered."""
+
+import contextlib
+import functools
+import json
+import resource
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.firstflight.commands.served import served
+
+HALF_SENT = 1500
+DESCRIPTORS = 1024
+TIMEOUT_S = 1.0
+"""Of the service under test; its own default is longer."""
+
+WITHIN_S = 30
+"""For what has to end at all: a machine may be busy."""
+
+SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Of a service that is impatient."""
+    folder = tmp_path_factory.mktemp("siege")
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
+    with served(environment, "--header-timeout", str(TIMEOUT_S)) as address:
+        yield int(address.rstrip("/").rpartition(":")[2])
+
+
+def ask(port: int, raw: bytes) -> bytes:
+    """All that comes back until the service closes the connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as connection:
+        connection.sendall(raw)
+        found = b""
+        with contextlib.suppress(ConnectionResetError):
+            while part := connection.recv(65_536):
+                found += part
+        return found
+
+
+def answer(port: int) -> int:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/crawls", timeout=WITHIN_S) as found:
+        found.read()
+        return int(found.status)
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "])
+def test_what_is_half_sent_is_let_go_of(port: int, sent: bytes) -> None:
+    assert b"200" not in ask(port, sent)
+
+
+def test_a_header_that_trickles_in_gets_no_longer(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+        began = time.monotonic()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            while time.monotonic() - began < WITHIN_S:
+                connection.sendall(b"X: y\r\n")
+                time.sleep(TIMEOUT_S / 10)
+            pytest.fail("it was kept")
+
+
+def test_a_connection_without_a_further_request_is_closed(port: int) -> None:
+    found = ask(port, b"GET /v1/crawls HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert found.startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    "header", [b"X: " + b"a" * 20_000, b"\r\n".join(b"X-%d: a" % number for number in range(500))]
+)
+def test_a_header_section_that_is_too_large_is_refused(port: int, header: bytes) -> None:
+    found = ask(port, b"GET / HTTP/1.1\r\nHost: localhost\r\n" + header + b"\r\n\r\n")
+    assert found.startswith(b"HTTP/1.1 431")
+
+
+@pytest.mark.parametrize(
+    "framing",
+    [
+        b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: xchunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
+        b"Content-Length: 4\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+    ],
+)
+@pytest.mark.parametrize("method", [b"GET", b"POST"])
+def test_a_request_whose_end_is_doubtful_is_refused_and_the_connection_closed(
+    port: int, method: bytes, framing: bytes
+) -> None:
+    found = ask(port, method + b" /v1/crawls HTTP/1.1\r\nHost: localhost\r\n" + framing + SMUGGLED)
+    assert found.startswith(b"HTTP/1.1 400")
+    assert found.count(b"HTTP/1.1 ") == 1
+    assert b"smuggled" not in found
+
+
+def test_a_head_has_the_headers_of_a_get_and_no_body(port: int) -> None:
+    request = b" /v1/crawls HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    (got, body), (head, nothing) = (
+        ask(port, method + request).split(b"\r\n\r\n", 1) for method in (b"GET", b"HEAD")
+    )
+
+    def without_date(headers: bytes) -> set[bytes]:
+        return {line for line in headers.split(b"\r\n") if not line.startswith(b"date:")}
+
+    assert without_date(head) == without_date(got)
+    assert (json.loads(body)["crawls"], nothing) == ([], b"")
+
+
+def test_clients_are_answered_while_more_requests_are_half_sent_than_there_are_descriptors(
+    tmp_path: Path,
+) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert hard > 2 * HALF_SENT, "raise the limit of descriptors: ulimit -n"
+    log = tmp_path / "log"
+    call = [sys.executable, "-m", "tests.firstflight.commands.besiege", str(HALF_SENT)]
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(tmp_path), "FIRSTFLIGHT_CACHE_DIR": str(tmp_path / "cache")}
+    with (
+        served(
+            environment,
+            "--header-timeout",
+            str(TIMEOUT_S),
+            log=log,
+            preexec_fn=functools.partial(
+                resource.setrlimit, resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS)
+            ),
+        ) as address,
+        subprocess.Popen([*call, address], stdout=subprocess.PIPE, text=True) as besieger,
+    ):
+        assert besieger.stdout is not None
+        assert besieger.stdout.readline() == f"{HALF_SENT} half-sent\n"
+        port = int(address.rstrip("/").rpartition(":")[2])
+        assert [answer(port) for _ in range(5)] == [200] * 5
+        # All of them are closed by the service, though none says another word.
+        assert besieger.communicate(timeout=2 * WITHIN_S)[0] == f"{HALF_SENT} closed\n"
+        assert besieger.returncode == 0
+    assert log.stat().st_size < 10_000
