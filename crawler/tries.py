@@ -8,7 +8,6 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from crawler.egress.networks import is_refused
 from crawler.errors import (
     AddressBlocked,
     BadResponse,
@@ -47,8 +46,8 @@ class Try:
     scheme: str
     started_at: datetime.datetime
     start_ms: int
-    is_filtered: bool = False
-    """Whether the address guard was around the browser."""
+    refuses: Callable[[str], bool] | None = None
+    """Whether the address guard refuses an address; None where there was none around the browser."""
     facts: PageFacts = dataclasses.field(default_factory=PageFacts)
     document: MainDocument | None = None
     """None until there was a page."""
@@ -100,10 +99,10 @@ class Try:
     def is_refused(self) -> bool:
         """Whether the guard refuses every address of the host that the page was last asked of."""
         hosts = [urlsplit(one.url).netloc for one in self.traffic.exchanges if one.frame == MAIN_FRAME]
-        if not (self.is_filtered and hosts and isinstance(self.error, ConnectError)):
+        if self.refuses is None or not hosts or not isinstance(self.error, ConnectError):
             return False
         tried = self.traffic.tried.get(re.sub(r":[0-9]*$", "", hosts[-1]), ())
-        return bool(tried) and all(map(is_refused, tried))
+        return bool(tried) and all(map(self.refuses, tried))
 
     def counts_after(self, first: Try) -> bool:
         """Whether this try, of http, says more of the site than `first`, of https, did."""
@@ -150,7 +149,7 @@ class Try:
                 "coverage": made.coverage,
                 "decrypted_coverage": made.decrypted_coverage,
                 "log_lines_lost": self.log_lines_lost,
-                "unfiltered_egress": not self.is_filtered,
+                "unfiltered_egress": self.refuses is None,
             },
             connections=made.connections,
             responses=made.responses,

@@ -102,7 +102,7 @@ async def _try(
         scheme,
         datetime.datetime.now(datetime.UTC),
         browser.log.begin(),
-        is_filtered=browser.guard is not None,
+        refuses=browser.guard.refuses if browser.guard else None,
     )
     context: BrowserContext | None = None
     try:

@@ -124,9 +124,10 @@ def postgresql(settings: Settings) -> Finding:
         return Finding("PostgreSQL", "missing", first, "start the server or correct FIRSTFLIGHT_DATABASE_URL")
 
 
-def address_guard(_: Settings) -> Finding:
+def address_guard(settings: Settings) -> Finding:
     """What keeps pages from private addresses; a crawl of the live web refuses to run without it."""
     from crawler.egress.namespace import check_privilege
+    from crawler.egress.networks import parse
     from crawler.errors import EgressUnavailable
 
     name, remedy = "address guard", "else `crawl run` wants --unfiltered-egress"
@@ -138,6 +139,10 @@ def address_guard(_: Settings) -> Finding:
         if path.exists() and path.read_text(encoding="ascii").strip() == "0":
             found = f"no user namespaces ({path} is 0)"
             return Finding(name, "warning", found, f"sysctl {switch.replace('/', '.')}, {remedy}")
+    try:
+        parse(settings.blocked_networks)
+    except EgressUnavailable as exc:
+        return Finding(name, "missing", str(exc), "correct FIRSTFLIGHT_BLOCKED_NETWORKS")
     try:
         check_privilege()
     except EgressUnavailable as exc:

@@ -14,6 +14,7 @@ import click
 from crawler import store
 from crawler.devices import DEVICES
 from crawler.egress.guard import guarded
+from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
 from crawler.run import STOPPED, Limits, Loop, Tally
 from crawler.series import Series
@@ -59,20 +60,23 @@ class Wanted:
 
 
 @contextlib.contextmanager
-def egress(crawl: Crawl, chromium: Path, *, unfiltered: bool) -> Iterator[Guard | None]:
+def egress(
+    crawl: Crawl, chromium: Path, *, unfiltered: bool, blocked_networks: str = ""
+) -> Iterator[Guard | None]:
     """The address guard for this crawl's browsers; None for the local web, which lives on loopback, or if unwanted.
 
-    BrowserMissing comes before anything is changed on the machine.
+    BrowserMissing, and EgressUnavailable for `blocked_networks` that are none, come before anything is changed on the machine.
     """
     from crawler.browser import check_there
 
     check_there(chromium)
+    blocked = parse(blocked_networks)
     if unfiltered or crawl.kind == LOCAL_WEB:
         yield None
         return
     with contextlib.ExitStack() as stack:
         try:
-            guard = stack.enter_context(guarded())
+            guard = stack.enter_context(guarded(blocked))
         except EgressUnavailable as exc:
             raise EgressUnavailable(
                 f"{exc}. Or crawl with --unfiltered-egress, which is recorded: then pages reach your network"

@@ -54,6 +54,9 @@ class Settings:
             return None
         return Signer(key=self.signing_key, allowed_signers=self.allowed_signers)
 
+    blocked_networks: str = ""
+    """Networks that no page may reach besides those that none ever may, as the operator wrote them."""
+
     @property
     def releases(self) -> Path:
         """Folder of the releases."""
@@ -115,5 +118,6 @@ def from_environment() -> Settings:
         publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,
         signing_key=optional("FIRSTFLIGHT_SIGNING_KEY"),
         signers=optional("FIRSTFLIGHT_ALLOWED_SIGNERS"),
+        blocked_networks=os.environ.get("FIRSTFLIGHT_BLOCKED_NETWORKS", ""),
         chromium=stated("FIRSTFLIGHT_CHROMIUM", Path("/usr/lib/chromium/chromium-headless-shell")),
     )

@@ -10,44 +10,24 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
-import socket
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.egress import rules
-from crawler.egress.namespace import LINKS, Link, connect_outside, run
+from crawler.egress.namespace import INNER
+from crawler.egress.plan import LINKS, Link
+from crawler.egress.programs import batch, listed, load, rules_digest, run, shown_link, tables
 from crawler.errors import EgressUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawler.egress.namespace import Machine
+    from crawler.egress.machine import Machine
+    from crawler.egress.plan import Plan
 
 SYSCTL = Path("/proc/sys/net")
-LOCK = "\0firstflight-egress"
-"""An abstract socket: it is held in one network namespace at a time, and let go of when its process ends."""
-
-LOCK_WITHIN_S = 30.0
 TRIES = 100
 
-
-@contextlib.contextmanager
-def alone() -> Iterator[None]:
-    """One guard at a time sets up or ends here."""
-    with socket.socket(socket.AF_UNIX) as lock:
-        deadline = time.monotonic() + LOCK_WITHIN_S
-        while True:
-            try:
-                lock.bind(LOCK)
-                break
-            except OSError:
-                if time.monotonic() > deadline:
-                    raise EgressUnavailable(
-                        "another address guard is being set up and does not end"
-                    ) from None
-                time.sleep(0.05)
-        yield
+UPLINK_TABLE = f"{rules.PREFIX}_uplink_"
+"""A table of this name says that we turned forwarding on, for the interface that the name ends in."""
 
 
 def versions(machine: Machine) -> list[int]:
@@ -66,8 +46,8 @@ def versions(machine: Machine) -> list[int]:
 
 def check_firewall() -> None:
     """EgressUnavailable where the machine's own firewall drops what is forwarded: every page would time out."""
-    listed = json.loads(run("nft", "-j", "list", "chains"))["nftables"]
-    for chain in (one["chain"] for one in listed if "chain" in one):
+    found = json.loads(run("nft", "-j", "list", "chains"))["nftables"]
+    for chain in (one["chain"] for one in found if "chain" in one):
         if chain.get("hook") == "forward" and chain.get("policy") == "drop" and chain["family"] != "bridge":
             where = f"{chain['family']} {chain['table']} {chain['name']}"
             raise EgressUnavailable(
@@ -76,41 +56,68 @@ def check_firewall() -> None:
             )
 
 
-def attach(machine: Machine, holder: int, ip_versions: list[int]) -> Link:
-    """Link the holder's namespace to this one."""
+def free_link() -> Link:
+    """A link of which there is nothing yet."""
     taken = _links()
-    link = next(
+    return next(
         one for one in (Link(secrets.randbelow(LINKS)) for _ in range(TRIES)) if one.name not in taken
     )
-    connect_outside(link, holder, ip_versions, machine.mtu)
-    uplink = machine.uplinks.get(4)
-    run("nft", "-f", "-", given=rules.outside(table=link.name, link=link.name))
-    if 4 in ip_versions:
+
+
+def attach(plan: Plan, holder: int, opened: set[str]) -> None:
+    """Link the holder's namespace to this one: rules first. Its end is up when the namespace's is.
+
+    `opened` are the interfaces that forward for guards alone; those that this turned on are added.
+    """
+    link = plan.link
+    load(rules.outside(table=link.name, link=link.name, local=plan.local))
+    end = f"peer {INNER} netns {holder}"
+    lines = [f"link add {link.name} mtu {plan.mtu} type veth {end}", f"link set {link.name} up"]
+    for version in plan.versions:
+        nodad = " nodad" if version == 6 else ""
+        lines.append(f"address add {link.addresses(version)[0]} dev {link.name}{nodad}")
+    batch(lines)
+    if 4 in plan.versions:
         _set_forwarding(link.name, "1")
-    if uplink is not None and _forwarding(uplink).read_text().strip() == "0":
-        run("nft", "-f", "-", given=rules.uplink(table=f"{UPLINK_TABLE}{uplink}", uplink=uplink))
-        _set_forwarding(uplink, "1")
-    return link
+        _open(plan.uplinks[4], opened)
 
 
-UPLINK_TABLE = f"{rules.PREFIX}_uplink_"
-"""A table of this name says that we turned forwarding on, for the interface that the name ends in."""
+def look(plan: Plan, opened: set[str]) -> dict[str, Any]:
+    """All that a guard is made of outside, as it is now."""
+    name = plan.link.name
+    forwarding = [name, plan.uplinks[4]] if 4 in plan.versions else []
+    found: dict[str, Any] = {
+        f"the nftables rules outside (table {name})": rules_digest(name),
+        f"the link's outer end ({name})": shown_link(listed("address", "show"), name),
+    }
+    for one in forwarding:
+        found[f"forwarding by {one}"] = _forwards(one)
+    for one in sorted(opened):
+        found[f"the nftables rules of the way out (table {UPLINK_TABLE}{one})"] = rules_digest(
+            f"{UPLINK_TABLE}{one}"
+        )
+    return found
 
 
-def detach(link: Link) -> None:
-    """Remove the link, and all that is left of guards that were killed; after the last, forwarding is as it was."""
-    with contextlib.suppress(EgressUnavailable):  # gone with the namespace
+def unlink(link: Link) -> None:
+    """Remove the link alone: nothing passes any more."""
+    with contextlib.suppress(EgressUnavailable):  # gone already
         run("ip", "link", "delete", link.name)
+
+
+def detach(link: Link, opened: set[str]) -> None:
+    """Remove the link, and all that is left of guards that were killed; after the last, forwarding is as it was."""
+    unlink(link)
+    for uplink in opened:  # the table says what is to be undone, and somebody may have removed it
+        load(rules.uplink(table=f"{UPLINK_TABLE}{uplink}", uplink=uplink))
     sweep()
 
 
 def sweep() -> None:
     """Remove the tables of guards that are gone."""
-    listed = json.loads(run("nft", "-j", "list", "tables"))["nftables"]
-    tables = [one["table"]["name"] for one in listed if "table" in one]
     links = _links()
     ours = [name for name in links if name.startswith(rules.PREFIX)]
-    for table in tables:
+    for table in tables():
         if table.startswith(UPLINK_TABLE):
             if ours:
                 continue
@@ -122,20 +129,35 @@ def sweep() -> None:
         run("nft", "delete", "table", "inet", table)
 
 
+def _open(uplink: str, opened: set[str]) -> None:
+    """Let an interface forward what guards send, if it forwards nothing yet or does so for guards alone."""
+    table = f"{UPLINK_TABLE}{uplink}"
+    if uplink in opened or not _forwards(uplink) or table in tables():
+        load(rules.uplink(table=table, uplink=uplink))
+        opened.add(uplink)
+        _set_forwarding(uplink, "1")
+
+
 def _links() -> list[str]:
-    return [one["ifname"] for one in json.loads(run("ip", "-json", "link", "show"))]
+    return [str(one["ifname"]) for one in listed("link", "show")]
 
 
 def _forwarding(interface: str) -> Path:
     return SYSCTL / "ipv4/conf" / interface / "forwarding"
 
 
+def _forwards(interface: str) -> bool:
+    try:
+        return _forwarding(interface).read_text(encoding="ascii").strip() == "1"
+    except OSError:
+        return False
+
+
 def _set_forwarding(interface: str, value: str) -> None:
     path = _forwarding(interface)
-    if path.read_text().strip() == value:
-        return
     try:
-        path.write_text(value)
+        if path.read_text(encoding="ascii").strip() != value:
+            path.write_text(value, encoding="ascii")
     except OSError as exc:
         raise EgressUnavailable(
             f"{path} cannot be set ({exc.strerror}): let this machine forward, net.ipv4.ip_forward=1 "

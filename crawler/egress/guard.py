@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import os
 import shlex
 import socket
@@ -14,11 +13,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.egress.namespace import receive_sockets
+from crawler.egress.control import CHECK, ENDED, MEND, Control
+from crawler.egress.namespace import INNER
+from crawler.egress.networks import is_refused
 from crawler.errors import EgressUnavailable
+from crawler.wire.ring import renew
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from crawler.egress.networks import Network
 
 BROWSER_UID = 61_501
 """The user that browsers run as where the crawl runs as root: of the range that systemd gives out for a while,
@@ -27,6 +31,10 @@ Chromium has no sandbox for root."""
 
 READY_WITHIN_S = 60.0
 ENDS_WITHIN_S = 40.0
+
+NEEDED = ("PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+"""Variables that the holder starts with; a database's URL or a store's keys are none of its business, still less of the process
+in the namespaces, which is the browsers' user."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +47,8 @@ class Guard:
     """Of the network, as /proc/PID/ns/net says: net:[4026532247]."""
     uid: int
     """Their owner, whom the browsers run as."""
+    control: Control
+    """Asks the process that holds it all."""
     capture: socket.socket | None = None
     """Sees what TCP arrives for the browsers, and nothing of the machine's; None where the kernel refuses that.
 
@@ -47,13 +57,48 @@ class Guard:
     """
 
     def check(self) -> None:
-        """EgressUnavailable when the guard is gone: nothing is reachable any more, the machine least of all."""
+        """EgressUnavailable unless all of the guard is there and as it was set up; says what is missing or differs.
+
+        All of it: the namespace, both ends of the link, addresses, routes, the rules inside and outside, forwarding, and the
+        machine's own way out. It changes nothing. For after each visit: what it takes is in decision record 15.
+
+        After EgressUnavailable no visit that ended since the last good check says anything of its site. Claim no more, give
+        those visits back, and call `mend`; the browsers may live on.
+        """
+        self._ask(CHECK)
+        if self.capture is not None and self.capture.getsockname()[0] != INNER:
+            raise EgressUnavailable("the address guard is not whole: its capture does not see its link")
+
+    def mend(self) -> None:
+        """Put back whatever is missing, rules before links; EgressUnavailable, which says what, where that cannot be.
+
+        Afterwards `check` has passed. This guard and its `capture` remain what they were, so browsers and captures live on;
+        pages that were being loaded meanwhile see their network change. It may take seconds: call it in a thread. Where it
+        fails because the machine's own network is away it may be called again later; whoever will not wait ends the run
+        with its error.
+        """
+        self._ask(MEND)
+        if self.capture is not None:
+            try:
+                renew(self.capture, INNER)
+            except OSError as exc:
+                raise EgressUnavailable(
+                    f"the capture of the address guard cannot be renewed: {exc.strerror}"
+                ) from exc
+        self.check()
+
+    def _ask(self, what: bytes) -> None:
         try:
             namespace = str(Path(f"/proc/{self.holder}/ns/net").readlink())
         except OSError:
             namespace = ""
         if namespace != self.namespace:
-            raise EgressUnavailable("the address guard ended under the crawl: run it again")
+            raise EgressUnavailable(ENDED)
+        self.control.ask(what)
+
+    def refuses(self, address: str) -> bool:
+        """Whether no page in it may reach an address, as of the last check."""
+        return is_refused(address, self.control.local)
 
     def admit(self, chromium: Path, folder: Path, memory_bytes: int) -> Path:
         """A program that takes Chromium's arguments, enters, lets go of every capability, and is Chromium.
@@ -98,33 +143,45 @@ class Guard:
 
 
 @contextlib.contextmanager
-def guarded() -> Iterator[Guard]:
-    """Set the guard up; EgressUnavailable, which says what to do, where that cannot be."""
+def guarded(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
+    """Set the guard up; EgressUnavailable, which says what to do, where that cannot be.
+
+    `blocked` are networks that are refused besides those that always are (`networks.py`) and the machine's own.
+    """
     uid = browser_uid()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with contextlib.ExitStack() as stack:
         stack.enter_context(ours)
+        ours.settimeout(READY_WITHIN_S)
         with theirs:
-            process = stack.enter_context(_holder(uid, theirs.fileno()))
-        assert process.stdout is not None
-        said = json.loads(process.stdout.readline() or '{"error": "its process ended"}')
-        if "error" in said:
-            raise EgressUnavailable(f"the address guard cannot be set up: {said['error']}")
-        captures = [stack.enter_context(one) for one in receive_sockets(ours)[1]]
+            stack.enter_context(_holder(uid, theirs.fileno(), blocked))
+        control = Control(ours)
+        try:
+            said, captures = control.entrance()
+        except EgressUnavailable as exc:
+            raise EgressUnavailable(f"the address guard cannot be set up: {exc}") from exc
+        for one in captures:
+            stack.enter_context(one)
         yield Guard(
             holder=said["holder"],
             namespace=said["namespace"],
             uid=uid,
+            control=control,
             capture=captures[0] if captures else None,
         )
 
 
 @contextlib.contextmanager
-def _holder(uid: int, channel: int) -> Iterator[subprocess.Popen[str]]:
-    call = [sys.executable, "-m", "crawler.egress.holder", str(uid), str(channel)]
-    pipe = subprocess.PIPE
+def _holder(uid: int, channel: int, blocked: Sequence[Network]) -> Iterator[subprocess.Popen[bytes]]:
+    networks = ",".join(map(str, blocked))
+    call = [sys.executable, "-m", "crawler.egress.holder", str(uid), str(channel), networks]
     with subprocess.Popen(
-        call, stdin=pipe, stdout=pipe, text=True, start_new_session=True, pass_fds=[channel]
+        call,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+        pass_fds=[channel],
+        env={name: os.environ[name] for name in NEEDED if name in os.environ},
     ) as process:
         assert process.stdin is not None
         try:

@@ -1,15 +1,13 @@
-"""`python -m crawler.egress.holder UID SOCKET`: sets the guard up, keeps it, relays DNS, and removes it in the end.
+"""`python -m crawler.egress.holder UID SOCKET NETWORKS`: sets the guard up, keeps it, relays DNS, and removes it in the end.
 
-A process of its own, so that what it changed is undone even if the crawl is killed: it ends when its standard
-input does. It says one line of JSON on standard output: how to enter, or what is missing. Before that it sends a
-message on the Unix socket whose number it was given, and with it the capture socket, if there is one.
+A process of its own, so that what it changed is undone even if the crawl is killed: it ends when its standard input does. The
+Unix socket whose number it was given is its channel to the crawl (`control.py`). NETWORKS are the operator's, to be refused too.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import socket
@@ -17,127 +15,97 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.egress import forwarding
-from crawler.egress.nameservers import RESOLV_CONF, Relay, nameservers
-from crawler.egress.namespace import (
-    MESSAGE_BYTES,
-    Link,
-    become_owner,
-    capture_inside,
-    check_privilege,
-    connect_inside,
-    machine,
-    receive_sockets,
-)
-from crawler.egress.networks import is_refused
+from crawler.egress.building import Building
+from crawler.egress.control import CHECK
+from crawler.egress.inside import hand_over
+from crawler.egress.nameservers import Relay
+from crawler.egress.namespace import MESSAGE_BYTES, check_privilege
+from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
 
 if TYPE_CHECKING:
-    from crawler.egress.namespace import Machine
-    from crawler.egress.networks import Address
+    from collections.abc import Sequence
 
 
 def main() -> int:
     """Exit code 0 after a guard was there, 1 if it could not be set up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the crawl, which then ends us
-    uid = int(sys.argv[1])
     crawl = socket.socket(fileno=int(sys.argv[2]))
+    crawl.set_inheritable(False)
     try:
         check_privilege()
-        with forwarding.alone():
-            forwarding.sweep()
-            forwarding.check_firewall()
-            outside = machine()
-            servers = nameservers(RESOLV_CONF.read_text(encoding="utf-8", errors="replace").splitlines())
-            child, channel = hold(uid, outside, servers)
-            link, sockets, capture = build(child, channel, outside)
+        building = Building(int(sys.argv[1]), parse(sys.argv[3]))
     except (EgressUnavailable, OSError) as exc:
-        print(json.dumps({"error": str(exc)}), flush=True)
+        hand_over(crawl, {"error": str(exc)})
         return 1
     try:
-        with crawl:
-            _hand_over(crawl, b"capture", capture)
-        namespace = str(Path(f"/proc/{child}/ns/net").readlink())
-        print(json.dumps({"holder": child, "namespace": namespace, "link": link.name}), flush=True)
-        asyncio.run(serve([one for one in servers if is_refused(one)], sockets))
+        sockets, captures = building.build(), building.inside.capture()
+        namespace = str(Path(f"/proc/{building.inside.pid}/ns/net").readlink())
+        entrance = {"holder": building.inside.pid, "namespace": namespace, "local": local(building)}
+        hand_over(crawl, {"found": entrance}, captures)
+        asyncio.run(Holder(building, crawl).live(sockets))
+    except (EgressUnavailable, OSError) as exc:
+        with contextlib.suppress(OSError):  # the crawl may be gone
+            hand_over(crawl, {"error": str(exc)})
+        return 1
     finally:
-        channel.close()
-        os.waitpid(child, 0)
-        with forwarding.alone():
-            forwarding.detach(link)
+        building.remove()
     return 0
 
 
-def hold(uid: int, outside: Machine, servers: list[Address]) -> tuple[int, socket.socket]:
-    """A child that is root of the new namespaces, and waits; its process id and a channel to it."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    child = os.fork()
-    if child:
-        theirs.close()
-        _expect_ready(ours)
-        return child, ours
-    ours.close()
-    code = 1
-    try:
-        # Or nobody would see the holder's end, and the lock would be held as long as the namespace.
-        for descriptor in {int(one.name) for one in Path("/proc/self/fd").iterdir()} - {2, theirs.fileno()}:
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
-        become_owner(uid)
-        theirs.send(b"ready")
-        wanted = json.loads(theirs.recv(MESSAGE_BYTES))
-        sockets = connect_inside(Link(wanted["link"]), wanted["versions"], outside.mtu, servers, outside.own)
-        _hand_over(theirs, b"ready", sockets)
-        _hand_over(theirs, b"ready", capture_inside())
-        theirs.recv(1)  # until the holder ends
-        code = 0
-    except (EgressUnavailable, OSError) as exc:
-        theirs.send(str(exc).encode())
-    finally:
-        os._exit(code)
+def local(building: Building) -> list[str]:
+    """The networks that it refuses on this machine alone."""
+    return [str(one) for one in building.plan.local] if building.plan else []
 
 
-def build(
-    child: int, channel: socket.socket, outside: Machine
-) -> tuple[Link, list[socket.socket], list[socket.socket]]:
-    """Link the child's namespace to ours; the sockets on which it is asked for DNS, and the capture socket, if any."""
-    ip_versions = forwarding.versions(outside)
-    link = forwarding.attach(outside, child, ip_versions)
-    try:
-        channel.send(json.dumps({"link": link.number, "versions": ip_versions}).encode())
-        sockets, capture = _expect_ready(channel), _expect_ready(channel)
-    except (EgressUnavailable, OSError):
-        forwarding.detach(link)
-        raise
-    return link, sockets, capture
+class Holder:
+    """Relays DNS and answers the crawl, which asks one thing at a time."""
 
+    def __init__(self, building: Building, crawl: socket.socket) -> None:
+        self._building = building
+        self._crawl = crawl
+        self._relay = Relay()
+        self._ended = asyncio.Event()
 
-def _expect_ready(channel: socket.socket) -> list[socket.socket]:
-    message, sockets = receive_sockets(channel)
-    if message != b"ready":
-        raise EgressUnavailable(message.decode() or "the namespace's process ended")
-    return sockets
+    async def live(self, sockets: Sequence[socket.socket]) -> None:
+        """Until standard input ends, or SIGTERM comes."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._ended.set)
+        loop.add_reader(0, lambda: None if os.read(0, MESSAGE_BYTES) else self._ended.set())
+        self._crawl.setblocking(False)
+        await self._serve(sockets)
+        ways = [asyncio.create_task(one) for one in (self._ended.wait(), self._answer_all())]
+        done, left = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        for one in left:
+            one.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        await self._relay.close()
+        for one in done:
+            one.result()
 
+    async def _answer_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        while asked := await loop.sock_recv(self._crawl, MESSAGE_BYTES):
+            try:
+                found = await self._answer(asked)
+            except (EgressUnavailable, OSError) as exc:
+                hand_over(self._crawl, {"error": str(exc)})
+            else:
+                hand_over(self._crawl, {"found": found})
 
-def _hand_over(channel: socket.socket, message: bytes, sockets: list[socket.socket]) -> None:
-    socket.send_fds(channel, [message], [one.fileno() for one in sockets])
-    for one in sockets:
-        one.close()
+    async def _answer(self, asked: bytes) -> list[str]:
+        if asked == CHECK:
+            await asyncio.to_thread(self._building.check)
+        else:
+            await self._relay.close()
+            self._relay = Relay()
+            await self._serve(await asyncio.to_thread(self._building.build))
+        return local(self._building)
 
-
-async def serve(relayed: list[Address], sockets: list[socket.socket]) -> None:
-    """Relay DNS until standard input ends, or SIGTERM comes."""
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGTERM, ended.set)
-    loop.add_reader(0, lambda: None if os.read(0, MESSAGE_BYTES) else ended.set())
-    relay = Relay()
-    for number, address in enumerate(relayed):
-        datagrams, streams = sockets[2 * number : 2 * number + 2]
-        datagrams.setblocking(False)
-        streams.setblocking(False)
-        await relay.serve(address, datagrams, streams)
-    await ended.wait()
+    async def _serve(self, sockets: Sequence[socket.socket]) -> None:
+        assert self._building.plan is not None
+        for number, address in enumerate(self._building.plan.relayed):
+            await self._relay.serve(address, *sockets[2 * number : 2 * number + 2])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The machine's nameservers, and the relay that answers for them inside the browsers' namespace.
 
-A nameserver on loopback or on a private network cannot be reached from in there. So the guard listens at its
-address in there, on loopback, and hands each question to the real one outside. Only questions and answers pass.
+A nameserver at an address that is refused cannot be reached from in there. So the guard listens at its address in there, on
+loopback, and asks the real one outside. Only questions and answers pass (`questions.py`), so many at a time, for so long.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import ipaddress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from crawler.egress import questions
 from crawler.egress.rules import DNS_PORT
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Coroutine, Iterable
+    from collections.abc import Coroutine, Iterable
+
+    from dns.message import Message
 
     from crawler.egress.networks import Address
 
@@ -28,9 +31,12 @@ ANSWER_WITHIN_S = 10.0
 """Longer than a resolver waits before it asks again."""
 
 QUESTIONS_LIMIT = 256
-"""Questions under way at once; further ones are lost, as on a busy network."""
+"""Datagrams under way at once; further ones are lost, as on a busy network."""
+CONNECTIONS_LIMIT = 32
+"""Connections at once; further ones are closed. They take nothing from the datagrams' share."""
 
-CHUNK_BYTES = 16_384
+LENGTH_BYTES = 2
+"""Over TCP a message has its length before it (RFC 1035 §4.2.2)."""
 
 
 def nameservers(lines: Iterable[str]) -> list[Address]:
@@ -54,89 +60,119 @@ class Relay:
     def __init__(self, port: int = DNS_PORT) -> None:
         """Ask nameservers at `port`."""
         self._port = port
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._datagrams: set[asyncio.Task[None]] = set()
+        self._connections: set[asyncio.Task[None]] = set()
         self._listening: list[asyncio.BaseTransport | asyncio.Server] = []
 
     async def serve(self, nameserver: Address, datagrams: socket.socket, streams: socket.socket) -> None:
         """Stand for `nameserver` on two sockets that are bound already."""
         loop = asyncio.get_running_loop()
-        relay = self
+        relay, real = self, (str(nameserver), self._port)
+        datagrams.setblocking(False)
+        streams.setblocking(False)
 
         class Questions(asyncio.DatagramProtocol):
             def connection_made(self, transport: asyncio.BaseTransport) -> None:
-                self.transport = transport
+                self.transport = cast("asyncio.DatagramTransport", transport)
 
             def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-                answer = cast("asyncio.DatagramTransport", self.transport).sendto
-                relay._start(_ask((str(nameserver), relay._port), data, lambda found: answer(found, addr)))
+                work = _answer_datagram(real, data, self.transport, addr)
+                relay._start(work, relay._datagrams, QUESTIONS_LIMIT)
+
+        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if not relay._start(_answer_stream(real, reader, writer), relay._connections, CONNECTIONS_LIMIT):
+                writer.close()
 
         transport, _ = await loop.create_datagram_endpoint(Questions, sock=datagrams)
-        server = await asyncio.start_server(
-            lambda reader, writer: relay._start(_pass_on((str(nameserver), self._port), reader, writer)),
-            sock=streams,
-        )
-
-        self._listening += [transport, server]
+        self._listening += [transport, await asyncio.start_server(connected, sock=streams)]
 
     async def close(self) -> None:
         """Listen no more, and give up what is under way."""
         for one in self._listening:
             one.close()
-        for task in self._under_way:
+        under_way = {*self._datagrams, *self._connections}
+        for task in under_way:
             task.cancel()
-        await asyncio.gather(*self._under_way, return_exceptions=True)
+        await asyncio.gather(*under_way, return_exceptions=True)
+        await asyncio.sleep(0)  # a transport lets go of its socket when the loop comes round
 
-    def _start(self, work: Coroutine[None, None, None]) -> None:
-        if len(self._under_way) >= QUESTIONS_LIMIT:
+    @staticmethod
+    def _start(work: Coroutine[None, None, None], under_way: set[asyncio.Task[None]], limit: int) -> bool:
+        """Whether there was room for it."""
+        if len(under_way) >= limit:
             work.close()
-            return
+            return False
         task = asyncio.ensure_future(work)
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        under_way.add(task)
+        task.add_done_callback(under_way.discard)
+        return True
 
 
-async def _ask(nameserver: tuple[str, int], question: bytes, reply: Callable[[bytes], None]) -> None:
-    """One datagram out from a port of its own, and the first that comes back to it."""
+async def _answer_datagram(
+    nameserver: tuple[str, int], data: bytes, back: asyncio.DatagramTransport, asker: tuple[str, int]
+) -> None:
+    """One question in a datagram; silence if it is none, or if the nameserver is silent."""
+    asked = questions.question(data)
+    if asked is None:
+        return
+    with contextlib.suppress(OSError, TimeoutError):
+        async with asyncio.timeout(ANSWER_WITHIN_S):
+            found = await _ask(nameserver, asked)
+            back.sendto(questions.datagram(found, asked), asker)
+
+
+async def _ask(nameserver: tuple[str, int], asked: Message) -> Message:
+    """One datagram out from a port of its own, and the first that comes back to it and is the answer."""
     loop = asyncio.get_running_loop()
-    answer: asyncio.Future[bytes] = loop.create_future()
+    ours = questions.passed_on(asked)
+    answered: asyncio.Future[Message] = loop.create_future()
 
     class Answer(asyncio.DatagramProtocol):
         def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:  # noqa: ARG002
-            if not answer.done():
-                answer.set_result(data)
+            found = None if answered.done() else questions.answer(data, ours, asked)
+            if found is not None:
+                answered.set_result(found)
 
         def error_received(self, exc: Exception) -> None:
-            if not answer.done():
-                answer.set_exception(exc)
+            if not answered.done():
+                answered.set_exception(exc)
 
-    with contextlib.suppress(OSError, TimeoutError):
-        outgoing, _ = await loop.create_datagram_endpoint(Answer, remote_addr=nameserver)
-        try:
-            outgoing.sendto(question)
-            async with asyncio.timeout(ANSWER_WITHIN_S):
-                reply(await answer)
-        finally:
-            outgoing.close()
+    outgoing, _ = await loop.create_datagram_endpoint(Answer, remote_addr=nameserver)
+    try:
+        outgoing.sendto(ours.to_wire())
+        return await answered
+    finally:
+        outgoing.close()
 
 
-async def _pass_on(
+async def _answer_stream(
     nameserver: tuple[str, int], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """One connection of DNS over TCP, both ways, until either side ends it or time is over."""
-    with contextlib.closing(writer), contextlib.suppress(OSError, TimeoutError):
+    """The questions of one connection of DNS over TCP, one after the other, until one is none or time is over."""
+    with contextlib.closing(writer), contextlib.suppress(OSError, EOFError, TimeoutError):
         async with asyncio.timeout(ANSWER_WITHIN_S):
-            there, back = await asyncio.open_connection(*nameserver)
-            with contextlib.closing(back):
-                ways = {asyncio.ensure_future(_copy(*way)) for way in ((reader, back), (there, writer))}
-                try:
-                    await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    for way in ways:
-                        way.cancel()
-                    await asyncio.gather(*ways, return_exceptions=True)
+            while (asked := questions.question(await _read(reader, questions.QUESTION_BYTES))) is not None:
+                found = await _ask_by_stream(nameserver, asked)
+                if found is None:
+                    break
+                await _write(writer, found)
 
 
-async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    while chunk := await source.read(CHUNK_BYTES):
-        target.write(chunk)
-        await target.drain()
+async def _ask_by_stream(nameserver: tuple[str, int], asked: Message) -> Message | None:
+    """A connection out of its own, and what comes back on it if it is the answer."""
+    ours = questions.passed_on(asked)
+    there, back = await asyncio.open_connection(*nameserver)
+    with contextlib.closing(back):
+        await _write(back, ours)
+        return questions.answer(await _read(there), ours, asked)
+
+
+async def _read(reader: asyncio.StreamReader, limit: int = 2**16) -> bytes:
+    """The next message, empty if it has more bytes than `limit`; EOFError at the connection's end."""
+    length = int.from_bytes(await reader.readexactly(LENGTH_BYTES), "big")
+    return await reader.readexactly(length) if length <= limit else b""
+
+
+async def _write(writer: asyncio.StreamWriter, message: Message) -> None:
+    writer.write(message.to_wire(prepend_length=True))
+    await writer.drain()

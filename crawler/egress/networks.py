@@ -1,6 +1,8 @@
 """Which addresses no page may reach: all that are not globally reachable unicast, and a few that are but should not be.
 
-The nftables rules are made of the same list, so what is refused on the wire and what is called refused agree.
+Those few are the registries' and the metadata services', which are refused everywhere, and the machine's and its
+operator's, which are called local. The nftables rules are made of the same list, so what is refused on the wire and what
+is called refused agree.
 """
 
 from __future__ import annotations
@@ -8,7 +10,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import ipaddress
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+from crawler.errors import EgressUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -63,31 +70,82 @@ NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 """The well-known prefix (RFC 6052): in a network of IPv6 alone, the whole IPv4 Internet is behind it."""
 
 
-@functools.cache
-def refused_networks() -> tuple[tuple[ipaddress.IPv4Network, ...], tuple[ipaddress.IPv6Network, ...]]:
-    """The refused networks of IPv4 and of IPv6, merged, with the forms that carry a refused IPv4 address."""
+SETTING = "FIRSTFLIGHT_BLOCKED_NETWORKS"
+NAMED_LIMIT = 1000
+"""Networks that an operator may name. They are told and looked up one by one."""
+
+MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
+"""IPv4-mapped addresses (RFC 4291 §2.5.5.2): the kernel sends IPv4 to them."""
+
+
+@functools.lru_cache(maxsize=16)
+def refused_networks(
+    local: tuple[Network, ...] = (),
+) -> tuple[tuple[ipaddress.IPv4Network, ...], tuple[ipaddress.IPv6Network, ...]]:
+    """The refused networks of IPv4 and of IPv6, merged, with the forms that carry a refused IPv4 address.
+
+    `local` are those that are refused on this machine alone: its own, its operator's.
+    """
     networks = [ipaddress.ip_network(one.network) for one in REFUSED]
-    v4 = [network for network in networks if isinstance(network, ipaddress.IPv4Network)]
-    v6 = [_embedded(network) for network in v4]
+    v4 = [one for one in (*networks, *local) if isinstance(one, ipaddress.IPv4Network)]
+    v6 = [_embedded(one) for one in v4] + [one for one in local if isinstance(one, ipaddress.IPv6Network)]
     for network in networks:
         if isinstance(network, ipaddress.IPv6Network):
             v6 += network.address_exclude(NAT64) if NAT64.subnet_of(network) else [network]
     return tuple(ipaddress.collapse_addresses(v4)), tuple(ipaddress.collapse_addresses(v6))
 
 
-def is_refused(address: str | Address) -> bool:
+def is_refused(address: str | Address, local: tuple[Network, ...] = ()) -> bool:
     """Whether no page may reach this address; ValueError if it is none.
 
     >>> is_refused("10.0.0.1"), is_refused("::ffff:10.0.0.1"), is_refused("fe80::1%eth0"), is_refused("9.9.9.9")
     (True, True, True, False)
+    >>> is_refused("9.9.9.9", parse("9.9.9.0/24")), is_refused("64:ff9b::9.9.9.9", parse("9.9.9.9"))
+    (True, True)
     """
     found = ipaddress.ip_address(address)
     if isinstance(found, ipaddress.IPv6Address):
-        if found.ipv4_mapped is not None:  # the kernel sends IPv4 to it
-            return is_refused(found.ipv4_mapped)
+        if found.ipv4_mapped is not None:
+            return is_refused(found.ipv4_mapped, local)
         plain = ipaddress.IPv6Address(int(found))  # one with a scope id is in no network
-        return any(plain in network for network in refused_networks()[1])
-    return any(found in network for network in refused_networks()[0])
+        return any(plain in network for network in refused_networks(local)[1])
+    return any(found in network for network in refused_networks(local)[0])
+
+
+def parse(named: str) -> tuple[Network, ...]:
+    """Networks and addresses as an operator writes them, with commas or spaces between; EgressUnavailable if one is none.
+
+    >>> parse("192.0.2.0/24, 2001:db8::7 ::ffff:192.0.2.1")
+    (IPv4Network('192.0.2.0/24'), IPv6Network('2001:db8::7/128'), IPv4Network('192.0.2.1/32'))
+    """
+    words = named.replace(",", " ").split()
+    if len(words) > NAMED_LIMIT:
+        raise EgressUnavailable(f"{SETTING} names {len(words):,} networks: {NAMED_LIMIT:,} at most")
+    try:
+        return tuple(_unmapped(ipaddress.ip_network(word)) for word in words)
+    except ValueError as exc:
+        raise EgressUnavailable(
+            f"{SETTING}: {exc}: write networks and addresses like 198.51.100.0/24, 2001:db8::7"
+        ) from exc
+
+
+def beyond_registries(networks: Iterable[Network]) -> tuple[Network, ...]:
+    """Those of some networks, merged, that are not refused on every machine."""
+    known4, known6 = refused_networks()
+    v4 = [one for one in networks if isinstance(one, ipaddress.IPv4Network)]
+    v6 = [one for one in networks if isinstance(one, ipaddress.IPv6Network)]
+    return (
+        *(one for one in ipaddress.collapse_addresses(v4) if not any(map(one.subnet_of, known4))),
+        *(one for one in ipaddress.collapse_addresses(v6) if not any(map(one.subnet_of, known6))),
+    )
+
+
+def _unmapped(network: Network) -> Network:
+    """An IPv4-mapped network as the IPv4 network that it stands for."""
+    if isinstance(network, ipaddress.IPv6Network) and network.subnet_of(MAPPED):
+        carried = ipaddress.IPv4Address(int(network.network_address) & 0xFFFF_FFFF)
+        return ipaddress.IPv4Network((carried, network.prefixlen - MAPPED.prefixlen))
+    return network
 
 
 def _embedded(network: ipaddress.IPv4Network) -> ipaddress.IPv6Network:

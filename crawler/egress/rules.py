@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from crawler.egress.networks import refused_networks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from crawler.egress.networks import Address
+    from crawler.egress.networks import Address, Network
 
 DNS_PORT = 53
 
@@ -17,23 +17,24 @@ PREFIX = "ffguard"
 """Of the names of the guard's links and tables outside; a number follows."""
 
 
-def inside(*, nameservers: Sequence[Address], own: Iterable[Address]) -> str:
+INSIDE = "guard"
+"""Name of the table in the browsers' namespace."""
+
+
+def inside(*, nameservers: Sequence[Address], local: tuple[Network, ...]) -> str:
     """Rules for the browsers' namespace: what is refused is answered at once, as by a closed port.
 
-    `nameservers` are those that a relay on this namespace's loopback answers for; `own` are the machine's
-    addresses, which are refused even where they are public ones, since its firewall does not expect us there.
+    `nameservers` are those that a relay on this namespace's loopback answers for; `local` are the networks that are
+    refused on this machine alone.
     """
-    v4, v6 = refused_networks()
-    refused4 = [str(network) for network in v4] + sorted(str(one) for one in own if one.version == 4)
-    refused6 = [str(network) for network in v6] + sorted(str(one) for one in own if one.version == 6)
     dns = "".join(
         f'    {family(one)} daddr {one} oifname "lo" meta l4proto {{ tcp, udp }} th dport {DNS_PORT} accept\n'
         for one in nameservers
     )
     return f"""\
-table inet guard {{
-  set refused4 {{ type ipv4_addr; flags interval; auto-merge; elements = {{ {", ".join(refused4)} }} }}
-  set refused6 {{ type ipv6_addr; flags interval; auto-merge; elements = {{ {", ".join(refused6)} }} }}
+{_anew(INSIDE)}
+table inet {INSIDE} {{
+{_refused(local)}
   counter refused {{ }}
   chain refuse {{
     counter name refused
@@ -58,10 +59,15 @@ table inet guard {{
 """
 
 
-def outside(*, table: str, link: str) -> str:
-    """Rules for the machine's side of the link: address translation, and no way to the machine or another guard."""
+def outside(*, table: str, link: str, local: tuple[Network, ...]) -> str:
+    """Rules for the machine's side of the link: address translation, and no way to the machine or another guard.
+
+    What the rules inside refuse is dropped here once more, should those be gone.
+    """
     return f"""\
+{_anew(table)}
 table inet {table} {{
+{_refused(local)}
   chain input {{
     type filter hook input priority filter; policy accept;
     iifname "{link}" icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} ip6 hoplimit 255 accept
@@ -70,6 +76,8 @@ table inet {table} {{
   chain forward {{
     type filter hook forward priority filter; policy accept;
     iifname "{link}" oifname "{PREFIX}*" drop
+    iifname "{link}" ip daddr @refused4 drop
+    iifname "{link}" ip6 daddr @refused6 drop
     oifname "{link}" ct state != {{ established, related }} drop
   }}
   chain postrouting {{
@@ -83,6 +91,7 @@ table inet {table} {{
 def uplink(*, table: str, uplink: str) -> str:
     """Rules for an interface that forwards only because guards need it: it passes on their packets alone."""
     return f"""\
+{_anew(table)}
 table inet {table} {{
   chain forward {{
     type filter hook forward priority filter; policy accept;
@@ -95,3 +104,16 @@ table inet {table} {{
 def family(address: Address) -> str:
     """The word of nftables for an address's family."""
     return "ip" if address.version == 4 else "ip6"
+
+
+def _anew(table: str) -> str:
+    """Whatever there is of a table is replaced, in the one transaction that a file of rules is."""
+    return f"table inet {table}\ndelete table inet {table}"
+
+
+def _refused(local: tuple[Network, ...]) -> str:
+    """The two sets of refused networks."""
+    v4, v6 = (", ".join(map(str, networks)) for networks in refused_networks(local))
+    return f"""\
+  set refused4 {{ type ipv4_addr; flags interval; auto-merge; elements = {{ {v4} }} }}
+  set refused6 {{ type ipv6_addr; flags interval; auto-merge; elements = {{ {v6} }} }}"""

@@ -88,6 +88,15 @@ def open_socket(interface: str) -> socket.socket:
     return capture
 
 
+def renew(capture: socket.socket, interface: str) -> None:
+    """Let a capture see an interface that was made anew under its name; its ring, and whoever reads that, remain.
+
+    Needs no capability: the socket finds the interface in the network namespace that it is of.
+    """
+    capture.bind((interface, ETH_P_ALL))
+    capture.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)  # ENETDOWN, of the old one's end
+
+
 class Ring:
     """The receive ring of a capture socket, in memory that this process shares with the kernel.
 

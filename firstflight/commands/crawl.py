@@ -262,7 +262,12 @@ def run(
         plan.check_method(crawl)
         flags = crawling.local_web_flags(crawl, state)
         with (
-            crawling.egress(crawl, settings.chromium, unfiltered=unfiltered) as guard,
+            crawling.egress(
+                crawl,
+                settings.chromium,
+                unfiltered=unfiltered,
+                blocked_networks=settings.blocked_networks,
+            ) as guard,
             crawling.capture(crawl, guard, off=no_capture) as capture,
         ):
             wanted = crawling.Wanted(

@@ -77,3 +77,10 @@ def test_a_key_that_cannot_sign_is_a_warning(settings: Settings) -> None:
     keyless = dataclasses.replace(settings, signing_key=settings.data_dir / "none")
     found = checks.signatures(keyless)
     assert (found.state, "cannot sign" in found.found) == ("warning", True)
+
+
+def test_networks_that_are_none_are_named_before_a_crawl_finds_them(settings: Settings) -> None:
+    finding = checks.address_guard(dataclasses.replace(settings, blocked_networks="9.9.9.9 9.9.9.300"))
+    assert finding.state == "missing"
+    assert "'9.9.9.300'" in finding.found
+    assert finding.remedy == "correct FIRSTFLIGHT_BLOCKED_NETWORKS"

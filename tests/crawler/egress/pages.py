@@ -14,6 +14,10 @@ TARGETS = [
     "100.100.100.200",
     "198.51.100.1",
     "93.184.215.2",
+    "93.184.215.1",
+    "93.184.215.77",
+    "93.184.217.17",
+    "[64:ff9b::93.184.217.17]",
     "127.0.0.1",
     "localhost",
     "0",
@@ -32,7 +36,8 @@ TARGETS = [
     "mapped.test",
     "both.test",
 ]
-"""Literals in every form that a URL may have them in, the machine's own public addresses, and names."""
+"""Literals in every form that a URL may have them in, the public addresses of the machine, of its gateway, of a neighbour and
+of what its operator named, and names."""
 
 WORKER = """
 onmessage = async event => {

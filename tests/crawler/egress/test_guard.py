@@ -17,10 +17,22 @@ from crawler.browser import CAPTURE_MODE_FLAG
 from crawler.egress.guard import BROWSER_UID
 from crawler.egress.networks import is_refused
 from tests.crawler.egress.pages import TARGETS, answer
-from tests.crawler.egress.world import NEIGHBOUR, NEIGHBOUR_6, OWN, OWN_6, PUBLIC, PUBLIC_6
+from tests.crawler.egress.world import (
+    BLOCKED,
+    BLOCKED_64,
+    GATEWAY,
+    NEIGHBOUR,
+    NEIGHBOUR_6,
+    ON_LINK,
+    OWN,
+    OWN_6,
+    PUBLIC,
+    PUBLIC_6,
+)
 from tests.web.serving.namespace import in_namespace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 pytestmark = pytest.mark.browser
@@ -41,10 +53,12 @@ def as_ordinary_user(call: list[str]) -> list[str]:
     return ["setpriv", *NOBODY, *call] if os.geteuid() == 0 else call
 
 
-def played(call: list[str], folder: Path, *, passes: list[str]) -> dict[str, Any]:
+def played(
+    call: list[str], folder: Path, *, module: str = "tests.crawler.egress.tries", passes: Sequence[str] = ()
+) -> dict[str, Any]:
     folder.chmod(0o777)
     done = subprocess.run(
-        [*call, sys.executable, "-m", "tests.crawler.egress.tries", *passes],
+        [*call, sys.executable, "-m", module, *passes],
         env={**os.environ, "TMPDIR": str(folder), "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
@@ -92,6 +106,10 @@ def test_without_the_guard_a_page_reaches_all_of_them_in_every_way(found: dict[s
         NEIGHBOUR_6,
         OWN,
         OWN_6,
+        GATEWAY,
+        ON_LINK,
+        BLOCKED,
+        BLOCKED_64,
         "172.16.5.5",
         "198.51.100.1",
         "::1",
@@ -152,6 +170,8 @@ def test_a_site_at_a_refused_address_is_blocked_and_others_are_visited(found: di
         ("metadata.test", blocked),
         ("10.9.9.9", blocked),
         ("127.0.0.1", blocked),
+        (GATEWAY, blocked),
+        (BLOCKED, blocked),
         ("rebind.test", public),
         ("rebind.test", blocked),
     ]
@@ -188,6 +208,12 @@ def test_two_guards_do_not_share_a_namespace(found: dict[str, Any]) -> None:
     assert len(set(found["namespaces"])) == 2
 
 
+def test_a_browser_lives_on_when_its_guard_is_mended_and_is_measured_as_before(found: dict[str, Any]) -> None:
+    first, *others = found["mended"]
+    assert first[:2] == ["ok", 1]
+    assert others == [first, first]
+
+
 def test_nothing_is_left_of_a_guard_even_of_a_crawl_that_was_killed(found: dict[str, Any]) -> None:
     network = found["network"]
     assert network["changed"]
@@ -217,7 +243,7 @@ def test_an_ordinary_user_is_told_in_one_line_what_to_do(tmp_path: Path) -> None
 
 def test_what_the_worlds_private_servers_have_are_addresses_that_are_refused() -> None:
     assert all(map(is_refused, [*PRIVATE, NEIGHBOUR, NEIGHBOUR_6]))
-    assert not any(map(is_refused, [OWN, OWN_6, PUBLIC, PUBLIC_6]))
+    assert not any(map(is_refused, [OWN, OWN_6, GATEWAY, ON_LINK, BLOCKED, BLOCKED_64, PUBLIC, PUBLIC_6]))
 
 
 def test_where_the_kernel_refuses_a_capture_there_is_none() -> None:

@@ -1,4 +1,4 @@
-"""The relay of DNS: what is asked on one socket is asked of the nameserver, and its answer comes back."""
+"""The relay of DNS: a question on one socket is asked of the nameserver, and its answer comes back; nothing else passes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ import ipaddress
 import socket
 from typing import TYPE_CHECKING
 
+import dns.message
+import dns.rrset
 import pytest
 
+from crawler.egress import nameservers as relaying
 from crawler.egress.nameservers import Relay, nameservers
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 HERE = ipaddress.ip_address("127.0.0.1")
+WITHIN_S = 20
+GARBAGE = [b"GET / HTTP/1.1\r\n\r\n", b"\0" * 12, b"\xff" * 300]
 
 
 def test_a_machine_that_names_no_nameserver_has_one_on_loopback() -> None:
@@ -26,68 +31,218 @@ def test_no_more_than_three_nameservers_are_asked_as_in_the_c_library() -> None:
     assert len(nameservers([f"nameserver 9.9.9.{n}" for n in range(5)])) == 3
 
 
+def asked(name: str) -> bytes:
+    return dns.message.make_query(name, "TXT").to_wire()
+
+
+def answer_to(wire: bytes, way: str) -> bytes:
+    question = dns.message.from_wire(wire)
+    made = dns.message.make_response(question)
+    made.answer.append(dns.rrset.from_text(question.question[0].name, 1, "IN", "TXT", way))
+    return made.to_wire()
+
+
+def told(wire: bytes) -> tuple[str, str]:
+    """What an answer is to, and by which way it came."""
+    (record,) = dns.message.from_wire(wire).answer
+    return str(record.name), str(record[0]).strip('"')
+
+
 class Nameserver(asyncio.DatagramProtocol):
+    """By datagrams and streams; it notes what came, and sends `first` before each answer."""
+
+    def __init__(self) -> None:
+        self.came: list[bytes] = []
+        self.connections = 0
+        self.first = b""
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        self.transport.sendto(b"answer to " + data, addr)  # type: ignore[attr-defined]
+        self.came.append(data)
+        for wire in (self.first, answer_to(data, "datagram")):
+            self.transport.sendto(wire, addr)  # type: ignore[attr-defined]
+
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        with contextlib.suppress(EOFError):
+            data = await reader.readexactly(int.from_bytes(await reader.readexactly(2), "big"))
+            self.came.append(data)
+            if self.first:
+                writer.write(self.first)
+            else:
+                found = answer_to(data, "stream")
+                writer.write(len(found).to_bytes(2, "big") + found)
+            await writer.drain()
+        writer.close()
+
+
+class Relayed:
+    """A nameserver, and the relay's two addresses in front of it."""
+
+    def __init__(self, real: Nameserver, datagrams: socket.socket, streams: socket.socket) -> None:
+        self.real = real
+        self.datagrams = datagrams.getsockname()
+        self.streams = streams.getsockname()
+
+    async def ask(self, question: bytes) -> bytes:
+        """In a datagram."""
+        loop = asyncio.get_running_loop()
+        with socket.socket(type=socket.SOCK_DGRAM) as asking:
+            asking.setblocking(False)
+            await loop.sock_sendto(asking, question, self.datagrams)
+            return await asyncio.wait_for(loop.sock_recv(asking, 4096), WITHIN_S)
+
+    async def send(self, *datagrams: bytes) -> None:
+        """From one port, to which nobody listens."""
+        with socket.socket(type=socket.SOCK_DGRAM) as asking:
+            for one in datagrams:
+                asking.sendto(one, self.datagrams)
+                await asyncio.sleep(0)
+
+    async def say(self, *messages: bytes, prefix: bool = True) -> bytes:
+        """Over one connection; all that comes back until it is closed."""
+        reader, writer = await asyncio.open_connection(*self.streams)
+        for one in messages:
+            writer.write((len(one).to_bytes(2, "big") if prefix else b"") + one)
+        writer.write_eof()
+        try:
+            return await asyncio.wait_for(reader.read(), WITHIN_S)
+        except ConnectionResetError:
+            return b""
+        finally:
+            writer.close()
 
 
 @contextlib.asynccontextmanager
-async def relayed(*, answering: bool = True) -> AsyncIterator[tuple[socket.socket, socket.socket]]:
-    """A nameserver, and the relay's two sockets in front of it."""
+async def relayed(*, answering: bool = True) -> AsyncIterator[Relayed]:
     loop = asyncio.get_running_loop()
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"long answer to " + await reader.read(100))
-        await writer.drain()
-        writer.close()
-
+    real = Nameserver()
     # TCP chooses: its ports are taken by everybody's connections, while those of UDP are free.
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    server = await asyncio.start_server(real.connected, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    real, _ = await loop.create_datagram_endpoint(Nameserver, local_addr=("127.0.0.1", port))
+    transport, _ = await loop.create_datagram_endpoint(lambda: real, local_addr=("127.0.0.1", port))
     if not answering:
-        real.close()
+        transport.close()
         server.close()
     datagrams, streams = socket.socket(type=socket.SOCK_DGRAM), socket.socket()
     for each in (datagrams, streams):
         each.bind(("127.0.0.1", 0))
-        each.setblocking(False)
     streams.listen()
     relay = Relay(port)
     await relay.serve(HERE, datagrams, streams)
-    yield datagrams, streams
+    yield Relayed(real, datagrams, streams)
     await relay.close()
-    real.close()
+    transport.close()
     server.close()
     await asyncio.sleep(0)
 
 
+def split(stream: bytes) -> list[bytes]:
+    """The messages that came on a connection."""
+    found = []
+    while stream:
+        length = int.from_bytes(stream[:2], "big")
+        found.append(stream[2 : 2 + length])
+        stream = stream[2 + length :]
+    return found
+
+
 def test_a_question_in_a_datagram_is_answered_to_whoever_asked() -> None:
     async def ask() -> list[bytes]:
-        loop = asyncio.get_running_loop()
-        found = []
-        async with relayed() as (datagrams, _):
-            for question in (b"one", b"two"):
-                with socket.socket(type=socket.SOCK_DGRAM) as asking:
-                    asking.setblocking(False)
-                    await loop.sock_sendto(asking, question, datagrams.getsockname())
-                    found.append(await asyncio.wait_for(loop.sock_recv(asking, 100), 10))
-        return found
+        async with relayed() as relay:
+            return [await relay.ask(asked(name)) for name in ("one.test", "two.test")]
 
-    assert asyncio.run(ask()) == [b"answer to one", b"answer to two"]
+    found = asyncio.run(ask())
+    assert [told(wire) for wire in found] == [("one.test.", "datagram"), ("two.test.", "datagram")]
+    assert found[0][:2] != found[1][:2]
 
 
-@pytest.mark.parametrize(("answering", "answer"), [(True, b"long answer to one"), (False, b"")])
-def test_a_question_over_tcp_is_answered_or_its_connection_closed(answering: bool, answer: bytes) -> None:
+@pytest.mark.parametrize("answering", [True, False])
+def test_questions_over_tcp_are_answered_or_their_connection_is_closed(answering: bool) -> None:
     async def ask() -> bytes:
-        async with relayed(answering=answering) as (_, streams):
-            reader, writer = await asyncio.open_connection(*streams.getsockname())
-            writer.write(b"one")
-            found = await asyncio.wait_for(reader.read(), 10)
-            writer.close()
-            return found
+        async with relayed(answering=answering) as relay:
+            return await relay.say(asked("one.test"), asked("two.test"))
 
-    assert asyncio.run(ask()) == answer
+    found = split(asyncio.run(ask()))
+    wanted = [("one.test.", "stream"), ("two.test.", "stream")] if answering else []
+    assert [told(wire) for wire in found] == wanted
+
+
+def test_what_is_no_question_does_not_reach_the_nameserver() -> None:
+    async def ask() -> tuple[list[bytes], int]:
+        async with relayed() as relay:
+            await relay.send(*GARBAGE)
+            for one in GARBAGE:
+                assert await relay.say(one) == b""
+                assert await relay.say(one, prefix=False) == b""
+            assert relay.real.connections == 0
+            await relay.ask(asked("one.test"))
+            return relay.real.came, relay.real.connections
+
+    (came,), connections = asyncio.run(ask())
+    assert connections == 0
+    assert str(dns.message.from_wire(came).question[0].name) == "one.test."
+
+
+def test_what_is_no_answer_is_not_passed_back() -> None:
+    async def ask() -> tuple[bytes, bytes]:
+        async with relayed() as relay:
+            relay.real.first = b"SSH-2.0-OpenSSH_9.2\r\n"
+            return await relay.ask(asked("one.test")), await relay.say(asked("one.test"))
+
+    by_datagram, by_stream = asyncio.run(ask())
+    assert told(by_datagram) == ("one.test.", "datagram")
+    assert by_stream == b""
+
+
+def test_connections_that_ask_nothing_leave_datagrams_their_room() -> None:
+    async def ask() -> tuple[bytes, int]:
+        async with relayed() as relay:
+            idle = [
+                await asyncio.open_connection(*relay.streams) for _ in range(relaying.CONNECTIONS_LIMIT + 5)
+            ]
+            closed = [one for one, _ in idle[relaying.CONNECTIONS_LIMIT :]]
+            assert (
+                await asyncio.wait_for(asyncio.gather(*(one.read() for one in closed)), WITHIN_S) == [b""] * 5
+            )
+            found = await relay.ask(asked("one.test"))
+            for _, writer in idle:
+                writer.close()
+            return found, relay.real.connections
+
+    found, connections = asyncio.run(ask())
+    assert told(found) == ("one.test.", "datagram")
+    assert connections == 0
+
+
+def test_no_more_questions_are_under_way_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relaying, "QUESTIONS_LIMIT", 3)
+    monkeypatch.setattr(Nameserver, "datagram_received", lambda self, data, addr: self.came.append(data))
+
+    async def ask() -> int:
+        async with relayed() as relay:
+            await relay.send(*(asked(f"{number}.test") for number in range(50)))
+            while len(relay.real.came) < 3:
+                await asyncio.sleep(0.01)
+            await relay.send(*(asked(f"{number}.test") for number in range(50)))
+            await asyncio.sleep(0.1)
+            return len(relay.real.came)
+
+    assert asyncio.run(ask()) == 3
+
+
+def test_time_is_over_for_whoever_holds_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relaying, "ANSWER_WITHIN_S", 0.1)
+
+    async def ask() -> bytes:
+        async with relayed() as relay:
+            reader, writer = await asyncio.open_connection(*relay.streams)
+            writer.write(b"\0")
+            try:
+                return await asyncio.wait_for(reader.read(), WITHIN_S)
+            finally:
+                writer.close()
+
+    assert asyncio.run(ask()) == b""

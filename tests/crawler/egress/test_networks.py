@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.egress.networks import NAT64, REFUSED, is_refused, refused_networks
-from crawler.egress.rules import inside
+from crawler.egress.networks import NAT64, REFUSED, beyond_registries, is_refused, parse, refused_networks
+from crawler.egress.rules import inside, outside
+from crawler.errors import EgressUnavailable
+
+if TYPE_CHECKING:
+    from crawler.egress.networks import Network
 
 EDGES = [
     ("0.255.255.255", True),
@@ -142,7 +146,62 @@ def test_every_refused_network_has_a_source() -> None:
     assert all(one.source and one.name for one in REFUSED)
 
 
-def test_the_rules_hold_the_same_networks() -> None:
-    rules = inside(nameservers=[], own=[])
-    for networks in refused_networks():
-        assert f"elements = {{ {', '.join(map(str, networks))} }}" in rules
+@pytest.mark.parametrize("local", [(), parse("9.9.9.0/24 9.9.10.1 2606:4700::/32 2606:4701::1")])
+def test_the_rules_of_both_sides_hold_the_same_networks(local: tuple[Network, ...]) -> None:
+    for rules in (inside(nameservers=[], local=local), outside(table="t", link="l", local=local)):
+        for networks in refused_networks(local):
+            assert f"elements = {{ {', '.join(map(str, networks))} }}" in rules
+
+
+@given(st.ip_addresses(), st.integers(0, 128))
+def test_what_an_operator_names_is_refused_in_every_form(address: Any, length: int) -> None:
+    network = ipaddress.ip_network((address, length % (address.max_prefixlen + 1)), strict=False)
+    local = parse(str(network))
+    assert is_refused(network[0], local)
+    assert is_refused(network[-1], local)
+    if network.version == 4:
+        assert is_refused(f"::ffff:{network[-1]}", local)
+        assert is_refused(f"64:ff9b::{network[-1]}", local)
+
+
+def test_what_is_beside_it_is_not() -> None:
+    local = parse("9.9.9.0/24,2606:4700::/32")
+    neighbours = ["9.9.8.255", "9.9.10.0", "64:ff9b::9.9.10.0", "2606:4701::"]
+    assert not any(is_refused(one, local) for one in neighbours)
+
+
+@pytest.mark.parametrize(
+    "named", ["9.9.9.9, 9.9.10.0/24", "9.9.9.9 9.9.10.0/24", " ,9.9.9.9,\t9.9.10.0/24,\n"]
+)
+def test_an_operator_may_write_commas_and_spaces(named: str) -> None:
+    assert list(map(str, parse(named))) == ["9.9.9.9/32", "9.9.10.0/24"]
+
+
+def test_no_names_are_no_networks() -> None:
+    assert parse("") == parse(" ,") == ()
+
+
+def test_an_ipv4_mapped_network_is_the_ipv4_network() -> None:
+    assert is_refused("9.9.9.9", parse("::ffff:9.9.9.0/120"))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["9.9.9.300", "9.9.9.9/24", "9.9.9.0/33", "example.com", "9.9.9.0/24;", "2606::/200", "run-scripts/up"],
+)
+def test_what_is_no_network_is_said_in_one_line(bad: str) -> None:
+    with pytest.raises(EgressUnavailable) as caught:
+        parse(f"9.9.9.9, {bad}")
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith("FIRSTFLIGHT_BLOCKED_NETWORKS: ")
+    assert bad in line
+
+
+def test_no_more_networks_are_named_than_can_be_looked_up() -> None:
+    with pytest.raises(EgressUnavailable, match="1,000 at most"):
+        parse(" ".join(f"9.9.{number // 256}.{number % 256}" for number in range(1001)))
+
+
+def test_what_is_refused_everywhere_need_not_be_named() -> None:
+    networks = map(ipaddress.ip_network, ["10.0.0.0/8", "fe80::/64", "9.9.9.0/25", "9.9.9.128/25", "::1"])
+    assert list(map(str, beyond_registries(networks))) == ["9.9.9.0/24"]

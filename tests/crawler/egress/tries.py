@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.browser import Browser
 from crawler.egress.guard import BROWSER_UID, Guard, browser_uid, guarded
+from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
 from crawler.visit import visit
 from crawler.wire.capture import Capture, capturing
@@ -43,6 +44,8 @@ HOSTS = [
     "metadata.test",
     "10.9.9.9",
     "127.0.0.1",
+    world.GATEWAY,
+    world.BLOCKED,
     "rebind.test",
     "rebind.test",
 ]
@@ -200,6 +203,22 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
     }
 
 
+async def mended(guard: Guard) -> list[Any]:
+    """Visits of one browser before its guard is broken, and after it was mended."""
+    found = []
+    with capturing(guard.capture) as capture:
+        async with Browser.launch(from_environment().chromium, guard=guard, capture=capture) as browser:
+            for _ in range(3):
+                row = (seen := await visit(browser, "ok.test", budget_s=40, settle_s=20)).visit
+                size = seen.responses[0]["wire_bytes"] if seen.responses else None
+                found.append([row["outcome"], row["coverage"], size])
+                for link in network()["links"]:
+                    if link.startswith("ffguard"):
+                        world.ip(f"link delete {link}")
+                await asyncio.to_thread(guard.mend)
+    return found
+
+
 def killed_crawl() -> None:
     """A crawl that dies of SIGKILL with its guard up."""
     code = "import time\nfrom crawler.egress.guard import guarded\nwith guarded():\n print('up', flush=True)\n time.sleep(60)"
@@ -251,13 +270,15 @@ async def play() -> dict[str, Any]:
         ASKED.clear()
     nft("-f", "-", given=SEEN)
     with_truth = network()
-    with guarded() as guard, guarded() as other:
+    with guarded(parse(world.BLOCKED)) as guard, guarded() as other:
         settled = addresses(guard)
         found["captured"] = [captured(guard, address) for address in (world.PUBLIC, world.PUBLIC_6)]
         found["within"] = await visits(guard, servers)
         found["addresses"] = [settled, addresses(guard)]
         found["seen"] = seen()
         found["namespaces"] = [guard.namespace, other.namespace]
+    with guarded() as guard:
+        found["mended"] = await mended(guard)
     nft("delete", "table", "inet", "truth")
     found["network"] = {"before": before, "after": network(), "changed": with_truth != before}
     killed_crawl()

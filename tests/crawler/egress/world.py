@@ -33,6 +33,13 @@ NEIGHBOUR_6 = "fd12:3456:789a::9"
 OWN = "93.184.215.2"
 """The machine's own address: a public one, which does not make its services public."""
 OWN_6 = "2606:2800:220:2::2"
+GATEWAY = "93.184.215.1"
+ON_LINK = "93.184.215.77"
+"""A neighbour at a public address, on the machine's own link."""
+BLOCKED = "93.184.217.17"
+"""Public, and named by the operator: a container's host, say."""
+BLOCKED_64 = "64:ff9b::5db8:d911"
+"""The same by NAT64."""
 MACHINE = ["10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.100.100.200", "198.51.100.1"]
 MACHINE_6 = ["fd00:ec2::254", "fe80::99"]
 
@@ -83,6 +90,19 @@ class Servers:
 
         await loop.create_datagram_endpoint(Datagrams, local_addr=("0.0.0.0", STUN_PORT))
 
+    async def answer_questions(self) -> None:
+        """For DNS, at the gateway's address."""
+
+        class Nameserver(asyncio.DatagramProtocol):
+            def connection_made(self, transport: asyncio.BaseTransport) -> None:
+                self.transport = transport
+
+            def datagram_received(self, data: bytes, addr: Any) -> None:
+                self.transport.sendto(answers(data, {}), addr)  # type: ignore[attr-defined]
+
+        loop = asyncio.get_running_loop()
+        await loop.create_datagram_endpoint(Nameserver, local_addr=(GATEWAY, 53))
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         address = writer.get_extra_info("sockname")[0].removeprefix("::ffff:")
         path, host = "", ""
@@ -131,11 +151,11 @@ def answers(question: bytes, asked: dict[str, int]) -> bytes:
 
 
 @contextlib.contextmanager
-def nameserver() -> Iterator[dict[str, int]]:
-    """On the machine's loopback, as a stub resolver is; how often each name was asked for."""
+def nameserver(address: str = NAMESERVER) -> Iterator[dict[str, int]]:
+    """On the machine's loopback, as a stub resolver is, or another of its addresses; how often each name was asked for."""
     asked: dict[str, int] = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
-        listening.bind((NAMESERVER, 53))
+        listening.bind((address, 53))
 
         def serve() -> None:
             with contextlib.suppress(OSError):
@@ -151,7 +171,7 @@ def nameserver() -> Iterator[dict[str, int]]:
             yield asked
         finally:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ending:
-                ending.sendto(b"", (NAMESERVER, 53))
+                ending.sendto(b"", (address, 53))
             thread.join()
 
 
@@ -196,7 +216,7 @@ def internet() -> Iterator[None]:
         word, spki_hash = process.stdout.readline().split()
         assert word == "serving"
         QUIC_FLAGS[:] = quic.browser_flags(spki_hash)
-        ip("route add default via 93.184.215.1", "route add default via 2606:2800:220:2::1")
+        ip(f"route add default via {GATEWAY}", "route add default via 2606:2800:220:2::1")
         INTERNET.append(process)
         try:
             yield
@@ -220,13 +240,14 @@ async def serve_the_internet() -> None:
     ip(
         "link set lo up",
         "link set uplink up",
-        "address add 93.184.215.1/24 dev uplink",
+        *(f"address add {one}/24 dev uplink" for one in (GATEWAY, ON_LINK)),
         "address add 2606:2800:220:2::1/64 dev uplink nodad",
-        *(f"address add {one}/32 dev lo" for one in (PUBLIC, NEIGHBOUR, "172.16.5.5")),
-        *(f"address add {one}/128 dev lo nodad" for one in (PUBLIC_6, NEIGHBOUR_6)),
+        *(f"address add {one}/32 dev lo" for one in (PUBLIC, NEIGHBOUR, BLOCKED, "172.16.5.5")),
+        *(f"address add {one}/128 dev lo nodad" for one in (PUBLIC_6, NEIGHBOUR_6, BLOCKED_64)),
     )
     servers = Servers()
     await servers.start()
+    await servers.answer_questions()
     addresses = {quic.PUBLIC_HOST: PUBLIC, quic.PRIVATE_HOST: NEIGHBOUR}
     spki_hash = await quic.serve(addresses, lambda address: servers.came.append((address, "quic")))
     print("serving", spki_hash, flush=True)

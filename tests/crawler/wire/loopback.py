@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.wire.ring import BLOCK_BYTES, RETURN, SO_ATTACH_FILTER, Ring, open_socket
+from crawler.wire.ring import BLOCK_BYTES, RETURN, SO_ATTACH_FILTER, Ring, open_socket, renew
 from crawler.wire.segments import flow, segment
 from crawler.wire.streams import Stream, Streams
 
@@ -287,3 +287,36 @@ def _passed(number: int) -> None:
 
 if __name__ == "__main__":
     _passed(int(sys.argv[1]))
+
+
+def renewed() -> list[list[int]]:
+    """How many packets are in one ring for each that was sent: as it is, after its interface was removed, and renewed."""
+    made = [
+        "link add near type veth peer far",
+        "link set far up",
+        "address add 198.18.0.1/31 dev near",
+        "link set near up",
+    ]
+    made.append("neighbour add 198.18.0.0 lladdr 02:00:00:00:00:01 dev near")
+
+    def configure(lines: list[str]) -> None:
+        subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
+
+    def packets() -> list[int]:
+        with socket.socket() as client:
+            client.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                client.connect(("198.18.0.0", 80))
+            select.select([ring], [], [], 0.2)
+            return [len(packet) for packet in ring.packets()]
+
+    configure(made)
+    with open_socket("far") as capture:
+        ring = Ring(capture)
+        found = [packets()]
+        configure(["link delete near", *made])
+        found.append(packets())
+        renew(capture, "far")
+        found.append(packets())
+        ring.close()
+    return found

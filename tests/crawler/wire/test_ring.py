@@ -82,3 +82,10 @@ def test_a_ring_on_a_passed_socket_needs_no_capability() -> None:
 
 def test_an_interface_that_is_not_there_is_an_os_error() -> None:
     assert in_namespace(f"{HERE}:refusals") == ["OSError", "19"]
+
+
+def test_an_interface_that_was_made_anew_is_seen_by_the_same_ring() -> None:
+    before, without, after = in_namespace(f"{HERE}:renewed")
+    assert before == after
+    assert len(before) == 1
+    assert without == []

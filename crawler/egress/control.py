@@ -1,0 +1,64 @@
+"""The crawl's end of the channel to the guard's holder: ask it to check the guard, or to mend it."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import threading
+from typing import TYPE_CHECKING, Any
+
+from crawler.egress.inside import receive_sockets
+from crawler.errors import EgressUnavailable
+
+if TYPE_CHECKING:
+    import socket
+
+    from crawler.egress.networks import Network
+
+CHECK, MEND = b"check", b"mend"
+
+CHECKED_WITHIN_S = 60.0
+MENDED_WITHIN_S = 120.0
+"""Of a machine that is loaded. Its programs are given 20 s each, and another guard 30."""
+
+ENDED = "the address guard ended under the crawl: run it again"
+
+
+class Control:
+    """Threads may share it: each waits for its own answer."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._asking = threading.Lock()
+        self.local: tuple[Network, ...] = ()
+        """Networks that the guard refuses on this machine alone, as of the last answer."""
+
+    def entrance(self) -> tuple[dict[str, Any], list[socket.socket]]:
+        """The holder's first words, when the guard is there: how to enter it, and the capture socket if there is one."""
+        found, sockets = self._answer()
+        self._learn(found["local"])
+        return found, sockets
+
+    def ask(self, what: bytes) -> None:
+        """CHECK or MEND; EgressUnavailable with what is wrong. A holder that does not answer is asked no more."""
+        with self._asking:
+            self._channel.settimeout(CHECKED_WITHIN_S if what == CHECK else MENDED_WITHIN_S)
+            try:
+                self._channel.send(what)
+            except OSError as exc:
+                raise EgressUnavailable(ENDED) from exc
+            self._learn(self._answer()[0])
+
+    def _answer(self) -> tuple[Any, list[socket.socket]]:
+        try:
+            message, sockets = receive_sockets(self._channel)
+        except OSError as exc:
+            self._channel.close()  # or an answer that comes late would be taken for another's
+            raise EgressUnavailable("the address guard's own process does not answer: run it again") from exc
+        said = json.loads(message) if message else {"error": ENDED}
+        if "error" in said:
+            raise EgressUnavailable(said["error"])
+        return said["found"], sockets
+
+    def _learn(self, local: list[str]) -> None:
+        self.local = tuple(map(ipaddress.ip_network, local))

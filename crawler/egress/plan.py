@@ -1,0 +1,101 @@
+"""What one guard is to be: both sides of it are built after the same plan."""
+
+from __future__ import annotations
+
+import dataclasses
+import ipaddress
+from typing import TYPE_CHECKING, Any
+
+from crawler.egress import rules
+from crawler.egress.networks import is_refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawler.egress.machine import Machine
+    from crawler.egress.networks import Address, Network
+
+IPV4_LINKS = ipaddress.IPv4Network("198.18.0.0/15")
+IPV6_LINKS = ipaddress.IPv6Network("fd66:6c69:6e6b::/48")
+"""Where the links' addresses are taken from: the benchmarking range, which no network routes, and a unique local one."""
+
+LINKS = 2**15
+"""Numbers of links: a pair of IPv4 addresses each, and an IPv6 /64."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Link:
+    """One veth link; its name is its number, so the kernel itself keeps two guards apart."""
+
+    number: int
+
+    @property
+    def name(self) -> str:
+        """Of the interface outside, and of the nftables table for it."""
+        return f"{rules.PREFIX}{self.number}"
+
+    def addresses(self, version: int) -> tuple[str, str]:
+        """Outside and inside, with prefix lengths."""
+        if version == 4:
+            outside = IPV4_LINKS[self.number * 2]
+            return f"{outside}/31", f"{outside + 1}/31"
+        first = IPV6_LINKS[self.number << 64]  # is the routers' anycast address, of no use
+        return f"{first + 1}/64", f"{first + 2}/64"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """Of one guard, on the machine as it is now."""
+
+    link: Link
+    versions: tuple[int, ...]
+    """IP versions that browsers have."""
+    mtu: int
+    uplinks: dict[int, str]
+    local: tuple[Network, ...]
+    """Networks that are refused on this machine alone."""
+    relayed: tuple[Address, ...]
+    """Nameservers that browsers may not reach themselves."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For the process inside."""
+        return {
+            "link": self.link.number,
+            "versions": self.versions,
+            "mtu": self.mtu,
+            "uplinks": list(self.uplinks.items()),
+            "local": list(map(str, self.local)),
+            "relayed": list(map(str, self.relayed)),
+        }
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> Plan:
+        """What `to_json` made."""
+        return cls(
+            link=Link(given["link"]),
+            versions=tuple(given["versions"]),
+            mtu=given["mtu"],
+            uplinks=dict(given["uplinks"]),
+            local=tuple(map(ipaddress.ip_network, given["local"])),
+            relayed=tuple(map(ipaddress.ip_address, given["relayed"])),
+        )
+
+
+def planned(
+    link: Link,
+    outside: Machine,
+    versions: Iterable[int],
+    *,
+    blocked: tuple[Network, ...],
+    nameservers: Iterable[Address],
+) -> Plan:
+    """A guard for a machine, whose operator wants some networks `blocked` besides."""
+    local = (*outside.networks, *blocked)
+    return Plan(
+        link=link,
+        versions=tuple(versions),
+        mtu=outside.mtu,
+        uplinks=outside.uplinks,
+        local=local,
+        relayed=tuple(one for one in nameservers if is_refused(one, local)),
+    )

@@ -1,0 +1,89 @@
+"""Running `ip` and `nft`, whose failures are the guard's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from typing import Any
+
+from crawler.errors import EgressUnavailable
+
+SEARCH_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+WITHIN_S = 20
+
+
+def run(*call: str, given: str | None = None) -> str:
+    """A program's output; EgressUnavailable with the program's own words if it fails."""
+    try:
+        done = subprocess.run(
+            call,
+            input=given,
+            stdin=subprocess.DEVNULL if given is None else None,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=WITHIN_S,
+            env={"PATH": SEARCH_PATH, "LC_ALL": "C"},
+        )
+    except FileNotFoundError as exc:
+        package = {"nft": "nftables", "ip": "iproute2"}.get(call[0], call[0])
+        raise EgressUnavailable(f"no {call[0]}: apt-get install {package}") from exc
+    except subprocess.TimeoutExpired as exc:
+        raise EgressUnavailable(f"`{' '.join(call)[:80]}` did not end within {WITHIN_S} s") from exc
+    if done.returncode:
+        words = (done.stderr or done.stdout).strip().splitlines() or ["no reason given"]
+        raise EgressUnavailable(f"`{' '.join(call)[:80]}` failed: {words[0]}")
+    return done.stdout
+
+
+def batch(lines: list[str]) -> None:
+    """Commands of `ip`, one a line, of which each must succeed."""
+    run("ip", "-batch", "-", given="\n".join(lines) + "\n")
+
+
+def listed(*call: str) -> list[dict[str, Any]]:
+    """What `ip` shows."""
+    found: list[dict[str, Any]] = json.loads(run("ip", "-json", *call) or "[]")
+    return found
+
+
+def load(rules: str) -> None:
+    """Load nftables rules, all or none."""
+    run("nft", "-f", "-", given=rules)
+
+
+def tables() -> list[str]:
+    """Names of all nftables tables of this network namespace."""
+    found = json.loads(run("nft", "-j", "list", "tables"))["nftables"]
+    return [str(one["table"]["name"]) for one in found if "table" in one]
+
+
+def rules_digest(table: str | None = None) -> str:
+    """Of a table of ours, or of all rules of this network namespace; empty where there are none."""
+    what = ("ruleset",) if table is None else ("table", "inet", table)
+    try:
+        shown = run("nft", "--stateless", "list", *what)
+    except EgressUnavailable:
+        return ""
+    return hashlib.sha256(shown.encode()).hexdigest() if shown else ""
+
+
+def shown_link(links: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    """What matters of one interface of `ip address show`; empty where it is not there.
+
+    Not the link-local addresses, which the kernel gives and takes when it likes.
+    """
+    for link in links:
+        if link.get("ifname") == name:
+            return {
+                "up": {"UP", "LOWER_UP"} <= set(link["flags"]),
+                "mtu": link["mtu"],
+                "addresses": sorted(
+                    f"{one['local']}/{one['prefixlen']}"
+                    for one in link.get("addr_info", ())
+                    if one.get("scope") != "link"
+                ),
+            }
+    return {}

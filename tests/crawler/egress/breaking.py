@@ -1,0 +1,242 @@
+"""Breaks a guard's parts one after the other, and says what is noticed, who can be reached, and what mending brings back.
+
+JSON on standard output. Runs in namespaces that the test makes for it, never on the machine itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawler.egress.guard import Guard, guarded
+from crawler.egress.networks import parse
+from crawler.errors import EgressUnavailable
+from crawler.wire.ring import ETH_P_ALL
+from tests.crawler.egress import world
+from tests.crawler.egress.tries import captured, network, nft, parent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+REACHED = ["ok.test", world.PUBLIC, world.PUBLIC_6]
+REFUSED = [
+    world.NEIGHBOUR,
+    world.NEIGHBOUR_6,
+    world.OWN,
+    world.GATEWAY,
+    world.ON_LINK,
+    world.BLOCKED,
+    world.BLOCKED_64,
+]
+
+ASK = """
+import socket, sys
+from concurrent.futures import ThreadPoolExecutor
+def ask(address):
+    try:
+        with socket.create_connection((address, 80), 2) as client:
+            client.sendall(b"GET / HTTP/1.1\\r\\nHost: ok.test\\r\\n\\r\\n")
+            return "reached" if client.recv(65536) else "closed"
+    except OSError as exc:
+        return type(exc).__name__
+with ThreadPoolExecutor(8) as pool:
+    print(*pool.map(ask, sys.argv[1:]))
+"""
+
+
+def asked(guard: Guard, *addresses: str) -> dict[str, str]:
+    """How a browser in the guard fares that asks each of them."""
+    inside = [f"--{kind}=/proc/{guard.holder}/ns/{kind}" for kind in ("user", "net")]
+    call = ["nsenter", "--preserve-credentials", *inside, sys.executable, "-c", ASK, *addresses]
+    said = subprocess.run(call, capture_output=True, text=True, check=True).stdout
+    return dict(zip(addresses, said.split(), strict=True))
+
+
+@dataclasses.dataclass
+class Broken:
+    """What can be done to a guard, by root."""
+
+    guard: Guard
+
+    @property
+    def link(self) -> str:
+        """Its name, and that of its table outside."""
+        return str(next(one for one in network()["links"] if one.startswith("ffguard")))
+
+    def within(self, *call: str) -> None:
+        subprocess.run(["nsenter", f"--net=/proc/{self.guard.holder}/ns/net", *call], check=True)
+
+    def the_table_outside(self) -> None:
+        nft("delete", "table", "inet", self.link)
+
+    def a_rule_outside(self) -> None:
+        nft("flush", "chain", "inet", self.link, "forward")
+
+    def all_tables_of_the_machine(self) -> None:
+        nft("flush", "ruleset")
+
+    def the_table_inside(self) -> None:
+        self.within("nft", "delete", "table", "inet", "guard")
+
+    def a_rule_inside(self) -> None:
+        self.within("nft", "flush", "chain", "inet", "guard", "output")
+
+    def a_refused_network(self) -> None:
+        self.within("nft", "delete", "element", "inet", "guard", "refused4", "{ 10.0.0.0/8 }")
+
+    def the_link(self) -> None:
+        world.ip(f"link delete {self.link}")
+
+    def the_outer_end_is_down(self) -> None:
+        world.ip(f"link set {self.link} down")
+
+    def the_outer_addresses(self) -> None:
+        world.ip(f"address flush dev {self.link}")
+
+    def the_inner_end_is_down(self) -> None:
+        self.within("ip", "link", "set", "eth0", "down")
+
+    def the_inner_addresses(self) -> None:
+        self.within("ip", "address", "flush", "dev", "eth0")
+
+    def the_routes(self) -> None:
+        self.within("ip", "route", "flush", "table", "main")
+
+    def another_route(self) -> None:
+        self.within("ip", "route", "add", "blackhole", f"{world.PUBLIC}/32")
+
+    def loopback(self) -> None:
+        self.within("ip", "link", "set", "lo", "down")
+
+    def the_capture(self) -> None:
+        assert self.guard.capture is not None
+        self.guard.capture.bind(("lo", ETH_P_ALL))
+
+    def forwarding(self) -> None:
+        Path("/proc/sys/net/ipv4/conf/up0/forwarding").write_text("0")
+
+    def another_address_of_the_machine(self) -> None:
+        world.ip("address add 93.184.218.2/24 dev up0")
+
+    def the_nameserver_is_another_of_the_machines_own_addresses(self) -> None:
+        Path("/etc/resolv.conf").write_text(f"nameserver {world.OWN}\n", encoding="ascii")
+
+    def the_nameserver_is_the_gateway(self) -> None:
+        Path("/etc/resolv.conf").write_text(f"nameserver {world.GATEWAY}\n", encoding="ascii")
+
+
+WAYS: list[Callable[[Broken], None]] = [
+    one for name, one in vars(Broken).items() if name[0] != "_" and name not in ("link", "within")
+]
+
+
+def said(what: Callable[[], None]) -> str:
+    """What it raised, in words; nothing if it did not."""
+    try:
+        what()
+    except EgressUnavailable as exc:
+        return str(exc)
+    return ""
+
+
+def broken(guard: Guard, way: Callable[[Broken], None]) -> dict[str, Any]:
+    way(Broken(guard))
+    noticed = said(guard.check), said(guard.check)
+    meanwhile = asked(guard, *REFUSED)
+    mended = said(guard.mend)
+    return {
+        "noticed": noticed,
+        "meanwhile": meanwhile,
+        "mended": mended,
+        "then": said(guard.check),
+        "reached": asked(guard, *REACHED),
+        "refused": asked(guard, *REFUSED),
+        "captured": [bool(captured(guard, one)) for one in (world.PUBLIC, world.PUBLIC_6)],
+        "judged": {one: guard.refuses(one) for one in (*REACHED[1:], *REFUSED)},
+    }
+
+
+@contextlib.contextmanager
+def a_firewall_that_drops() -> Iterator[None]:
+    nft(
+        "add table inet firewall; add chain inet firewall f { type filter hook forward priority 0; policy drop; }"
+    )
+    yield
+    nft("delete", "table", "inet", "firewall")
+
+
+@contextlib.contextmanager
+def no_way_out() -> Iterator[None]:
+    world.ip("link set up0 down")
+    yield
+    world.ip(
+        "link set up0 up",
+        f"address add {world.OWN_6}/64 dev up0 nodad",
+        f"route add default via {world.GATEWAY}",
+        "route add default via 2606:2800:220:2::1",
+    )
+
+
+def away(guard: Guard, what: Callable[[], contextlib.AbstractContextManager[None]]) -> dict[str, Any]:
+    """What is said while something is away that only others can bring back, and after it is back."""
+    with what():
+        noticed = [said(guard.check), said(guard.mend), said(guard.check)]
+        meanwhile = asked(guard, world.PUBLIC, *REFUSED)
+    return {
+        "noticed": noticed,
+        "meanwhile": meanwhile,
+        "mended": said(guard.mend),
+        "reached": asked(guard, *REACHED),
+    }
+
+
+def ended(guard: Guard) -> list[str]:
+    """What is said once the process in the namespace was killed."""
+    os.kill(guard.holder, signal.SIGKILL)
+    while Path(f"/proc/{guard.holder}/ns/net").exists():
+        time.sleep(0.01)
+    return [said(guard.check), said(guard.mend)]
+
+
+def play() -> dict[str, Any]:
+    before = network()
+    os.environ["FIRSTFLIGHT_DATABASE_URL"] = os.environ["AWS_SECRET_ACCESS_KEY"] = "secret"
+    found: dict[str, Any] = {"broken": {}, "away": {}}
+    with guarded(parse(world.BLOCKED)) as guard:
+        found["whole"] = {
+            "said": said(guard.check),
+            "environments": [
+                sorted(
+                    line.partition(b"=")[0].decode()
+                    for line in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")[:-1]
+                )
+                for pid in (guard.holder, parent(guard.holder))
+            ],
+            "reached": asked(guard, *REACHED),
+            "refused": asked(guard, *REFUSED),
+            "judged": {one: guard.refuses(one) for one in (*REACHED[1:], *REFUSED)},
+        }
+        for what in (no_way_out, a_firewall_that_drops):
+            found["away"][what.__name__] = away(guard, what)
+        with world.nameserver(world.OWN):
+            for way in WAYS:
+                found["broken"][way.__name__] = broken(guard, way)
+        nft("flush", "ruleset")
+    found["left"] = {"before": before, "after": network()}
+    with guarded() as guard:
+        found["ended"] = ended(guard)
+    return found
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder, world.machine(Path(folder)), world.nameserver():
+        print(json.dumps(play()))

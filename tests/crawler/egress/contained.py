@@ -1,0 +1,62 @@
+"""A guard with what a container of the stack has: a user with NET_ADMIN alone, and sysctls that cannot be written.
+
+JSON on standard output. Runs in namespaces that the test makes for it, never on the machine itself.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from crawler.egress.guard import guarded
+from crawler.egress.networks import parse
+from tests.crawler.egress import world
+from tests.crawler.egress.breaking import REACHED, REFUSED, Broken, asked, said
+from tests.crawler.egress.tries import captured
+
+AS_A_TASK = [
+    "setpriv",
+    "--reuid=10001",
+    "--regid=10001",
+    "--clear-groups",
+    *(f"--{kind}=-all,+net_admin" for kind in ("inh-caps", "ambient-caps", "bounding-set")),
+    "--no-new-privs",
+]
+READ_ONLY = "mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys"
+
+
+def play() -> dict[str, Any]:
+    """As the task's user."""
+    with guarded(parse(world.BLOCKED)) as guard:
+        whole = said(guard.check)
+        Broken(guard).the_link()
+        return {
+            "said": [whole, said(guard.check), said(guard.mend)],
+            "reached": asked(guard, *REACHED),
+            "refused": asked(guard, *REFUSED),
+            "captured": bool(captured(guard, world.PUBLIC)),
+        }
+
+
+def prepare() -> None:
+    """As root: a machine whose only nameserver is at its own public address."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        world.machine(Path(folder)),
+        world.nameserver(world.OWN),
+    ):
+        (Path(folder) / "resolv.conf").write_text(f"nameserver {world.OWN}\n", encoding="ascii")
+        Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+        subprocess.run(["sh", "-c", READ_ONLY], check=True)
+        subprocess.run([*AS_A_TASK, sys.executable, "-B", "-m", __spec__.name, "play"], check=True)
+
+
+if __name__ == "__main__":
+    if "play" in sys.argv:
+        print(json.dumps(play()))
+    else:
+        prepare()

@@ -1,0 +1,28 @@
+"""The guard of a container of the stack: its one capability is enough to set it up, to check it and to mend it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crawler.egress.breaking import REACHED, REFUSED
+from tests.crawler.egress.test_guard import OWN_NAMESPACES, played
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_with_one_capability_and_no_sysctl_a_guard_is_set_up_and_mended(server_folder: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.fail("to become another user takes root: run the tests as root")
+    folder = server_folder / "contained"
+    folder.mkdir()
+    found = played([*OWN_NAMESPACES], folder, module="tests.crawler.egress.contained")
+    whole, broken, mended = found["said"]
+    assert (whole, mended) == ("", "")
+    assert "the link's outer end" in broken
+    assert found["reached"] == dict.fromkeys(REACHED, "reached")
+    assert found["refused"] == dict.fromkeys(REFUSED, "ConnectionRefusedError")
+    assert found["captured"]

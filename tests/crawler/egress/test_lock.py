@@ -1,0 +1,94 @@
+"""Guards take turns, and nobody who may not set one up can take theirs: tried by a process of another user."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from crawler.egress.lock import FILE
+from tests.crawler.egress.test_guard import OWN_NAMESPACES
+from tests.web.serving.namespace import in_namespace
+
+SQUAT = f"""
+import fcntl, os, socket, sys
+name = socket.socket(socket.AF_UNIX)
+name.bind("\\0firstflight-egress")
+try:
+    descriptor = os.open({FILE!r}, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    print("locked", flush=True)
+except PermissionError:
+    print("refused", flush=True)
+sys.stdin.read()
+"""
+
+GUARDED = """
+import sys, tempfile
+from pathlib import Path
+from crawler.egress.guard import guarded
+from tests.crawler.egress import world
+with tempfile.TemporaryDirectory() as folder, world.machine(Path(folder)), world.nameserver():
+    print("ready", flush=True)
+    sys.stdin.readline()
+    with guarded() as guard:
+        guard.check()
+    print("guarded")
+"""
+
+ANOTHER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
+
+TURNS = """
+import sys
+from crawler.egress import lock
+lock.WITHIN_S = 0.1
+with lock.alone():
+    print("mine", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_user_who_squats_the_names_that_guards_had_blocks_none() -> None:
+    if os.geteuid() != 0:
+        pytest.fail("to become another user takes root: run the tests as root")
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [*OWN_NAMESPACES, sys.executable, "-c", GUARDED], stdin=pipe, stdout=pipe, text=True
+    ) as crawl:
+        assert crawl.stdin is not None
+        assert crawl.stdout is not None
+        assert crawl.stdout.readline() == "ready\n"
+        (inner,) = subprocess.run(
+            ["pgrep", "-P", str(crawl.pid)], capture_output=True, text=True, check=True
+        ).stdout.split()
+        enter = ["nsenter", f"--net=/proc/{inner}/ns/net"]
+        squatting = [*enter, *ANOTHER, "/usr/bin/python3", "-c", SQUAT]
+        with subprocess.Popen(squatting, stdin=pipe, stdout=pipe, text=True) as squatter:
+            assert squatter.stdin is not None
+            assert squatter.stdout is not None
+            assert squatter.stdout.readline() == "refused\n"
+            crawl.stdin.write("\n")
+            crawl.stdin.flush()
+            assert crawl.stdout.readline() == "guarded\n"
+            squatter.stdin.close()
+
+
+def taking_turns() -> list[str]:
+    """What a second process says while a first one has the lock, and after that was killed."""
+    pipe = subprocess.PIPE
+    call = [sys.executable, "-B", "-c", TURNS]
+    with subprocess.Popen(call, stdin=pipe, stdout=pipe, text=True) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "mine\n"
+        late = subprocess.run(call, input="", capture_output=True, text=True, check=False)
+        first.kill()
+    then = subprocess.run(call, input="", capture_output=True, text=True, check=False)
+    return [late.stderr.splitlines()[-1], then.stdout.strip()]
+
+
+def test_who_may_set_guards_up_takes_turns_and_the_dead_let_go() -> None:
+    late, then = in_namespace("tests.crawler.egress.test_lock:taking_turns")
+    assert "another address guard is being set up" in late
+    assert then == "mine"

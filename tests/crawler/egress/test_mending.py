@@ -1,0 +1,137 @@
+"""The guard is checked whole and mended: its parts are broken for real, and traffic to real servers is the judge.
+
+All of it happens in namespaces that are made for it: of root, and of an ordinary user who is root in his own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawler.egress.guard import NEEDED
+from crawler.egress.networks import is_refused
+from tests.crawler.egress.breaking import REACHED, REFUSED, WAYS
+from tests.crawler.egress.test_guard import OWN_NAMESPACES, WORLDS, as_ordinary_user, played
+from tests.crawler.egress.world import BLOCKED, GATEWAY, PUBLIC
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+BREAKS = [one.__name__ for one in WAYS]
+
+NOTICED = {
+    "the_table_outside": "the nftables rules outside (table ffguard",
+    "a_rule_outside": "the nftables rules outside (table ffguard",
+    "all_tables_of_the_machine": "the nftables rules of the way out (table ffguard_uplink_up0)",
+    "the_table_inside": "the nftables rules inside (table guard)",
+    "a_rule_inside": "the nftables rules inside (table guard)",
+    "a_refused_network": "the nftables rules inside (table guard)",
+    "the_link": "the link's outer end (ffguard",
+    "the_outer_end_is_down": "the link's outer end (ffguard",
+    "the_outer_addresses": "the link's outer end (ffguard",
+    "the_inner_end_is_down": "the link's inner end (eth0)",
+    "the_inner_addresses": "the link's inner end (eth0)",
+    "the_routes": "the routes inside",
+    "another_route": "the routes inside",
+    "loopback": "loopback inside",
+    "the_capture": "its capture does not see its link",
+    "forwarding": "forwarding by up0",
+    "another_address_of_the_machine": "this machine's network is not what it was",
+    "the_nameserver_is_the_gateway": "this machine's network is not what it was",
+    "the_nameserver_is_another_of_the_machines_own_addresses": "this machine's network is not what it was",
+}
+
+
+@pytest.fixture(scope="module", params=WORLDS)
+def found(request: pytest.FixtureRequest, server_folder: Path) -> dict[str, Any]:
+    call = [*OWN_NAMESPACES]
+    if request.param == "user":
+        call = as_ordinary_user([call[0], "--user", "--map-root-user", *call[1:]])
+    folder = server_folder / f"broken-{request.param}"  # pytest's own may not be entered by others
+    folder.mkdir()
+    return played(call, folder, module="tests.crawler.egress.breaking")
+
+
+def test_a_guard_that_is_whole_is_said_to_be(found: dict[str, Any]) -> None:
+    assert found["whole"]["said"] == ""
+    assert set(found["whole"]["reached"].values()) == {"reached"}
+
+
+def test_the_processes_that_hold_it_know_no_secret_of_the_crawl(found: dict[str, Any]) -> None:
+    for environment in found["whole"]["environments"]:
+        assert set(environment) <= set(NEEDED)
+
+
+def test_within_it_the_gateway_its_link_and_what_the_operator_named_are_refused_at_once(
+    found: dict[str, Any],
+) -> None:
+    assert found["whole"]["refused"] == dict.fromkeys(REFUSED, "ConnectionRefusedError")
+
+
+def test_what_is_refused_on_the_wire_and_what_is_called_refused_agree(found: dict[str, Any]) -> None:
+    wanted = dict.fromkeys(REACHED[1:], False) | dict.fromkeys(REFUSED, True)
+    assert found["whole"]["judged"] == wanted
+    for name in BREAKS:
+        assert found["broken"][name]["judged"] == wanted
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_what_is_broken_is_noticed_and_named_as_often_as_it_is_asked_for(
+    found: dict[str, Any], name: str
+) -> None:
+    first, second = found["broken"][name]["noticed"]
+    assert NOTICED[name] in first
+    assert first == second
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_while_it_is_broken_no_refused_address_is_reached(found: dict[str, Any], name: str) -> None:
+    assert "reached" not in found["broken"][name]["meanwhile"].values()
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_mending_brings_back_names_both_ip_versions_and_the_capture(found: dict[str, Any], name: str) -> None:
+    broken = found["broken"][name]
+    assert (broken["mended"], broken["then"]) == ("", "")
+    assert broken["reached"] == dict.fromkeys(REACHED, "reached")
+    assert broken["captured"] == [True, True]
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_what_was_refused_is_refused_when_it_is_mended(found: dict[str, Any], name: str) -> None:
+    assert found["broken"][name]["refused"] == dict.fromkeys(REFUSED, "ConnectionRefusedError")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("no_way_out", "this machine has no default route"),
+        ("a_firewall_that_drops", "this machine's firewall drops what it forwards (chain inet firewall f)"),
+    ],
+)
+def test_what_only_others_can_bring_back_is_said_and_mended_afterwards(
+    found: dict[str, Any], name: str, words: str
+) -> None:
+    away = found["away"][name]
+    assert all(words in said for said in away["noticed"])
+    assert "reached" not in away["meanwhile"].values()
+    assert away["mended"] == ""
+    assert away["reached"] == dict.fromkeys(REACHED, "reached")
+
+
+def test_nothing_is_left_of_it_on_a_machine_whose_rules_were_flushed(found: dict[str, Any]) -> None:
+    assert found["left"]["after"] == found["left"]["before"]
+    assert found["left"]["after"]["forwarding"] == "0"
+
+
+def test_a_guard_whose_namespace_has_no_process_is_given_up(found: dict[str, Any]) -> None:
+    checked, mended = found["ended"]
+    assert "the address guard ended" in checked
+    assert "the address guard ended" in mended
+
+
+def test_the_names_of_what_is_refused_here_are_no_names_of_the_registries() -> None:
+    assert not any(map(is_refused, [BLOCKED, GATEWAY, PUBLIC]))

@@ -1,0 +1,196 @@
+"""What the DNS relay passes on: one question, its answer, and no byte besides."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+import dns.edns
+import dns.flags
+import dns.message
+import dns.rcode
+import dns.rdatatype
+import dns.rrset
+import dns.tsig
+import dns.update
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.egress.questions import DATAGRAM_BYTES, QUESTION_BYTES, answer, datagram, passed_on, question
+
+if TYPE_CHECKING:
+    from dns.message import Message
+
+NAME = "Www.Example.test."
+PRIVATE_OPTION = dns.edns.OptionType.make(65001)
+
+
+def asked(kind: str = "A", **options: object) -> Message:
+    return dns.message.make_query(NAME, kind, **options)  # type: ignore[arg-type]
+
+
+def answered(ours: Message, *records: str) -> Message:
+    made = dns.message.make_response(ours)
+    for record in records:
+        kind, _, value = record.partition(" ")
+        made.answer.append(dns.rrset.from_text(NAME, 300, "IN", kind, value))
+    return made
+
+
+def changed(message: Message, flags: int) -> bytes:
+    wire = message.to_wire()
+    return wire[:2] + struct.pack("!H", flags) + wire[4:]
+
+
+def two_questions() -> bytes:
+    wire = asked().to_wire()
+    return wire[:4] + b"\0\2" + wire[6:] + wire[12:]
+
+
+def signed() -> Message:
+    made = asked()
+    made.use_tsig(dns.tsig.Key("key.test.", b"0" * 32))
+    return made
+
+
+def with_records() -> Message:
+    made = asked()
+    made.additional.append(dns.rrset.from_text("x.test.", 1, "IN", "TXT", "smuggled"))
+    return made
+
+
+GARBAGE = {
+    "nothing": b"",
+    "text": b"GET / HTTP/1.1\r\nHost: 127.0.0.53\r\n\r\n",
+    "an answer": answered(asked(), "A 9.9.9.9").to_wire(),
+    "a transfer of a zone": asked("AXFR").to_wire(),
+    "a part of one": asked("IXFR").to_wire(),
+    "a question for anything": asked("ANY").to_wire(),
+    "a key exchange": asked("TKEY").to_wire(),
+    "an update": dns.update.UpdateMessage("example.test.").to_wire(),
+    "a notification": changed(asked(), 4 << 11),
+    "a status request": changed(asked(), 2 << 11),
+    "two questions": two_questions(),
+    "no question": asked().to_wire()[:4] + b"\0" * 8,
+    "another class": asked(rdclass="CH").to_wire(),
+    "bytes behind a question": asked().to_wire() + b"smuggled",
+    "records beside a question": with_records().to_wire(),
+    "a signature": signed().to_wire(),
+    "more bytes than a question has": asked(
+        options=[dns.edns.GenericOption(PRIVATE_OPTION, b"x" * QUESTION_BYTES)]
+    ).to_wire(),
+}
+
+
+@pytest.mark.parametrize("wire", GARBAGE.values(), ids=GARBAGE)
+def test_what_is_not_one_question_is_dropped(wire: bytes) -> None:
+    assert question(wire) is None
+
+
+@given(st.binary(max_size=QUESTION_BYTES))
+def test_any_bytes_are_a_question_or_are_dropped(wire: bytes) -> None:
+    found = question(wire)
+    assert found is None or len(found.question) == 1
+
+
+@given(st.binary(max_size=60), st.integers(0, 100))
+def test_a_question_with_any_bytes_in_it_is_one_or_is_dropped(noise: bytes, place: int) -> None:
+    wire = asked("HTTPS", want_dnssec=True).to_wire()
+    found = question(wire[:place] + noise + wire[place + len(noise) :])
+    assert found is None or passed_on(found).to_wire()
+
+
+@pytest.mark.parametrize("kind", ["A", "AAAA", "HTTPS", "CNAME", "TXT", "PTR", "TYPE65280"])
+def test_a_question_is_asked_as_it_was_in_a_message_of_our_own(kind: str) -> None:
+    theirs = asked(kind, id=7, want_dnssec=True, flags=dns.flags.RD | dns.flags.CD)
+    theirs.use_edns(0, dns.flags.DO, 4096, options=[dns.edns.GenericOption(PRIVATE_OPTION, b"smuggled")])
+    found = question(theirs.to_wire())
+    assert found is not None
+    ours = dns.message.from_wire(passed_on(found).to_wire())
+    assert str(ours.question[0].name) == NAME
+    assert ours.question == theirs.question
+    assert ours.flags == theirs.flags
+    assert (ours.edns, ours.ednsflags, ours.options) == (0, dns.flags.DO, ())
+    assert b"smuggled" not in passed_on(found).to_wire()
+
+
+def test_a_stub_without_edns_is_asked_for_without_it() -> None:
+    found = question(asked(use_edns=False).to_wire())
+    assert found is not None
+    assert passed_on(found).edns == -1
+
+
+def test_its_id_is_one_that_the_stub_does_not_know() -> None:
+    found = asked(id=7)
+    assert len({passed_on(found).id for _ in range(50)}) > 40
+
+
+def test_an_answer_comes_back_with_its_records_in_their_order() -> None:
+    theirs = asked("AAAA", id=7)
+    ours = passed_on(theirs)
+    records = [
+        "CNAME z.test.",
+        "AAAA 2001:db8::9",
+        "AAAA 2001:db8::1",
+        'HTTPS 1 . alpn="h3,h2"',
+        "TYPE65280 \\# 2 0102",
+    ]
+    found = answer(answered(ours, *records).to_wire(), ours, theirs)
+    assert found is not None
+    back = dns.message.from_wire(found.to_wire(), one_rr_per_rrset=True)
+    assert back.id == 7
+    assert theirs.is_response(back)
+    assert [f"{dns.rdatatype.to_text(one.rdtype)} {one[0]}" for one in back.answer] == records
+
+
+@pytest.mark.parametrize("code", ["NXDOMAIN", "SERVFAIL", "REFUSED", "BADVERS"])
+def test_an_answer_keeps_its_code(code: str) -> None:
+    theirs = asked(use_edns=0)
+    ours = passed_on(theirs)
+    made = dns.message.make_response(ours)
+    made.set_rcode(dns.rcode.from_text(code))
+    found = answer(made.to_wire(), ours, theirs)
+    assert found is not None
+    assert dns.rcode.to_text(dns.message.from_wire(found.to_wire()).rcode()) == code
+
+
+def test_what_does_not_answer_our_question_is_dropped() -> None:
+    theirs = asked(id=7)
+    ours = passed_on(theirs)
+    of_another_id = answered(asked(id=(ours.id + 1) % 2**16))
+    of_another_question = answered(asked("AAAA", id=ours.id))
+    for wire in (
+        of_another_id.to_wire(),
+        of_another_question.to_wire(),
+        ours.to_wire(),
+        b"SSH-2.0-OpenSSH_9.2",
+        answered(ours).to_wire() + b"smuggled",
+    ):
+        assert answer(wire, ours, theirs) is None
+
+
+def test_options_of_an_answer_stay_behind() -> None:
+    theirs = asked(use_edns=0)
+    ours = passed_on(theirs)
+    made = answered(ours, "A 9.9.9.9")
+    made.use_edns(0, options=[dns.edns.GenericOption(PRIVATE_OPTION, b"smuggled")])
+    found = answer(made.to_wire(), ours, theirs)
+    assert found is not None
+    assert b"smuggled" not in found.to_wire()
+
+
+@pytest.mark.parametrize(
+    ("payload", "room"), [(None, 512), (100, 512), (1232, 1232), (65_535, DATAGRAM_BYTES)]
+)
+def test_an_answer_in_a_datagram_is_cut_to_what_the_stub_can_take_and_says_so(
+    payload: int | None, room: int
+) -> None:
+    theirs = asked("TXT", use_edns=False if payload is None else 0, payload=payload)
+    ours = passed_on(theirs)
+    made = answered(ours, *(f'TXT "{number:0200}"' for number in range(30)))
+    found = answer(made.to_wire(max_size=65_535), ours, theirs)
+    assert found is not None
+    wire = datagram(found, theirs)
+    assert room - 250 < len(wire) <= room
+    assert dns.message.from_wire(wire).flags & dns.flags.TC

@@ -1,0 +1,34 @@
+"""What a crawl is kept in: decided before anything is changed on the machine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.errors import EgressUnavailable
+from firstflight import crawling
+from schema.tables import Crawl
+
+
+def never(*_: Any) -> None:
+    raise AssertionError("a guard was set up")
+
+
+@pytest.mark.parametrize("unfiltered", [False, True])
+def test_networks_that_are_none_end_a_run_before_a_guard_is_set_up(
+    unfiltered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawling, "guarded", never)
+    egress = crawling.egress(
+        Crawl(kind="web"), Path(sys.executable), unfiltered=unfiltered, blocked_networks="9.9.9.9/8"
+    )
+    with (
+        pytest.raises(
+            EgressUnavailable, match=r"^FIRSTFLIGHT_BLOCKED_NETWORKS: 9\.9\.9\.9/8 has host bits set: [^\n]*$"
+        ),
+        egress,
+    ):
+        pass
