@@ -82,7 +82,7 @@ CMD ["airflow", "version"]
 
 FROM python AS worker
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends chromium-headless-shell fonts-dejavu-core libatomic1 \
+    && apt-get install -y --no-install-recommends chromium-headless-shell bubblewrap fonts-dejavu-core libatomic1 \
         nftables iproute2 mininet ethtool \
     && rm -rf /var/lib/apt/lists/*
 # Linux is under the GPL, version 2: the image that has the kernel has its complete source too (decision 20).

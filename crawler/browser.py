@@ -8,7 +8,6 @@ import dataclasses
 import datetime
 import os
 import re
-import resource
 import signal
 import tempfile
 from pathlib import Path
@@ -17,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
-from crawler import document, page, processes
+from crawler import box, document, page, processes
 from crawler.errors import BrowserMissing, LaunchFailed
 from crawler.logstream import LogStream
-from crawler.tap import Tap
+from crawler.tap import Tap, opened_path
 from crawler.user_agent import AS_IT_IS
 from crawler.wire.filling import Filling
 from crawler.wire.keylog import KeyLog
@@ -59,10 +58,21 @@ EVENTS = frozenset((*page.EVENTS, *document.EVENTS))
 LOG_FLAG = "--log-net-log="
 CAPTURE_MODE_FLAG = "--net-log-capture-mode="
 KEY_LOG_FLAG = "--ssl-key-log-file="
+PROFILE_FLAG = "--user-data-dir="
 RENDERER = b"--type=renderer"
+
+LOG, KEYS = 0, 1
+"""Places of what is opened for the browser."""
+
+WRITTEN_BY_OTHERS = 0o622
+"""Mode of a FIFO that another user's browser writes: it lies in a folder that nobody but us may enter, so the browser opens it
+by the descriptor that it is given."""
 
 DATA_LIMIT_BYTES = 3 * 1024**3
 """Private writable memory of one process (RLIMIT_DATA); what V8 only reserves does not count, stacks do."""
+
+REFUSED = re.compile(rf"\[err\] ({box.PROGRAM}: .+)")
+"""In Playwright's copy of what a browser that does not start has said."""
 
 VERSION = re.compile(r"\d+\.\d+\.\d+\.\d+")
 
@@ -108,7 +118,7 @@ class Browser:
         self.tap = tap
         self.device = device
         self._browser = browser
-        self._pid: int | None = None
+        self._pid = tap.pid()
         self._guise = guise
 
     @classmethod
@@ -124,7 +134,8 @@ class Browser:
         guard: Guard | None = None,
         capture: Capture | None = None,
     ) -> AsyncIterator[Browser]:
-        """Start Chromium, inside the address guard if there is one; BrowserMissing if there is none, LaunchFailed if it does not start.
+        """Start Chromium in a box, inside the address guard if there is one; BrowserMissing if there is no Chromium,
+        BoxUnavailable if there is no box to be had, LaunchFailed if it does not start.
 
         Browsers that share `playwright` share its driver process (128 MB). With a `capture` of the network that it is
         in, what it receives is read from there; else, and with QUIC always, the log has all bytes in it.
@@ -134,21 +145,23 @@ class Browser:
             driver = playwright
             if driver is None:
                 driver = await stack.enter_async_context(async_playwright())
+            # Nobody but us may enter it, so that what is executed there is ours.
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-")))
+            box.check_place(folder)
             filling = None
+            opened = [folder / "netlog"]
             if capture is not None and capture.is_trusted and not quic:
-                keys = KeyLog(folder / "keys")
+                opened.append(folder / "keys")
+                keys = KeyLog(opened[KEYS])
                 stack.callback(keys.close)
                 filling = Filling(capture, keys)
                 stack.callback(filling.close)
-            log = LogStream(folder / "netlog", filling)
+            log = LogStream(opened[LOG], filling)
             stack.callback(log.close)
-            # Out of the reach of a browser that is another user.
-            tap = Tap(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-"))), EVENTS)
+            for fifo in opened:
+                fifo.chmod(WRITTEN_BY_OTHERS)
+            tap = Tap(folder, EVENTS)
             stack.callback(tap.close)
-            program = chromium if guard is None else guard.admit(chromium, folder, DATA_LIMIT_BYTES)
-            # Chromium refuses its sandbox to root; the guard's browsers are another user.
-            sandbox = guard is not None or os.geteuid() != 0
             measuring = [*flags, *(() if quic else ("--disable-quic",))]
             logging = [f"{CAPTURE_MODE_FLAG}{'Everything' if filling is None else 'IncludeSensitive'}"]
             try:
@@ -157,31 +170,33 @@ class Browser:
                     *QUIET_FLAGS,
                     *measuring,
                     f"--user-agent={guise.user_agent}",
-                    f"{LOG_FLAG}{log.path}",
+                    f"{LOG_FLAG}{opened_path(LOG)}",
                     *logging,
-                    *(() if filling is None else (f"{KEY_LOG_FLAG}{keys.path}",)),
+                    *(() if filling is None else (f"{KEY_LOG_FLAG}{opened_path(KEYS)}",)),
                 ]
+                entrance = () if guard is None else guard.entrance()
                 browser = await driver.chromium.launch(
-                    executable_path=tap.program(program),
+                    executable_path=tap.program(
+                        box.command(chromium, memory_bytes=DATA_LIMIT_BYTES, entrance=entrance),
+                        options=[f"{PROFILE_FLAG}{box.PROFILE}"],
+                        opened=opened,
+                    ),
                     args=arguments,
+                    env={**box.environment()},
                     ignore_default_args=UNWANTED_FLAGS,
-                    chromium_sandbox=sandbox,
+                    chromium_sandbox=True,
                     handle_sigint=False,
                     handle_sigterm=False,
                     timeout=LAUNCH_TIMEOUT_S * 1000,
                 )
                 stack.push_async_callback(_close, browser)
-                recorded = (*measuring, *logging, *(() if sandbox else ("--no-sandbox",)))
             except (PlaywrightError, TimeoutError, OSError) as exc:
-                reason = (str(exc).strip() or "no answer").splitlines()[0]
+                await asyncio.to_thread(box.check)
                 raise LaunchFailed(
-                    f"{chromium} does not start ({reason}): try it by hand, or reinstall {PACKAGE}"
+                    f"{chromium} does not start ({_reason(exc)}): try it by hand, or reinstall {PACKAGE}"
                 ) from exc
-            identity = _identity(browser, chromium, recorded, guise)
-            launched = cls(browser, log, tap, identity, appearance.device, guise, guard)
-            if guard is None:  # which bounds them as they start: they are another user's
-                launched._bound_memory()
-            yield launched
+            identity = _identity(browser, chromium, (*measuring, *logging), guise)
+            yield cls(browser, log, tap, identity, appearance.device, guise, guard)
 
     @property
     def alive(self) -> bool:
@@ -189,16 +204,13 @@ class Browser:
         return self._browser.is_connected()
 
     @property
-    def pid(self) -> int | None:
-        """Its process, above all others of its own; None once it has ended."""
-        if self._pid is None:
-            # What it was started through stands above it and has the same arguments.
-            self._pid = processes.find(os.fsencode(f"{LOG_FLAG}{self.log.path}"), below=os.getpid())
+    def pid(self) -> int:
+        """Its process that is above all others of its own: bubblewrap's, whose end is theirs."""
         return self._pid
 
     def memory_bytes(self) -> int:
         """Of its processes, all together; 0 once they have ended."""
-        return processes.memory_bytes(self.pid) if self.pid else 0
+        return processes.memory_bytes(self.pid)
 
     async def context(self) -> BrowserContext:
         """A fresh profile: no cache, no cookies, no connections of the one before."""
@@ -239,12 +251,6 @@ class Browser:
             await asyncio.gather(setting, passing, return_exceptions=True)
         return True
 
-    def _bound_memory(self) -> None:
-        """Of its processes, and of all that they start: a page's is killed or told so before the machine is full."""
-        for pid in [self.pid, *processes.descendants(self.pid)] if self.pid else []:
-            with contextlib.suppress(ProcessLookupError):
-                resource.prlimit(pid, resource.RLIMIT_DATA, (DATA_LIMIT_BYTES, DATA_LIMIT_BYTES))
-
     async def end_pages(self) -> None:
         """Kill what runs the pages' scripts; the browser lives on, and what it has logged is still to come."""
         await asyncio.to_thread(self._kill_renderers)
@@ -257,7 +263,7 @@ class Browser:
     def renderers(self) -> list[int]:
         """Its processes that run pages."""
         # A process that the zygote forked has its arguments in one string, with spaces between them.
-        below = processes.descendants(self.pid) if self.pid else []
+        below = processes.descendants(self.pid)
         return [pid for pid in below if any(RENDERER in one.split() for one in processes.arguments(pid))]
 
 
@@ -271,6 +277,13 @@ async def _close(browser: PlaywrightBrowser) -> None:
     with contextlib.suppress(PlaywrightError, TimeoutError):  # it may be dead, or hang
         async with asyncio.timeout(10):
             await browser.close()
+
+
+def _reason(exc: Exception) -> str:
+    """What bubblewrap says, or else what Playwright says first."""
+    said = str(exc).strip() or "no answer"
+    by_the_box = REFUSED.search(said)
+    return by_the_box[1] if by_the_box else said.splitlines()[0]
 
 
 async def _version(chromium: Path) -> str:

@@ -6,6 +6,7 @@ What can go wrong in the crawler:
     - BrowserMissing        there is no Chromium, or it does not start
       . LaunchFailed        it did not start, or its driver did not; a second try may do better
     - BrowserDied           it is gone and must be replaced; carries what the visit had seen
+  + BoxUnavailable          no box can be made for browsers on this machine
   + EgressUnavailable       the address guard cannot be set up on this machine, or it is gone
   + VisitError              the page's side: how a visit ended
     - NavigationError       the page never answered
@@ -53,6 +54,10 @@ class BrowserDied(BrowserError):
     def __init__(self, message: str, observation: Observation) -> None:
         super().__init__(message)
         self.observation = observation
+
+
+class BoxUnavailable(CrawlerError):
+    """A browser that is taken over would have the crawler's files and processes before it."""
 
 
 class EgressUnavailable(CrawlerError):

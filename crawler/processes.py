@@ -43,11 +43,6 @@ def arguments(pid: int) -> list[bytes]:
         return []
 
 
-def find(argument: bytes, *, below: int) -> int | None:
-    """The topmost process below another that was called with `argument`."""
-    return next((pid for pid in descendants(below) if argument in arguments(pid)), None)
-
-
 def runs(pid: int) -> bool:
     """Whether it is there, and not only its number: a zombie has no memory."""
     return bool(_status(pid))

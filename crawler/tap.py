@@ -15,7 +15,7 @@ from crawler.fifo import SHORT_PAUSE_S, Drain
 from crawler.netlog import LineSplitter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 BEGIN = b'{"method":"'
@@ -28,11 +28,20 @@ SESSIONS_KEPT = 1000
 """A page that starts workers for ever fills no memory; its own session is the first of them."""
 
 SCRIPT = """#!/bin/sh
-cd {folder} && mkfifo answers || exit 1
+cd {folder} && mkfifo answers && echo $$ >pid || exit 1
 tee heard <answers >&4 3<&- &
-cd / && exec {program} "$@" 4>{folder}/answers
+cd / && exec {call} "$@" {options} 4>{folder}/answers {opened}
 """
-"""The driver writes to descriptor 3 and reads from 4 (--remote-debugging-pipe)."""
+"""The driver writes to descriptor 3 and reads from 4 (--remote-debugging-pipe). What follows `exec` keeps the script's
+process, so its number is the first of the browser's."""
+
+FIRST_OPENED = 5
+"""Descriptor of the first file that is opened for the browser."""
+
+
+def opened_path(number: int) -> str:
+    """By which the browser itself opens the file of that place in `opened`."""
+    return f"/proc/self/fd/{FIRST_OPENED + number}"
 
 
 class Heard(NamedTuple):
@@ -60,14 +69,30 @@ class Tap:
         self._loop = asyncio.get_running_loop()
         self._drain = Drain(folder / "heard", self._read)
 
-    def program(self, browser: Path) -> Path:
-        """A program that takes the browser's arguments, and is the browser with its pipe tapped."""
+    def program(
+        self, call: Sequence[str], *, options: Sequence[str] = (), opened: Sequence[Path] = ()
+    ) -> Path:
+        """A program that takes the browser's arguments, and is the browser with its pipe tapped.
+
+        `call` is the browser's command, and `options` follow the arguments. The files `opened` it may write, as
+        descriptors of its own (`opened_path`).
+        """
         script = self._folder / "tapped"
-        script.write_text(
-            SCRIPT.format(folder=shlex.quote(str(self._folder)), program=shlex.quote(str(browser)))
+        text = SCRIPT.format(
+            folder=shlex.quote(str(self._folder)),
+            call=shlex.join(call),
+            options=shlex.join(options),
+            opened=" ".join(
+                f"{FIRST_OPENED + number}>{shlex.quote(str(path))}" for number, path in enumerate(opened)
+            ),
         )
+        script.write_text(text, encoding="utf-8")
         script.chmod(0o700)
         return script
+
+    def pid(self) -> int:
+        """Process of the program, once the driver has spoken with it."""
+        return int((self._folder / "pid").read_text(encoding="ascii"))
 
     def listen(self, page: str, hear: Callable[[Heard], None]) -> None:
         """From now on, tell of the wanted events of a page, by its target."""

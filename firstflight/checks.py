@@ -63,6 +63,20 @@ def chromium(settings: Settings) -> Finding:
     return Finding(name, "ok", found)
 
 
+def browser_box(_: Settings) -> Finding:
+    """What keeps a browser that is taken over from the machine; without it none is started."""
+    from crawler import box
+    from crawler.errors import BoxUnavailable
+
+    name = "browser's box"
+    try:
+        box.check()
+    except BoxUnavailable as exc:
+        found, remedy = str(exc).rsplit(": ", 1)
+        return Finding(name, "missing", found, remedy)
+    return Finding(name, "ok", "can be made")
+
+
 def program(name: str, executable: str, package: str) -> Callable[[Settings], Finding]:
     """A check that `executable` can be found, with root's folders searched too."""
 
@@ -195,6 +209,7 @@ def memory(_: Settings) -> Finding:
 
 CHECKS: list[Callable[[Settings], Finding]] = [
     chromium,
+    browser_box,
     address_guard,
     postgresql,
     mininet,

@@ -33,7 +33,6 @@ def scratch_folder() -> Iterator[Path]:
     handle = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        made.chmod(0o711)  # browsers may be another user, whose folders lie in it
         folder = made.rename(above / made.name.replace(UNLOCKED, PREFIX))
         with _temporary(folder):
             yield folder

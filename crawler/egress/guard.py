@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import shlex
 import socket
-import stat
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawler.box import browser_uid
 from crawler.egress.control import CHECK, ENDED, MEND, Control
 from crawler.egress.namespace import INNER
 from crawler.egress.networks import is_refused
@@ -23,11 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawler.egress.networks import Network
-
-BROWSER_UID = 61_501
-"""The user that browsers run as where the crawl runs as root: of the range that systemd gives out for a while,
-named in no passwd, so that nothing on the machine is theirs. It is also what they see themselves as:
-Chromium has no sandbox for root."""
 
 READY_WITHIN_S = 60.0
 ENDS_WITHIN_S = 40.0
@@ -45,8 +39,6 @@ class Guard:
     """Process that lives in them."""
     namespace: str
     """Of the network, as /proc/PID/ns/net says: net:[4026532247]."""
-    uid: int
-    """Their owner, whom the browsers run as."""
     control: Control
     """Asks the process that holds it all."""
     capture: socket.socket | None = None
@@ -100,46 +92,14 @@ class Guard:
         """Whether no page in it may reach an address, as of the last check."""
         return is_refused(address, self.control.local)
 
-    def admit(self, chromium: Path, folder: Path, memory_bytes: int) -> Path:
-        """A program that takes Chromium's arguments, enters, lets go of every capability, and is Chromium.
-
-        It is put into `folder`, which is given to the browser's user with all that is in it. Each process may
-        have `memory_bytes` of data (RLIMIT_DATA).
-        """
-        program = folder / "chromium"
-        program.write_text(self.script(chromium, folder, memory_bytes), encoding="utf-8")
-        program.chmod(0o700)
-        if self.uid != os.geteuid():
-            for above in folder.parents:
-                if not above.stat().st_mode & stat.S_IXOTH:
-                    raise EgressUnavailable(
-                        f"the browsers' user may not enter {above}: chmod o+x, or set TMPDIR to another folder"
-                    )
-            for path in (folder, *(one for one in folder.iterdir() if one != program)):
-                os.chown(path, self.uid, self.uid)
-        return program
-
-    def script(self, chromium: Path, home: Path, memory_bytes: int) -> str:
-        """The text of it.
-
-        The browser's user namespace is a child of the one that owns the network: whatever capability it gained in
-        its own would be worth nothing over the rules. The last line before Chromium looks where it has come to.
-        """
-        other = self.uid != os.geteuid()
-        own = f'for one; do case $one in --user-data-dir=*) chown -R {self.uid}:{self.uid} -- "${{one#*=}}";; esac; done\n'
-        become = f"setpriv --reuid={self.uid} --regid={self.uid} --clear-groups "
+    def entrance(self) -> list[str]:
+        """A command that enters, and there becomes the command that follows it; it fails where the guard is gone."""
         look = (
-            f'ulimit -d {memory_bytes // 1024}; [ "$(readlink /proc/self/ns/net)" = "{self.namespace}" ] && exec "$@"; '
+            f'[ "$(readlink /proc/self/ns/net)" = "{self.namespace}" ] && exec "$@"; '
             'echo "not inside the address guard" >&2; exit 1'
         )
-        return (
-            f"#!/bin/sh\n{own if other else ''}export HOME={shlex.quote(str(home))} TMPDIR={shlex.quote(str(home))}\n"
-            f"exec {become if other else ''}"
-            f"nsenter --preserve-credentials --user=/proc/{self.holder}/ns/user --net=/proc/{self.holder}/ns/net "
-            f"unshare --user --map-user={BROWSER_UID} --map-group={BROWSER_UID} "
-            f"setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all "
-            f'sh -c {shlex.quote(look)} sh {shlex.quote(str(chromium))} "$@"\n'
-        )
+        inside = [f"--{kind}=/proc/{self.holder}/ns/{kind}" for kind in ("user", "net")]
+        return ["nsenter", "--preserve-credentials", *inside, "sh", "-c", look, "sh"]
 
 
 @contextlib.contextmanager
@@ -165,7 +125,6 @@ def guarded(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
         yield Guard(
             holder=said["holder"],
             namespace=said["namespace"],
-            uid=uid,
             control=control,
             capture=captures[0] if captures else None,
         )
@@ -189,12 +148,3 @@ def _holder(uid: int, channel: int, blocked: Sequence[Network]) -> Iterator[subp
         finally:
             process.stdin.close()
             process.wait(ENDS_WITHIN_S)
-
-
-def browser_uid() -> int:
-    """BROWSER_UID where we may become it, else our own user."""
-    if os.geteuid() != 0:
-        return os.geteuid()
-    spans = (line.split() for line in Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines())
-    mapped = any(int(first) <= BROWSER_UID < int(first) + int(length) for first, _, length in spans)
-    return BROWSER_UID if mapped else 0

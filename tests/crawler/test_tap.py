@@ -45,7 +45,7 @@ async def driven(folder: Path, written: bytes, page: str = "PAGE") -> tuple[byte
     ours, theirs = socket.socketpair()
     with ours:
         program = await asyncio.create_subprocess_exec(
-            *("sh", "-c", f"exec {shlex.quote(str(tap.program(browser)))} 3<&- 4>&1 1>&2"),
+            *("sh", "-c", f"exec {shlex.quote(str(tap.program([str(browser)])))} 3<&- 4>&1 1>&2"),
             stdout=theirs.fileno(),
         )
         theirs.close()

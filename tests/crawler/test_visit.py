@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
+import re
 import signal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,9 +22,6 @@ from firstflight.localweb.server import LocalWeb
 from schema.outcomes import OUTCOMES
 from schema.tables import OBSERVATIONS
 from tests.web.raw import Answer, RawWeb, answer, html
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.browser
 
@@ -201,8 +199,9 @@ def test_what_runs_a_page_has_bounded_memory_and_can_be_ended_alone(chromium: Pa
             await page.goto("http://a.test/")
             running = browser.renderers()
             assert running
-            bounds = {resource.prlimit(pid, resource.RLIMIT_DATA) for pid in running}
-            assert bounds == {(DATA_LIMIT_BYTES, DATA_LIMIT_BYTES)}
+            limits = [Path(f"/proc/{pid}/limits").read_text(encoding="ascii") for pid in running]
+            bounds = {tuple(re.findall(r"Max data size +(\d+) +(\d+)", one)) for one in limits}
+            assert bounds == {((str(DATA_LIMIT_BYTES), str(DATA_LIMIT_BYTES)),)}
             await browser.end_pages()
             async with asyncio.timeout(20):
                 await crashed.wait()

@@ -54,6 +54,17 @@ def test_a_missing_kernel_says_how_to_build_it(settings: Settings) -> None:
     assert finding.remedy == "firstflight replay build-lab"
 
 
+def test_a_box_that_can_be_made_is_fine(settings: Settings) -> None:
+    assert checks.browser_box(settings).state == "ok"
+
+
+def test_a_missing_bubblewrap_is_named(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.box.PROGRAM", "no-bubblewrap-here")
+    finding = checks.browser_box(settings)
+    assert finding.state == "missing"
+    assert finding.remedy == "apt-get install bubblewrap"
+
+
 def test_an_address_guard_that_cannot_be_is_a_warning_that_names_the_way_out(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

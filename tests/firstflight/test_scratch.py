@@ -46,6 +46,11 @@ def test_all_that_is_temporary_lies_in_it_and_goes_with_it(above: Path) -> None:
     assert tempfile.gettempdir() == os.environ["TMPDIR"] == str(above)
 
 
+def test_nobody_else_may_enter_it(above: Path) -> None:
+    with scratch_folder() as folder:
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
 def test_a_later_run_sweeps_what_a_killed_one_left_and_touches_no_other(above: Path) -> None:
     killed, dead = holder()
     alive, kept = holder()

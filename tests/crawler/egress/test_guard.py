@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawler.box import BROWSER_UID
 from crawler.browser import CAPTURE_MODE_FLAG
-from crawler.egress.guard import BROWSER_UID
 from crawler.egress.networks import is_refused
 from tests.crawler.egress.pages import TARGETS, answer
 from tests.crawler.egress.world import (

@@ -19,8 +19,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawler import box
+from crawler.box import BROWSER_UID, browser_uid
 from crawler.browser import Browser
-from crawler.egress.guard import BROWSER_UID, Guard, browser_uid, guarded
+from crawler.egress.guard import Guard, guarded
 from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
 from crawler.visit import visit
@@ -239,11 +241,11 @@ def parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def lost_guard(folder: Path) -> dict[str, Any]:
+def lost_guard() -> dict[str, Any]:
     """What is to be had once the guard's own process was killed."""
     with guarded() as guard:
-        program = guard.admit(Path("/bin/true"), folder, 10**9)
-        entered = subprocess.run([program], check=False).returncode
+        call = box.command(Path("/usr/bin/true"), memory_bytes=10**9, entrance=guard.entrance())
+        entered = subprocess.run(call, check=False).returncode
         os.kill(parent(guard.holder), signal.SIGKILL)
         deadline = time.monotonic() + 10
         while Path(f"/proc/{guard.holder}/ns/net").exists() and time.monotonic() < deadline:
@@ -253,7 +255,7 @@ def lost_guard(folder: Path) -> dict[str, Any]:
             said = ""
         except EgressUnavailable as exc:
             said = str(exc)
-        refused = subprocess.run([program], check=False, capture_output=True).returncode
+        refused = subprocess.run(call, check=False, capture_output=True).returncode
     return {"entered": entered, "said": said, "then": refused}
 
 
@@ -283,9 +285,7 @@ async def play() -> dict[str, Any]:
     found["network"] = {"before": before, "after": network(), "changed": with_truth != before}
     killed_crawl()
     found["network"]["after_kill"] = after_kill(before)
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        found["lost"] = lost_guard(Path(folder))
+    found["lost"] = lost_guard()
     return found
 
 

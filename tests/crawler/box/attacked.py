@@ -1,0 +1,119 @@
+"""Launches the attacker in the place of Chromium, beside a database and secrets, and prints what it got: JSON.
+
+Runs in namespaces that the test makes for it, never on the machine itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawler.browser import Browser
+from crawler.egress.guard import guarded
+from crawler.errors import EgressUnavailable, LaunchFailed
+from schema import embedded
+from tests.crawler.box.users import SECRET
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.egress.guard import Guard
+
+
+MARKER = "--password-of-somebody-else"
+ATTACKER = Path(__file__).with_name("attacker.py")
+
+
+def uplink() -> None:
+    """A default route, without which there is nothing to guard."""
+    for command in (
+        "link set lo up",
+        "link add up0 type veth peer up1",
+        "address add 93.184.215.2/24 dev up0",
+        "link set up0 up",
+        "link set up1 up",
+        "route add default via 93.184.215.1",
+    ):
+        subprocess.run(["ip", *command.split()], check=True)
+
+
+@contextlib.contextmanager
+def somebody() -> Iterator[subprocess.Popen[bytes]]:
+    """Another process of this user, with a secret on its command line."""
+    sleeping = "import time; time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", sleeping, MARKER]) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextlib.contextmanager
+def database(folder: Path) -> Iterator[None]:
+    embedded.start(folder)
+    try:
+        yield
+    finally:
+        embedded.stop(folder)
+
+
+async def attacked(program: Path, guard: Guard | None) -> dict[str, Any]:
+    """What the attacker says as its last word, which the driver tells of with the browser's end."""
+    try:
+        async with Browser.launch(program, guard=guard):
+            pass
+    except LaunchFailed as exc:
+        said = str(exc.__cause__)
+        _, found, got = said.partition("GOT ")
+        assert found, said
+        told: dict[str, Any] = json.loads(got.splitlines()[0])
+        return told
+    raise AssertionError("it is no browser")
+
+
+def is_gone(guard: Guard | None) -> bool:
+    try:
+        if guard is not None:
+            guard.check()
+    except EgressUnavailable:
+        return True
+    return False
+
+
+def play(folder: Path, *, with_guard: bool) -> dict[str, Any]:
+    data, temporary, place = folder / "data", folder / "temporary", folder / "browser"
+    for one, mode in ((data, 0o755), (temporary, 0o711), (place, 0o755)):
+        one.mkdir()
+        one.chmod(mode)
+    program = place / "chromium"
+    shutil.copy(ATTACKER, program)
+    tempfile.tempdir = os.environ["TMPDIR"] = str(temporary)
+    with contextlib.ExitStack() as stack:
+        if with_guard:
+            uplink()
+        guard = stack.enter_context(guarded()) if with_guard else None
+        stack.enter_context(database(data / "postgres"))
+        other = stack.enter_context(somebody())
+        targets = {
+            "secret": SECRET,
+            "marker": MARKER,
+            "data": str(data),
+            "temporary": str(temporary),
+            "database": str(data / "postgres"),
+            "processes": [other.pid, *([guard.holder] if guard else [])],
+        }
+        (place / "targets.json").write_text(json.dumps(targets), encoding="utf-8")
+        got = asyncio.run(attacked(program, guard))
+        return {**got, "killed": ["somebody"] * (other.poll() is not None) + ["guard"] * is_gone(guard)}
+
+
+if __name__ == "__main__":
+    print(json.dumps(play(Path(sys.argv[1]), with_guard=sys.argv[2] == "guarded")))

@@ -1,0 +1,66 @@
+"""How a browser's processes are confined, read from /proc (proc(5)) by a process that may read it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from crawler import processes
+
+NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
+CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+VARIABLE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*(?==)")
+"""A variable's name; a process that writes its title over its environment has others there, or none."""
+
+
+def namespaces(pid: int) -> dict[str, str]:
+    return {name: str(Path(f"/proc/{pid}/ns/{name}").readlink()) for name in NAMESPACES}
+
+
+def mounts(pid: int) -> list[dict[str, Any]]:
+    """What it sees of the file system: where, whether it can be written, what kind, and of which folder."""
+    found = []
+    for line in Path(f"/proc/{pid}/mountinfo").read_text(encoding="utf-8").splitlines():
+        _, _, _, root, point, options, *_ = line.split(" ")
+        kind = line.partition(" - ")[2].split(" ")[0]
+        found.append({"at": point, "writable": "rw" in options.split(","), "kind": kind, "of": root})
+    return found
+
+
+def process(pid: int) -> dict[str, Any]:
+    # The zygote's arguments have spaces between them.
+    arguments = re.split(rb"[\0 ]", Path(f"/proc/{pid}/cmdline").read_bytes())
+    status = dict(
+        line.split(":\t", 1)
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+        if ":\t" in line
+    )
+    given = Path(f"/proc/{pid}/environ").read_bytes()
+    kinds = [one.partition(b"=")[2].decode() for one in arguments if one.startswith(b"--type=")]
+    program = arguments[0].decode().rpartition("/")[2]
+    return {
+        "kind": kinds[0] if kinds else {"chromium-headless-shell": "browser"}.get(program, program),
+        "is_bubblewrap": program == "bwrap",
+        "uids": status["Uid"].split(),
+        "capabilities": {name: int(status[name], 16) for name in CAPABILITIES},
+        "no_new_privs": status["NoNewPrivs"],
+        "seccomp": status["Seccomp"],
+        "namespaces": namespaces(pid),
+        "root": str(Path(f"/proc/{pid}/root").readlink()),
+        "mounts": mounts(pid),
+        "variables": sorted(
+            found[0].decode() for one in given.split(b"\0") if (found := VARIABLE.match(one)) is not None
+        ),
+    }
+
+
+def confined(browser: int) -> list[dict[str, Any]]:
+    """Of bubblewrap and of all that it started, which are the browser's; not of the crawler's `tee` beside them."""
+    told = [process(pid) for pid in [browser, *processes.descendants(browser)]]
+    return [one for one in told if one["kind"] != "tee"]
+
+
+def ourselves() -> dict[str, Any]:
+    return process(os.getpid())

@@ -1,0 +1,47 @@
+"""Loads a page with a browser in its box and tells how its processes are confined: JSON on standard output.
+
+Runs in namespaces that the test makes for it, as `attacked` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from crawler.browser import Browser
+from crawler.egress.guard import guarded
+from firstflight.settings import from_environment
+from tests.crawler.box.attacked import uplink
+from tests.crawler.box.confinement import confined, ourselves
+
+if TYPE_CHECKING:
+    from crawler.egress.guard import Guard
+
+
+async def looked_at(guard: Guard | None) -> list[dict[str, Any]]:
+    async with Browser.launch(from_environment().chromium, guard=guard) as browser:
+        context = await browser.context()
+        page = await context.new_page()
+        await page.goto("data:text/html,<title>a page")
+        told = confined(browser.pid)
+        await context.close()
+        return told
+
+
+def play(*, with_guard: bool) -> dict[str, Any]:
+    with contextlib.ExitStack() as stack:
+        if with_guard:
+            uplink()
+        guard = stack.enter_context(guarded()) if with_guard else None
+        return {
+            "processes": asyncio.run(looked_at(guard)),
+            "crawler": ourselves(),
+            "network": guard.namespace if guard else ourselves()["namespaces"]["net"],
+        }
+
+
+if __name__ == "__main__":
+    print(json.dumps(play(with_guard=sys.argv[1] == "guarded")))

@@ -1,0 +1,41 @@
+"""A process in the browser's place, of the browser's user and with the browser's view, gains nothing by what it tries."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crawler.box.users import ORDINARY_UID, USERS, played
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.browser
+
+NOTHING = {
+    "environment": [],
+    "environments": 0,
+    "command_lines": 0,
+    "folders": [],
+    "database": "FileNotFoundError",
+    "replaced": [],
+    "switched": False,
+    "writable": [],
+    "sockets": [],
+    "undone": [],
+    "killed": [],
+}
+
+
+@pytest.mark.parametrize("network", ["guarded", "unguarded"])
+@pytest.mark.parametrize("user", USERS)
+def test_what_is_in_the_browsers_place_reaches_nothing_of_the_crawlers(
+    user: str, network: str, server_folder: Path
+) -> None:
+    folder = server_folder / f"{user}-{network}"  # pytest's own may not be entered by others
+    folder.mkdir()
+    if os.geteuid() == 0 and user == "ordinary":
+        os.chown(folder, ORDINARY_UID, ORDINARY_UID)
+    assert played(user, "tests.crawler.box.attacked", str(folder), network) == NOTHING

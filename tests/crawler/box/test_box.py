@@ -1,0 +1,127 @@
+"""What is said where no box can be made, and what of the machine is named in one that can."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler import box, processes
+from crawler.browser import Browser
+from crawler.errors import BoxUnavailable, LaunchFailed
+from tests.crawler.box.users import NAMESPACES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.browser
+
+AS_ROOT = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+
+
+def launch(chromium: Path) -> None:
+    async def launched() -> None:
+        async with Browser.launch(chromium):
+            pass
+
+    asyncio.run(launched())
+
+
+def test_in_a_container_with_a_masked_proc_it_says_how_to_run_it() -> None:
+    done = subprocess.run(
+        ["unshare", *AS_ROOT, *NAMESPACES, sys.executable, "-m", "tests.crawler.box.masked"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    (line,) = done.stdout.splitlines()
+    assert "the browsers' box cannot be made (bwrap: Can't mount proc" in line
+    assert line.endswith("run it with --security-opt systempaths=unconfined")
+
+
+def test_a_browser_without_a_box_is_not_started(chromium: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(box, "PROGRAM", "no-bubblewrap-here")
+    with pytest.raises(BoxUnavailable, match=r"^no no-bubblewrap-here: apt-get install bubblewrap$"):
+        launch(chromium)
+
+
+def test_a_browser_that_cannot_run_in_it_is_told_in_the_boxs_own_words(server_folder: Path) -> None:
+    folder = server_folder / "another-shell"
+    folder.mkdir()
+    (folder / "sh").symlink_to("/bin/sh")
+    program = folder / "browser" / "chromium"
+    program.parent.mkdir()
+    program.write_text(f"#!{folder}/sh\necho Chromium 156.0.0.0\n", encoding="utf-8")
+    program.chmod(0o755)
+    with pytest.raises(LaunchFailed, match=r"does not start \(bwrap: execvp .*: No such file or directory\)"):
+        launch(program)
+
+
+def test_a_program_of_ours_lies_where_nobody_else_can_put_another(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    (shared / "ours").mkdir(mode=0o700)
+    with pytest.raises(BoxUnavailable, match=f"everybody may rename what is in {shared}: .* set TMPDIR"):
+        box.check_place(shared / "ours")
+    shared.chmod(0o1777)
+    box.check_place(shared / "ours")
+
+
+def test_what_is_opened_for_a_browser_lies_in_a_folder_of_ours_alone(chromium: Path, tmp_path: Path) -> None:
+    async def made() -> dict[str, tuple[int, int]]:
+        async with Browser.launch(chromium):
+            (folder,) = tmp_path.glob("firstflight-*")
+            return {
+                one.name: (one.stat().st_uid, one.stat().st_mode & 0o777)
+                for one in (folder, *folder.iterdir())
+                if one.name in {folder.name, "tapped", "netlog"}
+            }
+
+    tempfile.tempdir = str(tmp_path)
+    try:
+        found = asyncio.run(made())
+    finally:
+        tempfile.tempdir = None
+    assert {uid for uid, _ in found.values()} == {os.geteuid()}
+    assert sorted(mode for _, mode in found.values()) == [0o622, 0o700, 0o700]
+
+
+def test_with_bubblewrap_all_that_it_started_ends(chromium: Path) -> None:
+    async def killed() -> list[int]:
+        async with Browser.launch(chromium) as browser:
+            family = processes.descendants(browser.pid)
+            assert len(family) > 4
+            os.kill(browser.pid, signal.SIGKILL)
+            async with asyncio.timeout(20):
+                while any(map(processes.runs, family)):
+                    await asyncio.sleep(0.05)
+            return family
+
+    assert asyncio.run(killed())
+
+
+def test_the_environment_is_made_of_listed_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("HTTPS_PROXY", "http://10.0.0.1:3128/")
+    monkeypatch.setenv("LANG", "de_DE.UTF-8")
+    monkeypatch.delenv("TZ", raising=False)
+    assert box.environment().items() >= {"LANG": "de_DE.UTF-8", "HOME": box.HOME}.items()
+    assert set(box.environment()) <= {"PATH", "HOME", *box.PASSED_ON}
+
+
+def test_a_browser_outside_usr_is_seen_with_its_folder_alone(tmp_path: Path) -> None:
+    program = tmp_path / "own" / "chromium"
+    call = box.command(program, memory_bytes=2**30)
+    assert [one for one in call if one.startswith(str(tmp_path))] == [
+        str(program.parent),
+        str(program.parent),
+        str(program),
+    ]

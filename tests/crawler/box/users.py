@@ -1,0 +1,55 @@
+"""Namespaces to crawl in: of root's, and of an ordinary user who has but one capability in his own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+SECRET = "taken-from-the-crawler"
+SECRETS = ("FIRSTFLIGHT_DATABASE_URL", "DATABASE_URL", "AWS_SECRET_ACCESS_KEY")
+
+WITHIN_S = 120
+ORDINARY_UID = 61_502
+NOBODY_UID = 65_534
+"""As whom PostgreSQL runs: it wants a user who has a name."""
+
+USERS = ["root", "ordinary"] if os.geteuid() == 0 else ["ordinary"]
+
+NAMESPACES = ["--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
+BECOME_ORDINARY = [
+    "setpriv",
+    f"--reuid={ORDINARY_UID}",
+    f"--regid={ORDINARY_UID}",
+    "--clear-groups",
+    "--inh-caps=-all",
+]
+OWN_USER = ["--user", f"--map-user={NOBODY_UID}", f"--map-group={NOBODY_UID}", "--keep-caps"]
+WITH_NET_ADMIN_ALONE = [
+    "setpriv",
+    "--inh-caps=-all,+net_admin",
+    "--ambient-caps=-all,+net_admin",
+    "--bounding-set=-all,+net_admin",
+]
+"""As docker/with-guard has it."""
+
+
+def played(user: str, module: str, *arguments: str) -> dict[str, Any]:
+    """What a module says that is run by this user, with secrets in its environment: JSON."""
+    call = ["unshare", *NAMESPACES]
+    if user == "ordinary":
+        become = BECOME_ORDINARY if os.geteuid() == 0 else []
+        call = [*become, "unshare", *OWN_USER, *NAMESPACES, *WITH_NET_ADMIN_ALONE]
+    done = subprocess.run(
+        [*call, sys.executable, "-m", module, *arguments],
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **dict.fromkeys(SECRETS, SECRET)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WITHIN_S,
+    )
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
