@@ -1,4 +1,4 @@
-"""Whether a crawl is good enough to be sealed: how its sites ended, held against bounds."""
+"""Whether a crawl is good enough to be sealed: how its sites ended, held against bounds, and where failures crowd."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import math
 from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import aliased
 
-from schema.outcomes import ANSWERED, OUR_FAULT
+from crawler.evenness import EVENNESS, Excess
+from crawler.evenness import Site as Seen
+from crawler.evenness import uneven as found_uneven
+from schema.outcomes import ANSWERED, NEVER_FINAL, OUR_FAULT
 from schema.tables import Site, Visit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sqlalchemy import Connection
 
@@ -31,6 +36,8 @@ class Bounds:
     """Least share of the visits that are ok whose bytes are accounted for (schema/coverage.py)."""
     our_fault: float = 0.02
     """Most of the final visits that ended by a fault of ours."""
+    uneven: float = EVENNESS.chance
+    """Chance at which a crawl is refused in which failures crowd by chance alone (crawler.evenness); 0 to look for no crowds."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +94,35 @@ def ends(connection: Connection, crawl: Crawl) -> Ends:
     )
 
 
-def broken(found: Ends, bounds: Bounds) -> Iterator[str]:
+def uneven(connection: Connection, crawl: Crawl, bounds: Bounds) -> list[Excess]:
+    """Windows of time, machines and processes whose sites failed far more than the rest."""
+    rule = dataclasses.replace(EVENNESS, chance=bounds.uneven)
+    return found_uneven(first_visits(connection, crawl), rule) if bounds.uneven else []
+
+
+def first_visits(connection: Connection, crawl: Crawl) -> list[Seen]:
+    """Sites with a final visit: who visited them first and when, and whether they failed in the end."""
+    said = Visit.outcome.not_in(NEVER_FINAL) & (Visit.load == 1) & (Visit.page_kind == "home")
+    first = (
+        select(Visit.rank, Visit.started_at, Visit.crawler_host, Visit.owner)
+        .where(Visit.crawl_id == crawl.id, said)
+        .ext(distinct_on(Visit.rank))
+        .order_by(Visit.rank, Visit.attempt)
+        .subquery()
+    )
+    final = aliased(Visit)
+    query = (
+        select(first.c.started_at, first.c.crawler_host, first.c.owner, final.outcome)
+        .join(final, final.rank == first.c.rank)
+        .where(final.crawl_id == crawl.id, final.is_final)
+    )
+    return [
+        Seen(at=at, machine=machine or "", process=owner.rpartition("/")[0], failed=outcome not in ANSWERED)
+        for at, machine, owner, outcome in connection.execute(query)
+    ]
+
+
+def broken(found: Ends, bounds: Bounds, crowds: Iterable[Excess] = ()) -> Iterator[str]:
     """Each bound that the crawl does not keep, in words."""
     shares = found.shares
     for name, words in {
@@ -103,6 +138,7 @@ def broken(found: Ends, bounds: Bounds) -> Iterator[str]:
             f"{_percent(shares['our_fault'])} of the visits ended by a fault of ours ({', '.join(sorted(OUR_FAULT))}), "
             f"and {_percent(bounds.our_fault)} may"
         )
+    yield from map(str, crowds)
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -14,6 +14,7 @@ import secrets
 from typing import TYPE_CHECKING, Protocol
 
 from crawler import store
+from crawler.control.watch import RULE, Rule, Watch
 from crawler.errors import BrowserDied, CrawlerError, LaunchFailed
 from crawler.leases import Leases
 from crawler.patience import Patience
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from crawler.browser import Browser
+    from crawler.control.network import Network
     from crawler.observation import Observation
     from schema.tables import Crawl
 
@@ -109,6 +111,10 @@ class Loop:
     limits: Limits = DEFAULTS
     revive: Callable[[], object] | None = None
     """Starts the database again where nobody else would."""
+    network: Network | None = None
+    """Asked whether visits failed by a fault of ours; None where nobody can be."""
+    rule: Rule = RULE
+    """When it is asked."""
     tally: Tally = dataclasses.field(default_factory=Tally)
     process: str = dataclasses.field(
         default_factory=lambda: f"{platform.node()}/{os.getpid()}/{secrets.token_hex(4)}"
@@ -116,13 +122,15 @@ class Loop:
     _deadline: float = 0.0
     _database: Patience = dataclasses.field(init=False)
     _leases: Leases = dataclasses.field(init=False)
+    _watch: Watch = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        """The database is called through one patience, and claims are held by one heartbeat."""
+        """The database is called through one patience, claims are held by one heartbeat, and one watch is kept on the network."""
         self._database = Patience(
             patience_s=self.limits.database_patience_s, stop=self.stop, say=self.say, revive=self.revive
         )
         self._leases = Leases(self.engine, self.crawl)
+        self._watch = Watch(self.network, stop=self.stop, say=self.say, rule=self.rule)
 
     async def run(self) -> Tally:
         """Crawl. A CrawlerError or DatabaseError of one browser ends them all, their claims given back."""
@@ -188,6 +196,10 @@ class Loop:
             worn = await self._worn(browser, pages)
             if worn is not None:
                 return worn
+            if await self._watch.is_down():
+                if not await self._work_is_left():
+                    break
+                continue
             claim = await self._database(store.claim, self.engine, self.crawl, owner=owner)
             if claim is not None:
                 pages += 1
@@ -217,7 +229,11 @@ class Loop:
         """One visit, written or given back; False when the browser must be replaced."""
         with self._leases.hold(claim):
             try:
-                observation, alive = await self._observe(browser, claim)
+                began = asyncio.get_running_loop().time()
+                async with self._watch.visiting():
+                    observation, alive = await self._observe(browser, claim)
+                if observation is not None:
+                    observation = await self._watch.judge(observation, began=began)
                 if observation is None:
                     await self._database(store.release, self.engine, claim)
                 else:

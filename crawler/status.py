@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
+from schema.outcomes import NETWORK_DOWN
 from schema.partitions import partition_name
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Status:
     """None where no visit has counted them."""
     unfiltered: int
     """Visits that were made without the address guard."""
+    network_down: int
+    """Visits that were given back, since our own network was down."""
     postponed: int
     """Sites that asked to be left alone for a while that is not over."""
     outcomes: dict[str, int]
@@ -88,11 +91,12 @@ def status(connection: Connection, crawl: Crawl, *, exact: bool = False) -> Stat
                    count(*) FILTER (WHERE page_kind = 'inner') AS inner_pages,
                    count(*) FILTER (WHERE is_covered IS FALSE) AS uncovered,
                    sum(log_lines_lost)::bigint AS log_lines_lost,
-                   count(*) FILTER (WHERE unfiltered_egress) AS unfiltered
+                   count(*) FILTER (WHERE unfiltered_egress) AS unfiltered,
+                   count(*) FILTER (WHERE outcome = :network_down) AS network_down
             FROM visit WHERE crawl_id = :crawl_id
             """
         ),
-        given,
+        {**given, "network_down": NETWORK_DOWN},
     ).one()
     responses, responses_exact = _responses(connection, crawl, exact=exact)
     return Status(
@@ -106,6 +110,7 @@ def status(connection: Connection, crawl: Crawl, *, exact: bool = False) -> Stat
         uncovered=visits.uncovered,
         log_lines_lost=visits.log_lines_lost,
         unfiltered=visits.unfiltered,
+        network_down=visits.network_down,
         postponed=sites.postponed,
         outcomes=_final_by(connection, crawl, "outcome"),
         walls=_final_by(connection, crawl, "wall"),

@@ -22,7 +22,7 @@ from sqlalchemy import and_, func, or_, select, update
 from crawler.errors import CrawlerError
 from schema.copying import copy_rows
 from schema.coverage import is_covered
-from schema.outcomes import RETRIED
+from schema.outcomes import NEVER_FINAL, RETRIED
 from schema.tables import Connection as ConnectionRow
 from schema.tables import Crawl, Response, Site, Visit
 
@@ -43,6 +43,9 @@ MARGIN_S = 60.0
 
 ATTEMPT_LIMIT = 1000
 """Of one site, lost claims included: its visits' ids must not run into those of the next."""
+
+OURS_LIMIT = 800
+"""Attempts at one site from which on a visit that ended by a fault of ours leaves no row: the site needs the ids for its own."""
 
 PATIENCE_LIMIT_S = 900
 """A site that asks for more by Retry-After keeps the answer that it gave: the crawl's end would wait for it."""
@@ -154,12 +157,21 @@ def release(engine: Engine, ours: Claim, *, counts: bool = False) -> None:
 
 
 def store(engine: Engine, crawl: Crawl, ours: Claim, observation: Observation) -> Stored:
-    """Write a visit with all it saw and give up the claim, or write nothing (LeaseLost, CrawlSealed)."""
+    """Write a visit with all it saw and give up the claim, or write nothing (LeaseLost, CrawlSealed).
+
+    A visit that ended by a fault of ours is never final, and counts for none of the attempts that the site has.
+    """
     outcome: str = observation.visit["outcome"]
+    if outcome in NEVER_FINAL and ours.attempt > OURS_LIMIT:
+        release(engine, ours)
+        return Stored(outcome=outcome, is_final=False)
     patience_s = _patience_s(observation)
-    is_final = ours.attempt >= crawl.attempts or (outcome not in RETRIED and patience_s is None)
     with engine.begin() as connection:
         _check_open(connection, ours.crawl_id)
+        is_final = outcome not in NEVER_FINAL and (
+            (outcome not in RETRIED and patience_s is None)
+            or ours.attempt - _faults_of_ours(connection, ours) >= crawl.attempts
+        )
         if not _give_up(
             connection,
             ours,
@@ -173,6 +185,17 @@ def store(engine: Engine, crawl: Crawl, ours: Claim, observation: Observation) -
         for number, one in enumerate(observation.more, ours.attempt + 1):
             _write(connection, dataclasses.replace(ours, attempt=number), one, is_final=False)
     return Stored(outcome=outcome, is_final=is_final)
+
+
+def _faults_of_ours(connection: Connection, ours: Claim) -> int:
+    """Earlier visits to the site that say nothing of it."""
+    counted = select(func.count()).where(
+        Visit.crawl_id == ours.crawl_id,
+        Visit.rank == ours.rank,
+        Visit.attempt < ours.attempt,
+        Visit.outcome.in_(NEVER_FINAL),
+    )
+    return connection.scalar(counted) or 0
 
 
 def _write(connection: Connection, ours: Claim, observation: Observation, *, is_final: bool) -> None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from crawler import store
+from crawler.control.canaries import chosen
+from crawler.control.network import OwnNetwork
 from crawler.devices import DEVICES
 from crawler.egress.guard import guarded
 from crawler.egress.networks import parse
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
+    from crawler.control.canaries import Canary
     from crawler.egress.guard import Guard
-    from crawler.observation import Observation
     from crawler.wire.capture import Capture
     from schema.tables import Crawl
 
@@ -51,6 +53,8 @@ class Wanted:
     """Starts the database again, where it is the embedded one."""
     guard: Guard | None
     """What browsers are kept in."""
+    canaries: list[Canary]
+    """What is asked whether the network is up; nothing is, without any."""
     capture: Capture | None
     """Of their network; None to read all from their logs."""
     log: str
@@ -106,19 +110,30 @@ class StateError(Exception):
     """The local web's state cannot be used for this crawl."""
 
 
-def local_web_flags(crawl: Crawl, state: Path | None) -> tuple[str, ...]:
-    """The browser's flags for the local web; a crawl's kind and what it crawls must agree."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Web:
+    """What is crawled, as the browser and the crawler find it."""
+
+    flags: tuple[str, ...]
+    """Of the browser."""
+    canaries: list[Canary]
+
+
+def web(crawl: Crawl, state: Path | None, *, canaries: str | None) -> Web:
+    """The local web of `state`, or the Internet; a crawl's kind and what it crawls must agree."""
     if state is None:
         if crawl.kind == LOCAL_WEB:
             raise StateError(
                 "this crawl is of the local web: start `firstflight localweb serve --state FILE` "
                 "and name its FILE by --local-web"
             )
-        return ()
+        return Web((), chosen(canaries))
     if crawl.kind != LOCAL_WEB:
         raise StateError(f"--local-web is for crawls of kind {LOCAL_WEB}; this one is of kind {crawl.kind}")
     try:
-        flags = [str(flag) for flag in json.loads(state.read_text(encoding="utf-8"))["browser_flags"]]
+        facts = json.loads(state.read_text(encoding="utf-8"))
+        flags = [str(flag) for flag in facts["browser_flags"]]
+        asked = [str(url) for url in facts.get("canaries", [])]
     except OSError as exc:
         raise StateError(
             f"the local web's state {state} cannot be read ({exc.strerror}): "
@@ -126,7 +141,7 @@ def local_web_flags(crawl: Crawl, state: Path | None) -> tuple[str, ...]:
         ) from exc
     except (ValueError, KeyError, TypeError) as exc:
         raise StateError(f"{state} is no state of the local web: it lacks browser_flags") from exc
-    return tuple(flags)
+    return Web(tuple(flags), chosen(",".join(asked)) if asked else [])
 
 
 def crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, int]:
@@ -148,13 +163,6 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
     left = await asyncio.to_thread(store.open_sites, engine, crawl)
     with journal(wanted.log, crawl, done=crawl.top - left) as journalled:
         series = Series(visit=visit, loads=crawl.loads, inner=crawl.inner_pages)
-
-        async def watched(browser: Browser, host: str, *, budget_s: float) -> Observation:
-            try:
-                return await series(browser, host, budget_s=budget_s)
-            finally:
-                if wanted.guard is not None:
-                    wanted.guard.check()
 
         async with told(engine, crawl, wanted.progress), Drivers(journalled.say) as drivers:
 
@@ -178,7 +186,7 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
                 engine=engine,
                 crawl=crawl,
                 launch=launch,
-                visit=watched,
+                visit=series,
                 browsers=wanted.browsers,
                 minutes=wanted.minutes,
                 stop=stop,
@@ -186,6 +194,7 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
                 say=journalled.say,
                 limits=wanted.limits,
                 revive=wanted.revive,
+                network=OwnNetwork(wanted.canaries, wanted.guard) if wanted.canaries else None,
             ).run()
     return tally, 128 + received[0] if tally.ended == STOPPED and received else 0
 

@@ -47,6 +47,10 @@ COUNTS: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     ),
     "uncovered_visits": ("Visits of whose bytes too few are accounted for.", lambda one: one.uncovered),
     "log_lines_lost": ("Lines of the browsers' logs that could not be read.", lambda one: one.log_lines_lost),
+    "network_down_visits": (
+        "Visits given back, since our own network was down.",
+        lambda one: one.network_down,
+    ),
     "unfiltered_visits": ("Visits made without the address guard.", lambda one: one.unfiltered),
 }
 

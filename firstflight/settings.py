@@ -33,6 +33,9 @@ class Settings:
     trusted_hosts: tuple[str, ...] = ()
     """Names that requests to the service may be for, beside that of the base URL; any where neither is set."""
 
+    canaries: str | None = None
+    """What is asked whether the network is up: ids and URLs, comma-separated; None for those of crawler.control.canaries."""
+
     publish_url: str | None = None
     """The store that releases are copied to."""
 
@@ -115,6 +118,7 @@ def from_environment() -> Settings:
         contact_email=os.environ.get("FIRSTFLIGHT_CONTACT_EMAIL") or None,
         public_base_url=os.environ.get("FIRSTFLIGHT_PUBLIC_BASE_URL") or "",
         trusted_hosts=tuple(os.environ.get("FIRSTFLIGHT_TRUSTED_HOSTS", "").replace(",", " ").split()),
+        canaries=os.environ.get("FIRSTFLIGHT_CANARIES") or None,
         publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,
         signing_key=optional("FIRSTFLIGHT_SIGNING_KEY"),
         signers=optional("FIRSTFLIGHT_ALLOWED_SIGNERS"),

@@ -31,7 +31,8 @@ def status_lines(name: str, counted: Status) -> list[str]:
         f"  walls      {by(counted.walls)}; consent platforms: {by(counted.consents)}",
         f"  claimed    {counted.claimed} now, {counted.expired} expired, {counted.postponed} sites wait as they asked",
         f"  visits     {counted.visits:,}, {known(counted.visits_per_hour, ',.0f')} an hour of late; "
-        f"{counted.repeat_loads:,} repeat loads, {counted.inner_pages:,} inner pages, {counted.unfiltered:,} unguarded",
+        f"{counted.repeat_loads:,} repeat loads, {counted.inner_pages:,} inner pages, {counted.unfiltered:,} unguarded, "
+        f"{counted.network_down:,} given back while our network was down",
         f"  responses  {'' if counted.responses_exact else 'about '}{known(counted.responses, ',')}, {counted.received_bytes:,} bytes received",
         f"  coverage   min {known(counted.coverage_min, '.4f')}, median {known(counted.coverage_median, '.4f')}, "
         f"{counted.uncovered:,} visits under {COVERAGE_FLOOR:g}; log lines lost {known(counted.log_lines_lost, ',')}",

@@ -46,6 +46,7 @@ OFFENDERS: dict[str, str] = {
     "every site's final visit exists": "FROM site WHERE final_visit_id IS NOT NULL AND NOT EXISTS "
     "(FROM visit WHERE visit.id = site.final_visit_id AND visit.rank = site.rank AND visit.is_final)",
     "every final visit is the first load of its home page": "FROM visit WHERE is_final AND (page_kind <> 'home' OR load <> 1)",
+    "no visit that was given back is final": "FROM visit WHERE is_final AND outcome = 'network_down'",
     "every visit's site exists": "FROM visit ANTI JOIN site USING (crawl_id, rank)",
     "every connection's visit exists": "FROM connection ANTI JOIN visit ON visit.id = connection.visit_id",
     "every response's visit exists": "FROM response ANTI JOIN visit ON visit.id = response.visit_id",

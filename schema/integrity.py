@@ -29,6 +29,8 @@ OFFENDERS: dict[str, str] = {
     "GROUP BY rank HAVING count(*) > 1) AS doubled",
     "every final visit stands for its site": "FROM visit LEFT JOIN site ON site.crawl_id = visit.crawl_id "
     "AND site.final_visit_id = visit.id WHERE visit.crawl_id = :crawl_id AND visit.is_final AND site.rank IS NULL",
+    "no visit that was given back is final": "FROM visit WHERE crawl_id = :crawl_id AND is_final "
+    "AND outcome = 'network_down'",
     "every visit's site exists": "FROM visit LEFT JOIN site ON site.crawl_id = visit.crawl_id AND site.rank = visit.rank "
     "WHERE visit.crawl_id = :crawl_id AND site.rank IS NULL",
     "every site of a sealed crawl has its final visit": "FROM site JOIN crawl ON crawl.id = site.crawl_id "

@@ -14,16 +14,25 @@ OUTCOMES: dict[str, str] = {
     "blocked": "the address guard refused the address of the site: it is not on the public internet",
     "aborted": "the browser gave up the navigation, or the main document half-way, for another reason, e.g. a download or the page's own script",
     "network_changed": "the crawling machine's own network changed and the browser dropped requests",
+    "network_down": "the crawler's own network or address guard was down during the visit or before anybody knew better: the visit says nothing of its site, is never final and counts for none of its attempts",
     "crash": "the browser or the page's renderer died",
 }
 
 RETRIED = frozenset(
-    {"timeout", "dns", "connect", "tls", "bad_response", "aborted", "network_changed", "crash"}
+    {
+        *("timeout", "dns", "connect", "tls", "bad_response", "aborted"),
+        *("network_changed", "network_down", "crash"),
+    }
 )
 """Outcomes after which a site is visited again, while attempts are left."""
 
 ANSWERED = frozenset({"ok", "http_error"})
 """Outcomes of sites whose main document arrived."""
 
-OUR_FAULT = frozenset({"crash", "network_changed"})
+NETWORK_DOWN = "network_down"
+
+OUR_FAULT = frozenset({"crash", "network_changed", NETWORK_DOWN})
 """Outcomes that the crawling machine may have caused, and not the site."""
+
+NEVER_FINAL = frozenset({"network_changed", NETWORK_DOWN})
+"""Outcomes that the crawling machine has caused for certain: they count for none of a site's attempts."""

@@ -260,7 +260,7 @@ def run(
             show_tally(str(name_of(crawl)), Tally(ended=QUEUE_EMPTY), as_json=as_json)
             return
         plan.check_method(crawl)
-        flags = crawling.local_web_flags(crawl, state)
+        web = crawling.web(crawl, state, canaries=settings.canaries)
         with (
             crawling.egress(
                 crawl,
@@ -272,7 +272,8 @@ def run(
         ):
             wanted = crawling.Wanted(
                 chromium=settings.chromium,
-                flags=flags,
+                flags=web.flags,
+                canaries=web.canaries,
                 browsers=browsers,
                 minutes=minutes,
                 limits=Limits(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crawler.errors import CrawlerError
-from crawler.gate import Bounds, broken, ends
+from crawler.gate import Bounds, broken, ends, uneven
 from crawler.seal import seal as seal_crawl
 from firstflight.commands.options import AS_JSON, CRAWL, show
 from firstflight.connect import database
@@ -38,10 +38,19 @@ def bound(option: str, name: str, text: str) -> Callable[[Callable[..., None]], 
 @bound("--least-answered", "answered", "Share of those whose page answered, with an error perhaps.")
 @bound("--least-covered", "covered", "Share of the visits that are ok whose bytes are accounted for.")
 @bound("--most-our-fault", "our_fault", "Share of the visits that ended by a fault of ours.")
+@bound(
+    "--most-uneven",
+    "uneven",
+    "False-positive rate of the search for windows of time, machines and processes whose sites failed far more than the "
+    "rest: twice as much, by 15 points, and by Fisher's exact test with Bonferroni's correction. 0 for no search.",
+)
 @AS_JSON
 @click.pass_obj
 def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) -> None:
     """Say how the sites of a crawl ended; exit code 1, and why, where it is not good enough to be sealed.
+
+    That is where too many sites failed, and where failures crowd: 20 sites in a row of 1,000, or a machine with half of
+    its sites, are a fault of ours and not theirs. Visit those again in another crawl, or look and seal the crawl anyway.
 
     \b
     Example:
@@ -51,10 +60,17 @@ def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) ->
     with one_line(*EXPECTED), database(settings) as engine, engine.connect() as connection:
         crawl = find_crawl(connection, name)
         found = ends(connection, crawl)
-    wrong = list(broken(found, Bounds(**bounds)))
+        crowds = uneven(connection, crawl, Bounds(**bounds))
+    wrong = list(broken(found, Bounds(**bounds), crowds))
     outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in found.outcomes.items()) or "none"
     show(
-        {"crawl": str(name_of(crawl)), **dataclasses.asdict(found), "shares": found.shares, "broken": wrong},
+        {
+            "crawl": str(name_of(crawl)),
+            **dataclasses.asdict(found),
+            "shares": found.shares,
+            "uneven": [dataclasses.asdict(one) for one in crowds],
+            "broken": wrong,
+        },
         as_json=as_json,
         line=f"{name_of(crawl)}: {found.visited:,} of {found.planned:,} sites visited: {outcomes}; "
         f"{found.ok_covered:,} of {found.ok_known:,} that are ok covered",

@@ -13,6 +13,7 @@ import click
 
 from firstflight.errors import one_line
 from firstflight.localweb import recipes
+from firstflight.localweb.canary import canary
 from firstflight.localweb.content import play
 from firstflight.localweb.modes import SUFFIX, Mode
 from firstflight.localweb.server import LocalWeb, LocalWebError, Ports
@@ -123,8 +124,13 @@ async def play_until_told(web: LocalWeb, *, state: Path, log: Path | None) -> No
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, told.set)
-    async with web:
-        facts = {"mode": web.mode.value, "sites": web.sites, "browser_flags": web.browser_flags}
+    async with web, canary() as url:
+        facts = {
+            "mode": web.mode.value,
+            "sites": web.sites,
+            "browser_flags": web.browser_flags,
+            "canaries": [url],
+        }
         try:
             write_atomically(state, json.dumps(facts, indent=2) + "\n")
             await told.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import json
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from crawler import store
-from crawler.gate import Bounds, Ends, broken, ends
+from crawler.gate import Bounds, Ends, broken, ends, first_visits, uneven
 from firstflight.main import main
 from schema.outcomes import ANSWERED, OUR_FAULT, OUTCOMES
-from tests.crawler.made_up_visits import observation, planned
+from tests.crawler.made_up_visits import BEGAN, observation, planned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +41,7 @@ def test_a_crawl_at_its_bounds_passes() -> None:
         ({"ok_known": 0, "ok_covered": 0}, "none of the visits that are ok have their bytes"),
         (
             {"outcomes": {"ok": 979, "crash": 20, "network_changed": 1}},
-            "2.1 % of the visits ended by a fault of ours (crash, network_changed), and 2 % may",
+            "2.1 % of the visits ended by a fault of ours (crash, network_changed, network_down), and 2 % may",
         ),
     ],
 )
@@ -93,3 +94,46 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
         "covered": 2 / 3,
         "our_fault": 0,
     }
+
+
+def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
+    database_18: Engine, tmp_path: Path
+) -> None:
+    crawl = planned(database_18, sites=200, attempts=1)
+    for rank in range(1, 201):
+        claim = store.claim(database_18, crawl, owner="m1/1/ab/1" if rank % 2 else "m1/2/cd/1")
+        assert claim is not None
+        made = observation("dns" if 100 <= rank < 120 or rank % 10 == 0 else "ok")
+        began = BEGAN + datetime.timedelta(seconds=rank)
+        store.store(
+            database_18, crawl, claim, dataclasses.replace(made, visit={**made.visit, "started_at": began})
+        )
+    environment = {
+        "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
+        "FIRSTFLIGHT_DATABASE_URL": database_18.url.render_as_string(hide_password=False),
+    }
+    call = ["crawl", "gate", "--crawl", "2026-11"]
+    refused = CliRunner().invoke(main, call, env=environment)
+    assert refused.exit_code == 1
+    assert (
+        "16 of 16 sites failed from 2026-11-20 12:01:45 to 12:02:00, and 16 of 128 beside them"
+        in refused.stderr
+    )
+    assert "process" not in refused.stderr
+    passed = CliRunner().invoke(main, [*call, "--most-uneven", "0", "--json"], env=environment)
+    assert (passed.exit_code, json.loads(passed.stdout)["uneven"]) == (0, [])
+
+
+def test_a_site_counts_where_its_first_visit_that_says_something_of_it_was_made(database_18: Engine) -> None:
+    crawl = planned(database_18, sites=40, attempts=2)
+    ends_of_first = ["network_down", "timeout", *["ok"] * 38]
+    for outcome in [*ends_of_first, "ok", "dns"]:
+        claim = store.claim(database_18, crawl, owner=f"m/{len(outcome)}/x/1")
+        assert claim is not None
+        store.store(database_18, crawl, claim, observation(outcome))
+    with database_18.connect() as connection:
+        assert uneven(connection, crawl, Bounds()) == []
+        found = first_visits(connection, crawl)
+    assert len(found) == 40
+    assert sum(site.failed for site in found) == 1
+    assert {site.process for site in found if site.failed} == {f"m/{len('timeout')}/x"}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from schema.outcomes import OUTCOMES
 from tests.crawler import test_network_changed, test_visit
 from tests.crawler.egress import test_guard
+from tests.crawler.outages import test_lanes
 
 
 def test_every_outcome_is_provoked_in_a_browser() -> None:
     provoked = {
         outcome
-        for module in (test_visit, test_network_changed, test_guard)
+        for module in (test_visit, test_network_changed, test_guard, test_lanes)
         for test in vars(module).values()
         for mark in getattr(test, "pytestmark", ())
         if mark.name == "outcomes"

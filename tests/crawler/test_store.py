@@ -371,7 +371,7 @@ def test_the_status_counts_what_is_there(database: Engine) -> None:
 
 
 def test_the_status_counts_walls_loads_and_what_was_lost(database: Engine) -> None:
-    crawl = planned(database, sites=3, attempts=2)
+    crawl = planned(database, sites=4, attempts=2)
 
     def seen(outcome: str = "ok", **facts: Any) -> Observation:
         one = observation(outcome)
@@ -382,10 +382,11 @@ def test_the_status_counts_walls_loads_and_what_was_lost(database: Engine) -> No
     first = dataclasses.replace(
         seen(consent="didomi", log_lines_lost=1, unfiltered_egress=True), more=[inner, again]
     )
-    for one_visit in (first, seen("http_error", wall="cloudflare"), asking(600)):
+    for one_visit in (first, seen("http_error", wall="cloudflare"), asking(600), seen("network_down")):
         store.store(database, crawl, claim(database, crawl), one_visit)
     with database.connect() as connection:
         counted = status(connection, crawl)
-    assert (counted.visits, counted.final, counted.repeat_loads, counted.inner_pages) == (5, 2, 1, 1)
+    assert (counted.visits, counted.final, counted.repeat_loads, counted.inner_pages) == (6, 2, 1, 1)
     assert (counted.walls, counted.consents) == ({"cloudflare": 1}, {"didomi": 1})
     assert (counted.log_lines_lost, counted.unfiltered, counted.postponed) == (3, 1, 1)
+    assert counted.network_down == 1

@@ -52,6 +52,7 @@ def test_of_a_crawl_the_counts_are_those_of_its_rows(database_18: Engine) -> Non
     assert (value("outcomes", outcome="ok"), value("outcomes", outcome="http_error")) == (2, 1)
     assert (value("visits"), value("responses"), value("received_bytes")) == (3, 6, 3000)
     assert (value("coverage_min"), value("log_lines_lost")) == (0.999, None)
+    assert value("network_down_visits") == 0
 
 
 def test_a_sealed_crawl_is_told_of_no_more(database_18: Engine) -> None:

@@ -148,6 +148,7 @@ def test_rows_that_the_manifest_does_not_know_are_found(release: Release) -> Non
         ("connection", "SELECT * REPLACE (received_bytes + 1 AS received_bytes) FROM connection", "received_bytes of a visit is the sum of its connections'"),
         ("site", "SELECT * REPLACE ((crawl_id + 1)::SMALLINT AS crawl_id) FROM site", "all rows are of one crawl"),
         ("visit", "SELECT * REPLACE ('fine' AS outcome) FROM visit", "every outcome is a known one"),
+        ("visit", "SELECT * REPLACE ('network_down' AS outcome) FROM visit", "no visit that was given back is final"),
         ("visit", "SELECT * REPLACE (2::SMALLINT AS load) FROM visit", "every final visit is the first load of its home page"),
         ("visit", "SELECT * REPLACE ('inner' AS page_kind) FROM visit", "every final visit is the first load of its home page"),
         ("visit", "SELECT * REPLACE (0.98 AS decrypted_coverage) FROM visit", "is_covered is false exactly where coverage is under its floor"),

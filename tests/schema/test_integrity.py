@@ -45,6 +45,7 @@ DAMAGE = {
     "every final visit of a site exists": "UPDATE site SET final_visit_id = 99 WHERE rank = 1",
     "a site has one final visit at most": "UPDATE visit SET is_final = true WHERE rank = 2",
     "every final visit stands for its site": "UPDATE site SET final_visit_id = NULL WHERE rank = 1",
+    "no visit that was given back is final": "UPDATE visit SET outcome = 'network_down' WHERE rank = 1",
     "every visit's site exists": "DELETE FROM site WHERE rank = 1",
     "every site of a sealed crawl has its final visit": "UPDATE site SET final_visit_id = NULL WHERE rank = 1;"
     "UPDATE crawl SET sealed_at = now()",

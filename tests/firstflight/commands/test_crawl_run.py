@@ -55,7 +55,9 @@ def reset(connection: socket.socket) -> None:
 class Operator:
     """Plans and runs a crawl of two sites that both lead to one port."""
 
-    def __init__(self, folder: Path, engine: Engine, port: int, *, attempts: int = 2) -> None:
+    def __init__(
+        self, folder: Path, engine: Engine, port: int, *, attempts: int = 2, canary: int | None = None
+    ) -> None:
         self.engine = engine
         self.environment = {
             **os.environ,
@@ -63,9 +65,10 @@ class Operator:
             "FIRSTFLIGHT_DATABASE_URL": engine.url.render_as_string(hide_password=False),
         }
         self.state = folder / "state.json"
-        self.state.write_text(
-            json.dumps({"browser_flags": [f"--host-resolver-rules=MAP *.test 127.0.0.1:{port}"]})
-        )
+        facts = {"browser_flags": [f"--host-resolver-rules=MAP *.test 127.0.0.1:{port}"]}
+        if canary is not None:
+            facts["canaries"] = [f"http://127.0.0.1:{canary}/"]
+        self.state.write_text(json.dumps(facts))
         (folder / "sites.txt").write_text("a.test\nb.test\n")
         plan = ["--list", str(folder / "sites.txt"), "--kind", "localweb", "--budget", "5"]
         plan += ["--attempts", str(attempts)]
@@ -160,6 +163,58 @@ def test_a_run_whose_time_is_over_asks_to_be_started_again(tmp_path: Path, datab
         output, errors = late.communicate(timeout=120)
     assert (late.returncode, json.loads(output)["ended"]) == (75, "time over"), errors
     assert operator.ask("SELECT count(owner), count(final_visit_id) FROM site") == [(0, 0)]
+
+
+def test_a_crawl_whose_web_cannot_be_reached_waits_and_says_so_once(
+    tmp_path: Path, database_18: Engine
+) -> None:
+    with server(answer) as port:
+        pass
+    operator = Operator(tmp_path, database_18, port, canary=port)
+    waiting = operator.run("--minutes", "0.05", "--until-empty")
+    output, errors = waiting.communicate(timeout=120)
+    assert (waiting.returncode, json.loads(output)["visits"]) == (75, 0), errors
+    assert errors.count("the network is down: no canary answers") == 1
+    assert operator.ask("SELECT sum(attempts), count(owner) FROM site") == [(0, 0)]
+
+
+def test_a_crawler_that_is_killed_before_a_canary_vouched_has_written_no_failure(
+    tmp_path: Path, database_18: Engine
+) -> None:
+    asked: list[socket.socket] = []
+
+    def first_alone(connection: socket.socket) -> None:
+        if asked:
+            asked.append(connection)  # and silence
+            return
+        asked.append(connection)
+        answer(connection)
+
+    with server(reset) as port, server(first_alone) as canary:
+        operator = Operator(tmp_path, database_18, port, attempts=1, canary=canary)
+        process = operator.run()
+        deadline = time.monotonic() + 60
+        while len(asked) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+        for connection in asked:
+            connection.close()
+    assert len(asked) == 2
+    assert operator.ask("SELECT count(*) FROM visit") == [(0,)]
+    assert operator.ask("SELECT count(final_visit_id) FROM site") == [(0,)]
+
+
+def test_a_canary_that_is_none_is_one_line(tmp_path: Path, database_18: Engine) -> None:
+    operator = Operator(tmp_path, database_18, 9)
+    operator.environment["FIRSTFLIGHT_CANARIES"] = "https://a.test/"
+    plan = ["--list", str(tmp_path / "sites.txt"), "--vantage", "live"]
+    assert subprocess.run(operator.call("plan", *plan), env=operator.environment, check=False).returncode == 0
+    call = [sys.executable, "-m", "firstflight", "crawl", "run", "--crawl", "2026-11.desktop.live"]
+    done = subprocess.run(call, env=operator.environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "FIRSTFLIGHT_CANARIES: 'https://a.test/' is no canary: name google" in line
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

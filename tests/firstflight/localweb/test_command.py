@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -45,6 +46,8 @@ def test_it_serves_until_told_and_then_writes_its_log(
         try:
             found = wait_for(state, process)
             assert (found["mode"], found["sites"]) == ("h1tls", ["www.etat.lu.test"])
+            with urllib.request.urlopen(found["canaries"][0]) as answer:
+                assert answer.status == 204
             rule = re.search(r"MAP www\.etat\.lu\.test:443 ([\d.]+):(\d+)", found["browser_flags"][0])
             assert rule
             endpoint = (rule[1], int(rule[2]))

@@ -1,0 +1,116 @@
+"""`python -m crawler.control.ask WHAT`: asks canaries from where the browsers are, and says how it went.
+
+A process of its own, since it enters the address guard's namespaces and lets go of every right, as a browser does. WHAT
+is JSON: canaries, and the guard's holder and user, or null. It prints JSON: whether one answered as it should, and
+what came of each that was asked. Standard library alone: it starts every few seconds while visits fail.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import encodings.idna  # noqa: F401  # looked up by name with the first host; in there its file may not be readable
+import http.client
+import json
+import os
+import queue
+import sys
+import threading
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+FIRST_WITHIN_S = 2.0
+"""That the first may take before the others are asked too."""
+
+WITHIN_S = 6.0
+"""That all of it may take: two questions to a nameserver, and a lost SYN."""
+
+READ_BYTES = 1024
+
+# linux/sched.h, linux/prctl.h
+CLONE_NEWUSER = 0x1000_0000
+PR_SET_NO_NEW_PRIVS = 38
+
+
+def main() -> int:
+    """Exit code 0 whatever the canaries say; 1 where the guard cannot be entered."""
+    wanted = json.loads(sys.argv[1])
+    if wanted["guard"] is not None:
+        try:
+            enter(**wanted["guard"])
+        except OSError as exc:
+            print(json.dumps({"good": False, "said": {"the address guard": exc.strerror}}), flush=True)
+            return 1
+    print(json.dumps(asked(wanted["canaries"])), flush=True)
+    return 0
+
+
+def enter(holder: int, uid: int) -> None:
+    """Become the browsers' user in the browsers' network, without a capability over it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    namespaces = [os.open(f"/proc/{holder}/ns/{kind}", os.O_RDONLY) for kind in ("user", "net")]
+    if uid != os.geteuid():
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    for one in namespaces:
+        _check(libc.setns(one, 0))
+        os.close(one)
+    _check(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    # A child of the namespace that owns the network: what is root in it is nobody over the rules.
+    _check(libc.unshare(CLONE_NEWUSER))
+
+
+def _check(result: int) -> None:
+    if result:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def asked(canaries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Ask the first, and all others at once if it does not answer soon; the first good answer ends it."""
+    deadline = time.monotonic() + WITHIN_S
+    answers: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+    said: dict[str, str] = {}
+    for group, until in ((canaries[:1], deadline - WITHIN_S + FIRST_WITHIN_S), (canaries[1:], deadline)):
+        for one in group:
+            threading.Thread(
+                target=lambda one=one: answers.put((one["id"], answer(one))), daemon=True
+            ).start()
+            said[one["id"]] = "no answer in time"
+        while (left_s := until - time.monotonic()) > 0 and "no answer in time" in said.values():
+            try:
+                name, said[name] = answers.get(timeout=left_s)
+            except queue.Empty:
+                break
+            if not said[name]:
+                return {"good": True, "said": {name: ""}}
+    return {"good": False, "said": said}
+
+
+def answer(canary: dict[str, Any]) -> str:
+    """What is wrong with a canary's answer, "" if nothing is."""
+    url = urlsplit(canary["url"])
+    connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=WITHIN_S)
+    try:
+        connection.request(
+            "GET", url._replace(scheme="", netloc="").geturl() or "/", headers={"User-Agent": "firstflight"}
+        )
+        found = connection.getresponse()
+        body = found.read(READ_BYTES).decode("latin-1")
+    except OSError as exc:
+        return exc.strerror or str(exc) or "no answer in time"
+    except http.client.HTTPException as exc:
+        return f"no HTTP: {exc}"
+    finally:
+        connection.close()
+    good = found.status < 300 if canary["status"] is None else found.status == canary["status"]
+    if not good:
+        return f"status {found.status}"
+    return "" if body.startswith(canary["body"]) else "another body than its own"
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)  # threads that wait for a nameserver are not waited for

@@ -1,0 +1,100 @@
+"""
+The canaries: well-known endpoints of independent operators, which answer wherever the Internet can be reached.
+
+* CanaryError   FIRSTFLIGHT_CANARIES cannot be read
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from urllib.parse import urlsplit
+
+from crawler.errors import CrawlerError
+
+
+class CanaryError(CrawlerError):
+    """The operator's list of canaries cannot be read."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Canary:
+    """One endpoint, and what it answers to whoever reaches it and not a portal in its place.
+
+    Clear HTTP: an answer needs no certificate and no clock, which can be wrong without the network being down.
+    """
+
+    # Stable: operators name them in FIRSTFLIGHT_CANARIES.
+    id: str
+    url: str
+    status: int | None
+    """None for any below 300."""
+    body: str
+    """What its body begins with."""
+    source: str
+
+
+CANARIES = [
+    Canary(
+        id="google",
+        url="http://connectivitycheck.gstatic.com/generate_204",
+        status=204,
+        body="",
+        source="Android: NetworkMonitor, CAPTIVE_PORTAL_HTTP_URL",
+    ),
+    Canary(
+        id="apple",
+        url="http://captive.apple.com/hotspot-detect.html",
+        status=200,
+        body="<HTML><HEAD><TITLE>Success",
+        source="Apple: Use Apple products on enterprise networks",
+    ),
+    Canary(
+        id="microsoft",
+        url="http://www.msftconnecttest.com/connecttest.txt",
+        status=200,
+        body="Microsoft Connect Test",
+        source="Microsoft: Network Connectivity Status Indicator",
+    ),
+    Canary(
+        id="mozilla",
+        url="http://detectportal.firefox.com/success.txt?ipv4",
+        status=200,
+        body="success",
+        source="Firefox: captivedetect.canonicalURL",
+    ),
+    Canary(
+        id="gnome",
+        url="http://nmcheck.gnome.org/check_network_status.txt",
+        status=200,
+        body="NetworkManager is online",
+        source="NetworkManager.conf(5), connectivity",
+    ),
+]
+"""The network is good when one of them answers; it is down when none does."""
+
+
+def chosen(text: str | None) -> list[Canary]:
+    """The canaries of a comma-separated list of ids and http URLs, all of CANARIES without one.
+
+    >>> [one.id for one in chosen("apple, http://here.test/")]
+    ['apple', 'http://here.test/']
+    """
+    if text is None:
+        return CANARIES
+    known = {one.id: one for one in CANARIES}
+    return [known.get(word) or own(word) for word in map(str.strip, text.split(","))]
+
+
+def own(url: str) -> Canary:
+    """An operator's own, of whose answer the status alone is known."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme == "http" and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise CanaryError(
+            f"FIRSTFLIGHT_CANARIES: {url!r} is no canary: name {', '.join(one.id for one in CANARIES)}, "
+            "or URLs that begin with http://, separated by commas"
+        )
+    return Canary(id=url, url=url, status=None, body="", source="FIRSTFLIGHT_CANARIES")

@@ -1,0 +1,119 @@
+"""The crawl's own network, from the browsers' place to the Internet: the guard checked whole, then a canary asked through it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import json
+import sys
+from typing import TYPE_CHECKING, Protocol
+
+from crawler.control.ask import WITHIN_S
+from crawler.egress.control import ENDED
+from crawler.errors import EgressUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawler.control.canaries import Canary
+    from crawler.egress.guard import Guard
+
+MEND_WITHIN_S = 60.0
+"""That the guard may resist mending before the run ends: what it hangs on may be away for a while."""
+
+ENDS_WITHIN_S = WITHIN_S + 4.0
+"""That the asking process may take, its start included."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with our own network."""
+
+    said: str
+    guard: bool = False
+    """Whether the address guard was not whole: then not even a page that loaded well says anything of its site."""
+
+
+class Network(Protocol):
+    """What visits are made through."""
+
+    async def ask(self) -> Fault | None:
+        """What is wrong with it, None if it is good. EgressUnavailable when the guard is lost for good."""
+        ...
+
+    async def guard_fault(self) -> Fault | None:
+        """The same of the guard alone, without asking anybody; mends nothing."""
+        ...
+
+
+class OwnNetwork:
+    """This machine's, within the guard if there is one."""
+
+    def __init__(self, canaries: Sequence[Canary], guard: Guard | None) -> None:
+        self._canaries = list(canaries)
+        self._guard = guard
+        self._broken_since: float | None = None
+
+    async def guard_fault(self) -> Fault | None:
+        """Check it whole."""
+        if self._guard is None:
+            return None
+        try:
+            await asyncio.to_thread(self._guard.check)
+        except EgressUnavailable as exc:
+            return Fault(str(exc), guard=True)
+        self._broken_since = None
+        return None
+
+    async def ask(self) -> Fault | None:
+        """Check the guard, mend it if it is broken, and ask a canary; one that was broken is a fault though it was mended."""
+        broken = await self.guard_fault()
+        if broken is not None:
+            return await self._mended(broken)
+        # The next question begins with the next: no operator is asked more than the others.
+        self._canaries.append(self._canaries.pop(0))
+        return await self._canary_fault()
+
+    async def _mended(self, broken: Fault) -> Fault:
+        assert self._guard is not None
+        now = asyncio.get_running_loop().time()
+        self._broken_since = self._broken_since if self._broken_since is not None else now
+        try:
+            await asyncio.to_thread(self._guard.mend)
+        except EgressUnavailable as exc:
+            if str(exc) == ENDED or now - self._broken_since >= MEND_WITHIN_S:
+                raise
+            return Fault(str(exc), guard=True)
+        self._broken_since = None
+        return Fault(f"{broken.said}; mended", guard=True)
+
+    async def _canary_fault(self) -> Fault | None:
+        guard = None if self._guard is None else {"holder": self._guard.holder, "uid": self._guard.uid}
+        what = {"canaries": [dataclasses.asdict(one) for one in self._canaries], "guard": guard}
+        found = json.loads(await asked(json.dumps(what)) or '{"good": false, "said": {}}')
+        if found["good"]:
+            return None
+        said = ", ".join(f"{name}: {words}" for name, words in found["said"].items())
+        return Fault(f"no canary answers ({said or 'none in time'})")
+
+
+async def asked(what: str) -> bytes:
+    """What crawler.control.ask prints; b"" if it is late. Cancelled, it leaves no process."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "crawler.control.ask", what),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        env={},
+        start_new_session=True,  # Ctrl-C is for the crawl, which then ends it
+    )
+    try:
+        async with asyncio.timeout(ENDS_WITHIN_S):
+            return (await process.communicate())[0]
+    except TimeoutError:
+        return b""
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()

@@ -1,0 +1,184 @@
+"""When the network is asked for, and what its answers mean for visits: no fault of ours becomes a site's outcome.
+
+Times are those of the event loop's clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+from schema.outcomes import ANSWERED, NETWORK_DOWN
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from crawler.control.network import Fault, Network
+    from crawler.observation import Observation, Row
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Rule:
+    """When the network is asked for. Ours."""
+
+    every_s: float = 2.0
+    """Least time from one question to the next, of one process with all its browsers."""
+    slow_s: float = 5.0
+    """Visits that take longer: it is asked every so often while one lasts, since a fault may be over before the visit is."""
+    down_s: float = 5.0
+    """Between two questions while it is down."""
+
+
+RULE = Rule()
+
+OF_THE_PAGE = ("net::ERR_ABORTED", "net::ERR_BLOCKED_BY_")
+"""What failures of single requests begin with that the page or the browser decided on, and no network."""
+
+
+class Watch:
+    """What one process knows of its network, shared by its browsers.
+
+    A doubtful visit is written as it ended only if a question that was asked after its end found the network good, and none
+    that was asked meanwhile found it down. So what a crawler that is killed has written needed no correction.
+    """
+
+    def __init__(
+        self, network: Network | None, *, stop: asyncio.Event, say: Callable[[str], None], rule: Rule = RULE
+    ) -> None:
+        """Without a network to ask, all of it is taken for good."""
+        self._network = network
+        self._stop = stop
+        self._say = say
+        self._rule = rule
+        self._asking = asyncio.Lock()
+        self._asked_at = -math.inf
+        self._good_at = -math.inf
+        """When the last question was asked that found it good."""
+        self._down_since: float | None = None
+        self._back_at = -math.inf
+        """End of the last outage: what began before it is given back."""
+        self._whole_at = -math.inf
+        """The same of the last time that the guard was not whole."""
+
+    async def is_down(self) -> bool:
+        """Whether no site may be claimed; asked anew while it is down, and before the first."""
+        if self._down_since is not None or self._good_at == -math.inf:
+            await self._ask(-math.inf if self._down_since is None else _now())
+        return self._down_since is not None
+
+    @contextlib.asynccontextmanager
+    async def visiting(self) -> AsyncIterator[None]:
+        """A visit: while it is slow, the network is asked for."""
+        asking = asyncio.ensure_future(self._while_slow())
+        try:
+            yield
+        finally:
+            asking.cancel()
+            await asyncio.wait({asking})
+            if not asking.cancelled():
+                asking.result()  # the guard was lost for good
+
+    async def judge(self, observation: Observation, *, began: float) -> Observation | None:
+        """A visit that ended just now, with the outcome `network_down` if it says nothing of its site; None if nobody knows,
+        since the crawl is told to stop."""
+        if self._network is None:
+            return observation
+        ended = _now()
+        broken = await self._network.guard_fault()
+        if broken is not None:
+            self._fails(broken)
+        elif began >= self._whole_at and is_whole(observation):
+            return observation
+        else:
+            while self._good_at < ended and self._is_good_since(began):
+                if self._stop.is_set():
+                    return None
+                await self._ask(ended)
+            if self._is_good_since(began):
+                return observation
+        return given_back(observation)
+
+    def _is_good_since(self, began: float) -> bool:
+        return self._down_since is None and began >= self._back_at
+
+    async def _while_slow(self) -> None:
+        while self._network is not None:
+            since = _now()
+            await asyncio.sleep(self._rule.slow_s)
+            if self._down_since is None and self._good_at < since:
+                await self._ask(since)
+
+    async def _ask(self, since: float) -> None:
+        """One question, unless another has asked one after `since` while we waited for our turn."""
+        if self._network is None:
+            return
+        async with self._asking:
+            if self._asked_at > since:
+                return
+            pause_s = self._rule.every_s if self._down_since is None else self._rule.down_s
+            await self._pause(self._asked_at + pause_s - _now())
+            if self._stop.is_set():
+                return
+            asked_at = _now()
+            fault = await self._network.ask()
+            self._asked_at = asked_at  # of one that was broken off, nobody knows anything
+            if fault is not None:
+                self._fails(fault)
+            else:
+                self._good_at = asked_at
+                self._is_back()
+
+    def _fails(self, fault: Fault) -> None:
+        if fault.guard:
+            self._whole_at = math.inf
+        if self._down_since is None:
+            self._down_since = _now()
+            self._say(f"the network is down: {fault.said}. No site is visited until it is back")
+
+    def _is_back(self) -> None:
+        if self._down_since is None:
+            return
+        self._back_at = _now()
+        self._whole_at = min(self._whole_at, self._back_at)
+        self._say(f"the network is back after {self._back_at - self._down_since:.0f} s")
+        self._down_since = None
+
+    async def _pause(self, seconds: float) -> None:
+        if seconds > 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), seconds)
+
+
+def is_whole(observation: Observation) -> bool:
+    """Whether a visit is its own proof that the network was good: every load of it answered by https, quiet, and no request lost.
+
+    A portal in the network's place answers by http alone.
+    """
+    return all(
+        one.visit["outcome"] in ANSWERED
+        and one.visit["scheme"] == "https"
+        and one.visit["stop_reason"] == "quiet"
+        and not any(map(_is_lost, one.responses))
+        for one in (observation, *observation.more)
+    )
+
+
+def _is_lost(response: Row) -> bool:
+    failure: str | None = response["failure"]
+    return failure is not None and not failure.startswith(OF_THE_PAGE)
+
+
+def given_back(observation: Observation) -> Observation:
+    """The same visit, all its loads, as an attempt that says nothing of its site."""
+    return dataclasses.replace(
+        observation,
+        visit={**observation.visit, "outcome": NETWORK_DOWN},
+        more=[given_back(one) for one in observation.more],
+    )
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,187 @@
+"""Canaries of the test's own are asked, in this network and in a guard's; what a guard does when it is broken is played."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import json
+import os
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from crawler import processes
+from crawler.control import network
+from crawler.control.canaries import CANARIES, Canary, CanaryError, chosen
+from crawler.control.network import Fault, OwnNetwork
+from crawler.errors import EgressUnavailable
+from firstflight.localweb.canary import canary
+from tests.web.raw import Answer, RawWeb, answer
+
+if TYPE_CHECKING:
+    from crawler.egress.guard import Guard
+
+
+def test_the_canaries_are_of_independent_operators_each_with_its_source() -> None:
+    assert len({one.id for one in CANARIES}) == len(CANARIES) >= 3
+    operators = {".".join(one.url.split("/")[2].split(".")[-2:]) for one in CANARIES}
+    assert len(operators) == len(CANARIES)
+    assert all(one.source and one.url.startswith("http://") for one in CANARIES)
+
+
+def test_an_operator_names_canaries_by_id_and_by_url() -> None:
+    google, own = chosen("google, http://here.test:8080/up")
+    assert google == CANARIES[0]
+    assert (own.url, own.status) == ("http://here.test:8080/up", None)
+    assert chosen(None) == CANARIES
+
+
+@pytest.mark.parametrize(
+    "text", ["", "gogle", "https://a.test/", "http:///x", "http://a.test:port/", "google,"]
+)
+def test_what_is_no_canary_is_refused_in_one_line_that_names_those_there_are(text: str) -> None:
+    with pytest.raises(CanaryError, match=r"FIRSTFLIGHT_CANARIES: .* name google, apple"):
+        chosen(text)
+
+
+def asked(answers: dict[str, Answer], *canaries: dict[str, Any]) -> Fault | None:
+    """What a network says whose canaries are paths of one server."""
+
+    async def within() -> Fault | None:
+        async with RawWeb({}) as web:
+            web.answers = {f"127.0.0.1:{web.port}{path}": one for path, one in answers.items()}
+            made = [
+                Canary(
+                    id=one["path"],
+                    url=f"http://127.0.0.1:{web.port}{one['path']}",
+                    status=one.get("status"),
+                    body=one.get("body", ""),
+                    source="made",
+                )
+                for one in canaries
+            ]
+            return await OwnNetwork(made, None).ask()
+
+    return asyncio.run(within())
+
+
+GOOD = answer(b"Success and more")
+PORTAL = answer(b"<title>Sign in</title>")
+
+
+def test_the_network_is_good_when_a_canary_answers_as_it_should() -> None:
+    assert asked({"/a": GOOD}, {"path": "/a", "status": 200, "body": "Success"}) is None
+    assert asked({"/a": GOOD}, {"path": "/a"}) is None
+    assert asked({"/a": answer(b"", status="204 No Content")}, {"path": "/a", "status": 204}) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (PORTAL, "another body than its own"),
+        (answer(b"", "Location: http://portal.test/", status="302 Found"), "status 302"),
+        (Answer(b"SSH-2.0-nonsense\r\n\r\n", 0, close=True), "no HTTP: SSH-2.0-nonsense"),
+    ],
+)
+def test_a_portal_in_the_networks_place_is_no_network(found: Answer, said: str) -> None:
+    fault = asked({"/a": found}, {"path": "/a", "status": 200, "body": "Success"})
+    assert fault is not None
+    assert said in fault.said
+    assert not fault.guard
+
+
+def test_one_good_answer_is_enough_and_a_silent_canary_delays_it_only() -> None:
+    silent = Answer(b"", 0, stall=True)
+    canaries = [{"path": path, "body": "Success"} for path in ("/a", "/b", "/c")]
+    assert asked({"/a": silent, "/b": PORTAL, "/c": GOOD}, *canaries) is None
+
+
+def test_each_question_begins_with_another_canary() -> None:
+    async def within() -> list[str]:
+        async with RawWeb({}) as web:
+            web.answers = {f"127.0.0.1:{web.port}/{name}": GOOD for name in "abc"}
+            urls = ",".join(f"http://127.0.0.1:{web.port}/{name}" for name in "abc")
+            ours = OwnNetwork(chosen(urls), None)
+            for _ in range(4):
+                assert await ours.ask() is None
+            return [target for _, target, _ in web.asked]
+
+    assert asyncio.run(within()) == ["/b", "/c", "/a", "/b"]
+
+
+def test_the_local_web_has_a_canary_of_its_own() -> None:
+    async def within() -> tuple[Fault | None, Fault | None]:
+        async with canary() as url:
+            up = await OwnNetwork(chosen(url), None).ask()
+        return up, await OwnNetwork(chosen(url), None).ask()
+
+    up, down = asyncio.run(within())
+    assert up is None
+    assert down is not None
+    assert "Connection refused" in down.said
+
+
+def test_a_guard_that_cannot_be_entered_is_no_network() -> None:
+    made = cast("Guard", Played(holder=2**22 + 1))
+
+    async def within() -> Fault | None:
+        async with canary() as url:
+            return await OwnNetwork(chosen(url), made).ask()
+
+    fault = asyncio.run(within())
+    assert fault is not None
+    assert "the address guard: No such file or directory" in fault.said
+
+
+def test_a_question_that_is_broken_off_leaves_no_process() -> None:
+    async def within() -> None:
+        async with RawWeb({}) as web:
+            web.answers = {f"127.0.0.1:{web.port}/": Answer(b"", 0, stall=True)}
+            what = {"canaries": [dataclasses.asdict(one) for one in chosen(f"http://127.0.0.1:{web.port}/")]}
+            asking = asyncio.ensure_future(network.asked(json.dumps({**what, "guard": None})))
+            async with asyncio.timeout(20):
+                while not web.asked:
+                    await asyncio.sleep(0.01)
+            asking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asking
+            ours = processes.descendants(os.getpid(), processes.parents())
+            assert not any(b"crawler.control.ask" in processes.arguments(pid) for pid in ours)
+
+    asyncio.run(within())
+
+
+@dataclasses.dataclass
+class Played:
+    """Stands for a guard that is broken."""
+
+    holder: int = 0
+    uid: int = 0
+    broken: bool = False
+    mends: bool = True
+
+    def check(self) -> None:
+        if self.broken:
+            raise EgressUnavailable("the table is gone")
+
+    def mend(self) -> None:
+        if not self.mends:
+            raise EgressUnavailable("no default route")
+        self.broken = False
+
+
+def test_a_guard_that_was_broken_is_mended_and_is_a_fault_all_the_same() -> None:
+    guard = Played(broken=True)
+    ours = OwnNetwork(CANARIES, cast("Guard", guard))
+    assert asyncio.run(ours.guard_fault()) == Fault("the table is gone", guard=True)
+    assert asyncio.run(ours.ask()) == Fault("the table is gone; mended", guard=True)
+    assert asyncio.run(ours.guard_fault()) is None
+
+
+def test_a_guard_that_resists_mending_for_too_long_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = OwnNetwork(CANARIES, cast("Guard", Played(broken=True, mends=False)))
+    assert asyncio.run(ours.ask()) == Fault("no default route", guard=True)
+    monkeypatch.setattr(network, "MEND_WITHIN_S", 0.0)
+    with pytest.raises(EgressUnavailable, match="no default route"):
+        asyncio.run(ours.ask())

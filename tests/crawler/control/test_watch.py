@@ -1,0 +1,320 @@
+"""A crawl whose own network fails: no site bears it. Real PostgreSQL; browsers and network are played."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sqlalchemy import text
+
+from crawler import store
+from crawler.control.network import Fault
+from crawler.control.watch import Rule, given_back, is_whole
+from crawler.errors import EgressUnavailable
+from crawler.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
+from tests.crawler.made_up_visits import observation, planned, response
+from tests.crawler.test_run import Browsers, loop, run, sites, visits
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from crawler.observation import Observation
+
+QUICK = Rule(every_s=0.02, slow_s=0.1, down_s=0.02)
+"""As the real one, on another clock."""
+
+
+@dataclasses.dataclass
+class Weather:
+    """Stands for our own network: it is down when told, and back after so many questions."""
+
+    fault: Fault | None = None
+    back_after: int = 3
+    asked: int = 0
+    lost: bool = False
+    left: int = 0
+
+    def fails(self, *, guard: bool = False) -> None:
+        self.fault, self.left = Fault("cut", guard=guard), self.back_after
+
+    async def ask(self) -> Fault | None:
+        self.asked += 1
+        await asyncio.sleep(0)
+        if self.lost:
+            raise EgressUnavailable("the guard is gone")
+        found = self.fault
+        if found is not None:
+            self.left -= 1
+            self.fault = found if self.left else None
+        return found
+
+    async def guard_fault(self) -> Fault | None:
+        return self.fault if self.fault is not None and self.fault.guard else None
+
+
+DEAD = {"s3.test": "dns", "s7.test": "connect", "s8.test": "http_error"}
+"""How sites end whose own fault it is."""
+
+
+def crawled(engine: Engine, weather: Weather, played: Browsers, **values: Any) -> Tally:
+    return run(engine, planned(engine, **values), played, network=weather, rule=QUICK)
+
+
+def outcomes(engine: Engine, *, final: bool = True) -> dict[str, str]:
+    with engine.connect() as connection:
+        statement = text("SELECT host, outcome FROM visit WHERE is_final = :final ORDER BY rank")
+        return {host: outcome for host, outcome in connection.execute(statement, {"final": final})}  # noqa: C416
+
+
+@pytest.mark.parametrize("attempts", [1, 2])
+@pytest.mark.parametrize("guard", [False, True])
+def test_sites_end_as_in_a_crawl_that_nothing_disturbed(database: Engine, attempts: int, guard: bool) -> None:
+    weather = Weather()
+
+    async def visited(host: str) -> Observation:
+        if len(played.visited) in (5, 12) and weather.fault is None:
+            weather.fails(guard=guard)
+        if weather.fault is not None:
+            return observation("ok" if guard else "timeout")
+        return observation(DEAD.get(host, "ok"))
+
+    played = Browsers(visited)
+    tally = crawled(database, weather, played, sites=20, attempts=attempts)
+    assert tally.final == 20
+    assert outcomes(database) == {f"s{n}.test": DEAD.get(f"s{n}.test", "ok") for n in range(1, 21)}
+    given = [outcome for outcome in outcomes(database, final=False).values() if outcome == "network_down"]
+    assert 2 <= len(given) <= 4  # two browsers, two outages
+
+
+def test_what_was_given_back_stays_as_an_attempt_that_counts_for_nothing(database_18: Engine) -> None:
+    weather = Weather()
+
+    async def dead(host: str) -> Observation:
+        if len(played.visited) == 1:
+            weather.fails()
+        return observation("dns")
+
+    played = Browsers(dead)
+    crawled(database_18, weather, played, sites=1, attempts=2)
+    with database_18.connect() as connection:
+        rows = connection.execute(text("SELECT attempt, outcome, is_final FROM visit ORDER BY attempt")).all()
+        assert [tuple(row) for row in rows] == [
+            (1, "network_down", False),
+            (2, "dns", False),
+            (3, "dns", True),
+        ]
+        assert connection.scalar(text("SELECT count(*) FROM response WHERE visit_id = 1001")) == 2
+
+
+def test_a_crawl_whose_network_is_down_says_so_once_and_claims_nothing(database_18: Engine) -> None:
+    weather, said = Weather(back_after=10**9), list[str]()
+    weather.fails()
+    played = Browsers(fine)
+    tally = run(
+        database_18, planned(database_18), played, network=weather, rule=QUICK, said=said, minutes=0.5 / 60
+    )
+    assert tally == Tally(ended=TIME_OVER)
+    assert said == ["the network is down: cut. No site is visited until it is back"]
+    assert weather.asked > 3
+    assert sites(database_18) == [(rank, 0, None, False) for rank in (1, 2, 3)]
+
+
+def test_that_it_is_back_is_said_too(database_18: Engine) -> None:
+    weather, said = Weather(), list[str]()
+    weather.fails()
+    run(database_18, planned(database_18), Browsers(fine), network=weather, rule=QUICK, said=said)
+    assert said[1:] == ["the network is back after 0 s"]
+
+
+async def fine(host: str) -> Observation:
+    return observation()
+
+
+def test_visits_that_are_whole_are_their_own_proof_and_nobody_is_asked(database_18: Engine) -> None:
+    weather = Weather()
+    crawled(database_18, weather, Browsers(fine), sites=9)
+    assert weather.asked == 1  # before the first
+
+
+def test_a_dead_site_is_vouched_for_and_ends_as_it_is(database_18: Engine) -> None:
+    async def dead(host: str) -> Observation:
+        return observation("dns")
+
+    weather = Weather()
+    crawled(database_18, weather, Browsers(dead), sites=3, attempts=1)
+    assert set(outcomes(database_18).values()) == {"dns"}
+    assert 1 < weather.asked <= 4
+
+
+def test_browsers_share_their_questions(database_18: Engine) -> None:
+    gate = asyncio.Event()
+
+    async def dead(host: str) -> Observation:
+        if len(played.visited) == 8:
+            gate.set()
+        await gate.wait()
+        return observation("connect")
+
+    weather, played = Weather(), Browsers(dead)
+    crawl = planned(database_18, sites=8, attempts=1)
+    run(database_18, crawl, played, browsers=8, network=weather, rule=QUICK)
+    assert weather.asked < 8
+
+
+def test_an_outage_that_is_over_before_the_visit_is_was_seen_and_the_visit_given_back(
+    database_18: Engine,
+) -> None:
+    weather = Weather()
+
+    async def slow(host: str) -> Observation:
+        if len(played.visited) > 1:
+            return observation()
+        weather.fails()
+        async with asyncio.timeout(20):
+            while weather.fault is not None:
+                await asyncio.sleep(0.02)
+        return observation("timeout")
+
+    played = Browsers(slow)
+    crawled(database_18, weather, played, sites=2, attempts=1)
+    assert outcomes(database_18) == {"s1.test": "ok", "s2.test": "ok"}
+    assert list(outcomes(database_18, final=False).values()) == ["network_down"]
+
+
+@dataclasses.dataclass
+class Silent(Weather):
+    """Good at first; then no question is ever answered."""
+
+    def __post_init__(self) -> None:
+        self.hangs = asyncio.Event()
+
+    async def ask(self) -> Fault | None:
+        self.asked += 1
+        if self.asked > 1:
+            self.hangs.set()
+            await asyncio.Event().wait()
+        return None
+
+
+def test_nothing_is_written_of_a_failed_visit_before_somebody_vouched_for_it_so_a_kill_leaves_no_wrong_end(
+    database_18: Engine,
+) -> None:
+    async def dead(host: str) -> Observation:
+        return observation("dns")
+
+    async def killed() -> list[tuple[object, ...]]:
+        weather = Silent()
+        crawl = planned(database_18, sites=1, attempts=1)
+        stop = asyncio.Event()
+        running = asyncio.ensure_future(
+            loop(database_18, crawl, Browsers(dead), browsers=1, stop=stop, network=weather, rule=QUICK).run()
+        )
+        async with asyncio.timeout(30):
+            await weather.hangs.wait()
+        found = sites(database_18)
+        running.cancel()
+        await asyncio.wait({running})
+        return found
+
+    ((rank, attempts, owner, done),) = asyncio.run(killed())
+    assert (rank, attempts, done) == (1, 1, False)
+    assert owner is not None  # until its lease expires
+    assert visits(database_18) == 0
+
+
+def test_a_crawl_that_is_stopped_before_anybody_knows_gives_the_site_back(database_18: Engine) -> None:
+    stop = asyncio.Event()
+
+    async def dead(host: str) -> Observation:
+        stop.set()
+        return observation("dns")
+
+    weather = Weather()
+    tally = run(
+        database_18, planned(database_18, sites=1), Browsers(dead), stop=stop, network=weather, rule=QUICK
+    )
+    assert tally == Tally(ended=STOPPED)
+    assert sites(database_18) == [(1, 0, None, False)]
+
+
+def test_a_guard_that_is_lost_for_good_ends_the_run_and_its_sites_are_free(database_18: Engine) -> None:
+    weather = Weather()
+
+    async def dead(host: str) -> Observation:
+        weather.lost = True
+        return observation("dns")
+
+    with pytest.raises(EgressUnavailable):
+        crawled(database_18, weather, Browsers(dead), sites=2, attempts=1)
+    assert sites(database_18) == [(rank, 0, None, False) for rank in (1, 2)]
+
+
+def test_a_change_of_our_own_network_counts_for_no_attempt_either(database_18: Engine) -> None:
+    async def changed(host: str) -> Observation:
+        return observation("network_changed" if len(played.visited) < 4 else "ok")
+
+    played = Browsers(changed)
+    crawled(database_18, Weather(), played, sites=1, attempts=1)
+    assert outcomes(database_18) == {"s1.test": "ok"}
+    assert sites(database_18) == [(1, 4, None, True)]
+
+
+def test_a_thousand_faults_of_ours_do_not_use_up_the_ids_of_a_sites_visits(
+    database_18: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def changed(host: str) -> Observation:
+        return observation("network_changed" if len(played.visited) < 9 else "dns")
+
+    monkeypatch.setattr(store, "OURS_LIMIT", 3)
+    played = Browsers(changed)
+    tally = crawled(database_18, Weather(), played, sites=1, attempts=2)
+    assert tally.ended == QUEUE_EMPTY
+    assert outcomes(database_18) == {"s1.test": "dns"}
+    assert sites(database_18) == [(1, 5, None, True)]
+
+
+LOST = {**response(1), "failure": "net::ERR_CONNECTION_TIMED_OUT"}
+OWN = {**response(1), "failure": "net::ERR_ABORTED"}
+
+
+@pytest.mark.parametrize(
+    ("change", "responses", "whole"),
+    [
+        ({}, [response(1)], True),
+        ({"outcome": "http_error"}, [response(1)], True),
+        ({}, [OWN], True),
+        ({}, [LOST], False),
+        ({"outcome": "timeout"}, [], False),
+        ({"outcome": "blocked"}, [], False),
+        ({"stop_reason": "busy"}, [response(1)], False),
+        ({"scheme": "http"}, [response(1)], False),
+    ],
+)
+def test_a_visit_is_whole_only_if_no_fault_of_the_network_can_have_touched_it(
+    change: dict[str, str], responses: list[dict[str, Any]], whole: bool
+) -> None:
+    made = observation()
+    seen = dataclasses.replace(made, visit={**made.visit, **change}, responses=responses)
+    assert is_whole(seen) is whole
+    assert is_whole(dataclasses.replace(made, more=[seen])) is whole
+
+
+def test_all_loads_of_a_visit_are_given_back_together() -> None:
+    seen = given_back(dataclasses.replace(observation(), more=[observation()]))
+    assert [one.visit["outcome"] for one in (seen, *seen.more)] == ["network_down"] * 2
+
+
+def test_a_lane_whose_network_is_down_ends_when_others_have_done_the_rest(database_18: Engine) -> None:
+    weather = Weather(back_after=10**9)
+
+    async def others(host: str) -> Observation:
+        weather.fails()
+        while (claim := store.claim(database_18, crawl, owner="other")) is not None:
+            store.store(database_18, crawl, claim, observation())
+        return observation()
+
+    crawl = planned(database_18, sites=3)
+    tally = run(database_18, crawl, Browsers(others), browsers=1, network=weather, rule=QUICK)
+    assert tally == Tally(ended=QUEUE_EMPTY, visits=1, final=1)

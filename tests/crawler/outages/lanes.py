@@ -1,0 +1,185 @@
+"""`python -m tests.crawler.outages.lanes`: crawls a public web that stands in for the Internet, in three lanes, and breaks their network.
+
+Runs in namespaces of its own, where it plays the crawling machine (tests/crawler/egress/world.py). Standard input says what
+to do; the crawls' truth is in the database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from tests.crawler.egress import world
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+LANES = 3
+CANARY = "canary.test"
+WITHIN_S = 240.0
+ENDED_WELL, ENDED_BADLY, TIME_OVER = 0, 1, 75
+
+
+def names(sites: int) -> dict[str, list[list[str]]]:
+    """Every fifth site has an address that is refused, and every seventh has none."""
+    found = {
+        f"s{n}.test": [[world.NEIGHBOUR if n % 5 == 0 else world.PUBLIC]]
+        for n in range(1, sites + 1)
+        if n % 7
+    }
+    return {**found, CANARY: [[world.PUBLIC]]}
+
+
+def run(*call: str) -> str:
+    return subprocess.run(call, check=True, capture_output=True, text=True).stdout
+
+
+def guards() -> list[str]:
+    """Of the guards that are there, the link's name, which is the table's."""
+    links = json.loads(run("ip", "-json", "link", "show"))
+    return [one["ifname"] for one in links if one["ifname"].startswith("ffguard")]
+
+
+@contextlib.contextmanager
+def table_deleted(chosen: random.Random) -> Iterator[None]:
+    """Of one lane; it is for the crawl to see that and to mend it."""
+    run("nft", "delete", "table", "inet", chosen.choice(guards()))
+    yield
+
+
+@contextlib.contextmanager
+def link_deleted(chosen: random.Random) -> Iterator[None]:
+    """Likewise."""
+    run("ip", "link", "delete", chosen.choice(guards()))
+    yield
+
+
+@contextlib.contextmanager
+def network_cut(_: random.Random) -> Iterator[None]:
+    """Somewhere beyond the machine: packets go out and none comes back."""
+    rules = "table inet cut { chain lost { type filter hook prerouting priority raw; iifname up0 drop; }; }"
+    subprocess.run(["nft", "-f", "-"], input=rules, text=True, check=True)
+    yield
+    run("nft", "delete", "table", "inet", "cut")
+
+
+@contextlib.contextmanager
+def uplink_down(_: random.Random) -> Iterator[None]:
+    """The machine's own, and its routes with it."""
+    run("ip", "link", "set", "up0", "down")
+    yield
+    world.ip(
+        "link set up0 up",
+        "route replace default via 93.184.215.1",
+        f"address replace {world.OWN_6}/64 dev up0 nodad",
+        "route replace default via 2606:2800:220:2::1",
+    )
+
+
+FAULTS = {one.__name__: one for one in (table_deleted, link_deleted, network_cut, uplink_down)}
+
+
+@dataclasses.dataclass
+class Operator:
+    """Starts lanes, and starts again whichever ends badly, as Airflow does."""
+
+    order: dict[str, Any]
+    errors: Path
+    lanes: list[subprocess.Popen[bytes]] = dataclasses.field(default_factory=list)
+    restarts: int = 0
+
+    def firstflight(self, *arguments: str) -> subprocess.Popen[bytes]:
+        environment = {
+            **os.environ,
+            "FIRSTFLIGHT_DATABASE_URL": self.order["database"],
+            "FIRSTFLIGHT_DATA_DIR": str(self.errors.parent),
+            "FIRSTFLIGHT_CANARIES": f"http://{CANARY}/",
+        }
+        call = [sys.executable, "-m", "firstflight", "crawl", *arguments]
+        with self.errors.open("ab") as errors:
+            return subprocess.Popen(call, env=environment, stdout=subprocess.DEVNULL, stderr=errors)
+
+    def plan(self, vantage: str) -> str:
+        sites = self.errors.with_name("sites.txt")
+        sites.write_text("".join(f"s{n}.test\n" for n in range(1, self.order["sites"] + 1)))
+        budget, attempts = str(self.order["budget_s"]), str(self.order["attempts"])
+        plan = ["plan", "--crawl", "2026-11", "--vantage", vantage, "--list", str(sites)]
+        assert self.firstflight(*plan, "--budget", budget, "--attempts", attempts).wait(60) == ENDED_WELL
+        return f"2026-11.desktop.{vantage}"
+
+    def lane(self, crawl: str) -> subprocess.Popen[bytes]:
+        return self.firstflight("run", "--crawl", crawl, "--browsers", "1", "--log", "json", "--until-empty")
+
+    def crawl(self, vantage: str, between: Callable[[], None]) -> None:
+        """One crawl to its end; `between` is called again and again."""
+        name = self.plan(vantage)
+        self.lanes = [self.lane(name) for _ in range(LANES)]
+        deadline = time.monotonic() + WITHIN_S
+        while any(one.poll() != ENDED_WELL for one in self.lanes):
+            assert time.monotonic() < deadline, f"the crawl does not end: {self.errors.read_text()}"
+            between()
+            self.restart(name)
+            time.sleep(0.1)
+
+    def restart(self, name: str) -> None:
+        self.restarts += sum(one.poll() not in (None, ENDED_WELL) for one in self.lanes)
+        self.lanes = [one if one.poll() in (None, ENDED_WELL) else self.lane(name) for one in self.lanes]
+
+    def done(self, vantage: str) -> int:
+        statement = (
+            "SELECT count(final_visit_id) FROM site JOIN crawl ON crawl_id = crawl.id WHERE vantage = %s"
+        )
+        with psycopg.connect(self.order["database"]) as connection:
+            row = connection.execute(statement, [vantage]).fetchone()
+        assert row is not None
+        return int(row[0])
+
+
+class Breaker:
+    """Breaks one thing after the other, each when so many sites are done, for so many seconds."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        self.random = random.Random(operator.order["seed"])
+        sites, faults = operator.order["sites"], operator.order["faults"]
+        self.faults = self.random.sample(faults, len(faults))
+        self.points = sorted(self.random.sample(range(1, sites * 3 // 4), len(faults)))
+        self.broken: list[str] = []
+
+    def __call__(self) -> None:
+        if self.faults and self.operator.done("broken") >= self.points[0] and len(guards()) == LANES:
+            time.sleep(self.random.uniform(0, 1))
+            name = self.faults.pop()
+            self.points.pop(0)
+            with FAULTS[name](self.random):
+                time.sleep(self.operator.order["lasts_s"])
+            self.broken.append(name)
+
+
+def play(order: dict[str, Any]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        operator = Operator(order, Path(folder) / "errors")
+        operator.crawl("calm", lambda: None)
+        breaker = Breaker(operator)
+        operator.crawl("broken", breaker)
+        said = operator.errors.read_text()
+    return {"broken": breaker.broken, "restarts": operator.restarts, "said": said}
+
+
+if __name__ == "__main__":
+    given = json.loads(sys.argv[1])
+    world.NAMES.update(names(given["sites"]))
+    with tempfile.TemporaryDirectory() as made, world.machine(Path(made)), world.nameserver():
+        print(json.dumps(play(given)))

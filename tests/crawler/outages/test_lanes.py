@@ -1,0 +1,83 @@
+"""Three lanes crawl a stand-in for the Internet within their guards, and their network is broken in every way: no site bears it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sqlalchemy import text
+
+from tests.crawler.egress.world import NEIGHBOUR
+from tests.crawler.outages.lanes import FAULTS, names
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+OWN_NAMESPACES = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
+SITES = 36
+WITHIN_S = 560
+
+
+@pytest.fixture
+def played(database_18: Engine) -> dict[str, Any]:
+    """One crawl that nothing disturbs, and the same with every fault at a random moment; the seed is in the output."""
+    seed = int(os.environ.get("FIRSTFLIGHT_TEST_SEED") or secrets.randbelow(1_000_000))
+    print(f"FIRSTFLIGHT_TEST_SEED={seed}")
+    order = {
+        "database": database_18.url.set(drivername="postgresql").render_as_string(hide_password=False),
+        "seed": seed,
+        "sites": SITES,
+        "attempts": 1,
+        "budget_s": 12,
+        "faults": os.environ.get("FAULTS", "").split() or list(FAULTS),
+        "lasts_s": 15,
+    }
+    if os.geteuid() != 0:
+        OWN_NAMESPACES[1:1] = ["--user", "--map-root-user"]
+    done = subprocess.run(
+        [*OWN_NAMESPACES, sys.executable, "-m", "tests.crawler.outages.lanes", json.dumps(order)],
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WITHIN_S,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    print(found["said"], found["broken"])
+    return found
+
+
+def finals(engine: Engine, vantage: str) -> dict[str, str]:
+    with engine.connect() as connection:
+        statement = (
+            "SELECT host, outcome FROM visit JOIN crawl ON crawl_id = crawl.id "
+            "WHERE is_final AND vantage = :vantage ORDER BY rank"
+        )
+        return {host: outcome for host, outcome in connection.execute(text(statement), {"vantage": vantage})}  # noqa: C416
+
+
+@pytest.mark.outcomes("network_down")
+def test_every_site_ends_as_in_a_crawl_that_nothing_disturbed(
+    played: dict[str, Any], database_18: Engine
+) -> None:
+    known = names(SITES)
+    wanted = {
+        host: "dns" if host not in known else "blocked" if known[host] == [[NEIGHBOUR]] else "ok"
+        for host in (f"s{n}.test" for n in range(1, SITES + 1))
+    }
+    assert finals(database_18, "calm") == wanted
+    assert finals(database_18, "broken") == wanted
+    assert sorted(played["broken"]) == sorted(FAULTS)
+    assert "Traceback" not in played["said"]
+    with database_18.connect() as connection:
+        given_back = connection.scalar(text("SELECT count(*) FROM visit WHERE outcome = 'network_down'"))
+    assert given_back
+    assert "the network is back after" in played["said"]
