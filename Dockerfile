@@ -7,10 +7,12 @@
 
 # The lab: the stage below, or an image that has the same.
 ARG LAB=compiled-lab
+# scripts/pin-images writes its digest here.
+ARG BASE=debian:bookworm-slim
 
-FROM debian:bookworm-slim AS python
+FROM ${BASE} AS python
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates python3 \
+    && apt-get install -y --no-install-recommends ca-certificates openssh-client python3 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --create-home --shell /usr/sbin/nologin firstflight \
     && install -d -o firstflight -g firstflight /data /data/lists /cache /opt/airflow /opt/airflow/logs
@@ -82,8 +84,8 @@ CMD ["airflow", "version"]
 
 FROM python AS worker
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends chromium-headless-shell bubblewrap fonts-dejavu-core libatomic1 \
-        nftables iproute2 mininet ethtool \
+    && apt-get install -y --no-install-recommends chromium-headless-shell fonts-dejavu-core libatomic1 \
+        bubblewrap nftables iproute2 mininet ethtool \
     && rm -rf /var/lib/apt/lists/*
 # Linux is under the GPL, version 2: the image that has the kernel has its complete source too (decision 20).
 COPY --from=lab /usr/src/linux-source-6.12.tar.xz /usr/share/doc/firstflight/linux/

@@ -12,6 +12,7 @@ import json
 import os
 import time
 import urllib.request
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException
@@ -23,12 +24,18 @@ if TYPE_CHECKING:
 WEBHOOK_WITHIN_S = 10
 
 
+def webhook_url() -> str:
+    """FIRSTFLIGHT_WEBHOOK_URL, or what the file FIRSTFLIGHT_WEBHOOK_URL_FILE holds: a chat's URL is a secret. Empty if there is none."""
+    file = os.environ.get("FIRSTFLIGHT_WEBHOOK_URL_FILE")
+    return os.environ.get("FIRSTFLIGHT_WEBHOOK_URL") or (Path(file).read_text().strip() if file else "")
+
+
 def tell_failure(context: Mapping[str, Any]) -> None:
-    """A step failed for good: a line in its log, and a POST of the same as JSON to FIRSTFLIGHT_WEBHOOK_URL, if that is set."""
+    """A step failed for good: a line in its log, and a POST of the same as JSON to the webhook, if there is one."""
     step = context["ti"]
     facts = {"dag": step.dag_id, "task": step.task_id, "run": step.run_id, "tries": step.try_number}
     print("failed:", json.dumps(facts))
-    url = os.environ.get("FIRSTFLIGHT_WEBHOOK_URL")
+    url = webhook_url()
     if url:
         text = f"{step.dag_id}.{step.task_id} failed after {step.try_number} tries"
         body = json.dumps({"text": text, **facts}).encode()

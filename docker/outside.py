@@ -1,6 +1,6 @@
 """A running stack from outside: Airflow's API, the containers, the database. Standard library alone.
 
-AIRFLOW_ADMIN_PASSWORD is in the environment.
+FIRSTFLIGHT_SECRETS in the environment is the folder that docker/secrets made.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 import time
 import urllib.request
 from http.client import HTTPException
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def call(url: str, body: dict[str, Any] | None = None, *, token: str = "", metho
 
 def airflow(path: str, body: dict[str, Any] | None = None, *, method: str | None = None) -> Any:
     """Airflow's answer to the one user there is."""
-    password = os.environ["AIRFLOW_ADMIN_PASSWORD"]
+    password = (Path(os.environ["FIRSTFLIGHT_SECRETS"]) / "values/airflow_admin_password").read_text().strip()
     token = call(f"{AIRFLOW}/auth/token", {"username": "admin", "password": password})["access_token"]
     return call(f"{AIRFLOW}/api/v2/{path}", body, token=token, method=method)
 

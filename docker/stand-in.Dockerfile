@@ -1,5 +1,8 @@
-# What scripts/test-compose puts in the place of the official images of PostgreSQL, Redis and the S3 server where none can be pulled.
+# What scripts/test-compose puts in the place of the official images of PostgreSQL, Redis, the S3 server and Caddy where none can be
+# pulled. Users have the numbers of the official images.
 FROM stand-in AS postgres
+RUN usermod --non-unique --uid 999 postgres && groupmod --non-unique --gid 999 postgres \
+    && install -d -o 999 -g 999 -m 1777 /var/lib/postgresql/data
 COPY stand-in-postgres /usr/local/bin/docker-entrypoint.sh
 ENV PATH=/usr/lib/postgresql/17/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin PGDATA=/var/lib/postgresql/data LANG=C.UTF-8
 VOLUME /var/lib/postgresql/data
@@ -8,7 +11,7 @@ STOPSIGNAL SIGINT
 CMD ["postgres", "-c", "listen_addresses=*"]
 
 FROM stand-in AS redis
-RUN install -d -o redis -g redis /data
+RUN usermod --non-unique --uid 999 redis && groupmod --non-unique --gid 999 redis && install -d -o 999 -g 999 /data
 VOLUME /data
 WORKDIR /data
 CMD ["redis-server"]
@@ -20,3 +23,15 @@ RUN --mount=type=cache,target=/root/.cache/go-build --mount=type=cache,target=/r
 
 FROM stand-in AS versitygw
 COPY --from=compiled /root/go/bin/versitygw /usr/local/bin/
+
+FROM stand-in AS caddy
+RUN apt-get update && apt-get install -y --no-install-recommends caddy && rm -rf /var/lib/apt/lists/*
+ENV XDG_CONFIG_HOME=/config XDG_DATA_HOME=/data
+VOLUME /data
+CMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"]
+
+# The registry that scripts/pin-images is tried on.
+FROM stand-in AS registry
+RUN apt-get update && apt-get install -y --no-install-recommends docker-registry && rm -rf /var/lib/apt/lists/* \
+    && printf '%s\n' 'version: 0.1' 'storage: {filesystem: {rootdirectory: /var/lib/registry}}' 'http: {addr: ":5000"}' > /etc/registry.yml
+CMD ["docker-registry", "serve", "/etc/registry.yml"]

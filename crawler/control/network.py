@@ -9,6 +9,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Protocol
 
+from crawler.box import browser_uid
 from crawler.control.ask import WITHIN_S
 from crawler.egress.control import ENDED
 from crawler.errors import EgressUnavailable
@@ -89,7 +90,7 @@ class OwnNetwork:
         return Fault(f"{broken.said}; mended", guard=True)
 
     async def _canary_fault(self) -> Fault | None:
-        guard = None if self._guard is None else {"holder": self._guard.holder, "uid": self._guard.uid}
+        guard = None if self._guard is None else {"holder": self._guard.holder, "uid": browser_uid()}
         what = {"canaries": [dataclasses.asdict(one) for one in self._canaries], "guard": guard}
         found = json.loads(await asked(json.dumps(what)) or '{"good": false, "said": {}}')
         if found["good"]:

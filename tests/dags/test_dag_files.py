@@ -65,7 +65,7 @@ print(json.dumps({
 
 
 TELL = """
-import os, sys
+import os, sys, tempfile
 from types import SimpleNamespace
 sys.path.insert(0, sys.argv[1])
 from steps import tell_failure
@@ -74,6 +74,13 @@ os.environ["FIRSTFLIGHT_WEBHOOK_URL"] = sys.argv[2]
 tell_failure(context)
 os.environ["FIRSTFLIGHT_WEBHOOK_URL"] = "http://127.0.0.1:1/"
 tell_failure(context)
+del os.environ["FIRSTFLIGHT_WEBHOOK_URL"]
+tell_failure(context)
+with tempfile.NamedTemporaryFile("w") as secret:
+    os.environ["FIRSTFLIGHT_WEBHOOK_URL_FILE"] = secret.name
+    tell_failure(context)
+    print(sys.argv[2], file=secret, flush=True)
+    tell_failure(context)
 """
 
 
@@ -151,12 +158,15 @@ def test_a_failure_is_told_to_the_webhook_and_one_that_does_not_answer_is_no_fai
 ) -> None:
     assert loaded["silent"] == []
     with HTTPServer(("127.0.0.1", 0), Webhook) as server:
-        listening = threading.Thread(target=server.handle_request)
-        listening.start()
-        ran = in_airflow(TELL, f"http://127.0.0.1:{server.server_port}/hook")
-        listening.join(timeout=60)
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            ran = in_airflow(TELL, f"http://127.0.0.1:{server.server_port}/hook")
+        finally:
+            server.shutdown()
     assert ran.returncode == 0, ran.stderr
-    (told,) = Webhook.told
+    # By the URL itself and by the file that holds it.
+    told, again = Webhook.told
+    assert told == again
     assert told == {
         "text": "a_dag.a_task failed after 3 tries",
         "dag": "a_dag",
@@ -164,7 +174,7 @@ def test_a_failure_is_told_to_the_webhook_and_one_that_does_not_answer_is_no_fai
         "run": "a run",
         "tries": 3,
     }
-    assert ran.stdout.count("failed:") == 2
+    assert ran.stdout.count("failed:") == 5
 
 
 def test_no_two_tasks_make_an_asset_of_one_name(loaded: dict[str, Any]) -> None:

@@ -1,0 +1,92 @@
+"""The packages that a root file system says it has: Debian's, Alpine's, Python's, and the replay's own kernel."""
+
+from __future__ import annotations
+
+import email.parser
+import re
+import tarfile
+from typing import IO, TYPE_CHECKING
+
+from cyclonedx.contrib.license.factories import LicenseFactory
+from cyclonedx.model.component import Component
+from packageurl import PackageURL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+KERNEL_SOURCE = "usr/src/linux-source-6.12.version"
+"""Version of the Debian source from which the image's guest kernel is compiled (Dockerfile)."""
+
+
+def packages(root: IO[bytes]) -> Iterator[Component]:
+    """Each package of a file system, which comes as a tar stream (`docker export`)."""
+    with tarfile.open(fileobj=root, mode="r|") as archive:
+        for member in archive:
+            reader = _reader(member.name)
+            file = archive.extractfile(member) if reader and member.isfile() else None
+            if reader and file:
+                yield from reader(file.read().decode(errors="replace"))
+
+
+def _reader(path: str) -> Callable[[str], Iterator[Component]] | None:
+    if path == "var/lib/dpkg/status":
+        return debian
+    if path == "lib/apk/db/installed":
+        return alpine
+    if path == KERNEL_SOURCE:
+        return kernel
+    return python if re.search(r"site-packages/[^/]+\.dist-info/METADATA$", path) else None
+
+
+def debian(text: str) -> Iterator[Component]:
+    """Of dpkg's status file, what is installed.
+
+    >>> list(debian("Package: tar\\nStatus: install ok installed\\nArchitecture: amd64\\nVersion: 1.34-1\\n"))[0].purl.to_string()
+    'pkg:deb/debian/tar@1.34-1?arch=amd64'
+    """
+    for block in text.split("\n\n"):
+        found = email.parser.HeaderParser().parsestr(block.strip("\n"))
+        if (found["Status"] or "").endswith(" installed"):
+            at = PackageURL(
+                "deb", "debian", found["Package"], found["Version"], {"arch": found["Architecture"]}
+            )
+            yield _component(at)
+
+
+def alpine(text: str) -> Iterator[Component]:
+    """Of apk's database.
+
+    >>> list(alpine("P:busybox\\nV:1.37.0-r12\\nA:x86_64\\nL:GPL-2.0-only\\n"))[0].purl.to_string()
+    'pkg:apk/alpine/busybox@1.37.0-r12?arch=x86_64'
+    """
+    for block in text.split("\n\n"):
+        found = dict(line.split(":", 1) for line in block.splitlines() if line[1:2] == ":")
+        if "P" in found:
+            yield _component(
+                PackageURL("apk", "alpine", found["P"], found["V"], {"arch": found["A"]}), found.get("L")
+            )
+
+
+def python(text: str) -> Iterator[Component]:
+    """Of a distribution's metadata.
+
+    >>> list(python("Name: Jinja2\\nVersion: 3.1.6\\nLicense-Expression: BSD-3-Clause\\n"))[0].purl.to_string()
+    'pkg:pypi/jinja2@3.1.6'
+    """
+    found = email.parser.HeaderParser().parsestr(text)
+    name = re.sub(r"[-_.]+", "-", found["Name"]).lower()
+    yield _component(PackageURL("pypi", None, name, found["Version"]), found["License-Expression"])
+
+
+def kernel(text: str) -> Iterator[Component]:
+    """The guest's kernel (User-Mode Linux), by the source package that it is compiled from.
+
+    >>> list(kernel("6.12.90-1"))[0].version
+    '6.12.90-1'
+    """
+    yield _component(PackageURL("deb", "debian", "linux-source-6.12", text.strip()), "GPL-2.0-only")
+
+
+def _component(at: PackageURL, licence: str | None = None) -> Component:
+    licences = [LicenseFactory().make_from_string(licence)] if licence else []
+    return Component(name=at.name, version=at.version, purl=at, bom_ref=at.to_string(), licenses=licences)
