@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI
 
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 DESCRIPTION = """How much of the web fits into the first flight of packets: distributions of sizes by crawl,
 held against initial windows. Every answer says its quality, its licence and how to cite it.
 Errors are problems (RFC 9457); unknown parameters are refused."""
+
+A_PROBLEM: dict[str, Any] = {
+    "description": "a problem (RFC 9457)",
+    "content": {"application/problem+json": {"schema": {"type": "object"}}},
+}
 
 
 def create_app(
@@ -68,12 +73,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         dependencies=[Depends(only_known_parameters)],
-        responses={
-            "4XX": {
-                "description": "a problem (RFC 9457)",
-                "content": {"application/problem+json": {"schema": {"type": "object"}}},
-            }
-        },
+        responses={"4XX": A_PROBLEM, "5XX": A_PROBLEM},
     )
     app.state.library = library
     app.state.steps = HeldSteps(library)

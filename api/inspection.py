@@ -82,7 +82,7 @@ class Inspection:
             checksum=self._checksum(found.path),
             files=files,
             signature=signature,
-            damage=damage,
+            damage=damage or _doubt(signature),
             is_checked=is_checked,
             crawl=found.crawl,
             version=found.version,
@@ -96,12 +96,13 @@ class Inspection:
         else:  # made before reports had sums
             files, damage, is_checked = _found(folder), "", True
             damage = "" if "index.html" in files else "index.html is missing"
+        signature = self._signature(folder)
         return Report(
             path=folder,
             checksum=self._checksum(folder),
             files=files,
-            signature=self._signature(folder),
-            damage=damage,
+            signature=signature,
+            damage=damage or _doubt(signature),
             is_checked=is_checked,
             year=folder.name,
         )
@@ -121,14 +122,17 @@ class Inspection:
 
     def _files(self, folder: Path) -> tuple[dict[str, str], str, bool]:
         """Files that may be served with their sums, what is wrong with them, and whether all were compared."""
-        wrong = misstated(folder)
-        if wrong == [SUMS]:
+        try:
+            misstatements, sums = misstated(folder), sums_of(folder)
+            # Neither the sums nor the signature of them can be listed by them.
+            own = {
+                name: self._sums.of(folder / name) for name in (SUMS, SIGNATURE) if (folder / name).exists()
+            }
+        except (OSError, ValueError):
             return {}, f"{SUMS} cannot be used", True
-        sums = sums_of(folder)
         compared = {name: self._compare(folder / name, checksum) for name, checksum in sums.items()}
-        wrong = sorted({*wrong, *(name for name, is_right in compared.items() if is_right is False)})
-        own = {name: "" for name in (SUMS, SIGNATURE) if (folder / name).is_file()}
-        return {**sums, **own}, _said(wrong), None not in compared.values()
+        wrong = {*misstatements, *(name for name, is_right in compared.items() if is_right is False)}
+        return {**sums, **own}, _said(sorted(wrong)), None not in compared.values()
 
     def _compare(self, path: Path, checksum: str) -> bool | None:
         """Whether a file has its sum; None if it is not its turn to be read."""
@@ -140,6 +144,11 @@ class Inspection:
         except OSError:
             return False
         return None if found is None else found == checksum
+
+
+def _doubt(signature: Signature) -> str:
+    """What a signature that does not count says of its folder: `firstflight verify` calls it damaged too."""
+    return "its signature does not count" if signature.kind == "bad" else ""
 
 
 def _said(wrong: list[str]) -> str:

@@ -26,12 +26,25 @@ class Volume:
     checksum: str
     """SHA-256 of its SHA256SUMS, which names it with everything in it; empty where there is none."""
     files: dict[str, str]
-    """SHA-256 by name of every file that may be served, as SHA256SUMS states it; empty for a file that it cannot list."""
+    """SHA-256 by name of every file that may be served, as SHA256SUMS states it; empty for the files of a report that was made before reports had sums."""
     signature: Signature
     damage: str
     """What is wrong with it, in a line that tells nothing of the machine; empty for what is sound."""
     is_checked: bool
     """Whether every file has been compared with its sum by now."""
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What answers tell of it; nothing of where it lies."""
+        signer = self.signature.said if self.signature.kind == "good" else ""
+        return (
+            self.checksum,
+            sorted(self.files.items()),
+            self.signature.kind,
+            signer,
+            self.damage,
+            self.is_checked,
+        )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,7 +92,9 @@ class Shelf:
     @functools.cached_property
     def edition(self) -> str:
         """Names releases and reports: what two shelves of one edition serve has the same bytes."""
-        return hashlib.sha256(repr((self.versions, self.reports)).encode()).hexdigest()
+        versions = [(str(one.crawl), one.version, one.is_withdrawn, *one.facts) for one in self.versions]
+        reports = [(one.year, *one.facts) for one in self.reports]
+        return hashlib.sha256(repr((versions, reports)).encode()).hexdigest()
 
     @functools.cached_property
     def moment(self) -> str:

@@ -161,8 +161,12 @@ class Loop:
             self.stop.set()
             raise
 
+    def _is_over(self) -> bool:
+        """Whether no visit may begin any more."""
+        return self.stop.is_set() or asyncio.get_running_loop().time() >= self._deadline
+
     async def _work_is_left(self) -> bool:
-        if self.stop.is_set() or asyncio.get_running_loop().time() >= self._deadline:
+        if self._is_over():
             return False
         return await self._database(store.open_sites, self.engine, self.crawl) > 0
 
@@ -192,11 +196,11 @@ class Loop:
     async def _visits(self, browser: Browser, owner: str) -> str | None:
         """Visit after visit; why the browser must be replaced, None if nothing is left to do."""
         pages = 0
-        while not self.stop.is_set() and asyncio.get_running_loop().time() < self._deadline:
+        while not self._is_over():
             worn = await self._worn(browser, pages)
             if worn is not None:
                 return worn
-            if await self._watch.is_down():
+            if await self._watch.is_down() or self._is_over():
                 if not await self._work_is_left():
                     break
                 continue

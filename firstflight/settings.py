@@ -120,8 +120,14 @@ def from_environment() -> Settings:
         trusted_hosts=tuple(os.environ.get("FIRSTFLIGHT_TRUSTED_HOSTS", "").replace(",", " ").split()),
         canaries=os.environ.get("FIRSTFLIGHT_CANARIES") or None,
         publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,
-        signing_key=optional("FIRSTFLIGHT_SIGNING_KEY"),
+        signing_key=_key(optional("FIRSTFLIGHT_SIGNING_KEY")),
         signers=optional("FIRSTFLIGHT_ALLOWED_SIGNERS"),
         blocked_networks=os.environ.get("FIRSTFLIGHT_BLOCKED_NETWORKS", ""),
         chromium=stated("FIRSTFLIGHT_CHROMIUM", Path("/usr/lib/chromium/chromium-headless-shell")),
     )
+
+
+def _key(path: Path | None) -> Path | None:
+    """The path of the signing key; None for an empty file, which a stack without a key mounts in its place."""
+    is_empty = path is not None and path.is_file() and path.stat().st_size == 0
+    return None if is_empty else path

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reports.facts import Measured, canonical, measure, report_facts
 from reports.figures import LIGHT, cdf_figure, svg
 from reports.render import render_html, render_text
+from reports.replay import store
 from reports.replay_figures import by_profile, page_time
 from reports.rule import RULE, Rule
 from reports.size_facts import WINDOWS, size_facts
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from reports.inputs import Inputs
+    from reports.inputs import Inputs, Replay
     from schema.signatures import Signer
 
 THIRD_WINDOW = 16
@@ -57,9 +58,14 @@ def origin(inputs: Inputs, facts: Mapping[str, Any]) -> dict[str, Any]:
             "version": release.version,
             "checksum": release.checksum,
         },
-        "replay": {"checksum": inputs.replay.checksum} if inputs.replay else None,
+        "replay": origin_of_replay(inputs.replay) if inputs.replay else None,
         "last_years_report": {"checksum": inputs.last_years_checksum} if inputs.last_years_checksum else None,
     }
+
+
+def origin_of_replay(replay: Replay) -> dict[str, Any]:
+    """The replay by its checksum, and what its own manifest says: code, kernel, programs, parameters."""
+    return {"checksum": replay.checksum, **store.origin(replay.provenance)}
 
 
 def draw(inputs: Inputs, measured: Measured | None, *, is_illustrative: bool) -> dict[str, str]:

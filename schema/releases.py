@@ -150,7 +150,11 @@ def read_version(folder: Path) -> Release | Damaged | Withdrawn:
     parts = [part.split("=", 1) for part in folder.parts[-6:]]
     crawl = CrawlName(**dict(parts[:-1]))
     version = int(parts[-1][1])
-    if [path.name for path in folder.iterdir()] == [TOMBSTONE]:
+    try:
+        names = [path.name for path in folder.iterdir()]
+    except OSError:  # no folder, or none that we may read: damaged, as its manifest cannot be read either
+        names = []
+    if names == [TOMBSTONE]:
         return Withdrawn(path=folder, crawl=crawl, version=version)
     try:
         release = read_release(folder)

@@ -1,7 +1,7 @@
 """`python -m crawler.control.ask WHAT`: asks canaries from where the browsers are, and says how it went.
 
 A process of its own, since it enters the address guard's namespaces and lets go of every right, as a browser does. WHAT
-is JSON: canaries, and the guard's holder and user, or null. It prints JSON: whether one answered as it should, and
+is JSON: canaries, and the process that holds the guard, or null. It prints JSON: whether one answered as it should, and
 what came of each that was asked. Standard library alone: it starts every few seconds while visits fail.
 """
 
@@ -16,6 +16,7 @@ import queue
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,9 +36,9 @@ PR_SET_NO_NEW_PRIVS = 38
 def main() -> int:
     """Exit code 0 whatever the canaries say; 1 where the guard cannot be entered."""
     wanted = json.loads(sys.argv[1])
-    if wanted["guard"] is not None:
+    if wanted["holder"] is not None:
         try:
-            enter(**wanted["guard"])
+            enter(wanted["holder"])
         except OSError as exc:
             print(json.dumps({"good": False, "said": {"the address guard": exc.strerror}}), flush=True)
             return 1
@@ -45,9 +46,10 @@ def main() -> int:
     return 0
 
 
-def enter(holder: int, uid: int) -> None:
-    """Become the browsers' user in the browsers' network, without a capability over it."""
+def enter(holder: int) -> None:
+    """Become the browsers' user, which the holder is, in the browsers' network, without a capability over it."""
     libc = ctypes.CDLL(None, use_errno=True)
+    uid = Path(f"/proc/{holder}").stat().st_uid
     namespaces = [os.open(f"/proc/{holder}/ns/{kind}", os.O_RDONLY) for kind in ("user", "net")]
     if uid != os.geteuid():
         os.setgroups([])

@@ -9,7 +9,6 @@ import json
 import sys
 from typing import TYPE_CHECKING, Protocol
 
-from crawler.box import browser_uid
 from crawler.control.ask import WITHIN_S
 from crawler.egress.control import ENDED
 from crawler.errors import EgressUnavailable
@@ -90,8 +89,8 @@ class OwnNetwork:
         return Fault(f"{broken.said}; mended", guard=True)
 
     async def _canary_fault(self) -> Fault | None:
-        guard = None if self._guard is None else {"holder": self._guard.holder, "uid": browser_uid()}
-        what = {"canaries": [dataclasses.asdict(one) for one in self._canaries], "guard": guard}
+        holder = None if self._guard is None else self._guard.holder
+        what = {"canaries": [dataclasses.asdict(one) for one in self._canaries], "holder": holder}
         found = json.loads(await asked(json.dumps(what)) or '{"good": false, "said": {}}')
         if found["good"]:
             return None
@@ -103,7 +102,7 @@ async def asked(what: str) -> bytes:
     """What crawler.control.ask prints; b"" if it is late. Cancelled, it leaves no process."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "crawler.control.ask", what),
+        *("-I", "-m", "crawler.control.ask", what),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         env={},

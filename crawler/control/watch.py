@@ -27,7 +27,7 @@ class Rule:
     every_s: float = 2.0
     """Least time from one question to the next, of one process with all its browsers."""
     slow_s: float = 5.0
-    """Visits that take longer: it is asked every so often while one lasts, since a fault may be over before the visit is."""
+    """Between two questions while a visit lasts, the first after as long: a fault may be over before the visit is."""
     down_s: float = 5.0
     """Between two questions while it is down."""
 
@@ -58,10 +58,10 @@ class Watch:
         self._good_at = -math.inf
         """When the last question was asked that found it good."""
         self._down_since: float | None = None
-        self._back_at = -math.inf
-        """End of the last outage: what began before it is given back."""
-        self._whole_at = -math.inf
-        """The same of the last time that the guard was not whole."""
+        self._good_from = -math.inf
+        """End of the last outage: doubtful visits that began before it are given back."""
+        self._guarded_from = -math.inf
+        """End of the last time that the guard was not whole: all visits that began before it are given back."""
 
     async def is_down(self) -> bool:
         """Whether no site may be claimed; asked anew while it is down, and before the first."""
@@ -82,15 +82,17 @@ class Watch:
                 asking.result()  # the guard was lost for good
 
     async def judge(self, observation: Observation, *, began: float) -> Observation | None:
-        """A visit that ended just now, with the outcome `network_down` if it says nothing of its site; None if nobody knows,
-        since the crawl is told to stop."""
+        """A visit that ended just now, with the outcome `network_down` if it says nothing of its site.
+
+        None if nobody knows, since the crawl is told to stop.
+        """
         if self._network is None:
             return observation
         ended = _now()
         broken = await self._network.guard_fault()
         if broken is not None:
             self._fails(broken)
-        elif began >= self._whole_at and is_whole(observation):
+        elif began >= self._guarded_from and is_whole(observation):
             return observation
         else:
             while self._good_at < ended and self._is_good_since(began):
@@ -102,7 +104,7 @@ class Watch:
         return given_back(observation)
 
     def _is_good_since(self, began: float) -> bool:
-        return self._down_since is None and began >= self._back_at
+        return self._down_since is None and began >= self._good_from
 
     async def _while_slow(self) -> None:
         while self._network is not None:
@@ -133,7 +135,7 @@ class Watch:
 
     def _fails(self, fault: Fault) -> None:
         if fault.guard:
-            self._whole_at = math.inf
+            self._guarded_from = math.inf
         if self._down_since is None:
             self._down_since = _now()
             self._say(f"the network is down: {fault.said}. No site is visited until it is back")
@@ -141,9 +143,9 @@ class Watch:
     def _is_back(self) -> None:
         if self._down_since is None:
             return
-        self._back_at = _now()
-        self._whole_at = min(self._whole_at, self._back_at)
-        self._say(f"the network is back after {self._back_at - self._down_since:.0f} s")
+        self._good_from = _now()
+        self._guarded_from = min(self._guarded_from, self._good_from)
+        self._say(f"the network is back after {self._good_from - self._down_since:.0f} s")
         self._down_since = None
 
     async def _pause(self, seconds: float) -> None:

@@ -65,7 +65,7 @@ def command() -> None:
     type=click.IntRange(1, plan.ATTEMPTS_LIMIT),
     default=2,
     show_default=True,
-    help="Visits a site gets at most.",
+    help="Visits a site gets at most, but for those that our own network spoilt.",
 )
 @click.option(
     "--budget",
@@ -243,7 +243,8 @@ def run(
     """Visit what is left of a crawl, until the queue is empty or the minutes are over.
 
     Any number of these may run at once, here or on other machines. Ctrl-C gives the visits in flight back;
-    the next run takes them up. Pages reach the public Internet and nothing else, which needs root.
+    the next run takes them up. Pages reach the public Internet and nothing else, which needs root. While our own network is
+    down, as a canary tells (FIRSTFLIGHT_CANARIES), no site is visited, and what failed meanwhile is given back.
 
     \b
     Example:

@@ -80,7 +80,7 @@ def add(settings: Settings, *, host: str, erased: bool, dry_run: bool, store: st
     if not erased and (dry_run or store):
         raise click.UsageError("--dry-run and --store go with --erase")
     with one_line(*EXPECTED):
-        host = lists.normalise(host, where=f"{lists.shown(host)}")
+        host = lists.normalise(host, where="the argument")
         if not erased:
             new = optout.add(settings.opt_out, host, hashed=False)
             click.echo(f"{host} is {'now' if new else 'already'} left out of later plans")
@@ -139,7 +139,11 @@ def list_(settings: Settings, *, as_json: bool) -> None:
     for host in hosts:
         click.echo(host)
     if erased or not hosts:
-        click.echo(f"{erased} sites are known by their hashes alone" if erased else "nobody opted out yet")
+        click.echo(
+            f"known by their hashes alone, since they were erased: {erased}"
+            if erased
+            else "nobody opted out yet"
+        )
 
 
 @command.command("remove")
@@ -153,7 +157,7 @@ def remove(settings: Settings, *, host: str) -> None:
       firstflight optout remove example.org
     """
     with one_line(ListError):
-        host = lists.normalise(host, where=f"{lists.shown(host)}")
+        host = lists.normalise(host, where="the argument")
         if not optout.remove(settings.opt_out, host):
             raise click.ClickException(
                 f"{host} is not in {settings.opt_out}; a host below it is a line of its own"

@@ -82,7 +82,7 @@ def command(
             settings.releases,
             settings.reports,
             progress=settings.progress,
-            allowed_signers=settings.data_dir / "allowed_signers",
+            allowed_signers=settings.allowed_signers,
             answers=settings.cache_dir / "answers",
             base_url=settings.public_base_url,
             trusted_hosts=settings.trusted_hosts,

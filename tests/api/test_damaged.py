@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,6 +38,11 @@ def withdraw(folder: Path) -> None:
     (folder / "tombstone.json").write_text('{"reason": "a site was withdrawn"}\n')
 
 
+def put_file_in_place_of(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.touch()
+
+
 DAMAGE: dict[str, Callable[[Path], object]] = {
     "a bit of the distributions": lambda folder: flip(folder / "distribution.parquet"),
     "distributions cut short": lambda folder: os.truncate(folder / "distribution.parquet", 100),
@@ -47,6 +53,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "a bit of the manifest": lambda folder: flip(folder / "manifest.json"),
     "sums cut short": lambda folder: os.truncate(folder / "SHA256SUMS", 30),
     "sums that are gone": lambda folder: (folder / "SHA256SUMS").unlink(),
+    "a file in place of the folder": put_file_in_place_of,
     "sums that are no text": lambda folder: (folder / "SHA256SUMS").write_bytes(b"\xff\xfe"),
 }
 
@@ -204,7 +211,7 @@ def test_a_file_of_a_report_is_named_by_its_bytes(client: TestClient, data_dir: 
     assert client.get("/reports/2026/summary.txt").headers["etag"] != before
 
 
-def test_signatures_are_shown(
+def test_signatures_are_shown_and_one_that_does_not_count_is_damage(
     data_dir: Path, tmp_path_factory: pytest.TempPathFactory, sealed_report: Path
 ) -> None:
     keys = tmp_path_factory.mktemp("keys")
@@ -222,13 +229,15 @@ def test_signatures_are_shown(
         found = {one["crawl"]: one["provenance"] for one in client.get("/v1/crawls").json()["crawls"]}
         assert {name: (one["signature"], one["signed_by"]) for name, one in found.items()} == {
             OLD: ("good", "releases@example.org"),
-            CRAWL: ("bad", None),
+            CRAWL: ("unsigned", None),  # its version 1
             MOBILE: ("unsigned", None),
         }
         (report,) = client.get("/v1/reports").json()["reports"]
         assert (report["signature"], report["signed_by"]) == ("good", "releases@example.org")
         assert "signed by releases@example.org" in client.get(f"/releases/{OLD}/v1").text
-        assert "bad signature" in client.get(f"/releases/{CRAWL}/v2").text
+        refused = client.get(f"/releases/{CRAWL}/v2")
+        assert (refused.status_code, "its signature does not count" in refused.text) == (503, True)
+        assert "its signature does not count" in client.get("/").text
         assert "unsigned" in client.get(f"/releases/{MOBILE}/v1").text
         assert client.get("/").text.count("signed by releases@example.org") == 2
         signed = client.get(f"/releases/{OLD}/v1/SHA256SUMS.sig")

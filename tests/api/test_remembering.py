@@ -172,6 +172,15 @@ def test_a_cache_that_cannot_be_written_is_done_without_and_told_of_once(
     assert len([one for one in caplog.messages if "memory only" in one]) == 1
 
 
+def test_an_etag_tells_nothing_of_where_the_library_lies(data_dir: Path) -> None:
+    """Two services over copies of one library agree, so that a cache in front of both does."""
+    for name in ("releases", "reports"):
+        shutil.copytree(data_dir / name, data_dir / "copy" / name)
+    for path in PURE[:-1]:
+        with TestClient(app_of(data_dir)) as one, TestClient(app_of(data_dir / "copy")) as other:
+            assert one.get(path).headers["etag"] == other.get(path).headers["etag"]
+
+
 def test_other_code_has_other_etags(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with TestClient(app_of(data_dir)) as client:
         before = client.get("/v1/crawls").headers["etag"]

@@ -36,7 +36,7 @@ def test_it_is_what_derive_makes_of_docker_s_default() -> None:
 def test_docker_s_default_is_the_file_that_the_readme_says_it_is() -> None:
     readme = (DOCKER / "seccomp/README.md").read_text()
     assert hashlib.sha256(DEFAULT.read_bytes()).hexdigest() in readme
-    assert "Apache License" in (DOCKER / "seccomp/LICENSE").read_text()
+    assert "Apache License" in (DOCKER.parent / "LICENSES/Apache-2.0.txt").read_text()
 
 
 def test_it_allows_seven_calls_more_than_docker_s_default() -> None:

@@ -40,7 +40,15 @@ def test_every_secret_that_compose_mounts_is_made(tmp_path: Path) -> None:
     files = {secret["file"].replace("${FIRSTFLIGHT_SECRETS:-./secrets}/", "") for secret in declared.values()}
     made = contents(tmp_path / "secrets")
     assert files == {name for name in made if name.startswith("mounted/")}
-    assert all(made[name] for name in files - {"mounted/10001/webhook_url"})
+    optional = {"mounted/10001/webhook_url", "mounted/10001/signing_key"}
+    assert all(made[name] for name in files - optional)
+
+
+def test_the_operators_signing_key_is_mounted_as_it_is(tmp_path: Path) -> None:
+    make(tmp_path)
+    (tmp_path / "values/signing_key").write_text("-----BEGIN\nkey\n-----END\n")
+    make(tmp_path)
+    assert (tmp_path / "mounted/10001/signing_key").read_text() == "-----BEGIN\nkey\n-----END\n"
 
 
 def test_folders_are_the_operators_alone_and_no_file_can_be_written_to_by_its_reader(tmp_path: Path) -> None:
@@ -65,7 +73,7 @@ def test_values_differ_from_each_other_and_from_folder_to_folder(tmp_path: Path)
         value
         for folder in ("one", "two")
         for name, value in contents(tmp_path / folder / "values").items()
-        if name not in ("aws_credentials", "webhook_url")
+        if name not in ("aws_credentials", "signing_key", "webhook_url")
     ]
     assert len(set(drawn)) == len(drawn) == 18
     assert all(len(value.strip()) >= 44 for value in drawn)

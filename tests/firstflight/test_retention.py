@@ -114,4 +114,4 @@ def test_the_database_is_checked_by_a_command(run: Run, database_18: Engine) -> 
         connection.execute(text("UPDATE crawl SET sealed_at = NULL"))
     passed = run("database", "check", "--crawl", "2026-11")
     assert passed.exit_code == 0, passed.output
-    assert passed.stdout == "12 checks of 1 crawls hold\n"
+    assert passed.stdout == "13 checks of 1 crawls hold\n"

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firstflight.settings import from_environment
+from schema.signatures import Signer
 
 if TYPE_CHECKING:
     import pytest
@@ -31,3 +33,19 @@ def test_networks_that_pages_must_not_reach_are_kept_as_they_were_written(
     assert from_environment().blocked_networks == ""
     monkeypatch.setenv("FIRSTFLIGHT_BLOCKED_NETWORKS", "9.9.9.0/24, 2606:4700::1")
     assert from_environment().blocked_networks == "9.9.9.0/24, 2606:4700::1"
+
+
+def test_signatures_count_by_a_list_in_the_data_folder_unless_another_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(tmp_path))
+    assert from_environment().allowed_signers == tmp_path / "allowed_signers"
+    assert from_environment().signer is None
+    (tmp_path / "none").touch()
+    monkeypatch.setenv("FIRSTFLIGHT_SIGNING_KEY", str(tmp_path / "none"))  # as in a stack without a key
+    assert from_environment().signer is None
+    monkeypatch.setenv("FIRSTFLIGHT_ALLOWED_SIGNERS", "/etc/firstflight/signers")
+    monkeypatch.setenv("FIRSTFLIGHT_SIGNING_KEY", str(tmp_path / "key"))
+    assert from_environment().signer == Signer(
+        key=tmp_path / "key", allowed_signers=Path("/etc/firstflight/signers")
+    )

@@ -265,6 +265,8 @@ def test_a_report_names_its_inputs_by_their_sums_and_every_file_by_its_own(
     assert manifest["release"]["checksum"] == facts["release"]["sha256"]
     assert manifest["replay"]["checksum"] == checksum_of(replay) == facts["replay"]["sha256"]
     assert (manifest["commit"], manifest["rule_version"], manifest["year"]) == ("c0ffee", RULE.version, 2026)
+    assert manifest["replay"]["kernel"]["recipe"] == "cd" * 32
+    assert manifest["replay"]["parameters"]["windows"] == [3, 10, 16, 30]
     assert manifest["last_years_report"] is None
     assert sorted(manifest["files"]) == ["index.html", "report.json", "summary.txt"]
     assert broken_sums(folder) == []

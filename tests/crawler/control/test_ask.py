@@ -139,7 +139,7 @@ def test_a_question_that_is_broken_off_leaves_no_process() -> None:
         async with RawWeb({}) as web:
             web.answers = {f"127.0.0.1:{web.port}/": Answer(b"", 0, stall=True)}
             what = {"canaries": [dataclasses.asdict(one) for one in chosen(f"http://127.0.0.1:{web.port}/")]}
-            asking = asyncio.ensure_future(network.asked(json.dumps({**what, "guard": None})))
+            asking = asyncio.ensure_future(network.asked(json.dumps({**what, "holder": None})))
             async with asyncio.timeout(20):
                 while not web.asked:
                     await asyncio.sleep(0.01)
@@ -157,7 +157,6 @@ class Played:
     """Stands for a guard that is broken."""
 
     holder: int = 0
-    uid: int = 0
     broken: bool = False
     mends: bool = True
 

@@ -56,7 +56,7 @@ def as_ordinary_user(call: list[str]) -> list[str]:
 def played(
     call: list[str], folder: Path, *, module: str = "tests.crawler.egress.tries", passes: Sequence[str] = ()
 ) -> dict[str, Any]:
-    folder.chmod(0o777)
+    folder.chmod(0o1777)  # whose entries nobody else may rename
     done = subprocess.run(
         [*call, sys.executable, "-m", module, *passes],
         env={**os.environ, "TMPDIR": str(folder), "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},

@@ -6,7 +6,7 @@ import ipaddress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.egress.networks import NAT64, REFUSED, beyond_registries, is_refused, parse, refused_networks
@@ -153,6 +153,7 @@ def test_the_rules_of_both_sides_hold_the_same_networks(local: tuple[Network, ..
             assert f"elements = {{ {', '.join(map(str, networks))} }}" in rules
 
 
+@settings(deadline=None)
 @given(st.ip_addresses(), st.integers(0, 128))
 def test_what_an_operator_names_is_refused_in_every_form(address: Any, length: int) -> None:
     network = ipaddress.ip_network((address, length % (address.max_prefixlen + 1)), strict=False)

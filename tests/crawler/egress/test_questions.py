@@ -14,7 +14,7 @@ import dns.rrset
 import dns.tsig
 import dns.update
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.egress.questions import DATAGRAM_BYTES, QUESTION_BYTES, answer, datagram, passed_on, question
@@ -88,12 +88,14 @@ def test_what_is_not_one_question_is_dropped(wire: bytes) -> None:
     assert question(wire) is None
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=QUESTION_BYTES))
 def test_any_bytes_are_a_question_or_are_dropped(wire: bytes) -> None:
     found = question(wire)
     assert found is None or len(found.question) == 1
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60), st.integers(0, 100))
 def test_a_question_with_any_bytes_in_it_is_one_or_is_dropped(noise: bytes, place: int) -> None:
     wire = asked("HTTPS", want_dnssec=True).to_wire()

@@ -160,7 +160,9 @@ def test_the_opt_out_list_keeps_it_out_of_later_plans_by_its_hash(world: World) 
     out = optout.read(world.data / "opt-out.txt")
     assert out.covers(f"www.{HOST}")
     assert out.hosts == {"site9.test"}
-    assert run(world, "optout", "list").stdout == "site9.test\n1 sites are known by their hashes alone\n"
+    assert run(world, "optout", "list").stdout == (
+        "site9.test\nknown by their hashes alone, since they were erased: 1\n"
+    )
     sites = world.data / "later.txt"
     sites.write_text(f"{HOST}\nsite1.test\n")
     planned = run(world, "crawl", "plan", "--crawl", "2026-12", "--list", str(sites), "--json")

@@ -4,10 +4,16 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
 import pytest
+
+from tests.firstflight.commands.served import served
+
+WITHIN_S = 30
 
 
 def serve(data_dir: Path, *arguments: str) -> "subprocess.Popen[str]":
@@ -50,3 +56,93 @@ def test_an_address_that_is_not_ours_is_one_line_and_a_failure(tmp_path: Path, h
     assert server.returncode == 1
     assert len(said.splitlines()) == 1
     assert host in said
+
+
+def test_a_contact_that_no_reader_could_use_is_one_line_and_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIRSTFLIGHT_CONTACT_EMAIL", "nobody")
+    with serve(tmp_path, "--port", "0") as server:
+        _, said = server.communicate(timeout=60)
+    assert server.returncode == 1
+    assert said == "Error: FIRSTFLIGHT_CONTACT_EMAIL is 'nobody': write one address, name@host\n"
+
+
+def settings_of(data_dir: Path) -> dict[str, str]:
+    return {"FIRSTFLIGHT_DATA_DIR": str(data_dir), "FIRSTFLIGHT_CACHE_DIR": str(data_dir / "cache")}
+
+
+def status(address: str) -> int:
+    with urllib.request.urlopen(address, timeout=WITHIN_S) as answer:
+        return int(answer.status)
+
+
+def workers(parent: int) -> list[int]:
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return [int(child) for child in children]
+
+
+@pytest.mark.parametrize(
+    "url", ["sizes.example", "ftp://sizes.example", "https://sizes.example/below?x=1", "https:///"]
+)
+def test_a_base_url_that_no_link_can_begin_with_is_one_line_and_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("FIRSTFLIGHT_PUBLIC_BASE_URL", url)
+    with serve(tmp_path, "--port", "0") as server:
+        _, said = server.communicate(timeout=WITHIN_S)
+    assert server.returncode == 1
+    assert len(said.splitlines()) == 1
+    assert "FIRSTFLIGHT_PUBLIC_BASE_URL" in said
+
+
+def test_with_a_base_url_requests_for_other_names_are_refused(tmp_path: Path) -> None:
+    public = {
+        "FIRSTFLIGHT_PUBLIC_BASE_URL": "https://sizes.example",
+        "FIRSTFLIGHT_TRUSTED_HOSTS": "a.example, b.example",
+    }
+    with served({**settings_of(tmp_path), **public}) as address:
+        for host, expected in {
+            "sizes.example": 200,
+            "b.example": 200,
+            "127.0.0.1": 200,
+            "evil.example": 421,
+        }.items():
+            request = urllib.request.Request(f"{address}v1/crawls", headers={"Host": host})
+            try:
+                with urllib.request.urlopen(request, timeout=WITHIN_S) as answer:
+                    found = answer.status
+            except urllib.error.HTTPError as exc:
+                found = exc.code
+            assert found == expected, host
+
+
+def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with served(settings_of(tmp_path), "--metrics-port", str(port)) as address:
+        for _ in range(3):
+            assert status(f"{address}v1/crawls") == 200
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=WITHIN_S) as answer:
+            said = answer.read().decode()
+    assert 'firstflight_api_answers_total{route="/v1/crawls",status="200"} 3.0' in said
+
+
+def test_a_worker_that_dies_is_replaced_and_none_outlives_the_server(tmp_path: Path) -> None:
+    with serve(tmp_path, "--port", "0") as server:
+        assert server.stderr is not None
+        address = re.search(r"http://\S+/", server.stderr.readline())
+        assert address is not None
+        assert status(f"{address[0]}v1/crawls") == 200
+        (worker,) = workers(server.pid)
+        os.kill(worker, signal.SIGKILL)
+        assert status(f"{address[0]}v1/crawls") == 200  # the socket is still bound: its queue waits
+        server.kill()
+        server.wait(WITHIN_S)
+        deadline = time.monotonic() + WITHIN_S
+        while time.monotonic() < deadline:
+            try:
+                status(f"{address[0]}v1/crawls")
+            except OSError:
+                return
+    pytest.fail("somebody still answers")

@@ -136,10 +136,13 @@ def test_clients_are_answered_while_more_requests_are_half_sent_than_there_are_d
         subprocess.Popen([*call, address], stdout=subprocess.PIPE, text=True) as besieger,
     ):
         assert besieger.stdout is not None
-        assert besieger.stdout.readline() == f"{HALF_SENT} half-sent\n"
-        port = int(address.rstrip("/").rpartition(":")[2])
-        assert [answer(port) for _ in range(5)] == [200] * 5
-        # All of them are closed by the service, though none says another word.
-        assert besieger.communicate(timeout=2 * WITHIN_S)[0] == f"{HALF_SENT} closed\n"
-        assert besieger.returncode == 0
+        try:
+            assert besieger.stdout.readline() == f"{HALF_SENT} half-sent\n"
+            port = int(address.rstrip("/").rpartition(":")[2])
+            assert [answer(port) for _ in range(5)] == [200] * 5
+            # All of them are closed by the service, though none says another word.
+            assert besieger.communicate(timeout=2 * WITHIN_S)[0] == f"{HALF_SENT} closed\n"
+            assert besieger.returncode == 0
+        finally:
+            besieger.kill()
     assert log.stat().st_size < 10_000

@@ -4,6 +4,7 @@ from typing import Any
 
 from scripts.benchmarks.crawl import missed, summary
 from scripts.benchmarks.document import document
+from scripts.benchmarks.service import missed as missed_by_service
 
 BEFORE = {
     "commit": "0123456789abcdef",
@@ -96,3 +97,37 @@ def test_bounds_that_hold_are_not_missed() -> None:
 
 def test_every_bound_can_be_missed() -> None:
     assert len(missed(crawl(ours=0.05, ratio=1.6, copied=0.4))) == 3
+
+
+def service(**figures: float) -> dict[str, Any]:
+    kind = {
+        "answers": 120_000, "answers_per_second": 2000.0, "wall_s": 60.0, "p50_ms": 20.0, "p99_ms": 90.0, "refused": 0, "failed": 0,
+    }  # fmt: skip
+    return BEFORE | {
+        "clients": 200,
+        "seconds": 60,
+        "cached_answers_per_second": 2000.0,
+        "cached_p99_ms": 90.0,
+        "cold_p99_ms": 800.0,
+        "peak_mb": 250.0,
+        "service": {"cached": kind, "cold": kind | {"p99_ms": 800.0}, "peak_mb": 250.0, "views": ["/"]},
+        "datasette": {"version": "0.65", "cached": kind | {"failed": 7}, "peak_mb": 99.0},
+        **figures,
+    }
+
+
+def test_the_crowd_at_the_service_stands_beside_datasettes() -> None:
+    written = document({"service": service()})
+    assert "| views that were asked for before | 2,000 | 20 | 90 | 0 | 250 |" in written
+    assert "| Datasette 0.65, page of a table | 2,000 | 20 | 90 | 7 | 99 |" in written
+
+
+def test_a_missed_bound_of_the_service_is_told() -> None:
+    assert missed_by_service(service()) == []
+    assert missed_by_service(service(cached_answers_per_second=1499, peak_mb=401)) == [
+        "fewer than 1500 cached answers a second",
+        "more than 400 MB",
+    ]
+    refused = service()
+    refused["service"]["cold"]["refused"] = 1
+    assert missed_by_service(refused) == ["answers other than 200 or 304"]
