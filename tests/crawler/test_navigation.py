@@ -55,5 +55,9 @@ def leaves(kind: type[errors.VisitError]) -> list[type[errors.VisitError]]:
 
 
 def test_every_way_to_end_has_an_outcome_of_the_schema() -> None:
-    assert {leaf.outcome for leaf in leaves(errors.VisitError)} == set(OUTCOMES) - {"ok", "http_error", "network_down"}
+    assert {leaf.outcome for leaf in leaves(errors.VisitError)} == set(OUTCOMES) - {
+        "ok",
+        "http_error",
+        "network_down",
+    }
     assert {kind for _, kind in NET_ERRORS} <= set(leaves(errors.VisitError))
