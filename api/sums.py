@@ -31,7 +31,7 @@ class Sums:
     def of(self, path: Path) -> str:
         """The sum of a file, read now unless it was before; OSError if it cannot be read."""
         state = _state(path)
-        # One at a time: many who ask for a large file would otherwise read it side by side.
+        # The lock keeps requests for the same large file from reading it side by side.
         with self._reading:
             found = self._known.get(state)
             if found is None:

@@ -7,7 +7,8 @@ What can go wrong in the crawler:
       . LaunchFailed        it did not start, or its driver did not; a second try may do better
     - BrowserDied           it is gone and must be replaced; carries what the visit had seen
   + BoxUnavailable          no box can be made for browsers on this machine
-  + EgressUnavailable       the address guard cannot be set up on this machine, or it is gone
+  + EgressUnavailable       the address guard cannot be set up on this machine, or it is not whole
+    - GuardEnded            its process ended or does not answer: it cannot be mended
   + VisitError              the page's side: how a visit ended
     - NavigationError       the page never answered
       . DNSError
@@ -62,6 +63,13 @@ class BoxUnavailable(CrawlerError):
 
 class EgressUnavailable(CrawlerError):
     """Browsers would reach addresses that no page may reach, or would reach nothing."""
+
+
+class GuardEnded(EgressUnavailable):
+    """The process that holds the address guard ended or does not answer; browsers reach nothing any more."""
+
+    def __init__(self, said: str = "the address guard ended under the crawl: run it again") -> None:
+        super().__init__(said)
 
 
 class VisitError(CrawlerError):

@@ -10,8 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Protocol
 
 from crawler.control.ask import WITHIN_S
-from crawler.egress.control import ENDED
-from crawler.errors import EgressUnavailable
+from crawler.errors import EgressUnavailable, GuardEnded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +81,7 @@ class OwnNetwork:
         try:
             await asyncio.to_thread(self._guard.mend)
         except EgressUnavailable as exc:
-            if str(exc) == ENDED or now - self._broken_since >= MEND_WITHIN_S:
+            if isinstance(exc, GuardEnded) or now - self._broken_since >= MEND_WITHIN_S:
                 raise
             return Fault(str(exc), guard=True)
         self._broken_since = None

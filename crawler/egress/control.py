@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from crawler.egress.inside import receive_sockets
-from crawler.errors import EgressUnavailable
+from crawler.errors import EgressUnavailable, GuardEnded
 
 if TYPE_CHECKING:
     import socket
@@ -20,8 +20,6 @@ CHECK, MEND = b"check", b"mend"
 CHECKED_WITHIN_S = 60.0
 MENDED_WITHIN_S = 120.0
 """Of a machine that is loaded. Its programs are given 20 s each, and another guard 30."""
-
-ENDED = "the address guard ended under the crawl: run it again"
 
 
 class Control:
@@ -40,13 +38,13 @@ class Control:
         return found, sockets
 
     def ask(self, what: bytes) -> None:
-        """CHECK or MEND; EgressUnavailable with what is wrong. A holder that does not answer is asked no more."""
+        """CHECK or MEND; EgressUnavailable with what is wrong, GuardEnded from a holder that ended or did not answer once."""
         with self._asking:
-            self._channel.settimeout(CHECKED_WITHIN_S if what == CHECK else MENDED_WITHIN_S)
             try:
+                self._channel.settimeout(CHECKED_WITHIN_S if what == CHECK else MENDED_WITHIN_S)
                 self._channel.send(what)
             except OSError as exc:
-                raise EgressUnavailable(ENDED) from exc
+                raise GuardEnded from exc
             self._learn(self._answer()[0])
 
     def _answer(self) -> tuple[Any, list[socket.socket]]:
@@ -54,8 +52,10 @@ class Control:
             message, sockets = receive_sockets(self._channel)
         except OSError as exc:
             self._channel.close()  # or an answer that comes late would be taken for another's
-            raise EgressUnavailable("the address guard's own process does not answer: run it again") from exc
-        said = json.loads(message) if message else {"error": ENDED}
+            raise GuardEnded("the address guard's own process does not answer: run it again") from exc
+        if not message:
+            raise GuardEnded
+        said = json.loads(message)
         if "error" in said:
             raise EgressUnavailable(said["error"])
         return said["found"], sockets

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.box import browser_uid
-from crawler.egress.control import CHECK, ENDED, MEND, Control
+from crawler.egress.control import CHECK, MEND, Control
 from crawler.egress.namespace import INNER
 from crawler.egress.networks import is_refused
-from crawler.errors import EgressUnavailable
+from crawler.errors import EgressUnavailable, GuardEnded
 from crawler.wire.ring import renew
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Guard:
         except OSError:
             namespace = ""
         if namespace != self.namespace:
-            raise EgressUnavailable(ENDED)
+            raise GuardEnded
         self.control.ask(what)
 
     def refuses(self, address: str) -> bool:

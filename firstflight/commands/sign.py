@@ -31,7 +31,7 @@ def command(settings: Settings, *, crawl: str | None, year: int | None, every: b
 
     \b
     Example:
-      FIRSTFLIGHT_SIGNING_KEY=/root/release-key firstflight sign --crawl 2026-11
+      FIRSTFLIGHT_SIGNING_KEY=/etc/firstflight/release-key firstflight sign --crawl 2026-11
       firstflight sign --year 2026
       firstflight sign --all
     """
