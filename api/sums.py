@@ -31,6 +31,9 @@ class Sums:
     def of(self, path: Path) -> str:
         """The sum of a file, read now unless it was before; OSError if it cannot be read."""
         state = _state(path)
+        found = self._known.get(state)
+        if found is not None:
+            return found
         # The lock keeps requests for the same large file from reading it side by side.
         with self._reading:
             found = self._known.get(state)

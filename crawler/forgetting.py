@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import gzip
 import re
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.lists import ListError, normalise, unpacked
+from schema.staging import put_file_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 FETCHED = ("tranco", "crux")
 """Folders of lists that can be fetched again by their ids: a copy with a line less would be another list."""
@@ -34,11 +34,8 @@ def forget(folder: Path, path: Path, host: str) -> None:
         return
     content = "".join(kept).encode()
     packed = path.read_bytes().startswith(b"\x1f\x8b")
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".list-", delete=False) as file:
-        file.write(gzip.compress(content, mtime=0) if packed else content)
-    half = Path(file.name)
-    half.chmod(path.stat().st_mode & 0o777)
-    half.replace(path)
+    with put_file_in_place(path, mode=path.stat().st_mode & 0o777) as half:
+        half.write_bytes(gzip.compress(content, mtime=0) if packed else content)
 
 
 def _lines(path: Path) -> list[str]:

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import os
 import re
 import secrets
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler import lists
 from crawler.lists import Entry, ListError
+from schema.staging import put_file_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 SALT_BYTES = 16
 
@@ -150,13 +149,7 @@ def _lines(content: bytes) -> list[str]:
 def _write(path: Path, lines: list[str]) -> None:
     """Whole or not at all: a plan may read it at any time."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".opt-out-", delete=False) as file:
-            file.writelines(f"{line}\n" for line in lines)
-            file.flush()
-            os.fsync(file.fileno())
-        half = Path(file.name)
-        half.chmod(0o644)
-        half.replace(path)
+        with put_file_in_place(path) as half:
+            half.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     except OSError as exc:
         raise ListError(f"the opt-out file {path} cannot be written: {exc.strerror}") from exc

@@ -116,7 +116,6 @@ def lay_tombstone(folder: Path, crawl: CrawlName, *, version: int) -> None:
     """Put a tombstone in place of a version: first it is there, then the manifest goes, then all else."""
     with put_file_in_place(folder / TOMBSTONE, beside=folder) as half:
         half.write_text(tombstone(crawl, version=version), encoding="utf-8")
-        parquet.flush(half)
     (folder / MANIFEST).unlink(missing_ok=True)
     parquet.flush(folder)
     for path in folder.iterdir():

@@ -75,7 +75,8 @@ class Manifest:
         try:
             facts: dict[str, Any] = json.loads(text)
             found = cls(**{**facts, "crawl": CrawlName(**facts["crawl"])})
-            dict(found.rows, **found.files)  # a table of each, or a TypeError
+            if not all(isinstance(table, dict) for table in (found.rows, found.files)):
+                raise ReleaseError("no manifest of a release: its rows or its files are no table")
         except (ValueError, TypeError, KeyError) as exc:
             raise ReleaseError(f"no manifest of a release: {exc}") from exc
         return found

@@ -75,6 +75,10 @@ def put_file_in_place(path: Path, *, mode: int = 0o644, beside: Path | None = No
         half.touch(mode=0o600)
         yield half
         half.chmod(mode)
+        with half.open(
+            "rb"
+        ) as written:  # a name that outlives a power failure must not stand for an empty file
+            os.fsync(written.fileno())
         half.replace(path)
 
 

@@ -1,0 +1,44 @@
+"""Sums of files that the service serves: read once, and none waits for another's."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from api import sums
+from api.sums import Sums
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_a_file_that_is_known_does_not_wait_for_one_that_is_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small, large = tmp_path / "small", tmp_path / "large"
+    small.write_text("small")
+    large.write_text("large")
+    known, begun, may_end = Sums(), threading.Event(), threading.Event()
+    expected = known.of(small)
+
+    def slow(path: Path) -> str:
+        begun.set()
+        may_end.wait(30)
+        return path.name
+
+    monkeypatch.setattr(sums, "sha256", slow)
+    reading = threading.Thread(target=known.of, args=[large])
+    reading.start()
+    found: list[str] = []
+    assert begun.wait(30)
+    asking = threading.Thread(target=lambda: found.append(known.of(small)))
+    asking.start()
+    asking.join(5)
+    waited = not found
+    may_end.set()
+    reading.join()
+    asking.join()
+    assert not waited
+    assert found == [expected]
