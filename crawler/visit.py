@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import datetime
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -110,8 +110,12 @@ async def _try(
             context = await browser.context()
             await _record(one, context, f"{scheme}://{place}", answer_by, deadline, settle_s, browser)
     except TimeoutError:
-        one.error, one.lost = VisitTimeout("the browser did not answer"), True
+        one.error = VisitTimeout("the browser did not answer")
         one.broken = "the browser did not answer in time"
+        if one.document is not None and one.document.is_shown:
+            one.stop_reason = "budget"  # the page keeps it busy: whether the recording is whole, its end will tell
+        else:
+            one.lost = True
     except PlaywrightError as exc:
         one.error = visit_error(exc)
     one.stop_ms = browser.log.stop()
@@ -214,9 +218,10 @@ async def _committed(page: Page, url: str, answer_by: float, deadline: float, br
         await asyncio.wait({going}, timeout=_left_s(answer_by))
         if not going.done():
             await browser.drained(page.context, timeout_s=_left_s(deadline))
-        if not going.done() and not browser.log.is_answered:
+        if going.done() or browser.log.is_answered:
+            await _ended_by(going, deadline)
+        else:
             raise VisitTimeout("the time budget ran out")
-        await going
     finally:
         going.cancel()
         await asyncio.gather(going, return_exceptions=True)
@@ -227,12 +232,25 @@ async def _loaded(one: Try, page: Page, deadline: float) -> None:
     loaded = asyncio.ensure_future(page.wait_for_load_state("load", timeout=_left_s(deadline) * 1000))
     try:
         while not loaded.done() and not (one.document and one.document.broke_off):
+            if asyncio.get_running_loop().time() >= deadline:
+                await _ended_by(loaded, deadline)
             await asyncio.wait({loaded}, timeout=POLL_S)
         if loaded.done():
             await loaded
     finally:
         loaded.cancel()
         await asyncio.gather(loaded, return_exceptions=True)
+
+
+async def _ended_by(task: asyncio.Future[Any], deadline: float) -> None:
+    """Wait for Playwright's answer; VisitTimeout when the budget is over.
+
+    Playwright has the same limit, but a page with very many frames keeps its driver too busy to hold it.
+    """
+    await asyncio.wait({task}, timeout=_left_s(deadline))
+    if not task.done():
+        raise VisitTimeout("the time budget ran out")
+    await task
 
 
 async def _quiet(one: Try, context: BrowserContext, browser: Browser, until: float) -> bool:
