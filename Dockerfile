@@ -36,14 +36,13 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* \
     && dpkg-query -W -f '${Version}' linux-source-6.12 > /usr/src/linux-source-6.12.version
 WORKDIR /build
-COPY reports/__init__.py reports/
-COPY reports/replay/__init__.py reports/replay/errors.py reports/replay/
-COPY reports/replay/lab/__init__.py reports/replay/lab/kernel.py reports/replay/lab/
-COPY reports/replay/lab/guest/kernel reports/replay/lab/guest/kernel
-RUN python3 -c 'import pathlib; from reports.replay.lab.kernel import build_kernel; build_kernel(pathlib.Path("/lab"), print)'
-COPY reports/replay/lab/player.py reports/replay/lab/
-COPY reports/replay/lab/guest reports/replay/lab/guest
-RUN python3 -c 'import pathlib; from reports.replay.lab.player import build_player; build_player(pathlib.Path("/lab"), print)'
+COPY replay/__init__.py replay/errors.py replay/
+COPY replay/lab/__init__.py replay/lab/kernel.py replay/lab/
+COPY replay/lab/guest/kernel replay/lab/guest/kernel
+RUN python3 -c 'import pathlib; from replay.lab.kernel import build_kernel; build_kernel(pathlib.Path("/lab"), print)'
+COPY replay/lab/player.py replay/lab/
+COPY replay/lab/guest replay/lab/guest
+RUN python3 -c 'import pathlib; from replay.lab.player import build_player; build_player(pathlib.Path("/lab"), print)'
 
 FROM ${LAB} AS lab
 
@@ -52,8 +51,13 @@ FROM ${LAB} AS lab
 FROM build AS build-api
 RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-install-project --extra api
 COPY schema schema
+COPY storage storage
 COPY crawler crawler
+COPY recordings recordings
+COPY releases releases
+COPY replay replay
 COPY reports reports
+COPY localweb localweb
 COPY api api
 COPY firstflight firstflight
 RUN --mount=type=cache,target=/uv uv sync --locked --reinstall-package firstflight --no-default-groups --no-editable --compile-bytecode --extra api
@@ -64,8 +68,13 @@ RUN --mount=type=cache,target=/uv UV_PROJECT_ENVIRONMENT=.venv-dags uv sync --lo
 FROM build AS build-worker
 RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-install-project --extra crawler --extra reports
 COPY schema schema
+COPY storage storage
 COPY crawler crawler
+COPY recordings recordings
+COPY releases releases
+COPY replay replay
 COPY reports reports
+COPY localweb localweb
 COPY api api
 COPY firstflight firstflight
 RUN --mount=type=cache,target=/uv uv sync --locked --reinstall-package firstflight --no-default-groups --no-editable --compile-bytecode --extra crawler --extra reports
@@ -92,7 +101,7 @@ COPY --from=lab /usr/src/linux-source-6.12.tar.xz /usr/share/doc/firstflight/lin
 COPY --from=lab /usr/src/linux-source-6.12.version /usr/src/
 COPY --from=lab /lab /cache
 COPY LICENSE LICENSES/*.txt /usr/share/doc/firstflight/
-COPY reports/replay/lab/kernel.py reports/replay/lab/guest/kernel /usr/share/doc/firstflight/linux/
+COPY replay/lab/kernel.py replay/lab/guest/kernel /usr/share/doc/firstflight/linux/
 COPY --from=build-airflow /opt/firstflight/.venv-dags /opt/firstflight/.venv-dags
 COPY --from=build-worker /opt/firstflight/.venv /opt/firstflight/.venv
 COPY dags /opt/firstflight/dags

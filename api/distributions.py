@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
 from api.bounded import Bounded
-from schema.derived import MEASURES
+from schema.computed_tables import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

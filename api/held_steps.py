@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from api.distributions import Steps
     from api.library import Library
     from api.shelf import Version
-    from schema.releases import Release
+    from releases.catalogue import Release
 
 STEPS_BYTES = 96 * 1024 * 1024
 """Arrays kept, together: some five crawls of 10,000 sites."""

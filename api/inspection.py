@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING, TypeVar
 
 from api.shelf import Report, Version
-from schema.releases import Damaged, Release, Withdrawn
-from schema.signatures import Signature
-from schema.signatures import state as signature_state
-from schema.sums import MANIFEST, SIGNATURE, SUMS, misstated, sums_of
+from releases.catalogue import Damaged, Release, Withdrawn
+from storage.signatures import Signature
+from storage.signatures import state as signature_state
+from storage.sums import MANIFEST, SIGNATURE, SUMS, misstated, sums_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

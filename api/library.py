@@ -10,8 +10,8 @@ from api.inspection import Inspection
 from api.problems import Problem
 from api.shelf import Shelf
 from api.sums import Sums
-from schema.progress import read_progress
-from schema.releases import listed
+from releases.catalogue import listed
+from storage.progress import read_progress
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from api.problems import Problem
 from api.shelf import Shelf
-from schema.derived import MEASURES
+from schema.computed_tables import MEASURES
 
 MSS = 1430
 """Default payload of a full segment: the form of Fig. 1 of the 2010 paper."""

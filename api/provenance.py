@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from api.shelf import Version
-    from schema.releases import CrawlName
-    from schema.signatures import Signature
+    from schema.crawls import CrawlName
+    from storage.signatures import Signature
 
 QUALITY = {
     "illustrative": "not evidence about the live web: made from the bundled local web",

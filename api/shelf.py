@@ -8,14 +8,14 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from api.problems import Problem
-from schema.releases import Release, is_named
+from releases.catalogue import Release, is_named
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from schema.progress import Progress
-    from schema.releases import CrawlName
-    from schema.signatures import Signature
+    from schema.crawls import CrawlName
+    from storage.progress import Progress
+    from storage.signatures import Signature
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from api.bounded import Bounded
-from schema.sums import sha256
+from storage.sums import sha256
 
 if TYPE_CHECKING:
     from pathlib import Path

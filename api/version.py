@@ -19,7 +19,7 @@ def code_version() -> str:
     digest = hashlib.sha256()
     for name in LIBRARIES:
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())
-    for package in ("api", "schema"):
+    for package in ("api", "releases", "schema", "storage"):
         _add(digest, importlib.resources.files(package))
     return digest.hexdigest()
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from crawler.observation import Observation
+    from crawler.visit.observation import Observation
 
 
 class CrawlerError(Exception):
@@ -76,7 +76,7 @@ class VisitError(CrawlerError):
     """A visit that did not end well; its text is the browser's own error."""
 
     outcome: ClassVar[str]
-    """Id in schema.outcomes.OUTCOMES."""
+    """Id in schema.vocabulary.OUTCOMES."""
 
 
 class NavigationError(VisitError):

@@ -11,8 +11,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schema.modes import UnsafeFolder, check_above
-from schema.signatures import SigningFailed
+from storage.modes import UnsafeFolder, check_above
+from storage.signatures import SigningFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,8 +100,8 @@ def mininet(_: Settings) -> Finding:
 
 def guest_kernel(settings: Settings) -> Finding:
     """The replay's kernel and player, built."""
-    from reports.replay.errors import ReplayError
-    from reports.replay.lab import kernel, player
+    from replay.errors import ReplayError
+    from replay.lab import kernel, player
 
     try:
         player.locate(settings.cache_dir)
@@ -112,8 +112,8 @@ def guest_kernel(settings: Settings) -> Finding:
 
 def guest_memory(_: Settings) -> Finding:
     """The guest maps its memory from a temporary folder, which must not be mounted noexec."""
-    from reports.replay.errors import ReplayError
-    from reports.replay.lab.scratch import guest_folder
+    from replay.errors import ReplayError
+    from replay.lab.scratch import guest_folder
 
     try:
         return Finding("guest's memory", "ok", str(guest_folder()))

@@ -6,8 +6,8 @@ import contextlib
 import functools
 from typing import TYPE_CHECKING
 
-from schema import embedded, migrations
-from schema.database import connect
+from storage import embedded, migrate
+from storage.engine import connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,10 +38,10 @@ def revival(settings: Settings) -> Callable[[], object] | None:
 def engine(settings: Settings) -> Engine:
     """The database, with its tables brought to this version; to be disposed of by the caller.
 
-    Raises schema.database.DatabaseError.
+    Raises storage.engine.DatabaseError.
     """
     made = connect(database_url(settings))
-    migrations.upgrade(made)
+    migrate.upgrade(made)
     return made
 
 

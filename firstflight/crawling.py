@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawler import store
+from crawler.browser.devices import DEVICES
+from crawler.browser.user_agent import Appearance
 from crawler.control.canaries import chosen
 from crawler.control.network import OwnNetwork
-from crawler.devices import DEVICES
 from crawler.egress.guard import guarded
 from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
-from crawler.run import STOPPED, Limits, Loop, Tally
-from crawler.series import Series
-from crawler.user_agent import Appearance
-from firstflight.journal import journal
+from crawler.worker import store
+from crawler.worker.run import STOPPED, Limits, Loop, Tally
+from crawler.worker.series import Series
+from firstflight.crawl_log import journal
 from firstflight.progress import told
-from firstflight.scratch import scratch_folder
+from storage.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
+    from crawler.capture.capture import Capture
     from crawler.control.canaries import Canary
     from crawler.egress.guard import Guard
-    from crawler.wire.capture import Capture
     from schema.tables import Crawl
 
 LOCAL_WEB = "localweb"
@@ -58,7 +58,7 @@ class Wanted:
     capture: Capture | None
     """Of their network; None to read all from their logs."""
     log: str
-    """TEXT or JSON (firstflight/journal.py)."""
+    """TEXT or JSON (firstflight/crawl_log.py)."""
     progress: Path
     """Folder in which the service finds how far it is."""
 
@@ -71,7 +71,7 @@ def egress(
 
     BrowserMissing, and EgressUnavailable for `blocked_networks` that are none, come before anything is changed on the machine.
     """
-    from crawler.browser import check_there
+    from crawler.browser.browser import check_there
 
     check_there(chromium)
     blocked = parse(blocked_networks)
@@ -95,7 +95,7 @@ def capture(crawl: Crawl, guard: Guard | None, *, off: bool) -> Iterator[Capture
     None if it is `off`, where it is not allowed, with QUIC, and in the machine's own network, whose traffic is not only theirs:
     then the browsers' log has the bytes, at a higher price.
     """
-    from crawler.wire.capture import capturing, on_loopback
+    from crawler.capture.capture import capturing, on_loopback
 
     with contextlib.ExitStack() as stack:
         if off or crawl.arm == "quic":
@@ -151,9 +151,9 @@ def crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, int]:
 
 
 async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, int]:
-    from crawler.browser import Browser
-    from crawler.driver import Drivers
-    from crawler.visit import visit
+    from crawler.browser.browser import Browser
+    from crawler.browser.driver import Drivers
+    from crawler.visit.visit import visit
 
     appearance = Appearance(
         device=DEVICES[crawl.device], user_agent=crawl.user_agent_planned, contact_url=crawl.contact_url

@@ -7,15 +7,16 @@ import json
 import shutil
 from typing import TYPE_CHECKING
 
-from crawler import forgetting, optout
+from crawler.sites import forgetting, optout
 from firstflight.erasure_journal import ErasureError
-from reports import withdrawing
-from reports.mentions import mentions
-from reports.publish import publish, withdraw
-from schema import backup, erasing
-from schema.crawls import crawls, name_of
-from schema.releases import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
-from schema.sums import broken_sums
+from releases import withdrawing
+from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
+from releases.mentions import mentions
+from releases.publish import publish, withdraw
+from schema.crawls import name_of
+from storage import backup, erasing
+from storage.crawls import crawls
+from storage.sums import broken_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
     from firstflight.erasure_journal import Journal
     from firstflight.settings import Settings
-    from schema.erasing import Found
-    from schema.releases import CrawlName
-    from schema.signatures import Signer
+    from schema.crawls import CrawlName
     from schema.tables import Crawl
-    from schema.withdrawal import Withdrawal
+    from storage.erasing import Found
+    from storage.signatures import Signer
+    from storage.withdrawal import Withdrawal
 
 
 MOST_SITES = 20

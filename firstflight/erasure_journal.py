@@ -10,9 +10,9 @@ import os
 import secrets
 from typing import TYPE_CHECKING
 
-from crawler.optout import hash_of
-from schema.staging import put_file_in_place
-from schema.withdrawal import Withdrawal
+from crawler.sites.optout import hash_of
+from storage.staging import put_file_in_place
+from storage.withdrawal import Withdrawal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,10 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 
-from crawler.status import Status, status
-from schema.crawls import crawls, name_of
-from schema.database import DatabaseError
+from crawler.campaign.status import Status, status
+from schema.crawls import name_of
+from storage.crawls import crawls
+from storage.engine import DatabaseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

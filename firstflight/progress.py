@@ -9,10 +9,10 @@ import functools
 import time
 from typing import TYPE_CHECKING
 
-from crawler.status import minutes_left, status
+from crawler.campaign.status import minutes_left, status
 from schema.crawls import name_of
-from schema.database import DatabaseError
-from schema.progress import Progress, write_progress
+from storage.engine import DatabaseError
+from storage.progress import Progress, write_progress
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable

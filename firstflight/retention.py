@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
-from reports.verify import verify
-from schema.crawls import crawls, find_crawl, name_of
-from schema.partitions import DETACHABLE, attached, detach_partitions
-from schema.releases import ReleaseError, find_release
+from releases.catalogue import ReleaseError, find_release
+from releases.verify import verify
+from schema.crawls import name_of
+from storage.crawls import crawls, find_crawl
+from storage.partitions import DETACHABLE, attached, detach_partitions
 
 if TYPE_CHECKING:
     from pathlib import Path

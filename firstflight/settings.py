@@ -6,7 +6,7 @@ import dataclasses
 import os
 from pathlib import Path
 
-from schema.signatures import Signer
+from storage.signatures import Signer
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,12 +6,13 @@ import dataclasses
 import functools
 from typing import TYPE_CHECKING, Literal
 
-from reports.verify import verify
-from schema import integrity
-from schema.crawls import crawls, name_of
-from schema.releases import Damaged, Release, Withdrawn, listed
-from schema.signatures import state
-from schema.sums import broken_sums, manifest_of, sums_of
+from releases.catalogue import Damaged, Release, Withdrawn, listed
+from releases.verify import verify
+from schema.crawls import name_of
+from storage import integrity
+from storage.crawls import crawls
+from storage.signatures import state
+from storage.sums import broken_sums, manifest_of, sums_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from firstflight.settings import Settings
-    from schema.signatures import Signature
     from schema.tables import Crawl
+    from storage.signatures import Signature
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +35,7 @@ class Item:
     said: str
     """The evidence, in a line."""
     signature: str | None = None
-    """As schema.signatures.Signature says it; None for what is never signed, or not there any more."""
+    """As storage.signatures.Signature says it; None for what is never signed, or not there any more."""
 
     def __str__(self) -> str:
         """As a command prints it."""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawler.status import Status, minutes_left, status
-from schema.coverage import COVERAGE_FLOOR
-from schema.crawls import find_crawl, name_of
+from crawler.campaign.status import Status, minutes_left, status
+from schema.crawls import name_of
+from schema.vocabulary import COVERAGE_FLOOR
+from storage.crawls import find_crawl
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

@@ -1,43 +1,36 @@
-"""Finding a crawl by the name that the command line and the API use."""
+"""The name of a crawl: the same on the command line, in the API and in the path of a release."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
-
-from schema.releases import CrawlName
-from schema.tables import Crawl
-
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from pathlib import Path
+
+    from schema.tables import Crawl
 
 
-class CrawlNotFound(Exception):
-    """No crawl, or more than one, goes by that name."""
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class CrawlName:
+    """What is unique about a crawl; also the release's path."""
+
+    month: str
+    device: str = "desktop"
+    vantage: str = "local"
+    arm: str = "tcp"
+    kind: str = "web"
+
+    def __str__(self) -> str:
+        """As the command line and the API write it: 2026-11.desktop.local.tcp.web."""
+        return ".".join(dataclasses.astuple(self))
+
+    def path(self, root: Path, *, version: int) -> Path:
+        """Folder of one version of the release below the folder of releases."""
+        parts = [f"{field.name}={getattr(self, field.name)}" for field in dataclasses.fields(self)]
+        return root.joinpath(*parts, f"version={version}")
 
 
 def name_of(crawl: Crawl) -> CrawlName:
     """The name of a crawl's row."""
     return CrawlName(**{field.name: getattr(crawl, field.name) for field in dataclasses.fields(CrawlName)})
-
-
-def crawls(connection: Connection) -> list[Crawl]:
-    """Every crawl, in the order of their names; rows detached from any session."""
-    with Session(connection, expire_on_commit=False) as session:
-        found = list(session.scalars(select(Crawl)))
-        session.expunge_all()
-    return sorted(found, key=lambda crawl: str(name_of(crawl)).encode())
-
-
-def find_crawl(connection: Connection, name: str) -> Crawl:
-    """The one crawl whose name is `name` or begins with it: `2026-11` will do where it is unique."""
-    found = [crawl for crawl in crawls(connection) if f"{name_of(crawl)}.".startswith(f"{name}.")]
-    if not found:
-        raise CrawlNotFound(f"there is no crawl {name!r}; `firstflight crawl list` shows what there is")
-    if len(found) > 1:
-        names = ", ".join(str(name_of(crawl)) for crawl in found)
-        raise CrawlNotFound(f"{name!r} names {len(found)} crawls: {names}")
-    return found[0]

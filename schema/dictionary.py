@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from schema import derived
+from schema import computed_tables
 from schema.arrow import arrow_schema
 from schema.tables import RELEASED, Base
 
@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 
 DERIVED: dict[str, tuple[pa.Schema, str]] = {
     "distribution": (
-        derived.DISTRIBUTION,
+        computed_tables.DISTRIBUTION,
         "Exact empirical distributions of sizes in one crawl, a row each step.",
     ),
-    "cell": (derived.CELL, "One page load in the replay lab."),
-    "replayed_response": (derived.REPLAYED_RESPONSE, "One response of a page load in the replay lab."),
+    "cell": (computed_tables.CELL, "One page load in the replay lab."),
+    "replayed_response": (
+        computed_tables.REPLAYED_RESPONSE,
+        "One response of a page load in the replay lab.",
+    ),
 }
 """Tables that are computed: schema and description."""
 

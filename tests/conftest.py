@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
-from schema import embedded, migrations
-from schema.database import connect
+from storage import embedded, migrate
+from storage.engine import connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,6 +143,6 @@ def upgraded(server: str) -> str:
     with administrator(server) as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))
     engine = connect(make_url(server).set(database=name).render_as_string(hide_password=False))
-    migrations.upgrade(engine)
+    migrate.upgrade(engine)
     engine.dispose()
     return name

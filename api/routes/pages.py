@@ -20,7 +20,7 @@ from api.remembering import Remembered
 from api.routes.files import MEDIA_TYPES
 from api.routes.v1 import file_answers
 from api.shelf import Version
-from schema.derived import MEASURES
+from schema.computed_tables import MEASURES
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 

@@ -41,7 +41,7 @@ from api.parameters import (
 from api.provenance import QUALITY, citation, quality
 from api.remembering import Remembered
 from api.shelf import Version, Volume
-from schema.derived import MEASURES
+from schema.computed_tables import MEASURES
 
 router = APIRouter(prefix="/v1", tags=["v1"], route_class=Remembered)
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.box import browser_uid
+from crawler.capture.ring import renew
 from crawler.egress.control import CHECK, MEND, Control
 from crawler.egress.namespace import INNER
 from crawler.egress.networks import is_refused
 from crawler.errors import EgressUnavailable, GuardEnded
-from crawler.wire.ring import renew
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,7 +133,7 @@ def guarded(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
 @contextlib.contextmanager
 def _holder(uid: int, channel: int, blocked: Sequence[Network]) -> Iterator[subprocess.Popen[bytes]]:
     networks = ",".join(map(str, blocked))
-    call = [sys.executable, "-m", "crawler.egress.holder", str(uid), str(channel), networks]
+    call = [sys.executable, "-m", "crawler.egress.guard_process", str(uid), str(channel), networks]
     with subprocess.Popen(
         call,
         stdin=subprocess.PIPE,

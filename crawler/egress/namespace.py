@@ -13,10 +13,10 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawler.capture.ring import open_socket
 from crawler.egress import rules
 from crawler.egress.programs import batch, listed, load, rules_digest, run, shown_link
 from crawler.errors import EgressUnavailable
-from crawler.wire.ring import open_socket
 
 if TYPE_CHECKING:
     from crawler.egress.networks import Address

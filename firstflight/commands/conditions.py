@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reports.replay.conditions import CACHE, CONGESTION_CONTROLS, THINK, Competition, Conditions, Loss
+from replay.runs.conditions import CACHE, CONGESTION_CONTROLS, THINK, Competition, Conditions, Loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawler import fetch, optout, plan, status, store
-from crawler.devices import DEVICES
-from crawler.run import DEFAULTS, QUEUE_EMPTY, TIME_OVER, Limits, Tally
-from crawler.user_agent import checked_contact
+from crawler.browser.devices import DEVICES
+from crawler.browser.user_agent import checked_contact
+from crawler.campaign import plan, status
+from crawler.sites import fetch, optout
+from crawler.worker import store
+from crawler.worker.run import DEFAULTS, QUEUE_EMPTY, TIME_OVER, Limits, Tally
 from firstflight import crawling
 from firstflight.commands import crawl_end
 from firstflight.commands.crawl_end import EXPECTED
 from firstflight.commands.options import AS_JSON, CRAWL, finite, header, label, month, show
 from firstflight.commit import code_commit
 from firstflight.connect import database, revival
+from firstflight.crawl_log import JSON, TEXT
 from firstflight.errors import one_line
-from firstflight.journal import JSON, TEXT
 from firstflight.watching import status_lines, watch
-from schema.crawls import crawls, find_crawl, name_of
-from schema.releases import CrawlName
+from schema.crawls import CrawlName, name_of
+from storage.crawls import crawls, find_crawl
 
 if TYPE_CHECKING:
     from firstflight.settings import Settings

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from crawler.campaign.gate import Bounds, broken, ends, uneven
+from crawler.campaign.seal import seal as seal_crawl
 from crawler.errors import CrawlerError
-from crawler.gate import Bounds, broken, ends, uneven
-from crawler.seal import seal as seal_crawl
 from firstflight.commands.options import AS_JSON, CRAWL, show
 from firstflight.connect import database
 from firstflight.errors import one_line
-from schema.crawls import CrawlNotFound, find_crawl, name_of
-from schema.database import DatabaseError
-from schema.progress import end_progress
+from schema.crawls import name_of
+from storage.crawls import CrawlNotFound, find_crawl
+from storage.engine import DatabaseError
+from storage.progress import end_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,9 +12,10 @@ import click
 from firstflight.connect import database, database_url, embedded_folder
 from firstflight.errors import one_line
 from firstflight.retention import RetentionError, detach, held, is_older
-from schema import backup, embedded, integrity
-from schema.crawls import CrawlNotFound, crawls, find_crawl, name_of
-from schema.database import DatabaseError
+from schema.crawls import name_of
+from storage import backup, embedded, integrity
+from storage.crawls import CrawlNotFound, crawls, find_crawl
+from storage.engine import DatabaseError
 
 if TYPE_CHECKING:
     from firstflight.settings import Settings

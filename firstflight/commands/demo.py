@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import click
 
 from firstflight.errors import one_line
-from schema import embedded
-from schema.database import DatabaseError
+from storage import embedded
+from storage.engine import DatabaseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawler import fetch, lists
+from crawler.sites import fetch, lists
 from firstflight.errors import one_line
 
 if TYPE_CHECKING:
     import datetime
 
-    from crawler.lists import Sites
+    from crawler.sites.lists import Sites
     from firstflight.settings import Settings
 
 

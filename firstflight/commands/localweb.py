@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import click
 
 from firstflight.errors import one_line
-from firstflight.localweb import recipes
-from firstflight.localweb.canary import canary
-from firstflight.localweb.content import play
-from firstflight.localweb.modes import SUFFIX, Mode
-from firstflight.localweb.server import LocalWeb, LocalWebError, Ports
+from localweb import recipes
+from localweb.canary import canary
+from localweb.content import play
+from localweb.modes import SUFFIX, Mode
+from localweb.server import LocalWeb, LocalWebError, Ports
 
 if TYPE_CHECKING:
-    from firstflight.localweb.content import Played
+    from localweb.content import Played
 
 MODES = click.Choice([mode.value for mode in Mode])
 

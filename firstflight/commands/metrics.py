@@ -12,7 +12,7 @@ from firstflight.connect import database
 from firstflight.errors import one_line
 from firstflight.listening import ListenError, serve_metrics
 from firstflight.metrics import Crawls, Replays
-from schema.database import DatabaseError
+from storage.engine import DatabaseError
 
 if TYPE_CHECKING:
     from firstflight.settings import Settings

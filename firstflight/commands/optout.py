@@ -9,17 +9,17 @@ import click
 import duckdb
 from tqdm import tqdm
 
-from crawler import lists, optout
-from crawler.lists import ListError
+from crawler.sites import lists, optout
+from crawler.sites.lists import ListError
 from firstflight.connect import database, database_url
 from firstflight.erasing import Surroundings, Survey, erase, survey
 from firstflight.erasure_journal import ErasureError, Journal, journal
 from firstflight.errors import one_line
-from reports.publish import StoreError
+from releases.catalogue import ReleaseError
+from releases.publish import StoreError
 from schema.crawls import name_of
-from schema.database import DatabaseError
-from schema.releases import ReleaseError
-from schema.signatures import SigningFailed
+from storage.engine import DatabaseError
+from storage.signatures import SigningFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,14 +11,14 @@ from tqdm import tqdm
 
 from firstflight.connect import database
 from firstflight.errors import one_line
-from reports.publish import StoreError, publish
-from reports.release import build
-from reports.verify import Check, verify
-from schema.crawls import CrawlNotFound
-from schema.database import DatabaseError
-from schema.releases import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
-from schema.signatures import SigningFailed, faults, state
-from schema.sums import misstated
+from releases.build import build
+from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
+from releases.publish import StoreError, publish
+from releases.verify import Check, verify
+from storage.crawls import CrawlNotFound
+from storage.engine import DatabaseError
+from storage.signatures import SigningFailed, faults, state
+from storage.sums import misstated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,27 +13,27 @@ from tqdm import tqdm
 from firstflight.commands.replay_options import EXPECTED, asked_for, replay_options
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
-from reports.replay.chunks import LOAD_S, MOST, Chunk, how_many, is_done, write_chunk
-from reports.replay.chunks import merge as merge_chunks
-from reports.replay.errors import ReplayError
-from reports.replay.lab import debian, host, kernel, player
-from reports.replay.lab.cpus import quiet_cpus
-from reports.replay.lab.machine import Lab, usable_cpus
-from reports.replay.reproduce.catalogue import REPRODUCTIONS
-from reports.replay.reproduce.document import document, verdict
-from reports.replay.responses import response_tables
-from reports.replay.run import replay
-from reports.replay.selftest import selftest
-from reports.replay.store import findings, table_of, write_replay
+from replay.errors import ReplayError
+from replay.lab import debian, host, kernel, player
+from replay.lab.cpus import quiet_cpus
+from replay.lab.guest_process import Lab, usable_cpus
+from replay.published.catalogue import REPRODUCTIONS
+from replay.published.document import document, verdict
+from replay.runs.chunks import LOAD_S, MOST, Chunk, how_many, is_done, write_chunk
+from replay.runs.chunks import merge as merge_chunks
+from replay.runs.responses import response_tables
+from replay.runs.run import replay
+from replay.runs.selftest import selftest
+from replay.runs.store import findings, table_of, write_replay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from firstflight.commands.replay_options import Asked
     from firstflight.settings import Settings
-    from reports.replay.cells import Cell
-    from reports.replay.reproduce.verdict import Reproduction
-    from reports.replay.run import Result
+    from replay.published.verdict import Reproduction
+    from replay.runs.cells import Cell
+    from replay.runs.run import Result
 
 VIRTUAL, DEBIAN, HOST = "uml", "uml-debian", "host"
 """Our kernel in virtual time; in real time Debian's own as a second opinion, and this machine's as a cross-check."""
@@ -320,7 +320,7 @@ def reproduce(
 
 def write_figures(found: Sequence[Reproduction], folder: Path) -> dict[str, str]:
     """Where each reproduction's figure is, from the folder."""
-    from reports.replay.reproduce.figures import figure  # it takes a second to load
+    from reports.document.published_figures import figure  # it takes a second to load
 
     figures = {}
     (folder / "images").mkdir(parents=True, exist_ok=True)

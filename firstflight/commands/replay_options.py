@@ -11,22 +11,22 @@ import click
 from firstflight.commands.conditions import MOST_SEGMENTS, arms, conditions_options
 from firstflight.commands.replay_sources import find_source, source_options
 from firstflight.commit import code_commit
-from reports.harm_conditions import CORE, HARM_CONDITIONS
-from reports.imported import PopulationError, read_population
-from reports.populations import DECIDING, PROFILES, profiles_of
-from reports.replay.cells import plan, sample
-from reports.replay.chunks import plan_of
-from reports.replay.errors import ReplayError
-from reports.replay.store import plan_facts
-from schema.releases import ReleaseError
-from schema.signatures import SigningFailed
+from releases.catalogue import ReleaseError
+from replay.errors import ReplayError
+from replay.networks.population_csv import PopulationError, read_population
+from replay.networks.populations import DECIDING, PROFILES, profiles_of
+from replay.runs.cells import plan, sample
+from replay.runs.chunks import plan_of
+from replay.runs.store import plan_facts
+from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS
+from storage.signatures import SigningFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from firstflight.settings import Settings
-    from reports.profiles import Population, Profile
-    from reports.replay.cells import Cell
+    from replay.networks.profiles import Population, Profile
+    from replay.runs.cells import Cell
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reports.replay.recipes import read_recipes
-from reports.replay.recorded import read_recordings
-from schema.releases import ReleaseError, find_release
-from schema.signatures import faults
+from releases.catalogue import ReleaseError, find_release
+from replay.recipes.recipes import read_recipes
+from replay.recipes.recorded import read_recordings
+from storage.signatures import faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from firstflight.settings import Settings
-    from reports.replay.recipes import Recipe
-    from schema.releases import Release
+    from releases.catalogue import Release
+    from replay.recipes.recipes import Recipe
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 

@@ -11,14 +11,14 @@ import click
 from firstflight.commit import code_commit
 from firstflight.connect import database
 from firstflight.errors import one_line
-from reports.facts import canonical
-from reports.inputs import ReportError, read_inputs
-from reports.loads import CellsError
-from reports.report import build_report
-from schema.database import DatabaseError
-from schema.releases import ReleaseError
-from schema.signatures import SigningFailed
-from schema.year import SERIES, NotReady, year_of
+from releases.catalogue import ReleaseError
+from reports.document.report import build_report
+from reports.document.report_content import canonical
+from reports.document.report_inputs import ReportError, read_inputs
+from reports.statistics.paired_loads import CellsError
+from storage.engine import DatabaseError
+from storage.signatures import SigningFailed
+from storage.year import SERIES, NotReady, year_of
 
 if TYPE_CHECKING:
     from firstflight.settings import Settings

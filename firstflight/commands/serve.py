@@ -12,7 +12,7 @@ from api.contact import Contact, ContactError
 from firstflight import serving
 from firstflight.errors import one_line
 from firstflight.listening import ListenError, listen, serve_metrics
-from schema.releases import release_folders
+from releases.catalogue import release_folders
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

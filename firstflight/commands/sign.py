@@ -8,9 +8,9 @@ import click
 
 from firstflight.errors import one_line
 from firstflight.verification import stored_folders
-from schema.releases import ReleaseError, find_release, releases
-from schema.signatures import SigningFailed, state
-from schema.sums import broken_sums
+from releases.catalogue import ReleaseError, find_release, releases
+from storage.signatures import SigningFailed, state
+from storage.sums import broken_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from firstflight.connect import engine as connected
 from firstflight.errors import one_line
 from firstflight.verification import Item, checks
-from schema.database import DatabaseError
+from storage.engine import DatabaseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

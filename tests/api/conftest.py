@@ -10,10 +10,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from schema.derived import DISTRIBUTION, MEASURES
-from schema.progress import Progress, write_progress
-from schema.releases import CrawlName
-from tests.schema.made_up_release import make_release
+from schema.computed_tables import DISTRIBUTION, MEASURES
+from schema.crawls import CrawlName
+from storage.progress import Progress, write_progress
+from tests.factories.made_up_release import make_release
 
 SIZES = {"responses": [100, 4290, 4291, 14_300, 14_301, 50_000, 50_000, 600_000], "pages": [600_000]}
 """Members of known size by measure; every other measure has none."""

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from api.contact import Contact
-from schema.derived import MEASURES
+from schema.computed_tables import MEASURES
 from tests.firstflight.commands.served import served
 
 pytestmark = pytest.mark.browser

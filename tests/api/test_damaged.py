@@ -11,9 +11,9 @@ from fastapi.testclient import TestClient
 
 from api import inspection
 from api.app import create_app
-from schema.sums import seal, sha256
+from storage.sums import seal, sha256
 from tests.api.test_v1 import assert_problem
-from tests.schema.signing import make_signer
+from tests.factories.signing import make_signer
 
 OLD = "2026-10.desktop.local.tcp.localweb"
 MOBILE = "2026-11.mobile.local.tcp.web"

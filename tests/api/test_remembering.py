@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from api import remembering
 from api.app import create_app
 from api.distributions import Distribution, Steps, distributions
-from schema.releases import CrawlName
+from schema.crawls import CrawlName
 from tests.api.conftest import write_release
 
 CRAWL = "2026-11.desktop.local.tcp.localweb"

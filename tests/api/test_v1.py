@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from api.answers import DistributionsAnswer
 from api.app import create_app
-from schema.derived import MEASURES
+from schema.computed_tables import MEASURES
 
 LOCALWEB = "2026-11.desktop.local.tcp.localweb"
 

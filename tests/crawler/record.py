@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import async_playwright
 
-from crawler.fold import HANDLERS
-from firstflight.localweb.modes import Mode
-from firstflight.localweb.recipes import bundled, choose
-from firstflight.localweb.server import LocalWeb
+from crawler.netlog.assembler import HANDLERS
 from firstflight.settings import from_environment
-from tests.crawler.h3_page import HOST, HOSTS
-from tests.web.serving.packets import Path
-from tests.web.serving.server import ZooWeb
-from tests.web.zoo.pages import handlers
+from localweb.modes import Mode
+from localweb.recipes import bundled, choose
+from localweb.server import LocalWeb
+from tests.crawler.netlog.h3_page import HOST, HOSTS
+from tests.zoo.pages import handlers
+from tests.zoo.serving.packets import Path
+from tests.zoo.serving.server import ZooWeb
 
 if TYPE_CHECKING:
-    from tests.web.serving.server import Spoken
+    from tests.zoo.serving.server import Spoken
 
 FOLDER = pathlib.Path(__file__).parent / "logs"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from schema.releases import find_release
-from schema.sums import broken_sums
+from releases.catalogue import find_release
+from storage.sums import broken_sums
 from tests.dags.conftest import InAirflow
 
 RUN = """

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from api.routes.pages import TEMPLATES
-from crawler import rows, store
+from crawler.visit import rows
+from crawler.worker import store
 from firstflight.commands import crawl, database
-from schema.outcomes import RETRIED
+from schema.vocabulary import RETRIED
 
 if TYPE_CHECKING:
     import click

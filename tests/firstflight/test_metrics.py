@@ -12,10 +12,10 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy import create_engine
 
 from api.app import create_app
-from crawler import store
-from crawler.seal import seal
+from crawler.campaign.seal import seal
+from crawler.worker import store
 from firstflight.metrics import SITES, Crawls, Replays
-from tests.crawler.made_up_visits import observation, planned
+from tests.factories.made_up_visits import observation, planned
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ import pytest
 from firstflight.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PACKAGES = PROJECT["tool"]["uv"]["build-backend"]["module-name"]
 
 
-@pytest.mark.parametrize("package", ["crawler", "schema", "api", "reports", "firstflight"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_is_imported_from_this_tree(package: str) -> None:
     spec = importlib.util.find_spec(package)
     assert spec is not None
@@ -23,7 +26,7 @@ def test_a_package_is_imported_from_this_tree(package: str) -> None:
 
 def test_no_dag_file_is_called_after_a_package() -> None:
     names = {path.stem for path in (ROOT / "dags").glob("*.py")}
-    assert not names & {"crawler", "schema", "api", "reports", "firstflight"}
+    assert not names & set(PACKAGES)
 
 
 def test_no_init_file_under_tests_shadows_a_package() -> None:

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from sqlalchemy import text
 
 from firstflight.main import main
-from schema.database import DatabaseBusy
-from schema.partitions import detach_partitions
-from tests.reports import stored_crawl
+from storage.engine import DatabaseBusy
+from storage.partitions import detach_partitions
+from tests.factories import stored_crawl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ def test_a_crawl_without_a_sound_release_stays(
 def test_what_somebody_reads_is_left_to_them(
     run: Run, database_18: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schema.partitions.LOCK_TIMEOUT", "100ms")
+    monkeypatch.setattr("storage.partitions.LOCK_TIMEOUT", "100ms")
     with database_18.connect() as reader:
         crawl_id = reader.scalar(text("SELECT crawl_id FROM response LIMIT 1"))
         with pytest.raises(DatabaseBusy, match="run it again when"), database_18.begin() as connection:

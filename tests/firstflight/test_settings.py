@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firstflight.settings import from_environment
-from schema.signatures import Signer
+from storage.signatures import Signer
 
 if TYPE_CHECKING:
     import pytest

@@ -7,10 +7,10 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from crawler import store
-from crawler.status import Status, status
+from crawler.campaign.status import Status, status
+from crawler.worker import store
 from firstflight.watching import time_left, watch
-from tests.crawler.made_up_visits import observation, planned
+from tests.factories.made_up_visits import observation, planned
 
 if TYPE_CHECKING:
     import pytest

@@ -9,12 +9,12 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import exc, select, text
 
-from schema import migrations
-from schema.database import DatabaseNewer, connect
-from schema.freshness import COLUMNS
-from schema.outcomes import OUTCOMES
-from schema.partitions import create_partitions, seal_partitions
+from schema.http_caching import COLUMNS
 from schema.tables import Base, Outcome
+from schema.vocabulary import OUTCOMES
+from storage import migrate
+from storage.engine import DatabaseNewer, connect
+from storage.partitions import create_partitions, seal_partitions
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def differences(engine: Engine) -> list[object]:
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"include_name": migrations.include_name})
+        context = MigrationContext.configure(connection, opts={"include_name": migrate.include_name})
         return list(compare_metadata(context, Base.metadata))
 
 
@@ -50,7 +50,7 @@ def test_a_comment_that_was_changed_is_a_difference(database_18: Engine) -> None
 
 def test_upgrading_again_changes_nothing(database: Engine) -> None:
     before = written(database)
-    migrations.upgrade(database)
+    migrate.upgrade(database)
     assert written(database) == before
 
 
@@ -63,7 +63,7 @@ def written(engine: Engine) -> list[tuple[object, ...]]:
 def test_any_number_may_upgrade_an_empty_database_at_once(empty_database: str) -> None:
     engine = connect(empty_database)
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(migrations.upgrade, [engine] * 4))
+        list(pool.map(migrate.upgrade, [engine] * 4))
     assert differences(engine) == []
     engine.dispose()
 
@@ -72,7 +72,7 @@ def test_the_outcomes_are_those_of_the_code_and_none_is_dropped(database_18: Eng
     with database_18.begin() as connection:
         connection.execute(text("INSERT INTO outcome VALUES ('of_old', 'no longer given')"))
         connection.execute(text("UPDATE outcome SET description = 'was' WHERE id = 'ok'"))
-    migrations.upgrade(database_18)
+    migrate.upgrade(database_18)
     with database_18.connect() as connection:
         rows = {row.id: row.description for row in connection.execute(select(Outcome))}
     assert rows == OUTCOMES | {"of_old": "no longer given"}
@@ -82,7 +82,7 @@ def test_a_database_of_a_newer_version_is_left_alone(database_18: Engine) -> Non
     with database_18.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(DatabaseNewer, match="newer firstflight"):
-        migrations.upgrade(database_18)
+        migrate.upgrade(database_18)
 
 
 CRAWL = (
@@ -97,7 +97,7 @@ VISIT = (
 def first_edition(engine: Engine) -> None:
     """The tables of schema version 1 with an open crawl (1) and a sealed one (2), a visit each."""
     with engine.begin() as connection:
-        command.upgrade(migrations.config(connection), "0001")
+        command.upgrade(migrate.config(connection), "0001")
 
         def run(statement: str) -> None:
             connection.execute(text(statement))
@@ -132,7 +132,7 @@ def test_a_database_of_schema_version_1_keeps_its_rows_and_goes_on(empty_databas
     old = "SELECT crawl_id, id, rank, host, attempt, is_final, outcome, coverage, owner FROM visit ORDER BY 1"
     with engine.connect() as connection:
         before = connection.execute(text(old)).all()
-    migrations.upgrade(engine)
+    migrate.upgrade(engine)
     assert differences(engine) == []
     with engine.connect() as connection:
         assert connection.execute(text(old)).all() == before

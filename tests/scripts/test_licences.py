@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.replay.lab import kernel
+from replay.lab import kernel
 
 ROOT = Path(__file__).parents[2]
 GPL = "GPL-2.0-only"
@@ -78,7 +78,7 @@ def test_the_image_that_has_the_kernel_has_its_complete_source() -> None:
     copied = [line.split()[1:] for line in with_kernel[0].splitlines() if line.endswith(place)]
     assert copied == [
         ["--from=lab", str(kernel.SOURCE), place],
-        ["reports/replay/lab/kernel.py", str(kernel.RECIPE.relative_to(ROOT)), place],
+        ["replay/lab/kernel.py", str(kernel.RECIPE.relative_to(ROOT)), place],
     ]
     assert "LICENSES/*.txt /usr/share/doc/firstflight/" in with_kernel[0]
 

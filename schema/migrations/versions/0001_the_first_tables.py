@@ -459,7 +459,7 @@ def upgrade() -> None:
         unique=False,
         postgresql_where=sa.text("final_visit_id IS NULL"),
     )
-    # Sealed partitions get triggers that call it (schema.partitions).
+    # Sealed partitions get triggers that call it (storage.partitions).
     op.execute(
         """
         CREATE FUNCTION refuse_sealed() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -16,10 +16,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.browser import Browser
+from crawler.browser.browser import Browser
 from crawler.egress.guard import guarded
 from crawler.errors import EgressUnavailable, LaunchFailed
-from schema import embedded
+from storage import embedded
 from tests.crawler.box.users import SECRET
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from crawler import processes
+from crawler.browser import processes
 
 NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
 CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")

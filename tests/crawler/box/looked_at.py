@@ -11,7 +11,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from crawler.browser import Browser
+from crawler.browser.browser import Browser
 from crawler.egress.guard import guarded
 from firstflight.settings import from_environment
 from tests.crawler.box.attacked import uplink

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler import box, processes
-from crawler.browser import Browser
+from crawler import box
+from crawler.browser import processes
+from crawler.browser.browser import Browser
 from crawler.errors import BoxUnavailable, LaunchFailed
 from tests.crawler.box.users import NAMESPACES
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from crawler import processes
+from crawler.browser import processes
 from crawler.control import network
 from crawler.control.canaries import CANARIES, Canary, CanaryError, chosen
 from crawler.control.network import Fault, OwnNetwork
 from crawler.errors import EgressUnavailable
-from firstflight.localweb.canary import canary
-from tests.web.raw import Answer, RawWeb, answer
+from localweb.canary import canary
+from tests.zoo.raw import Answer, RawWeb, answer
 
 if TYPE_CHECKING:
     from crawler.egress.guard import Guard

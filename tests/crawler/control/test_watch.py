@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import text
 
-from crawler import store
 from crawler.control.network import Fault
 from crawler.control.watch import Rule, given_back, is_whole
 from crawler.errors import EgressUnavailable
-from crawler.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
-from tests.crawler.made_up_visits import observation, planned, response
-from tests.crawler.test_run import Browsers, loop, run, sites, visits
+from crawler.worker import store
+from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
+from tests.crawler.worker.test_run import Browsers, loop, run, sites, visits
+from tests.factories.made_up_visits import observation, planned, response
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from crawler.observation import Observation
+    from crawler.visit.observation import Observation
 
 QUICK = Rule(every_s=0.02, slow_s=0.1, down_s=0.02)
 """As the real one, on another clock."""

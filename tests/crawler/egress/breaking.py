@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawler.capture.ring import ETH_P_ALL
 from crawler.egress.guard import Guard, guarded
 from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
-from crawler.wire.ring import ETH_P_ALL
 from tests.crawler.egress import world
 from tests.crawler.egress.tries import captured, network, nft, parent
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from firstflight.localweb.log import TruthLog
-from tests.web.serving.h3 import QuicListener
-from tests.web.serving.packets import Path
-from tests.web.serving.security import Security
-from tests.web.serving.site import Site
+from localweb.log import TruthLog
+from tests.zoo.serving.h3 import QuicListener
+from tests.zoo.serving.packets import Path
+from tests.zoo.serving.security import Security
+from tests.zoo.serving.site import Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tests.web.serving.handler import Reply, Request
+    from tests.zoo.serving.handler import Reply, Request
 
 PUBLIC_HOST, PRIVATE_HOST = "quic.test", "quic-private.test"
 PORT = 443

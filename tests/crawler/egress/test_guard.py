@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawler.box import BROWSER_UID
-from crawler.browser import CAPTURE_MODE_FLAG
+from crawler.browser.browser import CAPTURE_MODE_FLAG
 from crawler.egress.networks import is_refused
 from tests.crawler.egress.pages import TARGETS, answer
 from tests.crawler.egress.world import (
@@ -29,7 +29,7 @@ from tests.crawler.egress.world import (
     PUBLIC,
     PUBLIC_6,
 )
-from tests.web.serving.namespace import in_namespace
+from tests.zoo.serving.namespace import in_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

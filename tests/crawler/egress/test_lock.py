@@ -10,7 +10,7 @@ import pytest
 
 from crawler.egress.lock import FILE
 from tests.crawler.egress.test_guard import OWN_NAMESPACES
-from tests.web.serving.namespace import in_namespace
+from tests.zoo.serving.namespace import in_namespace
 
 SQUAT = f"""
 import fcntl, os, socket, sys

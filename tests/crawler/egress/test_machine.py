@@ -11,7 +11,7 @@ import pytest
 
 from crawler.egress import machine as machines
 from crawler.errors import EgressUnavailable
-from tests.web.serving.namespace import in_namespace
+from tests.zoo.serving.namespace import in_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

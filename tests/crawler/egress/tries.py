@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any
 
 from crawler import box
 from crawler.box import BROWSER_UID, browser_uid
-from crawler.browser import Browser
+from crawler.browser.browser import Browser
+from crawler.capture.capture import Capture, capturing
+from crawler.capture.ring import Ring
+from crawler.capture.segments import flow, segment
+from crawler.capture.tcp_reassembly import Streams
 from crawler.egress.guard import Guard, guarded
 from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
-from crawler.visit import visit
-from crawler.wire.capture import Capture, capturing
-from crawler.wire.ring import Ring
-from crawler.wire.segments import flow, segment
-from crawler.wire.streams import Streams
+from crawler.visit.visit import visit
 from firstflight.settings import from_environment
 from tests.crawler.egress import quic, world
 

@@ -1,7 +1,7 @@
 import pytest
 
 from firstflight.commands.conditions import arms, read_competition, read_loss
-from reports.replay.conditions import Competition, Conditions, Loss
+from replay.runs.conditions import Competition, Conditions, Loss
 
 
 @pytest.mark.parametrize(

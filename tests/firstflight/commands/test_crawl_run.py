@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import text
 
-from crawler.wire.ring import open_socket
-from schema.progress import read_progress
+from crawler.capture.ring import open_socket
+from storage.progress import read_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

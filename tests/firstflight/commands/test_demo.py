@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from reports.populations import DECIDING, profiles_of
-from schema import embedded
-from schema.releases import find_release
-from schema.sums import broken_sums, checksum_of
+from releases.catalogue import find_release
+from replay.networks.populations import DECIDING, profiles_of
+from storage import embedded
+from storage.sums import broken_sums, checksum_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

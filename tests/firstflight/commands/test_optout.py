@@ -14,15 +14,15 @@ from click.testing import CliRunner, Result
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from crawler import lists, optout
+from crawler.sites import lists, optout
 from firstflight.main import main
-from reports.verify import verify
-from schema.releases import Release, Withdrawn, listed
-from schema.signatures import state
-from schema.sums import broken_sums
-from tests.firstflight.withdrawn import CRAWL, HOST, NEEDLE, World, make
-from tests.reports.made_up_crawl import NAME
-from tests.schema.signing import make_signer
+from releases.catalogue import Release, Withdrawn, listed
+from releases.verify import verify
+from storage.signatures import state
+from storage.sums import broken_sums
+from tests.factories.made_up_crawl import NAME
+from tests.factories.signing import make_signer
+from tests.factories.withdrawn import CRAWL, HOST, NEEDLE, World, make
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -214,7 +214,7 @@ def stepping(function):
     return stepped
 from firstflight.main import main
 from firstflight import erasing
-from schema import backup
+from storage import backup
 erasing.erasing.rewrite = stepping(erasing.erasing.rewrite)
 erasing.withdraw = stepping(erasing.withdraw)
 backup.subprocess.Popen = stepping(backup.subprocess.Popen)

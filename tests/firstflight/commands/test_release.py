@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from sqlalchemy import Engine
 
 from firstflight.main import main
-from tests.reports import stored_crawl
+from tests.factories import stored_crawl
 
 Run = Callable[..., Result]
 
@@ -167,7 +167,7 @@ def test_a_release_is_published_where_a_store_is_set_and_stays_where_none_is(
 KILLED = """
 import os, signal
 from firstflight.main import main
-from reports import distributions
+from releases import distributions
 distributions.compute = lambda folder: os.kill(os.getpid(), signal.SIGKILL)
 main(["release", "build", "--crawl", "2026-11"])
 """

@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from firstflight.main import main
-from reports.harm_conditions import CORE
-from reports.loads import loads_of
-from reports.replay.lab.machine import usable_cpus
-from tests.reports.made_up_crawl import NAME, MadeUp
-from tests.reports.made_up_report import write_release
+from replay.lab.guest_process import usable_cpus
+from reports.recommendation.harm_conditions import CORE
+from reports.statistics.paired_loads import loads_of
+from tests.factories.made_up_crawl import NAME, MadeUp
+from tests.factories.made_up_report import write_release
 
 if TYPE_CHECKING:
     from pathlib import Path

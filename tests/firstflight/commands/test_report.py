@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 from firstflight.commands.report import command
 from firstflight.main import main
 from firstflight.settings import Settings
-from tests.reports.made_up_crawl import NAME
-from tests.reports.made_up_report import crawl, data_folder, write_release
+from tests.factories.made_up_crawl import NAME
+from tests.factories.made_up_report import crawl, data_folder, write_release
 
 
 def run(data_dir: Path, *arguments: str) -> Result:

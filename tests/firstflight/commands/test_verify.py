@@ -12,16 +12,16 @@ from click.testing import CliRunner
 from sqlalchemy import text
 
 from firstflight.main import main
-from reports.release import build
-from reports.report import build_report
-from schema.crawls import find_crawl
-from schema.partitions import seal_partitions
-from schema.sums import seal
+from releases.build import build
+from reports.document.report import build_report
+from storage.crawls import find_crawl
+from storage.partitions import seal_partitions
+from storage.sums import seal
 from tests.conftest import with_tables
-from tests.reports import stored_crawl
-from tests.reports.made_up_report import write_replay
-from tests.reports.test_report import FEW_CELLS, QUICK, read
-from tests.schema.signing import make_signer
+from tests.factories import stored_crawl
+from tests.factories.made_up_report import write_replay
+from tests.factories.signing import make_signer
+from tests.reports.document.test_report import FEW_CELLS, QUICK, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

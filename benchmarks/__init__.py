@@ -1,0 +1,1 @@
+"""Benchmarks: each writes build/bench/NAME.json, from which docs/performance.md is made."""

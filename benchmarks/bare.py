@@ -1,0 +1,58 @@
+"""Playwright alone: the same pages in the same browser, driven as the crawler drives it, and nothing recorded.
+
+python -m benchmarks.bare JOB.json DONE.json
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import async_playwright
+
+from crawler.browser.browser import QUIET_FLAGS
+
+TIMEOUT_S = 120
+"""Of a page, as long as that of the other tools: a busy machine makes a slow sample, not none."""
+
+
+async def browse(job: dict[str, Any]) -> int:
+    """Load all pages until their load events; how many had one."""
+    urls = collections.deque(job["urls"])
+    done = 0
+
+    async def one() -> None:
+        nonlocal done
+        browser = await playwright.chromium.launch(
+            executable_path=job["browser"],
+            args=[*QUIET_FLAGS, *job["flags"]],
+            chromium_sandbox=os.geteuid() != 0,
+        )
+        while urls:
+            url = urls.popleft()
+            context = await browser.new_context(accept_downloads=False)
+            page = await context.new_page()
+            response = await page.goto(url, wait_until="load", timeout=TIMEOUT_S * 1000)
+            done += response is not None and response.ok
+            await context.close()
+        await browser.close()
+
+    async with async_playwright() as playwright, asyncio.TaskGroup() as group:
+        for _ in range(job["browsers"]):
+            group.create_task(one())
+    return done
+
+
+def main(job_file: str, done_file: str) -> None:
+    """Do the job and say how far it came."""
+    done = asyncio.run(browse(json.loads(Path(job_file).read_text(encoding="utf-8"))))
+    Path(done_file).write_text(json.dumps({"pages": done}), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])

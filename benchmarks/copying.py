@@ -1,0 +1,94 @@
+"""Writing alone: rows of responses into the database, beside the raw COPY of the very bytes that they become."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import time
+from typing import TYPE_CHECKING, Any
+
+from psycopg import sql
+from sqlalchemy import select, text
+
+from benchmarks import results
+from schema.tables import Response
+from storage.bulk_copy import column_names, copy_rows
+from storage.engine import driver_connection
+from storage.partitions import partition_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from sqlalchemy import Connection, Engine
+
+    from schema.tables import Crawl
+
+BLOCK_BYTES = 128 * 1024
+
+
+def measure(engine: Engine, crawl: Crawl, *, like: int, count: int, runs: int) -> dict[str, Any]:
+    """`copy_rows` and the raw COPY in turn, each into the empty partition of `crawl`, indexes and all.
+
+    The rows are those of the crawl with the id `like`, over and over.
+    """
+    with engine.connect() as connection:
+        of = select(*Response.__table__.columns).where(Response.crawl_id == like)
+        rows = list(repeated([dict(row) for row in connection.execute(of).mappings()], crawl.id, count))
+    samples = []
+    for run in range(1, runs + 1):
+        ours_s = _timed(engine, crawl.id, functools.partial(copy_rows, model=Response, rows=rows))
+        blocks = _encoded(engine, crawl.id)
+        raw_s = _timed(engine, crawl.id, functools.partial(_raw, blocks=blocks))
+        size = sum(len(block) for block in blocks)
+        samples.append({"run": run, "rows": count, "bytes": size, "ours_s": ours_s, "raw_s": raw_s})
+    return {
+        "copy_ratio": results.spread([sample["raw_s"] / sample["ours_s"] for sample in samples]),
+        "copy_rows_per_second": results.spread([count / sample["ours_s"] for sample in samples], 0),
+        "copy_samples": samples,
+    }
+
+
+def repeated(rows: Sequence[Mapping[str, Any]], crawl_id: int, count: int) -> Iterator[dict[str, Any]]:
+    """So many rows, none of them twice: each round over `rows` is of visits of its own.
+
+    >>> [(row["visit_id"], row["id"]) for row in repeated([{"visit_id": 7, "id": 1}], 2, 3)]
+    [(7, 1), (8, 1), (9, 1)]
+    """
+    step = max(row["visit_id"] for row in rows) - min(row["visit_id"] for row in rows) + 1
+    for number, row in enumerate(itertools.islice(itertools.cycle(rows), count)):
+        shift = number // len(rows) * step
+        yield {**row, "crawl_id": crawl_id, "visit_id": row["visit_id"] + shift}
+
+
+def _timed(engine: Engine, crawl_id: int, write: Callable[[Connection], None]) -> float:
+    """Seconds until it is committed, into an empty partition."""
+    with engine.begin() as connection:
+        connection.execute(text(f"TRUNCATE {partition_name(Response.__tablename__, crawl_id)}"))
+    began = time.monotonic()
+    with engine.begin() as connection:
+        write(connection)
+    return round(time.monotonic() - began, 3)
+
+
+NAMES = sql.SQL(", ").join(map(sql.Identifier, column_names(Response)))
+TABLE = sql.Identifier(Response.__tablename__)
+
+
+def _encoded(engine: Engine, crawl_id: int) -> list[bytes]:
+    """What is in the partition, as binary COPY has it, in blocks."""
+    partition = sql.Identifier(partition_name(Response.__tablename__, crawl_id))
+    statement = sql.SQL("COPY {} ({}) TO STDOUT (FORMAT BINARY)").format(partition, NAMES)
+    with (
+        engine.connect() as connection,
+        driver_connection(connection).cursor() as cursor,
+        cursor.copy(statement) as copy,
+    ):
+        whole = b"".join(copy)
+    return [whole[at : at + BLOCK_BYTES] for at in range(0, len(whole), BLOCK_BYTES)]
+
+
+def _raw(connection: Connection, blocks: Sequence[bytes]) -> None:
+    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(TABLE, NAMES)
+    with driver_connection(connection).cursor() as cursor, cursor.copy(statement) as copy:
+        for block in blocks:
+            copy.write(block)

@@ -1,0 +1,298 @@
+"""The replay's speed: CS244's whole grid, page loads, megabytes and requests, on one core and on two, boot included."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import statistics
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import results
+from firstflight.settings import from_environment
+from localweb.recipes import bundled, choose
+from replay.errors import LabMissing, ReplayError
+from replay.lab import debian, kernel, player
+from replay.lab.guest_process import Lab, run_guest, usable_cpus
+from replay.networks.populations import DECIDING, profiles_of
+from replay.published import cs244
+from replay.recipes.recipes import Object, Origin, Recipe
+from replay.runs.cells import plan
+from replay.runs.run import replay
+from replay.runs.transfers import Transfer, transfer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from replay.networks.profiles import Profile
+
+RUNS = 3
+REPEATS = 10
+"""Of each file, as the original did."""
+
+WINDOWS = (3, 10, 16, 30)
+PAGES = ("www.lansstyrelsen.se", "www.vercel.com")
+"""Bundled ones of ordinary size, the first over H1, the second over H2 and TLS."""
+
+SEEDS = 5
+ORIGINS = 8
+HEADER_BYTES, TLS_FLIGHT_BYTES = 400, 3000
+MEGABYTES, REQUESTS = 50, 500
+TIMES_REAL_TIME, PAGE_LOAD_CPU_MS, TWO_GUEST_SPEEDUP = 300.0, 60.0, 1.8
+
+
+@dataclass(kw_only=True, slots=True)
+class Cost:
+    """What something took: the guest with all its processes, not this one."""
+
+    cpu_s: float = 0.0
+    wall_s: float = 0.0
+
+
+@contextlib.contextmanager
+def measured() -> Iterator[Cost]:
+    """Filled in at the end."""
+    cost = Cost()
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    yield cost
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cost.wall_s = time.monotonic() - began
+    cost.cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def real_page(site: str) -> Recipe:
+    """As it was recorded, its headers and TLS as large as most are: the recording does not tell."""
+    (page,) = choose(bundled(), site)
+    places = list(dict.fromkeys((thing.scheme, thing.host) for thing in page.objects))
+    h2 = any(thing.protocol == "h2" for thing in page.objects)
+    origins = tuple(
+        Origin(
+            host=host,
+            port=443 if scheme == "https" else 80,
+            h2=h2,
+            tls_flight_bytes=TLS_FLIGHT_BYTES if scheme == "https" else 0,
+            tls_after_bytes=0,
+        )
+        for scheme, host in places
+    )
+    objects = tuple(
+        Object(
+            response_id=index + 1,
+            origin=places.index((thing.scheme, thing.host)),
+            parent=-1 if thing.parent is None else thing.parent,
+            response_bytes=HEADER_BYTES + (thing.body_bytes or 0),
+            is_document=index == page.main,
+        )
+        for index, thing in enumerate(page.objects)
+    )
+    return Recipe(page=site, visit_id=page.number, origins=origins, objects=objects, left_out=0)
+
+
+def described(page: Recipe) -> dict[str, Any]:
+    """What it consists of."""
+    return {
+        "site": page.page,
+        "protocol": "H2" if page.origins[0].h2 else "H1",
+        "objects": len(page.objects),
+        "origins": len(page.origins),
+        "megabytes": round(page.response_bytes / 1e6, 2),
+    }
+
+
+def boot(lab: Lab) -> tuple[Cost, list[dict[str, Any]]]:
+    """A guest that does nothing, and when it reached each step."""
+    steps: list[dict[str, Any]] = []
+    began = time.monotonic()
+
+    def take(answer: dict[str, Any]) -> None:
+        steps.append({"step": answer.get("step", next(iter(answer))), "wall_s": time.monotonic() - began})
+
+    with measured() as cost:
+        run_guest(lab, {"origins": ORIGINS, "windows": [10], "shifts": []}, [], take, cpu=usable_cpus()[-1])
+    return cost, steps
+
+
+def fetch(lab: Lab, wanted: Sequence[Transfer], cpu: int) -> float:
+    """Virtual seconds of these transfers."""
+    return sum(
+        one.seconds for one in transfer(lab, wanted, shaper="netem", congestion_control="cubic", cpu=cpu)
+    )
+
+
+def grid(lab: Lab) -> dict[str, Any]:
+    """CS244's grid, every file ten times, in one guest."""
+    cells = cs244.whole_grid()
+    wanted = [one for cell in cells for one in cell for _ in range(REPEATS)]
+    with measured() as cost:
+        virtual_s = fetch(lab, wanted, usable_cpus()[-1])
+    return {
+        "cells": len(cells),
+        "transfers": len(wanted),
+        "payload_mb": sum(one.response_bytes for one in wanted) / 1e6,
+        "virtual_s": virtual_s,
+        "wall_s": cost.wall_s,
+        "cpu_s": cost.cpu_s,
+        "times_real_time": virtual_s / cost.wall_s,
+    }
+
+
+def two_guests(lab: Lab) -> dict[str, float]:
+    """A part of the grid in one guest, and the same in two at once: how many times the work in its time."""
+    wanted = [one for cell in cs244.whole_grid() for one in cell for _ in range(2)]
+    first, *_, last = usable_cpus()
+    with measured() as one:
+        fetch(lab, wanted, last)
+    with measured() as two, ThreadPoolExecutor(max_workers=2) as pool:
+        list(pool.map(lambda cpu: fetch(lab, wanted, cpu), (first, last)))
+    return {
+        "one_wall_s": one.wall_s,
+        "two_wall_s": two.wall_s,
+        "one_cpu_s": one.cpu_s,
+        "two_cpu_s": two.cpu_s,
+        "speedup": 2 * one.wall_s / two.wall_s,
+    }
+
+
+def prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
+    """CPU of a megabyte and of a request, over the fastest profile, without the boot."""
+    fast = max(profiles_of(DECIDING), key=lambda one: one.down_bps)
+
+    def cpu_s(response_bytes: int, count: int) -> float:
+        one = Transfer(profile=fast, iw=10, request_bytes=400, response_bytes=response_bytes)
+        with measured() as cost:
+            fetch(lab, [one] * count, usable_cpus()[-1])
+        return cost.cpu_s - boot_cpu_s
+
+    return {
+        "megabyte_cpu_ms": 1e3 * cpu_s(10_000_000, MEGABYTES // 10) / MEGABYTES,
+        "request_cpu_ms": 1e3 * cpu_s(1_000, REQUESTS) / REQUESTS,
+    }
+
+
+def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> dict[str, Any]:
+    """Forty loads over one profile."""
+    cells = plan([real_page(site) for site in PAGES], [profile], windows=WINDOWS, seeds=SEEDS)
+    with measured() as cost:
+        result = replay(lab, cells, guests=1)
+    return {
+        "profile": profile.id,
+        "loads": sum(row["state"] == "done" for row in result.rows),
+        "loads_refused_or_failed": sum(row["state"] != "done" for row in result.rows),
+        "virtual_s": result.virtual_s,
+        "wall_s": cost.wall_s,
+        "cpu_s": cost.cpu_s,
+        "load_cpu_ms": 1e3 * (cost.cpu_s - boot_cpu_s) / len(cells),
+        "times_real_time": result.virtual_s / cost.wall_s,
+    }
+
+
+def second_opinion(lab: Lab) -> dict[str, Any]:
+    """Some of the same transfers under Debian's kernel in real time; why not, where there is none."""
+    wanted = [one for _, cells in cs244.by_experiment("segments") for one in cells]
+    try:
+        theirs = debian.locate(lab.player)
+    except LabMissing as exc:
+        return {"missing": str(exc)}
+    found: dict[str, Any] = {"cells": len(wanted)}
+    seconds = {}
+    for name, which in (("virtual", lab), ("real", theirs)):
+        with measured() as cost:
+            times = transfer(which, wanted, shaper="netem", congestion_control="cubic")
+        seconds[name] = [one.seconds for one in times]
+        found[name] = {
+            "seconds": seconds[name],
+            "wall_s": cost.wall_s,
+            "cpu_s": cost.cpu_s,
+            "times_real_time": sum(seconds[name]) / cost.wall_s,
+        }
+    apart = [real / virtual - 1 for virtual, real in zip(seconds["virtual"], seconds["real"], strict=True)]
+    return {**found, "median_difference": statistics.median(apart)}
+
+
+def measure(lab: Lab) -> dict[str, Any]:
+    """All of it, raw."""
+    boots = [boot(lab) for _ in range(RUNS)]
+    boot_cpu_s = statistics.median(cost.cpu_s for cost, _ in boots)
+    return {
+        "pages": [described(real_page(site)) for site in PAGES],
+        "boots": [{"cpu_s": cost.cpu_s, "wall_s": cost.wall_s, "steps": steps} for cost, steps in boots],
+        "grids": [grid(lab) for _ in range(RUNS)],
+        "two_guests": [two_guests(lab) for _ in range(RUNS)],
+        "prices": [prices(lab, boot_cpu_s) for _ in range(RUNS)],
+        "page_loads": [
+            page_loads(lab, one, boot_cpu_s) for one in profiles_of(DECIDING) for _ in range(RUNS)
+        ],
+        "second_opinion": second_opinion(lab),
+    }
+
+
+def figures(samples: dict[str, Any]) -> dict[str, Any]:
+    """What is compared over time: medians of the runs; of page loads, the dearest profile's."""
+    boot_cpu_s = statistics.median(one["cpu_s"] for one in samples["boots"])
+    loads = {
+        profile.id: statistics.median(
+            one["load_cpu_ms"] for one in samples["page_loads"] if one["profile"] == profile.id
+        )
+        for profile in profiles_of(DECIDING)
+    }
+
+    def of(name: str, key: str) -> float:
+        return float(statistics.median(one[key] for one in samples[name]))
+
+    return {
+        "cs244_times_real_time": round(of("grids", "times_real_time"), 1),
+        "cs244_times_its_cpu": round(
+            statistics.median(one["virtual_s"] / one["cpu_s"] for one in samples["grids"]), 1
+        ),
+        "transfer_cpu_ms": round(
+            statistics.median(
+                1e3 * (one["cpu_s"] - boot_cpu_s) / one["transfers"] for one in samples["grids"]
+            ),
+            2,
+        ),
+        "page_load_cpu_ms": round(max(loads.values()), 1),
+        "page_load_cpu_ms_by_profile": {name: round(value, 1) for name, value in loads.items()},
+        "two_guest_speedup": round(of("two_guests", "speedup"), 2),
+        "megabyte_cpu_ms": round(of("prices", "megabyte_cpu_ms"), 2),
+        "request_cpu_ms": round(of("prices", "request_cpu_ms"), 2),
+        "boot_cpu_s": round(boot_cpu_s, 3),
+        "boot_wall_s": round(of("boots", "wall_s"), 3),
+    }
+
+
+def misses(found: dict[str, Any], samples: dict[str, Any]) -> Iterator[str]:
+    """What is not as it should be."""
+    if found["cs244_times_real_time"] < TIMES_REAL_TIME:
+        yield f"at least {TIMES_REAL_TIME:.0f} times real time"
+    if found["page_load_cpu_ms"] > PAGE_LOAD_CPU_MS:
+        yield f"at most {PAGE_LOAD_CPU_MS:.0f} ms of CPU a page load"
+    if found["two_guest_speedup"] < TWO_GUEST_SPEEDUP:
+        yield f"two guests at least {TWO_GUEST_SPEEDUP} times one"
+    if any(one["loads_refused_or_failed"] for one in samples["page_loads"]):
+        yield "every load done"
+
+
+def main() -> int:
+    """Measure, write, print; 1 if a bound is missed or a load is."""
+    before = results.provenance()
+    cache = from_environment().cache_dir
+    try:
+        samples = measure(Lab(kernel=kernel.locate(cache), player=player.locate(cache)))
+    except ReplayError as exc:
+        print(exc, file=sys.stderr)
+        return 1
+    found = figures(samples)
+    path = results.write("replay", before | found | {"samples": samples})
+    for name, value in found.items():
+        print(f"{name:<28} {value}")
+    print(path)
+    for missed in misses(found, samples):
+        print(f"missed: {missed}", file=sys.stderr)
+    return 1 if any(misses(found, samples)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

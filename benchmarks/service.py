@@ -1,0 +1,291 @@
+"""How many answers a second the service gives a crowd, beside Datasette's page of the same table: build/bench/service.json.
+
+python -m benchmarks.service --datasette FOLDER/bin/datasette [--seconds 60] [--clients 200]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import os
+import re
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.counting import descendants, proportional_kb
+from benchmarks.results import provenance, write
+from releases.catalogue import Manifest
+from schema.computed_tables import DISTRIBUTION, MEASURES
+from schema.crawls import CrawlName
+from storage.sums import seal, sums_now
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MONTHS = ("2026-10", "2026-11")
+SITES = 10_000
+A_PAGE = {
+    "responses": 126, "responses_first": 35, "responses_iw_limited": 50, "first_flights": 35, "first_flights_after_tls": 35,
+    "tls_flights": 30, "connections": 35, "hosts": 30, "pages": 1,
+}  # fmt: skip
+"""Members of each measure, about as many as a page of the bundled web has."""
+
+READY_WITHIN_S = 60
+STOPS_WITHIN_S = 10
+SCRIPT = Path(__file__).with_name("service.lua")
+
+LEAST_CACHED = 1500
+"""Answers a second."""
+MOST_CACHED_MS = 250
+MOST_COLD_MS = 1000
+MOST_MB = 400
+
+
+class BenchError(Exception):
+    """The bench could not measure."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Load:
+    """A crowd."""
+
+    clients: int
+    seconds: int
+
+    def put_on(self, address: str, *arguments: str) -> dict[str, Any]:
+        """Let the clients ask as fast as they are answered; what wrk found."""
+        call = ["wrk", "--threads", "1", "--connections", str(self.clients), "--duration", f"{self.seconds}s"]
+        call += ["--timeout", "30s", "--script", str(SCRIPT), address, "--", *arguments]
+        said = subprocess.run(call, capture_output=True, text=True, check=True).stdout
+        found: dict[str, Any] = json.loads(said.splitlines()[-1])
+        return found | {"answers_per_second": round(found["answers"] / found["wall_s"], 1)}
+
+
+class Memory:
+    """The highest proportional set size of a process and all below it, looked at once a second."""
+
+    def __init__(self, pid: int) -> None:
+        self.peak_mb = 0.0
+        self._pid = pid
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> Memory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(1):
+            self.peak_mb = max(self.peak_mb, sum(map(_weight_mb, [self._pid, *descendants(self._pid)])))
+
+
+def _weight_mb(pid: int) -> float:
+    try:
+        return proportional_kb(Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")) / 1000
+    except OSError:  # it ended
+        return 0.0
+
+
+def distribution(seed: int) -> pa.Table:
+    """Sizes of a month of 10,000 sites, drawn from a log-normal distribution."""
+    random = np.random.default_rng(seed)
+    return pa.concat_tables(
+        [_steps(name, random.lognormal(8.5, 2, SITES * A_PAGE[name])) for name in MEASURES]
+    )
+
+
+def _steps(measure: str, drawn: np.ndarray[Any, np.dtype[np.float64]]) -> pa.Table:
+    sizes, counts = np.unique(drawn.astype(np.int64) + 100, return_counts=True)
+    cumulative = np.cumsum(counts)
+    return pa.table(
+        {
+            "measure": [measure] * len(sizes),
+            "size_bytes": sizes,
+            "count": counts,
+            "cumulative": cumulative,
+            "cdf": cumulative / cumulative[-1],
+        },
+        schema=DISTRIBUTION,
+    )
+
+
+def make_releases(root: Path) -> None:
+    """Two months of releases that hold nothing but their distributions."""
+    for seed, month in enumerate(MONTHS):
+        crawl = CrawlName(month=month)
+        folder = crawl.path(root, version=1)
+        folder.mkdir(parents=True)
+        pq.write_table(distribution(seed), folder / "distribution.parquet", compression="zstd")
+        manifest = Manifest(
+            crawl=crawl,
+            version=1,
+            schema_version=1,
+            method_version="1",
+            commit="0" * 40,
+            browser="none",
+            list_id="made-up:1",
+            list_checksum="00" * 32,
+            licence="CC-BY-4.0",
+            rows={"visit": SITES, "response": SITES * A_PAGE["responses"]},
+            files=sums_now(folder),
+        )
+        seal(folder, dataclasses.asdict(manifest))
+
+
+@contextlib.contextmanager
+def process(call: list[str], log: Path, **environment: str) -> Iterator[int]:
+    """A server for as long as the block; its process id."""
+    with (
+        log.open("w") as output,
+        subprocess.Popen(call, env=os.environ | environment, stdout=output, stderr=output) as server,
+    ):
+        try:
+            yield server.pid
+        finally:
+            server.terminate()
+            try:
+                server.wait(STOPS_WITHIN_S)
+            except subprocess.TimeoutExpired:  # it would answer the whole crowd first
+                server.kill()
+
+
+def until_it_answers(address: str) -> None:
+    """Wait for a server to begin."""
+    deadline = time.monotonic() + READY_WITHIN_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=READY_WITHIN_S):  # noqa: S310  # http
+            return
+        time.sleep(0.1)
+    raise BenchError(f"{address} does not answer")
+
+
+def etag(address: str) -> str:
+    """What a client sends with its second request for the same."""
+    with urllib.request.urlopen(address, timeout=READY_WITHIN_S) as answer:  # noqa: S310  # http
+        return answer.headers["ETag"] or ""
+
+
+def ours(folder: Path, load: Load) -> dict[str, Any]:
+    """`firstflight serve`: views that were asked for before, then distributions that nobody asked for before."""
+    program = str(Path(sys.executable).with_name("firstflight"))
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
+    log = folder / "service.log"
+    crawl = str(CrawlName(month=MONTHS[-1]))
+    views = ["/", "/v1/crawls", "/v1/releases", f"/releases/{crawl}/v1", f"/v1/distributions?crawl={crawl}"]
+    with process([program, "serve", "--port", "0"], log, **environment) as pid, Memory(pid) as memory:
+        address = _address(log)
+        until_it_answers(address)
+        known = [(path, etag(address + path.removeprefix("/"))) for path in views]
+        cached = load.put_on(address, "cached", *(part for view in known for part in view))
+        cold = load.put_on(address, "cold", f"/v1/distributions?crawl={crawl}")
+    return {"cached": cached, "cold": cold, "peak_mb": round(memory.peak_mb, 1), "views": views}
+
+
+def _address(log: Path) -> str:
+    deadline = time.monotonic() + READY_WITHIN_S
+    while time.monotonic() < deadline:
+        if found := re.search(r"http://\S+/", log.read_text(encoding="utf-8")):
+            return found[0]
+        time.sleep(0.1)
+    raise BenchError(f"the service does not begin: {log.read_text(encoding='utf-8')}")
+
+
+def datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
+    """Datasette's page of the same steps, in a database that it may take for immutable, and so keep its counts of."""
+    path = folder / "bench.db"
+    rows = zip(*(column.to_pylist() for column in distribution(1).itercolumns()), strict=True)
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute(f"CREATE TABLE distribution ({', '.join(DISTRIBUTION.names)})")
+        database.executemany("INSERT INTO distribution VALUES (?, ?, ?, ?, ?)", rows)
+        database.commit()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    page = f"http://127.0.0.1:{port}/bench/distribution"
+    # Without its suggestions of facets, which take longer than all the rest of the page.
+    call = [
+        program,
+        "serve",
+        "--immutable",
+        str(path),
+        "--port",
+        str(port),
+        "--setting",
+        "suggest_facets",
+        "off",
+    ]
+    with process(call, folder / "datasette.log") as pid, Memory(pid) as memory:
+        until_it_answers(page)
+        found = load.put_on(f"http://127.0.0.1:{port}", "cached", "/bench/distribution", "")
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    return {"version": version.split()[-1], "cached": found, "peak_mb": round(memory.peak_mb, 1)}
+
+
+def missed(facts: dict[str, Any]) -> list[str]:
+    """Bounds that the figures do not hold."""
+    service = facts["service"]
+    wrong = {
+        f"fewer than {LEAST_CACHED} cached answers a second": facts["cached_answers_per_second"]
+        < LEAST_CACHED,
+        f"cached p99 above {MOST_CACHED_MS} ms": facts["cached_p99_ms"] > MOST_CACHED_MS,
+        f"cold p99 above {MOST_COLD_MS} ms": facts["cold_p99_ms"] > MOST_COLD_MS,
+        f"more than {MOST_MB} MB": facts["peak_mb"] > MOST_MB,
+        "answers other than 200 or 304": any(
+            service[kind]["refused"] or service[kind]["failed"] for kind in ("cached", "cold")
+        ),
+    }
+    return [said for said, is_so in wrong.items() if is_so]
+
+
+def main() -> int:
+    """Measure and write; 1 if a bound is missed."""
+    parser = argparse.ArgumentParser(prog="scripts/bench service")
+    parser.add_argument("--datasette", required=True, help="its program")
+    parser.add_argument("--seconds", type=int, default=60, help="for each kind of load; 5 for a first look")
+    parser.add_argument("--clients", type=int, default=200)
+    options = parser.parse_args()
+    load = Load(options.clients, options.seconds)
+    facts = provenance()
+    with tempfile.TemporaryDirectory(prefix="firstflight-bench-") as temporary:
+        folder = Path(temporary)
+        make_releases(folder / "releases")
+        service = ours(folder, load)
+        peer = datasette(options.datasette, folder, load)
+    facts |= {
+        "clients": load.clients,
+        "seconds": load.seconds,
+        "cached_answers_per_second": service["cached"]["answers_per_second"],
+        "cached_p99_ms": service["cached"]["p99_ms"],
+        "cold_answers_per_second": service["cold"]["answers_per_second"],
+        "cold_p99_ms": service["cold"]["p99_ms"],
+        "peak_mb": service["peak_mb"],
+        "service": service,
+        "datasette": peer,
+        "load_after": os.getloadavg()[0],
+    }
+    print(json.dumps(facts, indent=2))
+    print(write("service", facts), file=sys.stderr)
+    for said in missed(facts):
+        print(f"missed: {said}", file=sys.stderr)
+    return 1 if missed(facts) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

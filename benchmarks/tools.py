@@ -1,0 +1,254 @@
+"""The crawlers that are compared: how each is run over the same pages in the same browser, and what it then has done."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from benchmarks import counting
+from crawler.capture.capture import on_loopback
+from firstflight.connect import embedded_folder
+from firstflight.settings import from_environment
+from storage import embedded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VIEWPORT = {"width": 1280, "height": 720}
+"""Playwright's own; the others are told."""
+
+CHROMEDRIVER = Path("/usr/bin/chromedriver")
+MONTH = "2000-01"
+"""Of the crawls that the bench makes, one vantage a run."""
+
+
+class ToolError(Exception):
+    """A tool did not do what it was asked."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Web:
+    """The pages."""
+
+    sites: list[str]
+    flags: list[str]
+    """By which the browser finds them."""
+    state: Path
+
+    @property
+    def urls(self) -> list[str]:
+        """Where they are: all hosts of the local web's mode h2 answer https."""
+        return [f"https://{site}/" for site in self.sites]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Done:
+    """What a tool had at its end."""
+
+    pages: int
+    """Pages that loaded."""
+    requests: int | None = None
+    """Requests that it recorded; None if it records none."""
+    database_cpu_s: float = 0.0
+    """Processor time of what it uses but does not start."""
+
+
+class Tool(Protocol):
+    """One crawler."""
+
+    id: str
+    name: str
+    environment: dict[str, str]
+
+    def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
+        """Commands to run side by side; what is done here costs nothing."""
+        ...
+
+    def done(self, folder: Path) -> Done:
+        """What came of them."""
+        ...
+
+
+def _browser() -> str:
+    return str(from_environment().chromium)
+
+
+def _job(web: Web, folder: Path, browsers: int) -> list[str]:
+    """Arguments of the drivers of our own: the job's file, and the file to say what is done."""
+    job = {
+        "urls": web.urls,
+        "flags": [*web.flags, "--disable-quic"],
+        "browser": _browser(),
+        "browsers": browsers,
+        "viewport": VIEWPORT,
+    }
+    (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    return [str(folder / "job.json"), str(folder / "done.json")]
+
+
+def _read(path: Path) -> Any:  # noqa: ANN401  # JSON
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as exc:
+        raise ToolError(f"{path} cannot be read ({exc})") from exc
+
+
+class Bare:
+    """Playwright, which records nothing."""
+
+    id = "bare"
+    name = "Playwright alone"
+
+    def __init__(self) -> None:
+        self.environment = {"PYTHONPATH": str(Path.cwd())}
+
+    def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
+        """One process with all browsers."""
+        return [[sys.executable, "-m", "benchmarks.bare", *_job(web, folder, browsers)]]
+
+    def done(self, folder: Path) -> Done:
+        """Load events."""
+        return Done(pages=_read(folder / "done.json")["pages"])
+
+
+class Ours:
+    """`firstflight crawl run`, into an embedded PostgreSQL; with `capture` as it is for who may capture loopback."""
+
+    def __init__(self, data: Path, *, capture: bool = True) -> None:
+        self.id = "firstflight" if capture else "firstflight-log"
+        self.name = "firstflight" if capture else "firstflight --no-capture"
+        self._capture = capture
+        self.environment = {"FIRSTFLIGHT_DATA_DIR": str(data), "FIRSTFLIGHT_DATABASE_URL": ""}
+        self._settings = dataclasses.replace(from_environment(), data_dir=data, database_url=None)
+        self._program = str(Path(sys.executable).with_name("firstflight"))
+        self._runs = 0
+        self._crawl = ""
+        self._database_s = 0.0
+
+    def _ask(self, *arguments: str) -> Any:  # noqa: ANN401  # JSON
+        done = subprocess.run(
+            [self._program, *arguments, "--json"],
+            env=os.environ | self.environment,
+            stdout=subprocess.PIPE,
+            check=False,
+        )
+        if done.returncode:
+            raise ToolError(f"firstflight {' '.join(arguments)} failed")
+        return json.loads(done.stdout)
+
+    def _database_cpu_s(self) -> float:
+        pid = embedded.postmaster(embedded_folder(self._settings))
+        if pid is None:
+            raise ToolError("the embedded PostgreSQL does not run")
+        return counting.tree_cpu_s(pid)
+
+    def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
+        """A crawl is planned, which starts the database."""
+        with on_loopback() as capture:
+            if self._capture and capture is None:
+                raise ToolError("loopback cannot be captured: run this as root")
+        self._runs += 1
+        sites = folder / "sites.txt"
+        sites.write_text("".join(f"{site}\n" for site in web.sites), encoding="utf-8")
+        arguments = ["--crawl", MONTH, "--list", str(sites), "--kind", "localweb", "--attempts", "1"]
+        planned = self._ask(
+            "crawl", "plan", *arguments, "--budget", "120", "--vantage", f"{self.id}-{self._runs}"
+        )
+        self._crawl = planned["crawl"]
+        self._database_s = self._database_cpu_s()
+        run = ["--crawl", self._crawl, "--browsers", str(browsers), "--local-web", str(web.state)]
+        return [[self._program, "crawl", "run", *run, *(() if self._capture else ("--no-capture",))]]
+
+    def done(self, _: Path) -> Done:
+        """Final visits that ended well, from the database itself."""
+        spent = self._database_cpu_s() - self._database_s
+        status = self._ask("crawl", "status", "--crawl", self._crawl)
+        return Done(
+            pages=status["outcomes"].get("ok", 0),
+            requests=status["responses"],
+            database_cpu_s=round(spent, 2),
+        )
+
+
+class Puppeteer:
+    """Puppeteer with puppeteer-har, until the load event, which is its own way, or until the network is idle."""
+
+    def __init__(self, node: Path, peers: Path, *, until_idle: bool = False) -> None:
+        self.id = "puppeteer-idle" if until_idle else "puppeteer"
+        self.name = "Puppeteer with HAR"
+        self.environment = {"WAIT_UNTIL": "networkidle0" if until_idle else "load"}
+        self._command = [str(node), str(peers / "puppeteer.js")]
+
+    def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
+        """One process with all browsers."""
+        return [[*self._command, *_job(web, folder, browsers)]]
+
+    def done(self, folder: Path) -> Done:
+        """Load events, and entries of all HAR files."""
+        return Done(**_read(folder / "done.json"))
+
+
+FIRST_PORT = 9222
+"""That browsertime takes for DevTools, or the next that is free."""
+
+LISTENING = 'until { true < "/dev/tcp/127.0.0.1/$0"; } 2>/dev/null; do sleep 0.1; done; exec "$@"'
+"""Arguments: a port, and what to run once somebody listens there."""
+
+
+class Browsertime:
+    """browsertime with chromedriver: it starts a browser for every page, and waits 5 s after its load event."""
+
+    id = "browsertime"
+    name = "browsertime"
+
+    def __init__(self, node: Path, peers: Path) -> None:
+        self.environment: dict[str, str] = {}
+        self._command = [str(node), str(peers / "node_modules/browsertime/bin/browsertime.js")]
+
+    def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
+        """A process for each browser that is to run at once, and each its share of the pages.
+
+        Two that start at once would both find the same port free, and hear each other's browser.
+        """
+        commands = []
+        root = ["no-sandbox"] if os.geteuid() == 0 else []
+        for number, urls in enumerate(shares(web.urls, browsers)):
+            config = {
+                "browser": "chrome",
+                "headless": True,
+                "iterations": 1,
+                "viewPort": f"{VIEWPORT['width']}x{VIEWPORT['height']}",
+                "resultDir": str(folder / f"results-{number}"),
+                "chrome": {
+                    "binaryPath": _browser(),
+                    "chromedriverPath": str(CHROMEDRIVER),
+                    "args": [*root, "disable-quic", *(flag.removeprefix("--") for flag in web.flags)],
+                },
+            }
+            path = folder / f"browsertime-{number}.json"
+            path.write_text(json.dumps(config), encoding="utf-8")
+            after = ["bash", "-c", LISTENING, str(FIRST_PORT + number - 1)] if number else []
+            commands.append([*after, *self._command, "--config", str(path), *urls])
+        return commands
+
+    def done(self, folder: Path) -> Done:
+        """Pages that have timings, and entries of the HAR files."""
+        pages = requests = 0
+        for results in sorted(folder.glob("results-*")):
+            pages += sum(not any(page["errors"]) for page in _read(results / "browsertime.json"))
+            requests += len(_read(results / "browsertime.har")["log"]["entries"])
+        return Done(pages=pages, requests=requests)
+
+
+def shares(urls: Sequence[str], parts: int) -> list[list[str]]:
+    """Dealt out like cards.
+
+    >>> shares(["a", "b", "c"], 2)
+    [['a', 'c'], ['b']]
+    """
+    return [list(urls[part::parts]) for part in range(parts) if urls[part::parts]]

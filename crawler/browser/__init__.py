@@ -1,0 +1,1 @@
+"""The browser: processes, identity and live log."""

@@ -1,0 +1,129 @@
+"""Playwright's driver: a Node process that browsers share. It may die, and it grows: so it is replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import os
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import async_playwright
+
+from crawler.browser import processes
+from crawler.errors import LaunchFailed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from types import TracebackType
+    from typing import Self
+
+    from playwright.async_api import Playwright
+
+BROWSERS_EACH = 10
+"""Browsers that one driver starts."""
+
+MEMORY_BYTES = 512 * 1024 * 1024
+"""Of a driver that starts no more browsers; a new one has 60 MB."""
+
+ARGUMENT = b"run-driver"
+"""How Playwright calls it."""
+
+GONE = "Connection closed while reading from the driver"
+"""What Playwright leaves in the event loop when its driver dies, beside the error of every call."""
+
+
+@dataclasses.dataclass(slots=True)
+class _Driver:
+    playwright: Playwright
+    pid: int
+    lent: int = 0
+    users: int = 0
+
+    @property
+    def is_fit(self) -> bool:
+        """For another browser."""
+        return (
+            self.lent < BROWSERS_EACH
+            and processes.runs(self.pid)
+            and processes.own_memory_bytes(self.pid) < MEMORY_BYTES
+        )
+
+
+class Drivers:
+    """One driver for all browsers that start while it is fit; it ends with the last of them."""
+
+    def __init__(self, say: Callable[[str], None] = lambda _: None) -> None:
+        self._say = say
+        self._current: _Driver | None = None
+        self._starting = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        """Nothing is started before it is needed."""
+        asyncio.get_running_loop().set_exception_handler(_but_not_twice)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """All browsers must have ended."""
+        if self._current is not None:
+            await self._current.playwright.stop()
+
+    @contextlib.asynccontextmanager
+    async def lend(self) -> AsyncIterator[Playwright]:
+        """A driver for one browser; LaunchFailed if none starts."""
+        driver = await self._fit()
+        driver.users += 1
+        driver.lent += 1
+        try:
+            yield driver.playwright
+        finally:
+            driver.users -= 1
+            if driver is not self._current and not driver.users:
+                await driver.playwright.stop()
+
+    @property
+    def pid(self) -> int | None:
+        """Of the driver that the next browser would get."""
+        return self._current.pid if self._current else None
+
+    async def _fit(self) -> _Driver:
+        async with self._starting:
+            old = self._current
+            if old is not None and old.is_fit:
+                return old
+            self._current = None
+            if old is not None:
+                if not processes.runs(old.pid):
+                    self._say("Playwright's driver died: another is started, and its browsers with it")
+                if not old.users:
+                    await old.playwright.stop()
+            self._current = await _start()
+            return self._current
+
+
+async def _start() -> _Driver:
+    before = set(_running())
+    try:
+        playwright = await async_playwright().start()
+    except (PlaywrightError, OSError) as exc:
+        said = (str(exc).strip() or "no answer").splitlines()[0]
+        raise LaunchFailed(f"Playwright's driver does not start ({said}): install playwright anew") from exc
+    ours = [pid for pid in _running() if pid not in before]
+    if not ours:
+        raise LaunchFailed("Playwright's driver ended as soon as it had started: is there memory left?")
+    return _Driver(playwright, ours[0])
+
+
+def _running() -> list[int]:
+    """Drivers that this process started."""
+    us = os.getpid()
+    children = [pid for pid, parent in processes.parents().items() if parent == us]
+    return [pid for pid in children if ARGUMENT in processes.arguments(pid)]
+
+
+def _but_not_twice(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    if str(context.get("exception")) != GONE:
+        loop.default_exception_handler(context)

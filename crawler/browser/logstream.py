@@ -1,0 +1,159 @@
+"""The live log of one browser, drained as it is written, and the fold of the visit that is going on.
+
+Nothing of the log is stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from crawler.fifo import Drain
+from crawler.netlog.assembler import HANDLERS, Fold
+from crawler.netlog.netlog import Event, LineReader, LineSplitter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawler.capture.log_payloads import Filling
+    from crawler.netlog.assembler import Traffic
+
+COOKIE_ADDED = "COOKIE_STORE_COOKIE_ADDED"
+
+MARKS = 17
+"""Cookies in one mark: Chromium writes its log in batches of 15 events, so these push out all before them."""
+
+READINGS = 10
+APART_NS = 50_000
+"""Of two clocks: at most so often, until they are read in so short a time."""
+
+
+def now_ms() -> int:
+    """The clock of the log: CLOCK_MONOTONIC, in whole milliseconds, on the machine of the browser."""
+    return time.monotonic_ns() // 1_000_000
+
+
+def same_moment() -> tuple[int, int]:
+    """By the wall clock and by CLOCK_MONOTONIC, in nanoseconds; what another thread's turn has torn apart is read again."""
+    readings = []
+    for _ in range(READINGS):
+        before = time.monotonic_ns()
+        wall = time.time_ns()
+        apart = time.monotonic_ns() - before
+        readings.append((apart, wall, before))
+        if apart <= APART_NS:
+            break
+    _, wall, monotonic = min(readings)
+    return wall, monotonic
+
+
+class LogStream:
+    """Open it before the browser starts and close it after the browser's end."""
+
+    def __init__(self, path: Path, filling: Filling | None = None) -> None:
+        self.path = path
+        self.filling = filling
+        """What knows the bytes that the log only counts; None for a log that has them itself."""
+        wanted = {COOKIE_ADDED, *HANDLERS, *(filling.wanted if filling else ())}
+        self.reader = LineReader(frozenset(wanted))
+        self.splitter = LineSplitter()
+        self.open_requests: set[int] = set()
+        """Requests of the network stack that have not ended, of whichever frame or worker."""
+        self.last_request_ms = 0
+        self._began_ms = 0
+        self._lost_before = self._missed_before = 0
+        self._fold = Fold()
+        self._folding = threading.Lock()
+        self._marks: dict[str, asyncio.Event] = {}
+        self._loop = asyncio.get_running_loop()
+        self._drain = Drain(path, self._read)
+
+    def begin(self) -> int:
+        """Forget what was and record anew; the time at which the recording began."""
+        with self._folding:
+            self.open_requests = set()
+            self._lost_before, self._missed_before = self._lost(), self._missed()
+            self._fold = Fold()
+            self._began_ms = self.last_request_ms = now_ms()
+            return self._began_ms
+
+    def stop(self) -> int:
+        """What happens from now on is no part of the recording; the time at which it stopped."""
+        self._fold.stop_ms = now_ms()
+        return self._fold.stop_ms
+
+    def finish(self) -> Traffic:
+        """What was recorded; to be asked for when a mark made after `stop` has passed."""
+        with self._folding:
+            fold, self._fold = self._fold, Fold()
+        self._drain.check()
+        return fold.finish()
+
+    @property
+    def lines_lost(self) -> int:
+        """Lines of the recording that could not be read: what they said is in no size."""
+        return self._lost() - self._lost_before
+
+    @property
+    def is_missing_bytes(self) -> bool:
+        """Whether there are bytes in the recording that were not captured."""
+        return self._missed() > self._missed_before
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a byte has come for a document of a main frame, as far as the log has been read."""
+        with self._folding:
+            return self._fold.is_answered
+
+    def _lost(self) -> int:
+        return self.reader.ignored + self.splitter.dropped
+
+    def _missed(self) -> int:
+        return self.filling.missed if self.filling else 0
+
+    def error_name(self, number: int) -> str:
+        """Chromium's name of a network error."""
+        return self.reader.error(number)
+
+    def mark(self) -> tuple[list[str], asyncio.Event]:
+        """Names for cookies to set, and an event that is set when all that was logged before them has been read."""
+        token = secrets.token_hex(8)
+        passed = self._marks[f"{token}-{MARKS - 1}"] = asyncio.Event()
+        self._drain.hurry()
+        return [f"{token}-{n}" for n in range(MARKS + 15)], passed
+
+    def close(self) -> None:
+        """Read what is left and end; the browser must have gone."""
+        self._drain.close()
+
+    def _read(self, chunk: bytes) -> None:
+        events = list(self.reader.events(self.splitter.feed(chunk)))
+        if self.filling is not None:
+            events = [self.filling.fill(event) for event in events]
+        with self._folding:
+            for event in events:
+                self._take(event)
+
+    def _take(self, event: Event) -> None:
+        if event.name == COOKIE_ADDED:
+            self._pass(event.text("name"))
+        elif event.time_ms >= self._began_ms:  # else it ended the visit before: Chromium writes in batches
+            if event.name == "REQUEST_ALIVE":
+                if event.phase == "BEGIN":
+                    self.open_requests.add(event.source)
+                else:
+                    self.open_requests.discard(event.source)
+                self.last_request_ms = event.time_ms
+            if event.name in HANDLERS:
+                self._fold.feed(event)
+
+    def _pass(self, name: str) -> None:
+        passed = self._marks.pop(name, None)
+        if passed is not None:
+            self._drain.rest()
+            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
+                self._loop.call_soon_threadsafe(passed.set)

@@ -1,0 +1,123 @@
+"""How the browser names itself: plain Chrome on a device, with an address to ask at, and client hints to match.
+
+The headless shell would say HeadlessChrome in both, and sites answer that with walls.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING, Any
+
+from crawler.browser.devices import DESKTOP
+from crawler.errors import CrawlerError
+
+if TYPE_CHECKING:
+    from crawler.browser.devices import Device
+
+CONTACT_URL = re.compile(r"https?://[!#-'*-:=?-Z_a-z~]{1,200}")
+"""What may stand between parentheses in a header."""
+
+GREASE_CHARACTERS = " (:-./);=?_"
+GREASE_VERSIONS = ("8", "99", "24")
+
+
+class ContactError(CrawlerError):
+    """No address that could stand in a User-Agent."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Guise:
+    """What a browser says of itself."""
+
+    user_agent: str
+    metadata: dict[str, Any] | None
+    """For `Emulation.setUserAgentOverride`; None for no client hints at all."""
+
+    @property
+    def client_hints(self) -> str | None:
+        """The headers that it sends unasked, a line each."""
+        if self.metadata is None:
+            return None
+        brands = ", ".join(f'"{one["brand"]}";v="{one["version"]}"' for one in self.metadata["brands"])
+        return (
+            f"Sec-CH-UA: {brands}\nSec-CH-UA-Mobile: ?{int(self.metadata['mobile'])}\n"
+            f'Sec-CH-UA-Platform: "{self.metadata["platform"]}"'
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Appearance:
+    """What a crawl wants its browsers to look like."""
+
+    device: Device = DESKTOP
+    user_agent: str | None = None
+    """One's own; None for that of plain Chrome on the device.
+
+    It goes without client hints, which would contradict it; Chromium itself has it so for `--user-agent`.
+    """
+    contact_url: str | None = None
+
+    def of(self, version: str) -> Guise:
+        """That of Chromium `version`, e.g. 156.0.8078.79."""
+        named = self.user_agent or _chrome(version, self.device)
+        if self.contact_url is not None:
+            named += f" (+{checked_contact(self.contact_url)})"
+        return Guise(named, None if self.user_agent else _metadata(version, self.device))
+
+
+AS_IT_IS = Appearance()
+
+
+def checked_contact(url: str) -> str:
+    """The URL, or ContactError."""
+    if not CONTACT_URL.fullmatch(url):
+        raise ContactError(
+            f"{url!r} cannot stand in a User-Agent: write a plain http or https URL of at most 200 characters"
+        )
+    return url
+
+
+def _chrome(version: str, device: Device) -> str:
+    """Chrome's User-Agent says nothing of a version beyond its first number (UA reduction)."""
+    mobile = "Mobile " if device.is_mobile else ""
+    return (
+        f"Mozilla/5.0 ({device.system}) AppleWebKit/537.36 (KHTML, like Gecko) "
+        f"Chrome/{_major(version)}.0.0.0 {mobile}Safari/537.36"
+    )
+
+
+def _major(version: str) -> int:
+    return int(version.partition(".")[0])
+
+
+def brands(version: str) -> list[dict[str, str]]:
+    """Chromium's brands: its own and one of noise, which is fixed by the version (UA-CH, Chromium's GREASE).
+
+    >>> [one["brand"] for one in brands("156.0.8078.79")]
+    ['Not:A-Brand', 'Chromium']
+    """
+    major = _major(version)
+    first, second = (GREASE_CHARACTERS[(major + n) % len(GREASE_CHARACTERS)] for n in (0, 1))
+    noise = {"brand": f"Not{first}A{second}Brand", "version": GREASE_VERSIONS[major % len(GREASE_VERSIONS)]}
+    own = {"brand": "Chromium", "version": str(major)}
+    return [own, noise] if major % 2 else [noise, own]
+
+
+def _metadata(version: str, device: Device) -> dict[str, Any]:
+    short = brands(version)
+    whole = [
+        {**one, "version": version if one["brand"] == "Chromium" else f"{one['version']}.0.0.0"}
+        for one in short
+    ]
+    return {
+        "brands": short,
+        "fullVersionList": whole,
+        "platform": device.platform,
+        "platformVersion": device.platform_version,
+        "architecture": device.architecture,
+        "bitness": device.bitness,
+        "model": device.model,
+        "mobile": device.is_mobile,
+        "formFactors": ["Mobile" if device.is_mobile else "Desktop"],
+    }

@@ -1,0 +1,1 @@
+"""A crawl as a whole: planned, watched, checked and sealed."""

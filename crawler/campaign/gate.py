@@ -1,0 +1,154 @@
+"""Whether a crawl is good enough to be sealed: how its sites ended, held against bounds, and where failures crowd."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import aliased
+
+from crawler.campaign.evenness import EVENNESS, Excess
+from crawler.campaign.evenness import Site as Seen
+from crawler.campaign.evenness import uneven as found_uneven
+from schema.tables import Site, Visit
+from schema.vocabulary import ANSWERED, NEVER_FINAL, OUR_FAULT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sqlalchemy import Connection
+
+    from schema.tables import Crawl
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Bounds:
+    """What a crawl must keep. Ours, and low: they are to catch a crawl that failed, not a web that changed."""
+
+    visited: float = 1.0
+    """Least share of the sites with a final visit."""
+    answered: float = 0.5
+    """Least share of those whose page answered at all: where fewer do, the network was down."""
+    covered: float = 0.95
+    """Least share of the visits that are ok whose bytes are accounted for (schema/vocabulary.py)."""
+    our_fault: float = 0.02
+    """Most of the final visits that ended by a fault of ours."""
+    uneven: float = EVENNESS.chance
+    """Chance at which a crawl is refused in which failures crowd by chance alone (crawler.campaign.evenness); 0 to look for no crowds."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Ends:
+    """How the sites of a crawl ended."""
+
+    planned: int
+    outcomes: dict[str, int]
+    """Final visits by outcome, the most frequent first."""
+    ok_known: int
+    """Final visits that are ok and of whose bytes something is known."""
+    ok_covered: int
+
+    @property
+    def visited(self) -> int:
+        """Sites with a final visit."""
+        return sum(self.outcomes.values())
+
+    @property
+    def shares(self) -> dict[str, float | None]:
+        """By the names of Bounds; None where there is nothing to share."""
+        return {
+            "visited": _share(self.visited, self.planned),
+            "answered": _share(self._of(ANSWERED), self.visited),
+            "covered": _share(self.ok_covered, self.ok_known),
+            "our_fault": _share(self._of(OUR_FAULT), self.visited),
+        }
+
+    def _of(self, wanted: frozenset[str]) -> int:
+        return sum(number for outcome, number in self.outcomes.items() if outcome in wanted)
+
+
+def ends(connection: Connection, crawl: Crawl) -> Ends:
+    """Count, by reading the crawl's visits once."""
+    planned = connection.scalar(select(func.count()).where(Site.crawl_id == crawl.id))
+    query = (
+        select(
+            Visit.outcome,
+            func.count(),
+            func.count(Visit.is_covered),
+            func.count().filter(Visit.is_covered.is_(True)),
+        )
+        .where(Visit.crawl_id == crawl.id, Visit.is_final)
+        .group_by(Visit.outcome)
+        .order_by(func.count().desc(), Visit.outcome)
+    )
+    rows = connection.execute(query).all()
+    known, covered = next(((known, good) for outcome, _, known, good in rows if outcome == "ok"), (0, 0))
+    return Ends(
+        planned=planned or 0,
+        outcomes={outcome: number for outcome, number, _, _ in rows},
+        ok_known=known,
+        ok_covered=covered,
+    )
+
+
+def uneven(connection: Connection, crawl: Crawl, bounds: Bounds) -> list[Excess]:
+    """Windows of time, machines and processes whose sites failed far more than the rest."""
+    rule = dataclasses.replace(EVENNESS, chance=bounds.uneven)
+    return found_uneven(first_visits(connection, crawl), rule) if bounds.uneven else []
+
+
+def first_visits(connection: Connection, crawl: Crawl) -> list[Seen]:
+    """Sites with a final visit: who visited them first and when, and whether they failed in the end."""
+    said = Visit.outcome.not_in(NEVER_FINAL) & (Visit.load == 1) & (Visit.page_kind == "home")
+    first = (
+        select(Visit.rank, Visit.started_at, Visit.crawler_host, Visit.owner)
+        .where(Visit.crawl_id == crawl.id, said)
+        .ext(distinct_on(Visit.rank))
+        .order_by(Visit.rank, Visit.attempt)
+        .subquery()
+    )
+    final = aliased(Visit)
+    query = (
+        select(first.c.started_at, first.c.crawler_host, first.c.owner, final.outcome)
+        .join(final, final.rank == first.c.rank)
+        .where(final.crawl_id == crawl.id, final.is_final)
+    )
+    return [
+        Seen(at=at, machine=machine or "", process=owner.rpartition("/")[0], failed=outcome not in ANSWERED)
+        for at, machine, owner, outcome in connection.execute(query)
+    ]
+
+
+def broken(found: Ends, bounds: Bounds, crowds: Iterable[Excess] = ()) -> Iterator[str]:
+    """Each bound that the crawl does not keep, in words."""
+    shares = found.shares
+    for name, words in {
+        "visited": "of the sites have a final visit",
+        "answered": "of the visited sites answered",
+        "covered": "of the visits that are ok have their bytes accounted for",
+    }.items():
+        share, least = shares[name], getattr(bounds, name)
+        if share is None or share < least:
+            yield f"{_percent(share)} {words}, and {_percent(least)} must"
+    if (shares["our_fault"] or 0) > bounds.our_fault:
+        yield (
+            f"{_percent(shares['our_fault'])} of the visits ended by a fault of ours ({', '.join(sorted(OUR_FAULT))}), "
+            f"and {_percent(bounds.our_fault)} may"
+        )
+    yield from map(str, crowds)
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _percent(share: float | None) -> str:
+    """Rounded down: a site that is lacking is seen.
+
+    >>> _percent(0.99999999), _percent(1.0), _percent(None)
+    ('99.9999 %', '100 %', 'none')
+    """
+    return "none" if share is None else f"{math.floor(share * 1e6) / 1e4:g} %"

@@ -1,0 +1,156 @@
+"""Planning a crawl: its list, its row, its sites and its partitions, in one transaction."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, insert, select, text
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from crawler.errors import CrawlerError
+from schema.crawls import name_of
+from schema.tables import Crawl, Site, SiteList
+from storage.bulk_copy import copy_rows
+from storage.crawls import crawls
+from storage.partitions import create_partitions
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+    from crawler.sites.lists import Entry, Sites
+    from crawler.sites.optout import OptOut
+    from schema.crawls import CrawlName
+
+METHOD_VERSION = "2"
+"""Version of the measuring method. A change that moves numbers raises it, and is drawn on every series."""
+
+LOCK = 0x706C616E
+"""Key of the advisory lock that planners queue for: "plan" in ASCII."""
+
+ATTEMPTS_LIMIT = 9
+LOADS_LIMIT = 9
+TOP_LIMIT = 10**9
+
+
+class PlanError(CrawlerError):
+    """The crawl cannot be planned so."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What a crawl is to be."""
+
+    name: CrawlName
+    sites: Sites
+    top: int | None
+    """Sites from the head of the list; None for all."""
+    attempts: int
+    """Visits that a site gets at most."""
+    budget_s: float
+    """Seconds of one visit."""
+    commit: str
+    """The code's."""
+    optout: OptOut | None = None
+    """Who asked not to be visited."""
+    loads: int = 1
+    """Of each home page."""
+    inner_pages: int = 0
+    """Beside each home page."""
+    user_agent: str | None = None
+    """One's own; None for that of plain Chrome."""
+    contact_url: str | None = None
+    """Where a site's owner can ask; in the User-Agent."""
+
+    def entries(self) -> tuple[Entry, ...]:
+        """The sites that are to be visited, with their ranks in the list."""
+        head = self.sites.top(self.top)
+        return self.optout.kept(head) if self.optout else head
+
+    def row(self) -> dict[str, Any]:
+        """The crawl's columns that are planned."""
+        return dataclasses.asdict(self.name) | {
+            "list_id": self.sites.id,
+            "top": len(self.entries()),
+            "attempts": self.attempts,
+            "budget_s": self.budget_s,
+            "method_version": METHOD_VERSION,
+            "loads": self.loads,
+            "inner_pages": self.inner_pages,
+            "user_agent_planned": self.user_agent,
+            "contact_url": self.contact_url,
+            "optout_checksum": self.optout.checksum if self.optout else None,
+            "optout_sites": len(self.sites.top(self.top)) - len(self.entries()) if self.optout else None,
+        }
+
+
+def plan(engine: Engine, wanted: Plan) -> tuple[Crawl, bool]:
+    """The planned crawl, and whether it is new: planning the very same again changes nothing."""
+    with engine.begin() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+        there = _same_name(connection, wanted.name)
+        if there is not None:
+            _check_identical(there, wanted)
+            return there, False
+        _insert(connection, wanted)
+        made = _same_name(connection, wanted.name)
+        assert made is not None
+        return made, True
+
+
+def check_method(crawl: Crawl) -> None:
+    """A crawl is made by one method: PlanError where this code's is another."""
+    if crawl.method_version != METHOD_VERSION:
+        raise PlanError(
+            f"{name_of(crawl)} was planned for method {crawl.method_version}, and this code measures by method "
+            f"{METHOD_VERSION}: run it with the code of {crawl.commit}, or plan another crawl"
+        )
+
+
+def _same_name(connection: Connection, name: CrawlName) -> Crawl | None:
+    return next((crawl for crawl in crawls(connection) if name_of(crawl) == name), None)
+
+
+def _check_identical(there: Crawl, wanted: Plan) -> None:
+    row = wanted.row()
+    # Whoever opts out while a crawl is under way is left out of the next: the plan that is there goes on.
+    later = (
+        {"top", "optout_checksum", "optout_sites"} if row["optout_checksum"] != there.optout_checksum else ()
+    )
+    for column, value in row.items():
+        if column not in later and getattr(there, column) != value:
+            raise PlanError(
+                f"crawl {wanted.name} is planned already, with {column} {getattr(there, column)!r}, "
+                f"not {value!r}: plan another month, vantage or kind, or run the one that is there"
+            )
+
+
+def _insert(connection: Connection, wanted: Plan) -> None:
+    sites = wanted.sites
+    connection.execute(
+        upsert(SiteList)
+        .values(
+            id=sites.id,
+            source=sites.source,
+            checksum=sites.checksum,
+            entries=len(sites.entries),
+            fetched_at=func.now(),
+        )
+        .on_conflict_do_nothing()
+    )
+    known = connection.scalar(select(SiteList.checksum).where(SiteList.id == sites.id))
+    if known != sites.checksum:
+        raise PlanError(f"the list {sites.id} was another when it was first planned: fetch it by a new name")
+    if not wanted.entries():
+        raise PlanError(f"everybody in the list {sites.id} opted out: there is nobody to visit")
+    crawl_id = connection.scalar(
+        insert(Crawl).values(**wanted.row(), commit=wanted.commit, planned_at=func.now()).returning(Crawl.id)
+    )
+    assert crawl_id is not None
+    copy_rows(
+        connection,
+        Site,
+        ({"crawl_id": crawl_id, **dataclasses.asdict(entry)} for entry in wanted.entries()),
+        columns=("crawl_id", "rank", "host", "magnitude"),
+    )
+    create_partitions(connection, crawl_id)  # last: see there

@@ -1,0 +1,37 @@
+"""Sealing a crawl: from then on it is never written again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select, update
+
+from crawler.errors import CrawlerError
+from schema.tables import Crawl, Site
+from storage.partitions import seal_partitions
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+
+class SealError(CrawlerError):
+    """The crawl is not done."""
+
+
+def seal(engine: Engine, crawl: Crawl) -> bool:
+    """Seal a crawl whose every site has its final visit; False if it was sealed already."""
+    with engine.begin() as connection:
+        # Excludes writers, which read-lock the row.
+        sealed_at = connection.scalar(select(Crawl.sealed_at).where(Crawl.id == crawl.id).with_for_update())
+        if sealed_at is not None:
+            return False
+        left = connection.scalar(
+            select(func.count()).where(Site.crawl_id == crawl.id, Site.final_visit_id.is_(None))
+        )
+        if left:
+            raise SealError(
+                f"{left} of {crawl.top} sites have no final visit yet: run `firstflight crawl run` first"
+            )
+        seal_partitions(connection, crawl.id)
+        connection.execute(update(Crawl).where(Crawl.id == crawl.id).values(sealed_at=func.now()))
+    return True

@@ -1,0 +1,1 @@
+"""Events of the Chrome DevTools Protocol, heard on the browser's pipe."""

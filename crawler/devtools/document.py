@@ -1,0 +1,122 @@
+"""Which request brought the document that the page's main frame shows: a fold over events of the DevTools protocol.
+
+The address bar does not tell: scripts change it (history.pushState), and a popup may have the same. The protocol
+gives a navigation one id, of its request (redirects included) and of the loader of the document that it ends in.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from crawler.netlog.assembler import MAIN_FRAME, URL_LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawler.netlog.exchange import Exchange
+
+EVENTS = (
+    "Network.requestWillBeSent",
+    "Network.loadingFailed",
+    "Page.frameNavigated",
+    "Page.loadEventFired",
+)
+"""Events to feed."""
+
+KEPT = 16
+"""Navigations that are kept: a page that navigates for ever fills no memory."""
+
+
+@dataclasses.dataclass(slots=True)
+class Navigation:
+    """One navigation of the main frame, after the redirects that it has followed so far."""
+
+    id: str
+    url: str
+    asked_ms: int
+    """On the monotonic clock."""
+    failed: bool = False
+
+
+class MainDocument:
+    """Feed it the events of a page's session."""
+
+    def __init__(self, frame_id: str) -> None:
+        self.load_ms: int | None = None
+        """Of the load event of the document that is shown, on the monotonic clock."""
+        self._frame_id = frame_id
+        self._asked: dict[str, Navigation] = {}
+        self._shown: list[Navigation] = []
+        self._is_error_page = False
+
+    @property
+    def broke_off(self) -> bool:
+        """Whether the document that is shown is not whole and none is on its way: there may never be a load event."""
+        latest = next(reversed(self._asked.values()), None)
+        return latest is not None and latest.failed and self._shown[-1:] == [latest]
+
+    def feed(self, method: str, params: dict[str, Any]) -> None:
+        """The next event."""
+        if method == "Network.requestWillBeSent":
+            self._request(params)
+        elif method == "Page.frameNavigated":
+            self._commit(params.get("frame") or {})
+        elif method == "Network.loadingFailed":
+            failed = self._asked.get(str(params.get("requestId")))
+            if failed is not None and not params.get("canceled"):  # as the next navigation does
+                failed.failed = True
+        elif method == "Page.loadEventFired" and self._shown and not self._is_error_page:
+            self.load_ms = _milliseconds(params)
+
+    def _request(self, params: dict[str, Any]) -> None:
+        number = str(params.get("requestId"))
+        if params.get("frameId") != self._frame_id or params.get("loaderId") != number:
+            return
+        url = str(params.get("request", {}).get("url", ""))[:URL_LIMIT].partition("#")[0]
+        if url.startswith(("http:", "https:")):
+            self._asked.pop(number, None)
+            self._asked[number] = Navigation(number, url, _milliseconds(params))
+            if len(self._asked) > KEPT:
+                del self._asked[next(iter(self._asked))]
+
+    def _commit(self, frame: dict[str, Any]) -> None:
+        if frame.get("id") != self._frame_id:
+            return
+        self.load_ms = None
+        self._is_error_page = bool(frame.get("unreachableUrl"))
+        navigation = self._asked.get(str(frame.get("loaderId")))
+        if navigation is not None:  # about:blank and what scripts write have no request
+            self._shown = [*self._shown[1 - KEPT :], navigation]
+
+    def among(self, exchanges: Sequence[Exchange]) -> int | None:
+        """Index of the exchange that brought the document; None if none did.
+
+        The document may have come from a service worker or a cache: then it is the one before. Where nothing was
+        shown (a download, a status of 204, no end in time) it is what was asked for last.
+        """
+        for navigation in reversed(self._shown or list(self._asked.values())):
+            found = [
+                (abs(exchange.asked_ms - navigation.asked_ms), index)
+                for index, exchange in enumerate(exchanges)
+                if _is_document(exchange) and exchange.url.partition("#")[0] == navigation.url
+            ]
+            if found:
+                return min(found)[1]
+        return None
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a document from the network has been shown."""
+        return bool(self._shown) and not self._is_error_page
+
+
+def _is_document(exchange: Exchange) -> bool:
+    """Whether a main frame could show it: a popup's is one too."""
+    if exchange.frame != MAIN_FRAME or exchange.status is None:
+        return False
+    return exchange.status == 304 or not 300 <= exchange.status < 400
+
+
+def _milliseconds(params: dict[str, Any]) -> int:
+    return int(float(params.get("timestamp", 0)) * 1000)

@@ -1,0 +1,112 @@
+"""`python -m crawler.egress.guard_process UID SOCKET NETWORKS`: sets the guard up, keeps it, relays DNS, and removes it in the end.
+
+A process of its own, so that what it changed is undone even if the crawl is killed: it ends when its standard input does. The
+Unix socket whose number it was given is its channel to the crawl (`control.py`). NETWORKS are the operator's, to be refused too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.egress.building import Building
+from crawler.egress.control import CHECK
+from crawler.egress.inside import hand_over
+from crawler.egress.nameservers import Relay
+from crawler.egress.namespace import MESSAGE_BYTES, check_privilege
+from crawler.egress.networks import parse
+from crawler.errors import EgressUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main() -> int:
+    """Exit code 0 after a guard was there, 1 if it could not be set up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the crawl, which then ends us
+    crawl = socket.socket(fileno=int(sys.argv[2]))
+    crawl.set_inheritable(False)
+    try:
+        check_privilege()
+        building = Building(int(sys.argv[1]), parse(sys.argv[3]))
+    except (EgressUnavailable, OSError) as exc:
+        hand_over(crawl, {"error": str(exc)})
+        return 1
+    try:
+        sockets, captures = building.build(), building.inside.capture()
+        namespace = str(Path(f"/proc/{building.inside.pid}/ns/net").readlink())
+        entrance = {"holder": building.inside.pid, "namespace": namespace, "local": local(building)}
+        hand_over(crawl, {"found": entrance}, captures)
+        asyncio.run(Holder(building, crawl).live(sockets))
+    except (EgressUnavailable, OSError) as exc:
+        with contextlib.suppress(OSError):  # the crawl may be gone
+            hand_over(crawl, {"error": str(exc)})
+        return 1
+    finally:
+        building.remove()
+    return 0
+
+
+def local(building: Building) -> list[str]:
+    """The networks that it refuses on this machine alone."""
+    return [str(one) for one in building.plan.local] if building.plan else []
+
+
+class Holder:
+    """Relays DNS and answers the crawl, which asks one thing at a time."""
+
+    def __init__(self, building: Building, crawl: socket.socket) -> None:
+        self._building = building
+        self._crawl = crawl
+        self._relay = Relay()
+        self._ended = asyncio.Event()
+
+    async def live(self, sockets: Sequence[socket.socket]) -> None:
+        """Until standard input ends, or SIGTERM comes."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._ended.set)
+        loop.add_reader(0, lambda: None if os.read(0, MESSAGE_BYTES) else self._ended.set())
+        self._crawl.setblocking(False)
+        await self._serve(sockets)
+        ways = [asyncio.create_task(one) for one in (self._ended.wait(), self._answer_all())]
+        done, left = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        for one in left:
+            one.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        await self._relay.close()
+        for one in done:
+            one.result()
+
+    async def _answer_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        while asked := await loop.sock_recv(self._crawl, MESSAGE_BYTES):
+            try:
+                found = await self._answer(asked)
+            except (EgressUnavailable, OSError) as exc:
+                hand_over(self._crawl, {"error": str(exc)})
+            else:
+                hand_over(self._crawl, {"found": found})
+
+    async def _answer(self, asked: bytes) -> list[str]:
+        if asked == CHECK:
+            await asyncio.to_thread(self._building.check)
+        else:
+            await self._relay.close()
+            self._relay = Relay()
+            await self._serve(await asyncio.to_thread(self._building.build))
+        return local(self._building)
+
+    async def _serve(self, sockets: Sequence[socket.socket]) -> None:
+        assert self._building.plan is not None
+        for number, address in enumerate(self._building.plan.relayed):
+            await self._relay.serve(address, *sockets[2 * number : 2 * number + 2])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

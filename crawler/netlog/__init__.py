@@ -1,0 +1,1 @@
+"""Chromium's NetLog: events assembled into connections and responses."""

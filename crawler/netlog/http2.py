@@ -1,0 +1,98 @@
+"""The frames of one direction of an HTTP/2 connection, counted by stream (RFC 9113 §4)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawler.netlog.netlog import Encoded
+
+FRAME_HEADER_BYTES = 9
+
+DATA = 0x0
+HEADERS = 0x1
+CONTINUATION = 0x9
+RESPONSE_FRAMES = frozenset({DATA, HEADERS, CONTINUATION})
+
+END_STREAM = 0x1
+PADDED = 0x8
+
+
+@dataclasses.dataclass(slots=True)
+class StreamBytes:
+    """What one stream received."""
+
+    wire_bytes: int = 0
+    body_bytes: int = 0
+    first_byte_ms: int | None = None
+    last_byte_ms: int | None = None
+    is_whole: bool = False
+    """Whether its end arrived."""
+
+
+class FrameReader:
+    """Counts what a connection receives as it arrives, so that half a frame is counted as half a frame."""
+
+    def __init__(self) -> None:
+        self.streams: dict[int, StreamBytes] = {}
+        self.frame_bytes = 0
+        """Whole frames that belong to no response, and the parts of them that arrived."""
+        self._header = b""
+        self._left = 0
+        self._stream: StreamBytes | None = None
+        self._is_data = False
+        self._padding = 0
+        self._awaits_pad_length = False
+
+    def feed(self, data: bytes | Encoded, *, time_ms: int) -> None:
+        """More plaintext of the connection, read at `time_ms`."""
+        at = 0
+        while at < len(data):
+            if self._left:
+                taken = min(self._left, len(data) - at)
+                self._payload(data, at, taken, time_ms)
+                at += taken
+                continue
+            taken = min(FRAME_HEADER_BYTES - len(self._header), len(data) - at)
+            self._header += data[at : at + taken]
+            at += taken
+            if len(self._header) == FRAME_HEADER_BYTES:
+                self._begin(time_ms)
+
+    def _begin(self, time_ms: int) -> None:
+        header, self._header = self._header, b""
+        self._left = int.from_bytes(header[:3], "big")
+        kind, flags = header[3], header[4]
+        stream_id = int.from_bytes(header[5:], "big") & 0x7FFFFFFF
+        self._is_data = kind == DATA
+        self._padding = 0
+        self._awaits_pad_length = self._is_data and bool(flags & PADDED)
+        if kind not in RESPONSE_FRAMES:
+            self._stream = None
+            self.frame_bytes += FRAME_HEADER_BYTES
+            return
+        stream = self._stream = self.streams.setdefault(stream_id, StreamBytes())
+        stream.wire_bytes += FRAME_HEADER_BYTES
+        stream.is_whole |= kind != CONTINUATION and bool(flags & END_STREAM)
+        stream.first_byte_ms = time_ms if stream.first_byte_ms is None else stream.first_byte_ms
+        stream.last_byte_ms = time_ms
+
+    def _payload(self, data: bytes | Encoded, at: int, size: int, time_ms: int) -> None:
+        before = self._left
+        self._left -= size
+        stream = self._stream
+        if stream is None:
+            self.frame_bytes += size
+            return
+        stream.wire_bytes += size
+        stream.last_byte_ms = time_ms
+        if not self._is_data:
+            return
+        if self._awaits_pad_length:
+            self._awaits_pad_length = False
+            self._padding = min(data[at], before - 1)
+            before -= 1
+            size -= 1
+        # The body is what of this piece lies before the padding that ends the frame.
+        stream.body_bytes += max(0, min(size, before - self._padding))

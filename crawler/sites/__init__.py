@@ -1,0 +1,1 @@
+"""Lists of sites, and sites that are left out."""

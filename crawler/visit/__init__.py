@@ -1,0 +1,1 @@
+"""One visit to one page, from navigation to rows."""

@@ -1,0 +1,72 @@
+"""Calls to a database that may go away for a while: an operator restarts it, and the crawl goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from storage.engine import DatabaseError, DatabaseUnreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 8.0
+"""Between two tries; it doubles from one to the next."""
+
+
+class Patience:
+    """Runs a function in a thread, again and again while the database cannot be reached.
+
+    What is called must bear to be called twice: a commit may have been done though its answer was lost.
+    """
+
+    def __init__(
+        self,
+        *,
+        patience_s: float,
+        stop: asyncio.Event,
+        say: Callable[[str], None],
+        revive: Callable[[], object] | None = None,
+    ) -> None:
+        """`revive` starts a database that nobody else would start again."""
+        self._patience_s = patience_s
+        self._stop = stop
+        self._say = say
+        self._revive = revive
+        self._away_since: float | None = None
+
+    async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What the function returns; DatabaseUnreachable when patience ends, or the crawl is told to."""
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                result = await asyncio.to_thread(function, *args, **kwargs)
+            except DatabaseUnreachable as exc:
+                if self._is_over(exc):
+                    raise
+            else:
+                self._is_back()
+                return result
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), pause_s)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+            if self._revive is not None:
+                with contextlib.suppress(DatabaseError):
+                    await asyncio.to_thread(self._revive)
+
+    def _is_over(self, error: DatabaseUnreachable) -> bool:
+        now = asyncio.get_running_loop().time()
+        if self._away_since is None:
+            self._away_since = now
+            if self._patience_s:
+                self._say(f"{error}; waiting for it for up to {self._patience_s:g} seconds")
+        return self._stop.is_set() or now - self._away_since >= self._patience_s
+
+    def _is_back(self) -> None:
+        if self._away_since is not None:
+            self._away_since = None
+            self._say("the database is back")

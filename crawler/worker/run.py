@@ -1,0 +1,285 @@
+"""The claim loop: browsers side by side take sites from the queue until it is empty or time is over.
+
+The browser is handed in, so this module knows of Chromium only what it may do: visit a host, or die.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import os
+import platform
+import secrets
+from typing import TYPE_CHECKING, Protocol
+
+from crawler.control.watch import RULE, Rule, Watch
+from crawler.errors import BrowserDied, CrawlerError, LaunchFailed
+from crawler.worker import store
+from crawler.worker.database_retry import Patience
+from crawler.worker.leases import Leases
+from storage.engine import DatabaseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from sqlalchemy import Engine
+
+    from crawler.browser.browser import Browser
+    from crawler.control.network import Network
+    from crawler.visit.observation import Observation
+    from schema.tables import Crawl
+
+QUEUE_EMPTY = "queue empty"
+TIME_OVER = "time over"
+STOPPED = "stopped"
+
+WAIT_S = 0.5
+"""Between two looks for a site while others hold all that are left."""
+
+GIVE_UP_S = 5.0
+"""That a visit may take to end when it is told to."""
+
+LAUNCH_TRIES = 3
+LAUNCH_PAUSE_S = 1.0
+"""Between two tries: what killed the browser or its driver may have ended too."""
+
+DIED = "died"
+PAGES = "pages"
+MEMORY = "memory"
+"""Why a browser is replaced."""
+
+SIGNAL_SETTLES_S = 0.2
+"""Ctrl-C reaches the browser as well as us: a browser that dies of it may be seen before the signal is."""
+
+
+class Visit(Protocol):
+    """crawler.visit.visit.visit, or what stands for it."""
+
+    async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
+        """Whatever the page does, there is an observation."""
+        ...
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Tally:
+    """What one run did."""
+
+    ended: str = STOPPED
+    """QUEUE_EMPTY, TIME_OVER or STOPPED."""
+    visits: int = 0
+    final: int = 0
+    """Sites that got their final visit."""
+    lost: int = 0
+    """Visits thrown away, since another crawler had taken the site over."""
+    browsers_replaced: dict[str, int] = dataclasses.field(default_factory=dict)
+    """By reason: DIED, PAGES or MEMORY."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """What a run bears before it replaces something or gives up."""
+
+    pages_per_browser: int = 200
+    browser_memory_mb: int = 1500
+    """Of one browser's processes between two visits."""
+    database_patience_s: float = 300.0
+    """That the database may be away."""
+
+
+DEFAULTS = Limits()
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Loop:
+    """One run of one process."""
+
+    engine: Engine
+    crawl: Crawl
+    launch: Callable[[], AbstractAsyncContextManager[Browser]]
+    visit: Visit
+    browsers: int
+    minutes: float
+    """No visit begins after this."""
+    stop: asyncio.Event
+    """Set from outside: visits in flight are given back."""
+    stored: Callable[[store.Claim, Observation, store.Stored], None]
+    """Told of every visit that was written."""
+    say: Callable[[str], None]
+    """Told a line about what does not go into the data."""
+    limits: Limits = DEFAULTS
+    revive: Callable[[], object] | None = None
+    """Starts the database again where nobody else would."""
+    network: Network | None = None
+    """Asked whether visits failed by a fault of ours; None where nobody can be."""
+    rule: Rule = RULE
+    """When it is asked."""
+    tally: Tally = dataclasses.field(default_factory=Tally)
+    process: str = dataclasses.field(
+        default_factory=lambda: f"{platform.node()}/{os.getpid()}/{secrets.token_hex(4)}"
+    )
+    _deadline: float = 0.0
+    _database: Patience = dataclasses.field(init=False)
+    _leases: Leases = dataclasses.field(init=False)
+    _watch: Watch = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        """The database is called through one patience, claims are held by one heartbeat, and one watch is kept on the network."""
+        self._database = Patience(
+            patience_s=self.limits.database_patience_s, stop=self.stop, say=self.say, revive=self.revive
+        )
+        self._leases = Leases(self.engine, self.crawl)
+        self._watch = Watch(self.network, stop=self.stop, say=self.say, rule=self.rule)
+
+    async def run(self) -> Tally:
+        """Crawl. A CrawlerError or DatabaseError of one browser ends them all, their claims given back."""
+        self._deadline = asyncio.get_running_loop().time() + self.minutes * 60
+        with self._leases:
+            ends = await asyncio.gather(
+                *(self._browse(f"{self.process}/{number}") for number in range(1, self.browsers + 1)),
+                return_exceptions=True,
+            )
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end
+        if not self.stop.is_set():
+            left = await self._database(store.open_sites, self.engine, self.crawl)
+            self.tally.ended = TIME_OVER if left else QUEUE_EMPTY
+        return self.tally
+
+    async def _browse(self, owner: str) -> None:
+        """One browser after the other, until there is nothing left to do."""
+        try:
+            while await self._work_is_left():
+                reason = await self._one_browser(owner)
+                if reason is None:
+                    return
+                replaced = self.tally.browsers_replaced
+                replaced[reason] = replaced.get(reason, 0) + 1
+        except BaseException:
+            self.stop.set()
+            raise
+
+    def _is_over(self) -> bool:
+        """Whether no visit may begin any more."""
+        return self.stop.is_set() or asyncio.get_running_loop().time() >= self._deadline
+
+    async def _work_is_left(self) -> bool:
+        if self._is_over():
+            return False
+        return await self._database(store.open_sites, self.engine, self.crawl) > 0
+
+    async def _one_browser(self, owner: str) -> str | None:
+        """From its start to its end: why another takes its place, None if none need."""
+        async with contextlib.AsyncExitStack() as stack:
+            browser = await self._launched(stack)
+            if browser is None:
+                return None
+            await self._database(store.record_browser, self.engine, self.crawl, browser.identity)
+            return await self._visits(browser, owner)
+
+    async def _launched(self, stack: contextlib.AsyncExitStack) -> Browser | None:
+        """A browser that ends with `stack`; None if the crawl is told to stop meanwhile."""
+        for tries_left in reversed(range(LAUNCH_TRIES)):
+            try:
+                return await stack.enter_async_context(self.launch())
+            except LaunchFailed as exc:
+                await self._pause(LAUNCH_PAUSE_S)
+                if self.stop.is_set():
+                    return None
+                if not tries_left:
+                    raise
+                self.say(f"{exc}; trying again")
+        raise AssertionError
+
+    async def _visits(self, browser: Browser, owner: str) -> str | None:
+        """Visit after visit; why the browser must be replaced, None if nothing is left to do."""
+        pages = 0
+        while not self._is_over():
+            worn = await self._worn(browser, pages)
+            if worn is not None:
+                return worn
+            if await self._watch.is_down() or self._is_over():
+                if not await self._work_is_left():
+                    break
+                continue
+            claim = await self._database(store.claim, self.engine, self.crawl, owner=owner)
+            if claim is not None:
+                pages += 1
+                if not await self._take(browser, claim):
+                    return DIED
+            elif await self._work_is_left():
+                # Others hold the rest: they may give it back, or their leases expire.
+                await self._pause(WAIT_S)
+            else:
+                break
+        return None
+
+    async def _worn(self, browser: Browser, pages: int) -> str | None:
+        """Why a browser should visit no more; it had better be found dead before a site is claimed for it."""
+        if not browser.alive:
+            return DIED
+        if pages >= self.limits.pages_per_browser:
+            return PAGES
+        used = await asyncio.to_thread(browser.memory_bytes) if pages else 0
+        return MEMORY if used > self.limits.browser_memory_mb * 1_000_000 else None
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.stop.wait(), seconds)
+
+    async def _take(self, browser: Browser, claim: store.Claim) -> bool:
+        """One visit, written or given back; False when the browser must be replaced."""
+        with self._leases.hold(claim):
+            try:
+                began = asyncio.get_running_loop().time()
+                async with self._watch.visiting():
+                    observation, alive = await self._observe(browser, claim)
+                if observation is not None:
+                    observation = await self._watch.judge(observation, began=began)
+                if observation is None:
+                    await self._database(store.release, self.engine, claim)
+                else:
+                    await self._write(claim, observation)
+            except BaseException as exc:
+                # A site on which our own code breaks comes after the others next time, or none would get their turn.
+                bug = isinstance(exc, Exception) and not isinstance(exc, CrawlerError | DatabaseError)
+                with contextlib.suppress(DatabaseError):
+                    await asyncio.to_thread(store.release, self.engine, claim, counts=bug)
+                raise
+        return alive
+
+    async def _observe(self, browser: Browser, claim: store.Claim) -> tuple[Observation | None, bool]:
+        """What the visit saw, None if it was stopped; and whether the browser is of further use."""
+        visiting = asyncio.ensure_future(self.visit(browser, claim.host, budget_s=self.crawl.budget_s))
+        stopping = asyncio.ensure_future(self.stop.wait())
+        try:
+            await asyncio.wait({visiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not visiting.done():
+                return None, True
+            try:
+                return visiting.result(), True
+            except BrowserDied as exc:
+                await asyncio.sleep(SIGNAL_SETTLES_S)
+                return (None if self.stop.is_set() else exc.observation), False
+        finally:
+            stopping.cancel()
+            visiting.cancel()
+            await asyncio.wait({visiting, stopping}, timeout=GIVE_UP_S)
+            if visiting.done() and not visiting.cancelled():
+                visiting.exception()  # retrieved: what a stopped visit ends in is of no interest
+
+    async def _write(self, claim: store.Claim, observation: Observation) -> None:
+        """In a thread, since writing a large page takes a while; begun, it is not broken off."""
+        try:
+            result = await asyncio.shield(
+                self._database(store.store, self.engine, self.crawl, claim, observation)
+            )
+        except store.LeaseLost as exc:
+            self.tally.lost += 1
+            self.say(str(exc))
+            return
+        self.tally.visits += 1
+        self.tally.final += result.is_final
+        self.stored(claim, observation, result)

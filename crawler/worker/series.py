@@ -1,0 +1,84 @@
+"""All page loads of one claim: the home page, the home page again, and inner pages of its site."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Protocol
+
+from crawler.errors import BrowserDied
+from crawler.visit.links import inner_pages
+
+if TYPE_CHECKING:
+    from crawler.browser.browser import Browser
+    from crawler.visit.observation import Observation
+
+
+class Visit(Protocol):
+    """crawler.visit.visit.visit, or what stands for it."""
+
+    async def __call__(
+        self, browser: Browser, host: str, *, budget_s: float, path: str = "/", links: bool = False
+    ) -> Observation:
+        """One page load; its links are collected where asked for."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Load:
+    """One load after the first."""
+
+    host: str
+    path: str = "/"
+    page_kind: str = "home"
+    number: int = 1
+
+    def of(self, seen: Observation) -> Observation:
+        """What it saw, as what it is."""
+        return dataclasses.replace(seen, page_kind=self.page_kind, load=self.number)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Series:
+    """Visits a site as often as its crawl asks for."""
+
+    visit: Visit
+    loads: int = 1
+    """Of the home page."""
+    inner: int = 0
+    """Inner pages, one load each."""
+
+    async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
+        """The first load of the home page; the other loads are its `more`.
+
+        They are made only of a site whose first load was ok and behind no wall, each with a fresh profile and
+        a budget of its own, and are not tried again. BrowserDied carries those that were made.
+        """
+        first = await self.visit(browser, host, budget_s=budget_s, links=self.inner > 0)
+        more: list[Observation] = []
+        for load in self._after(host, first):
+            try:
+                one = await self.visit(browser, load.host, budget_s=budget_s, path=load.path)
+            except BrowserDied as exc:
+                more.append(load.of(exc.observation))
+                raise BrowserDied(str(exc), dataclasses.replace(first, more=more)) from exc
+            more.append(load.of(one))
+        return dataclasses.replace(first, more=more)
+
+    def _after(self, host: str, first: Observation) -> list[Load]:
+        """What is loaded after the first load of the home page."""
+        if first.visit["outcome"] != "ok" or first.visit["wall"] is not None:
+            return []
+        again = [Load(host, number=number) for number in range(2, self.loads + 1)]
+        if not self.inner:
+            return again
+        pages = inner_pages(first.links, _home_url(first), count=self.inner)
+        return again + [
+            Load(url.netloc, path=url.path + (f"?{url.query}" if url.query else ""), page_kind="inner")
+            for url in pages
+        ]
+
+
+def _home_url(home: Observation) -> str:
+    """Where the home page was in the end, without its query."""
+    main = home.responses[home.visit["main_response_id"] - 1]
+    return f"{main['scheme']}://{main['host']}{main['path']}"

@@ -1,0 +1,95 @@
+"""What a crawl tells while it runs: a bar for people, or a JSON object a line for whatever collects logs."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
+from tqdm import tqdm
+
+from schema.crawls import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.visit.observation import Observation
+    from crawler.worker.store import Claim, Stored
+    from schema.tables import Crawl
+
+TEXT, JSON = "text", "json"
+
+
+class Journal(Protocol):
+    """What is told, on standard error."""
+
+    def stored(self, claim: Claim, observation: Observation, result: Stored, /) -> None:
+        """A visit was written."""
+
+    def say(self, line: str, /) -> None:
+        """Something that does not go into the data."""
+
+
+class Bar:
+    """A progress bar with the outcomes, and lines beside it."""
+
+    def __init__(self, bar: tqdm[Any]) -> None:
+        self._bar = bar
+        self._outcomes: Counter[str] = Counter()
+
+    def stored(self, _claim: Claim, _observation: Observation, result: Stored) -> None:
+        """One more, and a site more if it was its final visit."""
+        self._outcomes[result.outcome] += 1
+        self._bar.set_postfix(self._outcomes, refresh=False)
+        self._bar.update(result.is_final)
+
+    def say(self, line: str) -> None:
+        """A line of its own."""
+        click.echo(line, err=True)
+
+
+class Lines:
+    """JSON Lines; each names the crawl, and a visit's its ids, by which its rows are found in the database."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = str(name_of(crawl))
+
+    def stored(self, claim: Claim, observation: Observation, result: Stored) -> None:
+        """`shard` is the browser that visited: host, process and number, as in visit.owner."""
+        seen = observation.visit
+        self._write(
+            "visit",
+            shard=claim.owner,
+            visit_id=claim.visit_id,
+            rank=claim.rank,
+            host=claim.host,
+            attempt=claim.attempt,
+            outcome=result.outcome,
+            is_final=result.is_final,
+            error=seen["error"],
+            seconds=round((seen["ended_at"] - seen["started_at"]).total_seconds(), 3),
+            responses=len(observation.responses),
+            received_bytes=seen["received_bytes"],
+            coverage=seen["coverage"],
+        )
+
+    def say(self, line: str) -> None:
+        """In its own words."""
+        self._write("message", message=line)
+
+    def _write(self, event: str, **facts: object) -> None:
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+        click.echo(json.dumps({"time": now, "event": event, "crawl": self._crawl, **facts}), err=True)
+
+
+@contextlib.contextmanager
+def journal(form: str, crawl: Crawl, *, done: int) -> Iterator[Journal]:
+    """In the form TEXT or JSON; `done` sites have their final visit already."""
+    if form == JSON:
+        yield Lines(crawl)
+        return
+    with tqdm(total=crawl.top, initial=done, unit="site", disable=None) as bar:
+        yield Bar(bar)

@@ -1,0 +1,82 @@
+"""`python -m localweb.derive DATA_DIR`: write the bundled recipes from a folder of recordings.
+
+DATA_DIR holds har/CORPUS/*.har.gz and cdp/CORPUS/*.json.gz, named by their path in the corpus' repository
+with `__` for `/`, and best30.json, which names those to take.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from localweb import recipes
+from localweb.derive import recipe
+from localweb.recipes import Page, Source
+from recordings import cdp, har
+
+OUTPUT = Path(recipes.__file__).with_name("recipes.json")
+
+
+class Corpus(NamedTuple):
+    """A public collection of recordings."""
+
+    repository: str
+    commit: str
+    licence: str
+
+
+CORPORA = {
+    "http_samples": Corpus(
+        "http2/http_samples", "073b1c70852e7d75fedafbc610106fd05f0b606f", "IETF Contribution (RFC 5378)"
+    ),
+    "pagexray": Corpus("sitespeedio/pagexray", "c9f22741d20bdb171b695de66fe2614d43fdb961", "MIT"),
+    "coach-core": Corpus("sitespeedio/coach-core", "a70c06aec83b6d45d14d594db4f2f4254d4f52ce", "MIT"),
+    "compare": Corpus("sitespeedio/compare", "3e782ee1c515aab131bb555026828c8450839cba", "MIT"),
+    "chrome-har-perflogs": Corpus(
+        "sitespeedio/chrome-har", "bb599c6d78715ac752bee17dc642173b38caf1d1", "MIT"
+    ),
+}
+
+
+def source(path: Path, *, tool: str, date: str) -> Source:
+    """The origin of one recording."""
+    return Source(
+        **CORPORA[path.parent.name]._asdict(),
+        file=path.name.removesuffix(".gz").replace("__", "/"),
+        tool=tool,
+        date=date,
+    )
+
+
+def derive(path: Path, *, number: int) -> Page:
+    """The page of one recording."""
+    document: Any = json.loads(gzip.decompress(path.read_bytes()))
+    if path.parent.parent.name == "cdp":
+        fold = cdp.read(document)
+        origin = source(path, tool="Chrome DevTools Protocol", date=fold.date)
+        return recipe.page(fold.exchanges, number=number, source=origin)
+    log = document["log"]
+    creator = log["creator"]
+    origin = source(
+        path,
+        tool=f"{creator['name']} {creator['version']}",
+        date=log["entries"][0]["startedDateTime"][:10],
+    )
+    return recipe.page(har.read(log), number=number, source=origin, splits_loads=creator["name"] == "hdrgrab")
+
+
+def main(data_dir: Path) -> None:
+    """Derive the pages and write them where the package keeps them."""
+    names = json.loads((data_dir / "best30.json").read_text(encoding="utf-8"))
+    pages = [derive(next(data_dir.glob(f"*/*/{name}")), number=n) for n, name in enumerate(names, start=1)]
+    text = recipes.dump(pages)
+    recipes.load(text)
+    OUTPUT.write_text(text, encoding="ascii")
+    print(f"{OUTPUT}: {len(pages)} pages, {sum(len(page.objects) for page in pages)} objects")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,205 @@
+"""Logs of the Chrome DevTools Protocol's Network events.
+
+What they say of sizes is treacherous: `loadingFinished` has the total of header and body, and the header
+size of `responseReceived` already holds some or all of the body when the two came close together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+from typing import TYPE_CHECKING, Any
+
+from recordings.exchange import Exchange, Times, connection_name, protocol_name
+from recordings.har import media_type, stack_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Event = dict[str, Any]
+
+HEADER_AT_MOST = 1200
+"""A header block that Chrome reports as larger most likely holds some of the body."""
+
+
+@dataclasses.dataclass(slots=True)
+class Sizes:
+    """What the log says of one response's bytes until it has finished."""
+
+    headers: dict[str, str] = dataclasses.field(default_factory=dict)
+    header_bytes: int = 0
+    decoded_bytes: int = 0
+    received_bytes: int = 0
+
+
+class Fold:
+    """Network events, one after the other, into exchanges."""
+
+    def __init__(self) -> None:
+        self.exchanges: list[Exchange] = []
+        self.date = ""
+        """Day of the first request, YYYY-MM-DD."""
+        self._open: dict[str, Exchange] = {}
+        self._top_frame: str | None = None
+        self._inner_frames: set[str | None] = set()
+        self._sizes: dict[str, Sizes] = {}
+
+    def feed(self, event: Event) -> None:
+        """Take in one event; those of other domains are passed over."""
+        method, params = event.get("method", ""), event.get("params", {})
+        if method == "Network.requestWillBeSent":
+            self._request(params)
+            return
+        key = params.get("requestId")
+        if key not in self._open:
+            return
+        found, sizes = self._open[key], self._sizes[key]
+        if method == "Network.responseReceived":
+            response(found, sizes, params)
+        elif method == "Network.dataReceived":
+            sizes.decoded_bytes += params["dataLength"]
+            sizes.received_bytes += params["encodedDataLength"]
+        elif method == "Network.loadingFinished":
+            total = int(params["encodedDataLength"])
+            found.body_bytes = body_bytes(found, sizes, total=total)
+            if 0 <= total - found.body_bytes <= HEADER_AT_MOST:
+                found.header_bytes = total - found.body_bytes
+            found.times = dataclasses.replace(found.times, last_byte=microseconds(params.get("timestamp")))
+        elif method == "Network.loadingFailed":
+            found.body_bytes = sizes.received_bytes or None
+        elif method == "Network.requestServedFromCache":
+            found.is_cached = True
+
+    def _request(self, params: Event) -> None:
+        before = None
+        if "redirectResponse" in params and params["requestId"] in self._open:
+            before = self._open[params["requestId"]]
+            redirected(before, params["redirectResponse"], to=params["request"]["url"])
+            before.times = dataclasses.replace(before.times, last_byte=microseconds(params.get("timestamp")))
+        headers = lower(params["request"].get("headers", {}))
+        kind = (params.get("type") or "").lower()
+        found = Exchange(
+            url=params["request"]["url"],
+            method=params["request"]["method"],
+            request_body_bytes=sent_bytes(params["request"]),
+            resource_type=kind,
+            initiator=stack_url(params.get("initiator") or {}),
+            referer=headers.get("referer") or params.get("documentURL"),
+            redirected_from=before,
+            started_s=params.get("timestamp", 0.0),
+            # What a page itself begins, in a frame or by leaving, belongs to the load: the user still waits.
+            begins_load=before is None
+            and kind == "document"
+            and params.get("frameId") not in self._inner_frames
+            and params.get("initiator", {}).get("type", "other") == "other",
+        )
+        if self.exchanges and params.get("frameId") != self._top_frame:
+            self._inner_frames.add(params.get("frameId"))
+        self._top_frame = self._top_frame or params.get("frameId")
+        if not self.date and "wallTime" in params:
+            self.date = f"{datetime.datetime.fromtimestamp(params['wallTime'], datetime.UTC):%Y-%m-%d}"
+        self._open[params["requestId"]] = found
+        self._sizes[params["requestId"]] = Sizes()
+        self.exchanges.append(found)
+
+
+def response(found: Exchange, sizes: Sizes, params: Event) -> None:
+    """Take in the header of a response."""
+    message = params["response"]
+    found.status = message["status"]
+    found.mime_type = media_type(message.get("mimeType"))
+    found.protocol = protocol_name(message.get("protocol"))
+    found.resource_type = (params.get("type") or found.resource_type).lower()
+    caches = ("fromDiskCache", "fromServiceWorker", "fromPrefetchCache")
+    found.is_cached = found.is_cached or any(message.get(name) for name in caches)
+    sizes.headers = lower(message.get("headers", {}))
+    sizes.header_bytes = int(message.get("encodedDataLength", 0))
+    carried(found, message)
+
+
+def carried(found: Exchange, message: Event) -> None:
+    """Take in which connection it came on, when, and its header."""
+    found.headers = lower(message.get("headers", {}))
+    found.connection = connection_name(message.get("connectionId"))
+    found.address = message.get("remoteIPAddress") or ""
+    found.times = times(message.get("timing") or {})
+
+
+def times(timing: dict[str, float]) -> Times:
+    """From its phases, in milliseconds since `requestTime`, which is in seconds; -1 stands for what there was none of."""
+    if "requestTime" not in timing:
+        return Times()
+
+    def at(*phases: str) -> int | None:
+        """The first of them that there was."""
+        found = next((timing[phase] for phase in phases if timing.get(phase, -1) >= 0), None)
+        return None if found is None else microseconds(timing["requestTime"] + found / 1e3)
+
+    return Times(
+        sent=at("sendEnd"),
+        first_byte=at("receiveHeadersStart", "receiveHeadersEnd"),
+        opened=at("connectStart"),
+        connected=at("sslStart", "connectEnd"),
+    )
+
+
+def sent_bytes(request: Event) -> int | None:
+    """The request's body, where the log holds it."""
+    return len(request["postData"].encode("utf-8", "replace")) if "postData" in request else None
+
+
+def microseconds(seconds: float | None) -> int | None:
+    """Of a time."""
+    return None if seconds is None else round(1e6 * seconds)
+
+
+def body_bytes(found: Exchange, sizes: Sizes, *, total: int) -> int:
+    """The encoded body of a response that came whole, by the best of what the log says."""
+    stated = sizes.headers.get("content-length", "")
+    if stated.isdigit() and found.method != "HEAD" and found.status != 304:
+        found.repairs.add("size_from_content_length")
+        return int(stated)
+    if "content-encoding" not in sizes.headers:
+        return sizes.decoded_bytes
+    if sizes.header_bytes <= min(total, HEADER_AT_MOST):
+        return total - sizes.header_bytes
+    found.repairs.add("size_includes_header")
+    return total
+
+
+def redirected(found: Exchange, response: Event, *, to: str) -> None:
+    """Close the exchange that a redirect answered: CDP reports it only with the request that follows."""
+    headers = lower(response.get("headers", {}))
+    found.status = response["status"]
+    found.mime_type = media_type(response.get("mimeType"))
+    found.protocol = protocol_name(response.get("protocol"))
+    found.location = to
+    carried(found, response)
+    found.is_internal = "non-authoritative-reason" in headers
+    found.repairs.add("redirect_split")
+    stated = headers.get("content-length", "")
+    if stated.isdigit():  # of the body, CDP has no other word
+        found.body_bytes = int(stated)
+        found.repairs.add("size_from_content_length")
+
+
+def read(messages: Iterable[Any]) -> Fold:
+    """Fold a log, whichever way its recorder wrapped the events."""
+    fold = Fold()
+    for message in messages:
+        fold.feed(unwrapped(message))
+    return fold
+
+
+def unwrapped(message: Any) -> Event:  # noqa: ANN401  # JSON as the recorders wrote it
+    """The event inside: some recorders nest it under `message`, once or twice, as an object or as text."""
+    while isinstance(message, str) or "message" in message:
+        message = json.loads(message) if isinstance(message, str) else message["message"]
+    event: Event = message
+    return event
+
+
+def lower(headers: dict[str, str]) -> dict[str, str]:
+    """Header names in lower case."""
+    return {name.lower(): value for name, value in headers.items()}

@@ -1,0 +1,186 @@
+"""HAR files, and what each of their producers means by a size."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from typing import Any
+from urllib.parse import urljoin
+
+from recordings.exchange import Exchange, Times, connection_name, protocol_name
+
+HEADER_AT_MOST = 4096
+"""More than a header block takes: a larger difference between two sizes has another cause."""
+
+Entry = dict[str, Any]
+
+
+def read(log: dict[str, Any]) -> list[Exchange]:
+    """The exchanges of a HAR's first page, in the order of asking, sizes repaired."""
+    creator = log["creator"]["name"]
+    entries: list[Entry] = log["entries"]
+    first = entries[0].get("pageref")
+    entries = [entry for entry in entries if entry.get("pageref") == first]
+    if creator == "hdrgrab":
+        # It knows no pages and writes in the order of answers.
+        entries = sorted(entries, key=started)
+    exchanges = [exchange(entry) for entry in entries]
+    if creator == "hdrgrab":
+        mend_cumulative_sizes(entries, exchanges)
+    return exchanges
+
+
+def exchange(entry: Entry) -> Exchange:
+    """One entry; its size as its producer meant it, but for hdrgrab's."""
+    request, response = entry["request"], entry["response"]
+    location = header(response, "location") or response.get("redirectURL") or None
+    found = Exchange(
+        url=request["url"],
+        method=request["method"],
+        status=max(0, response["status"]),
+        mime_type=media_type(response["content"].get("mimeType")),
+        resource_type=(entry.get("_resourceType") or "").lower(),
+        protocol=protocol_name(entry.get("_protocol") or response.get("httpVersion")),
+        initiator=initiator(entry),
+        referer=header(request, "referer"),
+        request_body_bytes=sent_bytes(request),
+        location=urljoin(request["url"], location) if location else None,
+        started_s=started(entry),
+        is_cached=bool(entry.get("_fromCache")) or entry.get("_cached") == 1,
+        is_internal=header(response, "non-authoritative-reason") is not None,
+        headers=headers(response),
+        connection=connection_name(entry.get("connection")),
+        address=entry.get("serverIPAddress") or "",
+        times=times(entry),
+    )
+    stated = response.get("headersSize")
+    found.header_bytes = stated if stated is not None and stated > 0 else None
+    found.body_bytes = body_bytes(response, found)
+    return found
+
+
+def body_bytes(response: dict[str, Any], found: Exchange) -> int | None:
+    """The encoded body, or None: -1 and negative values say that the producer does not know."""
+    size: int | None = response.get("bodySize")
+    if size is None or size < 0:
+        stated = header(response, "content-length")
+        if stated is None or not stated.isdigit():
+            return None
+        found.repairs.add("size_from_content_length")
+        return int(stated)
+    if "_transferSize" in response and response.get("headersSize") == -1 and size:
+        return without_header(size, response, found)
+    return size
+
+
+def sent_bytes(request: dict[str, Any]) -> int | None:
+    """The request's body, by its header, else as the producer has it; None where neither says."""
+    stated = header(request, "content-length") or ""
+    size: int | None = int(stated) if stated.isdecimal() else request.get("bodySize")
+    return None if size is None or size < 0 else size
+
+
+def without_header(total: int, response: dict[str, Any], found: Exchange) -> int:
+    """The body in chrome-har's total of an H2 response, which includes the header block.
+
+    Told apart by Content-Length, or by the decoded size of a body that was not compressed; else the
+    total has to stand for it.
+    """
+    stated = header(response, "content-length") or ""
+    candidates = [int(stated)] if stated.isdigit() else []
+    if header(response, "content-encoding") is None:
+        candidates.append(response["content"].get("size", -1))
+    for size in candidates:
+        if 0 <= size <= total <= size + HEADER_AT_MOST:
+            found.header_bytes = total - size
+            found.repairs.add("header_taken_off_size")
+            return size
+    found.header_bytes = 0
+    found.repairs.add("size_includes_header")
+    return total
+
+
+def mend_cumulative_sizes(entries: list[Entry], exchanges: list[Exchange]) -> None:
+    """Turn hdrgrab's sizes, summed up over each connection, into one a response."""
+    so_far: dict[str, int] = {}
+    for entry, found in zip(entries, exchanges, strict=True):
+        if found.body_bytes is None:
+            continue
+        connection, total = entry.get("connection", ""), found.body_bytes
+        before = so_far.get(connection, 0)
+        if before and total >= before:  # a smaller one: the port was used again by a new connection
+            found.body_bytes = total - before
+            found.repairs.add("cumulative_size")
+        so_far[connection] = total
+
+
+def initiator(entry: Entry) -> str | None:
+    """URL of what asked, where the producer says so: by name, or on top of a call stack."""
+    if entry.get("_initiator"):
+        return str(entry["_initiator"])
+    detail = entry.get("_initiator_detail")
+    if isinstance(detail, str):
+        detail = json.loads(detail)
+    return stack_url(detail or {})
+
+
+def stack_url(detail: dict[str, Any]) -> str | None:
+    """URL of a CDP initiator: its own, or that of the nearest script on its stack."""
+    if detail.get("url"):
+        return str(detail["url"])
+    stack = detail.get("stack")
+    while stack:
+        for frame in stack.get("callFrames", []):
+            if frame.get("url"):
+                return str(frame["url"])
+        stack = stack.get("parent")
+    return None
+
+
+def header(message: dict[str, Any], name: str) -> str | None:
+    """The first header of this name."""
+    found = (field["value"] for field in message["headers"] if field["name"].lower() == name)
+    return next(found, None)
+
+
+def headers(message: dict[str, Any]) -> dict[str, str]:
+    """All of them."""
+    found: dict[str, str] = {}
+    for field in message["headers"]:
+        name = field["name"].lower()
+        found[name] = f"{found[name]}, {field['value']}" if name in found else str(field["value"])
+    return found
+
+
+def times(entry: Entry) -> Times:
+    """From its phases, one after the other (HAR 1.2: `connect` holds `ssl`); -1 stands for what there was none of."""
+    phases = entry.get("timings") or {}
+
+    def lasted(phase: str) -> float:
+        return max(0.0, float(phases.get(phase) or 0))
+
+    if phases.get("wait", -1) < 0 or phases.get("receive", -1) < 0:
+        return Times()
+    begun_ms = started(entry) * 1e3
+    opened_ms = begun_ms + lasted("blocked") + lasted("dns")
+    sent_ms = opened_ms + lasted("connect") + lasted("send")
+    first_ms = sent_ms + lasted("wait")
+    is_secure = entry["request"]["url"].startswith("https:")
+    opens = lasted("connect") > 0 and (not is_secure or lasted("ssl") > 0)
+    return Times(
+        sent=round(1e3 * sent_ms),
+        first_byte=round(1e3 * first_ms),
+        last_byte=round(1e3 * (first_ms + lasted("receive"))),
+        opened=round(1e3 * opened_ms) if opens else None,
+        connected=round(1e3 * (opened_ms + lasted("connect") - lasted("ssl"))) if opens else None,
+    )
+
+
+def media_type(value: str | None) -> str:
+    """Without parameters, lower case."""
+    return (value or "").split(";")[0].strip().lower()
+
+
+def started(entry: Entry) -> float:
+    """When it was asked for, in seconds."""
+    return datetime.datetime.fromisoformat(entry["startedDateTime"]).timestamp()

@@ -1,0 +1,131 @@
+"""Which exchanges of a recording make up a page load, what each is, and who asked for whom."""
+
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from recordings.exchange import Exchange, bare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NEW_LOAD_GAP_S = 4.0
+"""A silence after which a recorder without pages has recorded another load."""
+
+RESOURCE_TYPES = {
+    "document": "document",
+    "stylesheet": "style",
+    "script": "script",
+    "image": "image",
+    "font": "font",
+    "xhr": "fetch",
+    "fetch": "fetch",
+    "ping": "fetch",
+    "preflight": "fetch",
+    "eventsource": "fetch",
+    "media": "media",
+}
+"""Chrome's word for what asked, to ours; any other word is `other`."""
+
+MEDIA_TYPES = (
+    ("html", "document"),
+    ("css", "style"),
+    ("javascript", "script"),
+    ("ecmascript", "script"),
+    ("font", "font"),
+    ("woff", "font"),
+    ("image", "image"),
+    ("json", "fetch"),
+    ("xml", "fetch"),
+    ("video", "media"),
+    ("audio", "media"),
+)
+"""What a media type contains, in the order of trying."""
+
+
+def first_load(
+    exchanges: Sequence[Exchange], *, by_silence: bool = False
+) -> tuple[list[Exchange], collections.Counter[str]]:
+    """What of it crossed the network, and why the rest is left out, counted. `by_silence` where nothing else parts loads."""
+    repairs: collections.Counter[str] = collections.Counter()
+    return [one for one in cut(exchanges, repairs, by_silence=by_silence) if keep(one, repairs)], repairs
+
+
+def cut(
+    exchanges: Sequence[Exchange], repairs: collections.Counter[str], *, by_silence: bool
+) -> Sequence[Exchange]:
+    """The first load alone."""
+    document_seen = False
+    for index, one in enumerate(exchanges):
+        silence = one.started_s - exchanges[index - 1].started_s if index else 0.0
+        if document_seen and (one.begins_load or (by_silence and silence > NEW_LOAD_GAP_S)):
+            repairs["later_load_dropped"] = len(exchanges) - index
+            return exchanges[:index]
+        document_seen = document_seen or (one.status == 200 and kind_of(one) == "document")
+    return exchanges
+
+
+def keep(one: Exchange, repairs: collections.Counter[str]) -> bool:
+    """Whether it crossed the network and can be played."""
+    reasons = {
+        "not_http_dropped": urlsplit(one.url).scheme not in ("http", "https"),
+        "cached_dropped": one.is_cached,
+        "internal_redirect_dropped": one.is_internal,
+        "no_response_dropped": not one.status,
+        "upgrade_dropped": one.status == 101,
+    }
+    reason = next((reason for reason, holds in reasons.items() if holds), None)
+    if reason:
+        repairs[reason] += 1
+    return reason is None
+
+
+def find_parents(kept: Sequence[Exchange]) -> list[tuple[int | None, str]]:
+    """For each exchange the index of the one that asked for it, and how we know."""
+    place = {id(one): index for index, one in enumerate(kept)}
+    by_url: dict[str, int] = {}
+    awaited: dict[str, int] = {}
+    """Redirects whose target has not been asked for, by target."""
+    main = next((i for i, one in enumerate(kept) if not is_redirect(one)), 0)
+    parents: list[tuple[int | None, str]] = []
+    for index, one in enumerate(kept):
+        url = bare(one.url)
+        redirect = awaited.pop(url, None)
+        if one.redirected_from is not None:
+            redirect = place.get(id(one.redirected_from), redirect)
+        parents.append(parent(one, index=index, main=main, redirect=redirect, by_url=by_url))
+        by_url[url] = index
+        if is_redirect(one) and one.location:
+            awaited[bare(one.location)] = index
+    return parents
+
+
+def parent(
+    one: Exchange, *, index: int, main: int, redirect: int | None, by_url: dict[str, int]
+) -> tuple[int | None, str]:
+    """The best evidence there is."""
+    if index == 0:
+        return None, "start"
+    if redirect is not None:
+        return redirect, "redirect"
+    if index <= main:  # nothing but redirects stands before the main document
+        return index - 1, "redirect"
+    for how, url in (("initiator", one.initiator), ("referer", one.referer)):
+        if url and bare(url) in by_url:
+            return by_url[bare(url)], how
+    return main, "guess"
+
+
+def kind_of(one: Exchange) -> str:
+    """One of recipes.KINDS, by the browser's word for it; else by its media type."""
+    if one.resource_type:
+        return RESOURCE_TYPES.get(one.resource_type, "other")
+    kind = next((kind for word, kind in MEDIA_TYPES if word in one.mime_type), "other")
+    return "fetch" if kind == "document" and one.status == 204 else kind
+
+
+def is_redirect(one: Exchange) -> bool:
+    """Whether it sent the browser elsewhere."""
+    return 300 <= one.status < 400 and one.status != 304

@@ -1,0 +1,1 @@
+"""Releases: immutable Parquet files of one crawl, built, verified, published and queried."""

@@ -1,0 +1,243 @@
+"""Building a release: a sealed crawl of PostgreSQL becomes immutable Parquet, with its distributions and checksums."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+from sqlalchemy import func, select
+
+from releases import distributions, parquet
+from releases.catalogue import Damaged, Manifest, Release, ReleaseError, Withdrawn, listed, read_version
+from releases.observations import crawl_column, reading, table_of
+from schema.arrow import arrow_schema
+from schema.computed_tables import DISTRIBUTION, MEASURES
+from schema.crawls import name_of
+from schema.dictionary import dictionary
+from schema.http_caching import LIFETIMES
+from schema.tables import RELEASED, SCHEMA_VERSION, SiteList
+from schema.vocabulary import CONSENTS, OUTCOMES, WALLS, WIRE_BYTES_UNKNOWN
+from storage.crawls import find_crawl
+from storage.modes import UnsafeFolder
+from storage.partitions import DETACHABLE, attached
+from storage.staging import staging
+from storage.sums import MANIFEST, SIGNATURE, broken_sums, seal, sums_now
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Engine
+
+    from schema.crawls import CrawlName
+    from schema.tables import Crawl
+    from storage.signatures import Signer
+
+LICENCE = "CC-BY-4.0"
+
+MODEL = {"initial_window_segments": distributions.MODEL_IW, "segment_bytes": distributions.MODEL_MSS}
+"""The window by which responses count as IW-limited; in the metadata of `distribution`."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Built:
+    """What a build came to."""
+
+    release: Release
+    is_new: bool
+    """False if the same release, to the byte, was there already."""
+
+
+def count_rows(engine: Engine, crawl_id: int) -> dict[str, int]:
+    """Rows of one crawl in PostgreSQL, by table."""
+    counts = {}
+    with engine.connect() as connection:
+        for table in map(table_of, RELEASED):
+            of_crawl = table.columns[crawl_column(table)] == crawl_id
+            query = select(func.count()).select_from(table).where(of_crawl)
+            counts[table.name] = connection.scalar(query) or 0
+    return counts
+
+
+def detached(engine: Engine, crawl_id: int) -> list[str]:
+    """Tables of which PostgreSQL no longer holds the crawl (storage/partitions.py)."""
+    with engine.connect() as connection:
+        there = attached(connection, crawl_id)
+    return [name for name in DETACHABLE if name not in there]
+
+
+def build(
+    engine: Engine,
+    crawl: str,
+    root: Path,
+    *,
+    version: int | None = None,
+    signer: Signer | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Built:
+    """Release the sealed crawl that `crawl` names, below `root`.
+
+    `version` is the newest there is unless given, 1 if there is none. A version that exists is never written
+    again: it is compared. What is not signed yet is signed by `signer`. `progress` hears how many rows of how many
+    are done. Raises ReleaseError, schema.crawls.CrawlNotFound, storage.engine.DatabaseError, all of which leave nothing
+    behind, and storage.signatures.SigningFailed, after which the release is there unsigned.
+    """
+    with engine.connect() as connection:
+        row = find_crawl(connection, crawl)
+        site_list = connection.execute(
+            select(SiteList.checksum).where(SiteList.id == row.list_id)
+        ).scalar_one()
+    name = name_of(row)
+    if row.sealed_at is None:
+        raise ReleaseError(f"{name} is still open: run `firstflight crawl seal --crawl {name}` first")
+    if lacking := detached(engine, row.id):
+        raise ReleaseError(
+            f"the observations of {name} are in its release alone: its partitions of {' and '.join(lacking)} are detached"
+        )
+    with _writing(root), staging(root) as stage:
+        folder = stage / "release"
+        folder.mkdir()
+        folder.chmod(0o755)  # whatever our umask: a server may be somebody else
+        chosen = version if version is not None else _newest(root, name)
+        rows = _write_tables(engine, row.id, folder, progress)
+        rows["distribution"] = write_distribution(folder)
+        _write_dictionary(folder)
+        manifest = _manifest(row, folder, version=chosen, rows=rows, list_checksum=site_list)
+        return finish(folder, manifest, name.path(root, version=chosen), signer=signer)
+
+
+def _newest(root: Path, name: CrawlName) -> int:
+    """The highest version that there is, damaged and withdrawn ones counted; 1 if there is none."""
+    return max((one.version for one in listed(root) if one.crawl == name), default=1)
+
+
+@contextlib.contextmanager
+def _writing(root: Path) -> Iterator[None]:
+    """A full disk, a folder that is not ours: one line."""
+    try:
+        yield
+    except UnsafeFolder as exc:
+        raise ReleaseError(str(exc)) from exc
+    except (OSError, duckdb.IOException, duckdb.OutOfMemoryException) as exc:
+        number = getattr(exc, "errno", None)
+        said = os.strerror(number) if number else str(exc).split("\n", 1)[0]
+        raise ReleaseError(
+            f"the release cannot be written below {root} ({said}); nothing was left: make room there and build again"
+        ) from exc
+
+
+def _write_tables(
+    engine: Engine, crawl_id: int, folder: Path, progress: Callable[[int, int], None]
+) -> dict[str, int]:
+    """Rows by table."""
+    total = sum(count_rows(engine, crawl_id).values())
+    done = 0
+    rows = {}
+
+    def wrote(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(done, total)
+
+    for model in RELEASED:
+        table = table_of(model)
+        with reading(engine, model, crawl_id=crawl_id) as pieces:
+            rows[table.name] = parquet.write(
+                folder / f"{table.name}.parquet",
+                pieces,
+                arrow_schema(table),
+                sorted_by=[column.name for column in table.primary_key.columns],
+                wrote=wrote,
+            )
+    return rows
+
+
+def write_distribution(folder: Path) -> int:
+    """Write the distributions of the tables in a folder; how many steps they have."""
+    metadata = DISTRIBUTION.metadata | {key.encode(): str(value).encode() for key, value in MODEL.items()}
+    schema = DISTRIBUTION.with_metadata(metadata)
+    computed = distributions.compute(folder).cast(schema)
+    return parquet.write(
+        folder / "distribution.parquet", [computed], schema, sorted_by=["measure", "size_bytes"]
+    )
+
+
+def _write_dictionary(folder: Path) -> None:
+    """What every name in the release means, for readers without this code."""
+    held = {model.__tablename__ for model in RELEASED} | {"distribution"}
+    content: dict[str, Any] = {
+        "tables": {name: table for name, table in dictionary().items() if name in held},
+        "measures": MEASURES,
+        "outcomes": OUTCOMES,
+        "walls": WALLS,
+        "consents": CONSENTS,
+        "wire_bytes_unknown": WIRE_BYTES_UNKNOWN,
+        "lifetimes": LIFETIMES,
+        "model": MODEL,
+    }
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    (folder / "dictionary.json").write_text(text, encoding="utf-8")
+
+
+def _manifest(
+    crawl: Crawl, folder: Path, *, version: int, rows: dict[str, int], list_checksum: str
+) -> Manifest:
+    """Of the crawl, not of the build: who builds the same release later gets the same bytes."""
+    return Manifest(
+        crawl=name_of(crawl),
+        version=version,
+        schema_version=SCHEMA_VERSION,
+        method_version=crawl.method_version,
+        commit=crawl.commit,
+        browser=crawl.browser or "unknown",
+        list_id=crawl.list_id,
+        list_checksum=list_checksum,
+        licence=LICENCE,
+        rows=rows,
+        files=sums_now(folder),
+    )
+
+
+def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | None = None) -> Built:
+    """Seal a folder that holds all tables of a release, rename it into its place or compare it, and sign it."""
+    seal(folder, dataclasses.asdict(manifest))
+    built = _publish(Release(folder, manifest), place)
+    if signer is not None and not (built.release.path / SIGNATURE).exists():
+        signer.sign(built.release.path)
+    return built
+
+
+def _publish(built: Release, place: Path) -> Built:
+    """Rename the folder into its place, or compare it with what stands there."""
+    for path in [*built.path.iterdir(), built.path]:
+        parquet.flush(path)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if not place.exists():
+        built.path.rename(place)
+        parquet.flush(place.parent)
+        return Built(Release(place, built.manifest), is_new=True)
+    return Built(_same(built, place), is_new=False)
+
+
+def _same(built: Release, place: Path) -> Release:
+    """The release that stands in its place, if that is what was built."""
+    there, version = read_version(place), built.version
+    if isinstance(there, Withdrawn):
+        raise ReleaseError(
+            f"version {version} of {built.crawl} is withdrawn: build it anew with --version {version + 1}"
+        )
+    broken = [MANIFEST] if isinstance(there, Damaged) else broken_sums(place)
+    if broken or isinstance(there, Damaged):
+        raise ReleaseError(
+            f"{place} is damaged ({', '.join(broken)}): restore it from a copy, or move it away and build again"
+        )
+    if there.checksum != built.checksum:
+        raise ReleaseError(
+            f"version {version} of {built.crawl} is released and would not be the same now;"
+            f" a release is never changed: build it anew with --version {version + 1}"
+        )
+    return there

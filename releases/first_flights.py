@@ -1,0 +1,230 @@
+"""What the initial window acts on: first flights, and responses that begin while the window is still initial.
+
+Both are derived from one connection's row and the rows of its responses, on the client's clock, for TCP only.
+The sender is Linux in slow start and without loss, who sends as fast as its window lets it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, NamedTuple
+
+from releases.slow_start import MSS_TIMESTAMPS, segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+RTO_MIN_US = 200_000
+"""Linux's TCP_RTO_MIN: its retransmission timeout is the round-trip time and at least this."""
+
+
+class Connection(NamedTuple):
+    """The columns of `connection` that matter here, under their names."""
+
+    id: int
+    protocol: str
+    tls_version: str | None
+    received_bytes: int
+    decrypted_bytes: int
+    tls_handshake_bytes: int | None
+    tls_ticket_bytes: int | None
+    frame_bytes: int
+    opened_us: int
+    connected_us: int
+    secured_us: int | None
+
+    @property
+    def rtt_us(self) -> int:
+        """The handshake's."""
+        return self.connected_us - self.opened_us
+
+    @property
+    def tls_bytes(self) -> int | None:
+        """The server's TLS flight; 0 for clear text, None if unknown."""
+        return 0 if self.tls_version is None else self.tls_handshake_bytes
+
+    @property
+    def overhead(self) -> float | None:
+        """TCP payload for each byte inside TLS, which is what its records add; None if unknown."""
+        if self.tls_version is None:
+            return 1.0
+        if self.tls_handshake_bytes is None or self.tls_ticket_bytes is None or not self.decrypted_bytes:
+            return None
+        return (self.received_bytes - self.tls_handshake_bytes - self.tls_ticket_bytes) / self.decrypted_bytes
+
+    def payload_bytes(self, inside: int | None) -> int | None:
+        """TCP payload that `inside` bytes become; None if either is unknown."""
+        return None if inside is None or self.overhead is None else round(inside * self.overhead)
+
+    @property
+    def extra_bytes(self) -> int | None:
+        """TCP payload of tickets and connection frames, which come with the first response; None if unknown."""
+        frames = self.payload_bytes(self.frame_bytes)
+        if frames is None:
+            return None
+        return frames + (self.tls_ticket_bytes or 0)
+
+
+class Response(NamedTuple):
+    """The columns of `response` that matter here, under their names."""
+
+    id: int
+    wire_bytes: int | None
+    request_sent_us: int | None
+    first_byte_us: int | None
+    last_byte_us: int | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class FirstFlight:
+    """What a server sent before the first acknowledgement of response data could reach it."""
+
+    response_ids: tuple[int, ...]
+    tls_bytes: int | None
+    """The TLS flight: acknowledged before the first request, yet the first that the window acted on."""
+    answer_bytes: int | None
+    """All else: responses, their records, tickets and connection frames; None if one of them is unknown."""
+
+    @property
+    def size_bytes(self) -> int | None:
+        """The whole; None if a part is unknown: an unknown part does not make a flight smaller."""
+        if self.tls_bytes is None or self.answer_bytes is None:
+            return None
+        return self.tls_bytes + self.answer_bytes
+
+
+def first_flight(connection: Connection, responses: Sequence[Response]) -> FirstFlight | None:
+    """The first flight of a connection; None if no response began to arrive on it.
+
+    Let the first byte of the connection's first response reach the client at time t. Its acknowledgement
+    leaves at t. Requests and acknowledgements travel the same path in order, so a request sent before t
+    reaches the server before that acknowledgement, and its response is asked for in the first flight; a
+    request sent at t or later reaches it after, and may meet a larger window. No one-way delay and no
+    clock but the client's is needed. A redirect in front is therefore a first flight of its own.
+
+    Frames and tickets are known only as sums over the connection; nearly all of them come at its beginning.
+    """
+    begun = _begun(responses)
+    if not begun:
+        return None
+    first = begun[0]
+    start_us = _arrival(first)
+    members = [first] + [
+        one
+        for one in responses
+        if one.id != first.id and one.request_sent_us is not None and one.request_sent_us < start_us
+    ]
+    payload = connection.payload_bytes(_total(one.wire_bytes for one in members))
+    return FirstFlight(
+        response_ids=tuple(sorted(one.id for one in members)),
+        tls_bytes=connection.tls_bytes,
+        answer_bytes=_total((payload, connection.extra_bytes)),
+    )
+
+
+@dataclasses.dataclass(slots=True)
+class _Sender:
+    """Linux's congestion window, advanced from response to response. None: no longer known."""
+
+    iw: int
+    mss: int
+    rtt_us: int
+    cwnd: int | None
+    last_sent_us: int
+    """When the last data reached the client, which is a constant later than it was sent."""
+    burst_us: int | None = None
+    """When the first byte of the unacknowledged burst arrived; None if all is acknowledged."""
+    burst_bytes: int | None = 0
+
+    def acknowledge(self) -> None:
+        """In slow start the window grows by what is acknowledged, if cwnd < 2 * max_packets_out (tcp_is_cwnd_limited)."""
+        if self.cwnd is not None:
+            if self.burst_bytes is None:
+                self.cwnd = None
+            else:
+                outstanding = segments(self.burst_bytes, mss=self.mss)
+                self.cwnd += outstanding if 2 * outstanding > self.cwnd else 0
+        self.burst_us, self.burst_bytes = None, 0
+
+    def restart(self, idle_us: int) -> None:
+        """tcp_cwnd_restart: after an idle time of more than one RTO, half for each further one, down to the IW."""
+        rto_us = self.rtt_us + RTO_MIN_US
+        if self.cwnd is None or idle_us <= rto_us:
+            return
+        idle_us -= rto_us
+        while idle_us > 0 and self.cwnd > self.iw:
+            self.cwnd >>= 1
+            idle_us -= rto_us
+        self.cwnd = max(self.cwnd, self.iw)
+
+    def begin(self, response: Response) -> None:
+        """Bring the window to where it is when `response` begins."""
+        at_us = _arrival(response)
+        if self.burst_us is not None and (
+            at_us >= self.burst_us + self.rtt_us  # there was time for the acknowledgement,
+            or (response.request_sent_us or 0) >= self.burst_us  # or the request itself came after it
+        ):
+            self.acknowledge()
+        if self.burst_us is None:
+            self.restart(at_us - self.last_sent_us)
+
+    def send(self, response: Response, payload_bytes: int | None) -> None:
+        """Add the response's bytes to what is outstanding."""
+        at_us = _arrival(response)
+        if self.burst_us is None:
+            self.burst_us = at_us
+        self.burst_bytes = _total((self.burst_bytes, payload_bytes))
+        self.last_sent_us = max(self.last_sent_us, at_us, response.last_byte_us or 0)
+
+
+def iw_limited(
+    connection: Connection, responses: Sequence[Response], *, iw: int, mss: int = MSS_TIMESTAMPS
+) -> dict[int, bool | None]:
+    """Whether the window was still `iw` segments when a response began, by its id; None if unknown.
+
+    Responses of which nothing arrived are left out: what never arrived was never acknowledged, so it opened
+    no window either. The server's TLS flight is data like any other: six segments of it open a window of ten.
+    """
+    begun = _begun(responses)
+    limited: dict[int, bool | None] = {
+        one.id: None for one in responses if one.wire_bytes is not None and one.first_byte_us is None
+    }
+    if limited:  # nobody knows what they did to the window
+        return limited | {one.id: None for one in begun}
+    sender = _Sender(
+        iw=iw,
+        mss=mss,
+        rtt_us=connection.rtt_us,
+        cwnd=iw,
+        last_sent_us=connection.secured_us or connection.connected_us,
+        burst_bytes=connection.tls_bytes,
+    )
+    sender.acknowledge()  # the TLS flight, by the client's Finished: Chromium asks nothing before it
+    extra = connection.extra_bytes
+    for one in begun:
+        sender.begin(one)
+        limited[one.id] = None if sender.cwnd is None else sender.cwnd <= iw
+        sender.send(one, _total((connection.payload_bytes(one.wire_bytes), extra)))
+        extra = 0
+    return limited
+
+
+def _begun(responses: Iterable[Response]) -> list[Response]:
+    """Responses of which a byte arrived, in the order in which they began."""
+    arrived = [one for one in responses if one.first_byte_us is not None]
+    return sorted(arrived, key=lambda one: (_arrival(one), one.id))
+
+
+def _arrival(response: Response) -> int:
+    assert response.first_byte_us is not None  # only those of `_begun` get here
+    return response.first_byte_us
+
+
+def _total(parts: Iterable[int | None]) -> int | None:
+    """The sum; None if a part is unknown."""
+    total = 0
+    for part in parts:
+        if part is None:
+            return None
+        total += part
+    return total

@@ -1,0 +1,153 @@
+"""The members of each measure: every size that a distribution counts, with the visit it belongs to. DuckDB over Parquet."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import operator
+import tempfile
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from releases.first_flights import Connection, Response, first_flight, iw_limited
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+T = TypeVar("T")
+
+DERIVED = pa.schema(
+    [
+        pa.field("measure", pa.string(), nullable=False),
+        pa.field("visit_id", pa.int64(), nullable=False),
+        pa.field("size_bytes", pa.int64()),
+    ]
+)
+"""One member, with null for a size that is unknown."""
+
+BATCH_ROWS = 65_536
+
+MEMORY = "1GB"
+"""Of DuckDB; beyond it, it spills."""
+
+STUDIED = "SELECT id AS visit_id FROM visit WHERE is_final AND outcome = 'ok'"
+"""The visits that distributions are over."""
+
+# What crossed the network: not what a cache answered, and not what never arrived. What is left has a size or lost it.
+ARRIVED = """
+SELECT visit_id, id, connection_id, position, wire_bytes FROM response SEMI JOIN studied USING (visit_id)
+WHERE wire_bytes IS NOT NULL OR wire_bytes_unknown NOT IN ('no_response', 'from_cache')
+"""
+
+MEMBER = """
+SELECT 'responses' AS measure, visit_id, wire_bytes AS size_bytes FROM arrived
+UNION ALL
+SELECT 'responses_first', visit_id, wire_bytes FROM arrived WHERE connection_id IS NOT NULL
+QUALIFY row_number() OVER (PARTITION BY visit_id, connection_id ORDER BY position, id) = 1
+UNION ALL
+SELECT 'tls_flights', visit_id, tls_handshake_bytes FROM connection SEMI JOIN studied USING (visit_id)
+WHERE tls_version IS NOT NULL AND secured_us IS NOT NULL
+UNION ALL
+SELECT 'connections', visit_id, received_bytes FROM connection SEMI JOIN studied USING (visit_id)
+WHERE response_count > 0
+UNION ALL
+SELECT 'hosts', visit_id, sum(received_bytes)::BIGINT FROM connection SEMI JOIN studied USING (visit_id)
+GROUP BY visit_id, coalesce(host, remote_address)
+UNION ALL
+SELECT 'pages', id, received_bytes FROM visit WHERE id IN (FROM studied)
+UNION ALL
+SELECT measure, visit_id, size_bytes FROM derived
+"""
+
+
+@contextlib.contextmanager
+def members(folder: Path, *, iw: int, mss: int) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A DuckDB with the views `studied` (visit_id) and `member` (measure, visit_id, size_bytes).
+
+    `folder` holds the Parquet files of one release; `iw` and `mss` are those of the window's model.
+    Both are views over files and one table, so that memory does not grow with the crawl.
+    """
+    with (
+        # DuckDB would spill into the working directory otherwise.
+        tempfile.TemporaryDirectory(prefix="firstflight-") as spill,
+        duckdb.connect(":memory:", config={"temp_directory": spill, "memory_limit": MEMORY}) as database,
+    ):
+        for table in ("visit", "connection", "response"):
+            # The path of a release looks like Hive's partitions, and would add its parts as columns.
+            rows = database.read_parquet(str(folder / f"{table}.parquet"), hive_partitioning=False)
+            rows.create_view(table)
+        database.execute(f"CREATE VIEW studied AS {STUDIED}")
+        database.execute(f"CREATE VIEW arrived AS {ARRIVED}")
+        studied = {visit_id for (visit_id,) in database.execute("FROM studied").fetchall()}
+        database.register(
+            "flowing", pa.RecordBatchReader.from_batches(DERIVED, _derived(folder, studied, iw=iw, mss=mss))
+        )
+        database.execute("CREATE TABLE derived AS FROM flowing")
+        database.unregister("flowing")
+        database.execute(f"CREATE VIEW member AS {MEMBER}")
+        yield database
+
+
+def _derived(folder: Path, studied: set[int], *, iw: int, mss: int) -> Iterator[pa.RecordBatch]:
+    """The members that follow from the order of events on a connection, by the batch."""
+    rows = _flights(folder, studied, iw=iw, mss=mss)
+    while batch := list(itertools.islice(rows, BATCH_ROWS)):
+        columns = zip(*batch, strict=True)
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(column, field.type) for column, field in zip(columns, DERIVED, strict=True)],
+            schema=DERIVED,
+        )
+
+
+def _flights(folder: Path, studied: set[int], *, iw: int, mss: int) -> Iterator[tuple[str, int, int | None]]:
+    """Both files are sorted by visit, so one pass over each will do."""
+    by_visit = _by_visit(folder / "response.parquet", ("connection_id", *Response._fields))
+    responses_of = _Merge(by_visit)
+    for visit_id, rows in _by_visit(folder / "connection.parquet", Connection._fields):
+        if visit_id not in studied:
+            continue
+        responses: dict[int | None, list[Response]] = {}
+        for connection_id, *values in responses_of(visit_id):
+            responses.setdefault(connection_id, []).append(Response(*values))
+        for connection in itertools.starmap(Connection, rows):
+            if connection.protocol == "h3":
+                continue  # QUIC's window is not Linux TCP's
+            own = responses.get(connection.id, [])
+            flight = first_flight(connection, own)
+            if flight is not None:
+                yield "first_flights", visit_id, flight.size_bytes
+                yield "first_flights_after_tls", visit_id, flight.answer_bytes
+            sizes = {one.id: one.wire_bytes for one in own}
+            for response_id, limited in iw_limited(connection, own, iw=iw, mss=mss).items():
+                if limited is not False:
+                    yield "responses_iw_limited", visit_id, sizes[response_id] if limited else None
+
+
+def _by_visit(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
+    """Rows of a file that is sorted by visit, a visit at a time, without their visit_id."""
+    names = ["visit_id", *columns]
+    with pq.ParquetFile(path) as file:
+        rows = (
+            row
+            for batch in file.iter_batches(BATCH_ROWS, columns=names)
+            for row in zip(*(batch.column(name).to_pylist() for name in names), strict=True)
+        )
+        for visit_id, group in itertools.groupby(rows, key=operator.itemgetter(0)):
+            yield visit_id, [row[1:] for row in group]
+
+
+class _Merge:
+    """The rows of one visit after the other, for visits asked for in ascending order."""
+
+    def __init__(self, groups: Iterator[tuple[int, list[tuple[Any, ...]]]]) -> None:
+        self._groups = groups
+        self._next = next(groups, None)
+
+    def __call__(self, visit_id: int) -> list[tuple[Any, ...]]:
+        while self._next is not None and self._next[0] < visit_id:
+            self._next = next(self._groups, None)
+        return self._next[1] if self._next is not None and self._next[0] == visit_id else []

@@ -1,0 +1,148 @@
+"""A release copied to a store from which others read it, an S3 bucket or a folder elsewhere, and withdrawn from it.
+
+Its files lie there as in the data folder. The manifest comes last: what has one is whole, and is never written again,
+unless it is withdrawn. A signature is copied beside it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import posixpath
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyarrow import fs
+
+from releases.catalogue import TOMBSTONE, ReleaseError
+from storage.sums import MANIFEST, SIGNATURE, SUMS, broken_sums, sums_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from releases.catalogue import Release
+
+CHUNK_BYTES = 1024 * 1024
+
+
+class StoreError(Exception):
+    """The store cannot be reached, or has something else where the release belongs."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Published:
+    """Where the release now is."""
+
+    url: str
+    is_new: bool
+    """False if it was there before, whole."""
+
+
+def publish(release: Release, url: str, *, progress: Callable[[int], object] = lambda _: None) -> Published:
+    """Copy a sound release below `url`, read all of it back, and compare the sums.
+
+    `url` is what pyarrow's FileSystem.from_uri takes: `file:///mnt/releases`, or
+    `s3://bucket/prefix?region=...`, with `endpoint_override` for a store that is not Amazon's and the credentials where
+    its own programs look for them. `progress` is told bytes as they are written or read back.
+    """
+    if broken := broken_sums(release.path):
+        raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")
+    sums = sums_of(release.path) | {SUMS: release.checksum}
+    signature = release.path / SIGNATURE
+    place = release.manifest.crawl.path(Path(), version=release.manifest.version).as_posix()
+    shown = _without_options(url)
+    try:
+        store, root = fs.FileSystem.from_uri(url)
+        folder = posixpath.join(root, place)
+        manifest = posixpath.join(folder, MANIFEST)
+        if is_new := not _is_file(store, manifest):
+            _write(store, release.path, folder, sorted(sums), progress)
+        wrong = [
+            name
+            for name, checksum in sorted(sums.items())
+            if _sha256(store, posixpath.join(folder, _name(name, is_new=is_new)), progress) != checksum
+        ]
+        if wrong and not is_new:
+            raise StoreError(
+                f"{shown} has another {release.manifest.crawl} version {release.manifest.version} ({', '.join(wrong)}): "
+                "a published version never changes; build a new one with `firstflight release build --version`"
+            )
+        if wrong:
+            raise StoreError(
+                f"{shown} gave back other bytes than it was given ({', '.join(wrong)}): nothing was published"
+            )
+        if is_new:
+            store.move(posixpath.join(folder, _name(MANIFEST, is_new=True)), manifest)
+        if signature.exists():  # no part of what never changes: it may come later, or again by another key
+            _write(store, release.path, folder, [SIGNATURE], progress)
+    except (OSError, pa.ArrowInvalid) as exc:
+        raise StoreError(f"cannot publish to {shown}: {str(exc).replace(url or shown, shown)}") from exc
+    return Published(url=f"{shown}/{place}", is_new=is_new)
+
+
+def withdraw(url: str, folder: Path, *, place: Path) -> bool:
+    """Put the tombstone of `folder` in place of the version at `place` in the store; whether it had anything else there."""
+    shown = _without_options(url)
+    try:
+        store, root = fs.FileSystem.from_uri(url)
+        there = posixpath.join(root, place.as_posix())
+        found = store.get_file_info(fs.FileSelector(there, allow_not_found=True))
+        others = [one.path for one in found if one.base_name != TOMBSTONE]
+        if not others:
+            return False
+        with store.open_output_stream(posixpath.join(there, TOMBSTONE)) as taken:
+            taken.write((folder / TOMBSTONE).read_bytes())
+        # First the manifest: without it nothing there is a release.
+        for path in sorted(others, key=lambda path: posixpath.basename(path) != MANIFEST):
+            store.delete_file(path)
+    except (OSError, pa.ArrowInvalid) as exc:
+        raise StoreError(f"cannot withdraw from {shown}: {str(exc).replace(url or shown, shown)}") from exc
+    return True
+
+
+def _without_options(url: str) -> str:
+    """The URL without how to get there, and without the key that it may have: it is shown, and logged.
+
+    >>> _without_options("s3://key:secret@bucket/a/?region=x")
+    's3://bucket/a'
+    """
+    scheme, _, rest = url.partition("?")[0].partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}".rstrip("/")
+
+
+def _name(name: str, *, is_new: bool) -> str:
+    """The manifest has its name once all is there and has been read back."""
+    return f"{name}.partial" if is_new and name == MANIFEST else name
+
+
+def _is_file(store: fs.FileSystem, path: str) -> bool:
+    return bool(store.get_file_info(path).type == fs.FileType.File)
+
+
+def _write(
+    store: fs.FileSystem, source: Path, folder: str, names: list[str], progress: Callable[[int], object]
+) -> None:
+    if isinstance(store, fs.LocalFileSystem):  # a bucket has no folders
+        store.create_dir(folder, recursive=True)
+    for name in names:
+        with (
+            (source / name).open("rb") as given,
+            store.open_output_stream(posixpath.join(folder, _name(name, is_new=True))) as taken,
+        ):
+            while chunk := given.read(CHUNK_BYTES):
+                taken.write(chunk)
+                progress(len(chunk))
+
+
+def _sha256(store: fs.FileSystem, path: str, progress: Callable[[int], object]) -> str | None:
+    """Of what the store has; None if it has nothing there."""
+    if not _is_file(store, path):
+        return None
+    digest = hashlib.sha256()
+    with store.open_input_stream(path) as given:
+        while chunk := given.read(CHUNK_BYTES):
+            digest.update(chunk)
+            progress(len(chunk))
+    return digest.hexdigest()

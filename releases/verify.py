@@ -1,0 +1,219 @@
+"""Verifying a release: each check by name, with its verdict, and never an exception for what is on the disk."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from releases import distributions
+from releases.build import count_rows, detached
+from releases.observations import table_of
+from schema.arrow import arrow_schema
+from schema.computed_tables import DISTRIBUTION, MEASURES
+from schema.http_caching import LIFETIMES
+from schema.tables import RELEASED, SCHEMA_VERSION, Base
+from schema.vocabulary import CONSENTS, COVERAGE_FLOOR, OUTCOMES, WALLS, WIRE_BYTES_UNKNOWN
+from storage.crawls import CrawlNotFound, find_crawl
+from storage.sums import broken_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sqlalchemy import Engine
+
+    from releases.catalogue import Release
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that must hold, and whether it does."""
+
+    name: str
+    holds: bool
+    said: str
+    """The evidence, in a line."""
+
+
+OFFENDERS: dict[str, str] = {
+    "every site's final visit exists": "FROM site WHERE final_visit_id IS NOT NULL AND NOT EXISTS "
+    "(FROM visit WHERE visit.id = site.final_visit_id AND visit.rank = site.rank AND visit.is_final)",
+    "every final visit is the first load of its home page": "FROM visit WHERE is_final AND (page_kind <> 'home' OR load <> 1)",
+    "no visit that was given back is final": "FROM visit WHERE is_final AND outcome = 'network_down'",
+    "every visit's site exists": "FROM visit ANTI JOIN site USING (crawl_id, rank)",
+    "every connection's visit exists": "FROM connection ANTI JOIN visit ON visit.id = connection.visit_id",
+    "every response's visit exists": "FROM response ANTI JOIN visit ON visit.id = response.visit_id",
+    "every response's connection exists": "FROM (FROM response WHERE connection_id IS NOT NULL) AS r "
+    "ANTI JOIN connection ON connection.visit_id = r.visit_id AND connection.id = r.connection_id",
+    "all rows are of one crawl": "FROM (SELECT crawl_id FROM site UNION ALL SELECT crawl_id FROM visit "
+    "UNION ALL SELECT crawl_id FROM connection UNION ALL SELECT crawl_id FROM response) ANTI JOIN crawl ON crawl.id = crawl_id",
+    "every outcome is a known one": "FROM visit WHERE NOT list_contains($outcomes, outcome)",
+    "every wall and consent platform is a known one": "FROM visit WHERE NOT list_contains($walls, wall) "
+    "OR NOT list_contains($consents, consent)",
+    "wire_bytes is null exactly where wire_bytes_unknown says why": "FROM response WHERE "
+    "(wire_bytes IS NULL) <> coalesce(list_contains($unknown, wire_bytes_unknown), false)",
+    "a header's freshness is known as a whole or not at all": "FROM response WHERE "
+    "(no_store IS NULL) <> (no_cache IS NULL) OR (no_store IS NULL) <> (has_validator IS NULL) "
+    "OR (no_store IS NULL) <> NOT coalesce(list_contains($lifetimes, lifetime_by), false) "
+    "OR lifetime_s < 0 OR age_s < 0 OR (lifetime_s IS NOT NULL AND coalesce(lifetime_by, 'none') = 'none')",
+    "received_bytes of a visit is the sum of its connections'": "FROM visit LEFT JOIN (SELECT visit_id AS id, "
+    "sum(received_bytes) AS total FROM connection GROUP BY visit_id) AS c ON c.id = visit.id "
+    "WHERE visit.received_bytes <> coalesce(total, 0)",
+    "is_covered is false exactly where coverage is under its floor": "FROM visit "
+    "WHERE is_covered <> (coalesce(least(coverage, decrypted_coverage), 1) >= $floor)",
+    "CDFs rise with size and end at exactly 1": "FROM (SELECT measure, size_bytes, count, cumulative, cdf, "
+    "lag(size_bytes) OVER w AS size_before, lag(cumulative, 1, 0) OVER w AS cumulative_before, "
+    "lag(cdf, 1, 0) OVER w AS cdf_before, lead(size_bytes) OVER w IS NULL AS is_last "
+    "FROM distribution WHERE size_bytes IS NOT NULL "
+    "WINDOW w AS (PARTITION BY measure ORDER BY place)) WHERE size_bytes <= size_before OR count < 1 "
+    "OR cumulative <> cumulative_before + count OR cdf < cdf_before OR cdf IS NULL OR isnan(cdf) "
+    "OR (is_last AND cdf <> 1) OR NOT list_contains($measures, measure)",
+}
+"""Rows that must not be, by the check that they would fail."""
+
+# What reading a damaged file raises.
+UNREADABLE = (duckdb.Error, pa.ArrowException, OSError)
+
+
+def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
+    """Every check, as it is made; those against PostgreSQL only with an engine.
+
+    Raises storage.engine.DatabaseError: that is no fault of the release.
+    """
+    broken = broken_sums(release.path)
+    held = f"{len(release.manifest.files) + 1} files are as in SHA256SUMS"
+    yield Check("checksums", not broken, ", ".join(f"{name} is not" for name in broken) or held)
+    yield _readable("columns", lambda: _columns(release))
+    yield _readable("rows are as many as the manifest says", lambda: _rows(release))
+    if engine is not None:
+        yield _against_database(release, engine)
+    yield from _offenders(release)
+    yield _readable("distributions follow from the observations", lambda: _recomputed(release))
+
+
+def _readable(name: str, check: Callable[[], tuple[bool, str]]) -> Check:
+    """A check of files that may be damaged."""
+    try:
+        return Check(name, *check())
+    except UNREADABLE as exc:
+        return Check(name, holds=False, said=_first_line(exc))
+
+
+def _first_line(exc: BaseException) -> str:
+    return str(exc).split("\n", 1)[0]
+
+
+def _columns(release: Release) -> tuple[bool, str]:
+    """Columns, types and definitions; of an older schema version those that it had."""
+    declared = {model.__tablename__: arrow_schema(table_of(model)) for model in RELEASED}
+    wrong = []
+    for table, schema in (declared | {"distribution": DISTRIBUTION}).items():
+        found = pq.read_schema(release.file(table))
+        wanted = pa.schema([field for field in schema if field.name in found.names])
+        same = found.equals(pa.schema(wanted), check_metadata=False)
+        documented = all((field.metadata or {}).get(b"comment") for field in found)
+        complete = release.manifest.schema_version < SCHEMA_VERSION or len(found) == len(schema)
+        if not (same and documented and complete):
+            wrong.append(table)
+    return (
+        not wrong,
+        f"not as declared: {', '.join(wrong)}" if wrong else "as declared, each with its definition",
+    )
+
+
+def _rows(release: Release) -> tuple[bool, str]:
+    found = {table: pq.read_metadata(release.file(table)).num_rows for table in release.manifest.rows}
+    return _compared(found, release.manifest.rows, "in the files", "in the manifest")
+
+
+def _compared(found: dict[str, int], expected: dict[str, int], here: str, there: str) -> tuple[bool, str]:
+    wrong = [
+        f"{table}: {found.get(table, 0):,} {here}, {rows:,} {there}"
+        for table, rows in expected.items()
+        if found.get(table, 0) != rows
+    ]
+    return not wrong, "; ".join(wrong) or ", ".join(f"{table} {rows:,}" for table, rows in expected.items())
+
+
+def _against_database(release: Release, engine: Engine) -> Check:
+    name = "rows are as many as in PostgreSQL"
+    try:
+        with engine.connect() as connection:
+            crawl = find_crawl(connection, str(release.manifest.crawl))
+    except CrawlNotFound as exc:
+        return Check(name, holds=False, said=f"{exc}; --offline leaves this out")
+    gone = detached(engine, crawl.id)
+    rows = {
+        table: count for table, count in release.manifest.rows.items() if table not in {"distribution", *gone}
+    }
+    holds, said = _compared(count_rows(engine, crawl.id), rows, "in PostgreSQL", "in the manifest")
+    return Check(name, holds=holds, said=said + "".join(f", {table} detached" for table in gone))
+
+
+def _unique_keys() -> dict[str, str]:
+    """A query for each table's primary key."""
+    keys = {table.name: [column.name for column in table.primary_key] for table in map(table_of, RELEASED)}
+    return {
+        f"keys of {table} are unique": f"FROM (SELECT 1 FROM {table} GROUP BY {', '.join(key)} HAVING count(*) > 1)"  # noqa: S608  # names from our own declaration
+        for table, key in keys.items()
+    }
+
+
+def _offenders(release: Release) -> Iterator[Check]:
+    tables = [*(model.__tablename__ for model in RELEASED), "distribution"]
+    known: dict[str, Sequence[str] | float] = {
+        "floor": COVERAGE_FLOOR,
+        "walls": list(WALLS),
+        "consents": list(CONSENTS),
+        "outcomes": list(OUTCOMES),
+        "unknown": list(WIRE_BYTES_UNKNOWN),
+        "lifetimes": list(LIFETIMES),
+        "measures": list(MEASURES),
+    }
+    with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as database:
+        for table in tables:
+            _view(database, release, table)
+        for name, query in (_unique_keys() | OFFENDERS).items():
+            yield _readable(name, functools.partial(_none, database, query, known))
+
+
+def _view(database: duckdb.DuckDBPyConnection, release: Release, table: str) -> None:
+    """A view of a file, with null for columns that are younger than it.
+
+    Of a file that cannot be opened there is none: the checks that need it say so.
+    """
+    try:
+        rows = database.read_parquet(str(release.file(table)), hive_partitioning=False, file_row_number=True)
+    except UNREADABLE:
+        return
+    held = set(rows.columns)
+    older = "".join(f', NULL AS "{name}"' for name in _declared(table) if name not in held)
+    rows.project(f"* EXCLUDE (file_row_number), file_row_number AS place{older}").create_view(table)
+
+
+def _declared(table: str) -> list[str]:
+    """Names of the columns that a table has now."""
+    declared = Base.metadata.tables.get(table)
+    return [] if declared is None else list(declared.columns.keys())
+
+
+def _none(
+    database: duckdb.DuckDBPyConnection, query: str, known: dict[str, Sequence[str] | float]
+) -> tuple[bool, str]:
+    used = {name: values for name, values in known.items() if f"${name}" in query}
+    row = database.execute(f"SELECT count(*) {query}", used).fetchone()
+    assert row is not None  # an aggregate always answers
+    return row[0] == 0, f"{row[0]:,} rows do not hold" if row[0] else "no row against it"
+
+
+def _recomputed(release: Release) -> tuple[bool, str]:
+    published = pq.read_table(release.file("distribution"), partitioning=None)
+    same = distributions.compute(release.path).equals(published, check_metadata=False)
+    return (
+        same,
+        f"{published.num_rows:,} steps {'computed anew' if same else 'are not what is computed anew'}",
+    )

@@ -1,0 +1,156 @@
+"""Withdrawing a site from releases: a new version without it, and a tombstone in place of each version that had it."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import tempfile
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from releases import parquet
+from releases.build import finish, write_distribution
+from releases.catalogue import TOMBSTONE, Release, read_version, release_folders
+from releases.measures import MEMORY
+from releases.observations import table_of
+from schema.tables import OBSERVATIONS, RELEASED, Base, Site
+from storage.staging import put_file_in_place, staging
+from storage.sums import MANIFEST, sums_now
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from schema.crawls import CrawlName
+    from storage.signatures import Signer
+    from storage.withdrawal import Withdrawal
+
+MATCHES = "regexp_matches"
+"""DuckDB's function of text and pattern."""
+
+BATCH_ROWS = 65_536
+
+SAID = "a site was withdrawn"
+"""All that a tombstone says of why."""
+
+
+def has_site(release: Release, site: Withdrawal) -> bool:
+    """Whether a release has visits to the site, or names it in those to others."""
+    with _opened() as database:
+        return any(
+            database.execute(f"SELECT 1 FROM {_file(release, model)} WHERE {condition} LIMIT 1").fetchone()  # noqa: S608  # our own SQL
+            for model, condition in _holding(release, site)
+        )
+
+
+def _holding(release: Release, site: Withdrawal) -> Iterator[tuple[type[Base], str]]:
+    yield Site, site.is_own("host")
+    for model in OBSERVATIONS:
+        yield model, site.is_touched(model.__tablename__, _columns(release, model), matches=MATCHES)
+
+
+def without_site(
+    release: Release,
+    site: Withdrawal,
+    place: Path,
+    *,
+    version: int,
+    signer: Signer | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Release:
+    """The same release without the site, in the folder `place`; rows of others keep their order and their sizes."""
+    with staging(place.parents[5]) as stage, _opened() as database:
+        folder = stage / "release"
+        folder.mkdir()
+        folder.chmod(0o755)  # whatever our umask: a server may be somebody else
+        database.execute(
+            f"CREATE TABLE own AS SELECT visit.id FROM {_file(release, OBSERVATIONS[0])} AS visit WHERE {site.is_own('host')}"  # noqa: S608  # our own SQL
+        )
+        rows = {}
+        for model in RELEASED:
+            rows[model.__tablename__] = _rewrite(release, model, site, database, folder, progress)
+        rows["distribution"] = write_distribution(folder)
+        (folder / "dictionary.json").write_bytes((release.path / "dictionary.json").read_bytes())
+        manifest = dataclasses.replace(release.manifest, version=version, rows=rows, files=sums_now(folder))
+        return finish(folder, manifest, place, signer=signer).release
+
+
+def _rewrite(
+    release: Release,
+    model: type[Base],
+    site: Withdrawal,
+    database: duckdb.DuckDBPyConnection,
+    folder: Path,
+    progress: Callable[[int], None],
+) -> int:
+    """One table's file without the site; how many rows it has."""
+    schema = pq.read_schema(release.file(model.__tablename__))
+    reader: pa.RecordBatchReader = database.sql(_rest_of(release, model, site)).to_arrow_reader(BATCH_ROWS)
+    return parquet.write(
+        folder / f"{model.__tablename__}.parquet",
+        (pa.Table.from_batches([batch]).cast(schema) for batch in reader),
+        schema,
+        sorted_by=[column.name for column in table_of(model).primary_key.columns],
+        wrote=progress,
+    )
+
+
+def _rest_of(release: Release, model: type[Base], site: Withdrawal) -> str:
+    """SQL: what stays of a table, changed where it names the site."""
+    table, file = model.__tablename__, _file(release, model)
+    if model is Site:
+        return f"SELECT * FROM {file} WHERE NOT {site.is_own('host')}"  # noqa: S608  # our own SQL
+    if model not in OBSERVATIONS:
+        return f"SELECT * FROM {file}"  # noqa: S608  # our own SQL
+    changes = site.changes(table, _columns(release, model), matches=MATCHES)
+    replaced = ", ".join(f"{value} AS {column}" for column, value in changes.items())
+    visit = "id" if model is OBSERVATIONS[0] else "visit_id"
+    return f"SELECT * REPLACE ({replaced}) FROM {file} WHERE {visit} NOT IN (FROM own)"  # noqa: S608  # our own SQL
+
+
+def lay_tombstone(folder: Path, crawl: CrawlName, *, version: int) -> None:
+    """Put a tombstone in place of a version: first it is there, then the manifest goes, then all else."""
+    with put_file_in_place(folder / TOMBSTONE, beside=folder) as half:
+        half.write_text(tombstone(crawl, version=version), encoding="utf-8")
+    (folder / MANIFEST).unlink(missing_ok=True)
+    parquet.flush(folder)
+    for path in folder.iterdir():
+        if path.name != TOMBSTONE:
+            path.unlink()
+
+
+def tombstone(crawl: CrawlName, *, version: int) -> str:
+    """What a tombstone says: which version it stands for, and nothing of the site."""
+    facts = {"crawl": dataclasses.asdict(crawl), "version": version, "withdrawn": SAID}
+    return json.dumps(facts, indent=2, sort_keys=True) + "\n"
+
+
+def finish_tombstones(root: Path) -> None:
+    """Remove what a killed process left beside a tombstone, in all versions below `root`."""
+    for folder in release_folders(root):
+        if (folder / TOMBSTONE).exists() and [path.name for path in folder.iterdir()] != [TOMBSTONE]:
+            one = read_version(folder)
+            lay_tombstone(folder, one.crawl, version=one.version)
+
+
+@contextlib.contextmanager
+def _opened() -> Iterator[duckdb.DuckDBPyConnection]:
+    with (
+        tempfile.TemporaryDirectory(prefix="firstflight-") as spill,
+        duckdb.connect(":memory:", config={"temp_directory": spill, "memory_limit": MEMORY}) as database,
+    ):
+        yield database
+
+
+def _file(release: Release, model: type[Base]) -> str:
+    quoted = str(release.file(model.__tablename__)).replace("'", "''")
+    return f"read_parquet('{quoted}', hive_partitioning = false)"
+
+
+def _columns(release: Release, model: type[Base]) -> list[str]:
+    """Of the file: an older schema version has fewer."""
+    return list(pq.read_schema(release.file(model.__tablename__)).names)

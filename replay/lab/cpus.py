@@ -1,0 +1,49 @@
+"""Which CPUs have nothing to do: replays that do not know of each other are to take different ones."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from replay.lab.guest_process import usable_cpus
+
+LOOK_S = 0.2
+BUSY_SHARE = 0.5
+"""Of the time of a look, above which a CPU has something else to do."""
+
+
+def quiet_cpus(first: int) -> list[int]:
+    """CPUs that this process may run on: those with nothing to do, then the others, both from the place `first` on."""
+    before = cpu_seconds()
+    time.sleep(LOOK_S)
+    after = cpu_seconds()
+    usable = usable_cpus()
+    turned = [usable[(first + place) % len(usable)] for place in range(len(usable))]
+
+    def is_busy(cpu: int) -> bool:
+        return busy_share(before.get(cpu), after.get(cpu)) > BUSY_SHARE
+
+    return sorted(turned, key=is_busy)
+
+
+def cpu_seconds() -> dict[int, tuple[int, int]]:
+    """Ticks that each CPU has worked and has been idle (proc(5), /proc/stat)."""
+    found = {}
+    for line in Path("/proc/stat").read_text().splitlines():
+        name, *ticks = line.split()
+        if name.startswith("cpu") and name != "cpu":
+            user, nice, system, idle, waiting, *rest = map(int, ticks)
+            found[int(name[3:])] = (user + nice + system + sum(rest[:3]), idle + waiting)
+    return found
+
+
+def busy_share(before: tuple[int, int] | None, after: tuple[int, int] | None) -> float:
+    """Of the time between two looks; 0 where nobody knows.
+
+    >>> busy_share((100, 50), (103, 51)), busy_share((100, 50), (100, 50)), busy_share(None, None)
+    (0.75, 0.0, 0.0)
+    """
+    if before is None or after is None:
+        return 0.0
+    worked, idle = after[0] - before[0], after[1] - before[1]
+    return worked / (worked + idle) if worked + idle else 0.0

@@ -1,0 +1,38 @@
+"""The second opinion: Debian's own user-mode kernel, as it is, in real time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from replay.errors import LabMissing
+from replay.lab.guest_process import Lab
+
+PACKAGE = "user-mode-linux"
+KERNEL = Path("/usr/bin/linux.uml")
+MODULES = Path("/usr/lib/uml/modules")
+
+NEEDED = (
+    "lib/crc-ccitt.ko",
+    "net/llc/llc.ko",
+    "net/802/stp.ko",
+    "net/ipv6/ipv6.ko:disable_ipv6=1",  # the bridge wants it; its own packets would be in the queue
+    "net/bridge/bridge.ko",
+    "drivers/net/veth.ko",
+    "net/sched/sch_netem.ko",
+    "net/sched/sch_tbf.ko",
+    "net/sched/sch_htb.ko",
+)
+"""Modules in the order in which they need each other, with their parameters."""
+
+
+def locate(player: Path, *, kernel: Path = KERNEL, modules: Path = MODULES) -> Lab:
+    """The lab on Debian's kernel; LabMissing says how to get it."""
+    versions = sorted(modules.glob("*/kernel"))
+    if not kernel.is_file() or not versions:
+        raise LabMissing(f"the second opinion needs Debian's {PACKAGE}: apt-get install {PACKAGE}")
+    return Lab(
+        kernel=kernel,
+        player=player,
+        modules=tuple(str(versions[-1] / name) for name in NEEDED),
+        is_virtual=False,
+    )

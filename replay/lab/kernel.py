@@ -1,0 +1,201 @@
+"""The guest's kernel: User-Mode Linux from Debian's source package, built once and cached by its recipe."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from replay.errors import BuildFailed, KernelError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PACKAGE = "linux-source-6.12"
+SOURCE = Path(f"/usr/src/{PACKAGE}.tar.xz")
+VERSION = Path(f"/usr/src/{PACKAGE}.version")
+"""In an image that has the built kernel alone: the version of the package that it was built from."""
+
+RECIPE = Path(__file__).with_name("guest") / "kernel"
+CONFIG = RECIPE / "config"
+ADDED = {"net/ipv4/tcp_fld.c": RECIPE / "tcp_fld.c"}
+"""Files of ours, by their places in the source."""
+
+# REUSE-IgnoreStart: not the licence of this file.
+LICENCE = "SPDX-License-Identifier: GPL-2.0-only\n\n"
+# REUSE-IgnoreEnd
+"""What each patch begins with."""
+
+TOOLS = {
+    "make": "build-essential",
+    "gcc": "build-essential",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+    "xz": "xz-utils",
+    "patch": "build-essential",
+}
+"""Programs that the build calls, and the Debian package of each."""
+
+
+def package_version() -> str:
+    """Version of the source package that is installed, or that this image's kernel was built from."""
+    asked = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", PACKAGE],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    status, _, version = asked.stdout.partition(" ")
+    if status != "installed":
+        with contextlib.suppress(FileNotFoundError):
+            return VERSION.read_text(encoding="ascii")
+        raise KernelError(f"the replay's kernel needs Debian's {PACKAGE}: apt-get install {PACKAGE}")
+    return version
+
+
+def recipe_key(version: str) -> str:
+    """SHA-256 of all that decides what the kernel is."""
+    options = [line for line in CONFIG.read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
+    # Without the patches' licence, which changes no kernel: one that was built before they named it is the same.
+    changes = [
+        path.read_text(encoding="utf-8").removeprefix(LICENCE) for path in [*patches(), *ADDED.values()]
+    ]
+    recipe = json.dumps([version, options, changes])
+    return hashlib.sha256(recipe.encode()).hexdigest()
+
+
+def patches() -> list[Path]:
+    """Changes to the source, each with its reason above it, in a fixed order; they do not overlap."""
+    return sorted(RECIPE.glob("*.patch"))
+
+
+def kernel_path(cache: Path) -> Path:
+    """Where this recipe's kernel lies once it is built."""
+    return cache / "kernel" / recipe_key(package_version())[:16] / "linux"
+
+
+def locate(cache: Path) -> Path:
+    """The kernel; KernelError says how to get it."""
+    path = kernel_path(cache)
+    if not path.is_file():
+        raise KernelError(f"no guest kernel in {path.parent}: run `firstflight replay build-lab`")
+    return path
+
+
+def build_kernel(cache: Path, say: Callable[[str], None]) -> Path:
+    """The kernel, built now if it is not there: minutes of all cores, and 2 GB of the cache meanwhile."""
+    path = kernel_path(cache)
+    if path.is_file():
+        return path
+    check_tools()
+    with sole_builder(path.parent.parent, say), scratch_folder(path.parent.parent) as scratch:
+        if path.is_file():  # another was first
+            return path
+        say(f"unpacking {SOURCE.name}")
+        run(["tar", "xf", str(SOURCE), "-C", str(scratch)], log=scratch / "log")
+        tree = scratch / PACKAGE
+        configure(tree, log=scratch / "log")
+        jobs = len(os.sched_getaffinity(0))
+        say(f"compiling the guest kernel on {jobs} cores: about {11 // jobs + 1} minutes, once")
+        run(["make", "-C", str(tree), "ARCH=um", f"-j{jobs}", "linux"], log=scratch / "log")
+        finished = scratch / "finished"
+        finished.mkdir()
+        shutil.copy2(tree / "linux", finished / "linux")
+        shutil.copy2(tree / ".config", finished / "config")
+        publish(finished, path.parent)
+    say(f"guest kernel: {path}")
+    return path
+
+
+def check_tools() -> None:
+    """All the programs that the build calls are there, or one line says what to install."""
+    lacking = sorted({package for tool, package in TOOLS.items() if shutil.which(tool) is None})
+    if not SOURCE.is_file():
+        lacking.append(PACKAGE)
+    if lacking:
+        raise KernelError(f"to build the replay's kernel: apt-get install {' '.join(lacking)}")
+
+
+def configure(tree: Path, *, log: Path) -> None:
+    """Patch and configure the source; an option that did not take is an error, not a surprise later."""
+    for patch in patches():
+        run(["patch", "--batch", "--strip=1", "--fuzz=0", f"--directory={tree}", f"--input={patch}"], log=log)
+    for name, source in ADDED.items():
+        shutil.copy2(source, tree / name)
+    make = ["make", "-C", str(tree), "ARCH=um"]
+    run([*make, "tinyconfig"], log=log)
+    run(
+        [
+            str(tree / "scripts/kconfig/merge_config.sh"),
+            "-O",
+            str(tree),
+            "-m",
+            str(tree / ".config"),
+            str(CONFIG),
+        ],
+        log=log,
+    )
+    run([*make, "olddefconfig"], log=log)
+    made = set((tree / ".config").read_text(encoding="utf-8").splitlines())
+    refused = sorted(line for line in wanted(CONFIG.read_text(encoding="utf-8")) if line not in made)
+    if refused:
+        raise BuildFailed(f"the kernel's configuration did not take {', '.join(refused)}")
+
+
+def wanted(config: str) -> Iterator[str]:
+    """The lines of `config` as they stand in a finished .config; an option that is off has no line of its own."""
+    return (line for line in config.splitlines() if line.startswith("CONFIG_") and not line.endswith("=n"))
+
+
+@contextlib.contextmanager
+def sole_builder(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """One build at a time in `folder`; what a killed one left there is removed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another build of the guest kernel")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        for stale in folder.glob(".build-*"):
+            shutil.rmtree(stale, ignore_errors=True)
+        yield
+
+
+@contextlib.contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A folder beside the results, so that publishing is a rename; gone afterwards, whatever happens."""
+    scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=parent))
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def publish(finished: Path, place: Path) -> None:
+    """Move a finished folder to its place in one step; another process that was first has the same."""
+    finished.chmod(0o755)
+    try:
+        finished.rename(place)
+    except OSError:
+        if not place.is_dir():
+            raise
+
+
+def run(argv: list[str], *, log: Path) -> None:
+    """One step of a build; its output goes to `log`, of which a failure shows the end."""
+    with log.open("ab") as sink:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT, check=False
+        )
+    if done.returncode != 0:
+        tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-5:]
+        raise BuildFailed(f"{Path(argv[0]).name} failed: {' | '.join(tail)}")

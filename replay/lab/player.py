@@ -1,0 +1,62 @@
+"""The player: our own program of the guest, compiled once and cached by its source."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from replay.errors import LabMissing
+from replay.lab.kernel import publish, run, scratch_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GUEST = Path(__file__).with_name("guest")
+COMPILE = ["gcc", "-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Werror"]
+LIBRARIES = ["-lm"]
+
+
+def sources() -> list[Path]:
+    """In a fixed order."""
+    return sorted([*GUEST.glob("*.c"), *GUEST.glob("*.h")])
+
+
+def player_key() -> str:
+    """SHA-256 of all that decides what the player does."""
+    digest = hashlib.sha256(" ".join([*COMPILE, *LIBRARIES]).encode())
+    for source in sources():
+        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def player_path(cache: Path) -> Path:
+    """Where this source's player lies once it is compiled."""
+    return cache / "player" / player_key()[:16] / "player"
+
+
+def locate(cache: Path) -> Path:
+    """The player; LabMissing says how to get it."""
+    path = player_path(cache)
+    if not path.is_file():
+        raise LabMissing(f"no player in {path.parent}: run `firstflight replay build-lab`")
+    return path
+
+
+def build_player(cache: Path, say: Callable[[str], None]) -> Path:
+    """The player, compiled now if it is not there."""
+    path = player_path(cache)
+    if path.is_file():
+        return path
+    if shutil.which("gcc") is None:
+        raise LabMissing("to compile the replay's player: apt-get install build-essential")
+    path.parent.parent.mkdir(parents=True, exist_ok=True)
+    with scratch_folder(path.parent.parent) as scratch:
+        finished = scratch / "finished"
+        finished.mkdir()
+        programs = [str(source) for source in sources() if source.suffix == ".c"]
+        run([*COMPILE, "-o", str(finished / "player"), *programs, *LIBRARIES], log=scratch / "log")
+        publish(finished, path.parent)
+    say(f"player: {path}")
+    return path

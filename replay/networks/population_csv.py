@@ -1,0 +1,164 @@
+"""A population from a CSV file: a network a row, with its weight. docs/populations.md has the format."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import math
+import re
+from typing import TYPE_CHECKING
+
+from replay.networks.profiles import QUEUE_BYTES, Population, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+MOST_ROWS = 200
+"""Networks of one population: each is calibrated by itself."""
+
+ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+MEASURED = re.compile(r"20\d\d-(0[1-9]|1[0-2])")
+
+SLOW_SHARE = 0.25
+"""The slow part of an imported population: the quarter of its weight with the least bandwidth. Ours."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Column:
+    """What a column may hold."""
+
+    name: str
+    least: float
+    most: float
+    is_needed: bool = True
+
+
+COLUMNS = (
+    Column("bandwidth_kbps", 16, 1_000_000),
+    Column("rtt_ms", 0.1, 5_000),
+    Column("loss", 0, 0.5),
+    Column("weight", 1e-12, 1e15),
+    Column("up_kbps", 16, 1_000_000, is_needed=False),
+    Column("queue_bytes", 3_028, 4_000_000, is_needed=False),
+)
+
+
+class PopulationError(Exception):
+    """A population cannot be imported; the message names the file, the row and what would be right."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """A population's networks, the population, and its slow part."""
+
+    profiles: tuple[Profile, ...]
+    populations: tuple[Population, Population]
+
+
+def read_population(path: Path, *, measured: str, source: str) -> Imported:
+    """The population of a file, called by the file's name; raises PopulationError."""
+    name = path.stem
+    if not ID.fullmatch(name) or len(name) > 24:
+        raise PopulationError(
+            f"{path}: its name becomes the population's id; call it something like ndt-2026-05.csv"
+        )
+    if not MEASURED.fullmatch(measured):
+        raise PopulationError(f"{measured!r} is no month such as 2026-05")
+    if not source.strip():
+        raise PopulationError("say where the population comes from: --population-source is empty")
+    rows = list(_rows(path))
+    profiles = tuple(_profile(f"{name}-{number}", row, source) for number, row in enumerate(rows, start=1))
+    shares = [row["weight"] / math.fsum(one["weight"] for one in rows) for row in rows]
+    whole = tuple((one.id, share) for one, share in zip(profiles, shares, strict=True))
+    return Imported(
+        profiles=profiles,
+        populations=(
+            _population(name, whole, measured=measured, source=source, slow=False),
+            _population(
+                f"{name}-slow",
+                slow_part(profiles, shares),
+                measured=measured,
+                source=f"{source}: the quarter of its weight with the least bandwidth (ours)",
+                slow=True,
+            ),
+        ),
+    )
+
+
+def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tuple[str, float], ...]:
+    """Networks and their shares of the slowest quarter; the last of them belongs to it in part."""
+    left, found = SLOW_SHARE, []
+    for one, share in sorted(zip(profiles, shares, strict=True), key=lambda pair: pair[0].down_bps):
+        if left <= 0:
+            break
+        found.append((one.id, min(share, left) / SLOW_SHARE))
+        left -= share
+    return tuple(found)
+
+
+def _population(
+    name: str, weights: tuple[tuple[str, float], ...], *, measured: str, source: str, slow: bool
+) -> Population:
+    return Population(id=name, version=1, weights=weights, slow=slow, measured=measured, source=source)
+
+
+def _profile(name: str, row: dict[str, float], source: str) -> Profile:
+    """The uplink is a quarter and the queue 64 kB, as for the paper's networks, where the file says nothing."""
+    down_bps = round(1000 * row["bandwidth_kbps"])
+    return Profile(
+        id=name,
+        version=1,
+        down_bps=down_bps,
+        up_bps=round(1000 * row["up_kbps"]) if "up_kbps" in row else max(down_bps // 4, 128_000),
+        rtt_us=round(1000 * row["rtt_ms"]),
+        queue_bytes=round(row.get("queue_bytes", QUEUE_BYTES)),
+        source=source,
+        loss=row["loss"],
+    )
+
+
+def _rows(path: Path) -> Iterator[dict[str, float]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            _check_header(path, reader.fieldnames or [])
+            count = 0
+            for count, row in enumerate(reader, start=1):
+                if count > MOST_ROWS:
+                    raise PopulationError(
+                        f"{path} has more than {MOST_ROWS} networks: group them into fewer, with weights"
+                    )
+                yield dict(_values(f"{path}, line {reader.line_num}", row))
+    except (OSError, UnicodeDecodeError, csv.Error) as exc:
+        raise PopulationError(f"{path} cannot be read as CSV: {exc}") from exc
+    if not count:
+        raise PopulationError(f"{path} has no network below its header")
+
+
+def _check_header(path: Path, names: Sequence[str]) -> None:
+    lacking = [one.name for one in COLUMNS if one.is_needed and one.name not in names]
+    unknown = [str(name) for name in names if name not in {one.name for one in COLUMNS}]
+    if lacking or unknown or len(set(names)) != len(names):
+        known = ", ".join(f"{one.name}" if one.is_needed else f"[{one.name}]" for one in COLUMNS)
+        raise PopulationError(
+            f"{path}: its first line must name the columns {known}; it has {', '.join(names)}"
+        )
+
+
+def _values(where: str, row: dict[str, str | None]) -> Iterator[tuple[str, float]]:
+    if None in row:
+        raise PopulationError(f"{where}: more values than columns")
+    for column in COLUMNS:
+        if column.name not in row:
+            continue
+        text = row[column.name]
+        try:
+            value = float(text or "")
+        except ValueError:
+            value = math.nan
+        if not column.least <= value <= column.most:
+            raise PopulationError(
+                f"{where}: {column.name} must be a number from {column.least:g} to {column.most:g}, not {text!r}"
+            )
+        yield column.name, value

@@ -1,0 +1,61 @@
+"""Reproductions as a page of Markdown: verdicts first, then each with its checks, values and defects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from replay.published.verdict import Reproduction, Row
+
+HEAD = """# Published results, measured again
+
+Made by `firstflight replay reproduce`, commit {commit}. A verdict is the sum of its checks, whose bounds were fixed before
+the first run; "not reproduced" is a result, and its reason stands below it.
+"""
+
+
+def document(found: Sequence[Reproduction], *, commit: str, figures: Mapping[str, str]) -> str:
+    """The whole page; `figures` are paths by the id of the reproduction that has one."""
+    lines = [HEAD.format(commit=commit), "| name | what | verdict |", "|---|---|---|"]
+    lines += [f"| `{one.id}` | {one.title} | {verdict(one)} |" for one in found]
+    for one in found:
+        lines += ["", *section(one, figures.get(one.id))]
+    return "\n".join(lines) + "\n"
+
+
+def verdict(one: Reproduction) -> str:
+    """In words, with the checks that failed counted."""
+    failed = sum(not check.passed for check in one.checks)
+    return "reproduced" if one.reproduced else f"not reproduced: {failed} of {len(one.checks)} checks failed"
+
+
+def section(one: Reproduction, figure: str | None) -> Iterator[str]:
+    """One reproduction."""
+    yield f"## `{one.id}`: {one.title}"
+    yield ""
+    yield f"Source: {one.source}."
+    yield f"Method: {one.method}"
+    yield ""
+    yield "| check | measured | bound | |"
+    yield "|---|---|---|---|"
+    for check in one.checks:
+        sign = "≤" if check.at_most else "≥"
+        yield f"| {check.what} | {check.measured:.4g} | {sign} {check.bound:g} | {'passed' if check.passed else 'failed'} |"
+    yield ""
+    yield from (f"- {defect}" for defect in one.defects)
+    if figure:
+        yield ""
+        yield f"![{one.title}: published values beside ours]({figure})"
+    yield ""
+    yield "| value | published | ours | difference |"
+    yield "|---|---|---|---|"
+    yield from map(table_row, one.rows)
+
+
+def table_row(row: Row) -> str:
+    """One value."""
+    published = "-" if row.published is None else f"{row.published:.5g} {row.unit}"
+    difference = "-" if row.difference is None else f"{row.difference:+.1%}"
+    return f"| {row.what} | {published} | {row.ours:.5g} {row.unit} | {difference} |"

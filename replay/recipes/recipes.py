@@ -1,0 +1,250 @@
+"""Page recipes: what a page's load consists of, without its contents, derived from a release."""
+
+from __future__ import annotations
+
+import collections
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow.parquet as pq
+
+from replay.errors import RecipeError
+from replay.recipes.server_delay import think_times
+from schema.http_caching import can_be_confirmed, fresh_s
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from releases.catalogue import Release
+
+Row: TypeAlias = "Mapping[str, Any]"
+
+REQUEST_BYTES = 450
+"""Of every request without its body: the releases do not hold request headers; Chromium's have 400 to 500 bytes."""
+
+MOST_BODY_BYTES = 4 * 1024 * 1024
+"""Of a request's body that is replayed: the player hands a request to TCP at once."""
+
+RECORD_BYTES = 16_384
+"""Plaintext that a TLS record holds at most (RFC 8446 §5.1)."""
+
+RECORD_OVERHEAD_BYTES = 22
+"""What TLS 1.3 adds to a record: header, content type, AEAD tag."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Origin:
+    """A host and port that the page's connections go to."""
+
+    host: str
+    port: int
+    h2: bool
+    """One connection with streams; otherwise up to six connections."""
+    tls_flight_bytes: int
+    """Of the server's TLS flight; 0 for clear text. Its bytes alone: no cryptography."""
+    tls_after_bytes: int
+    """Session tickets and connection frames, in front of the first response."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Object:
+    """One response."""
+
+    response_id: int
+    origin: int
+    parent: int
+    """Index of the object that must have arrived before this one is asked for; -1: none."""
+    response_bytes: int
+    """TCP payload: wire_bytes and what TLS's records add."""
+    is_document: bool
+    request_bytes: int = REQUEST_BYTES
+    """TCP payload that asks for it."""
+    think_us: int | None = None
+    """What its server took to begin it; None where nobody knows, and then it begins at once."""
+    fresh_s: int | None = None
+    """How long a cache may reuse it without asking; None where no header of it was recorded."""
+    can_be_confirmed: bool = False
+    """Whether a cache that holds it may ask whether it has changed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recipe:
+    """One page."""
+
+    page: str
+    visit_id: int
+    origins: tuple[Origin, ...]
+    objects: tuple[Object, ...]
+    left_out: int
+    """Responses of unknown size, or of none: they are not replayed."""
+
+    @property
+    def response_bytes(self) -> int:
+        """Of all objects."""
+        return sum(object_.response_bytes for object_ in self.objects)
+
+    def to_text(self) -> str:
+        """As the player reads it (lab/guest/page.c)."""
+        lines = [f"page {len(self.origins)} {len(self.objects)}"]
+        lines += [
+            f"origin {'h2' if origin.h2 else 'h1'} {origin.tls_flight_bytes} {origin.tls_after_bytes}"
+            for origin in self.origins
+        ]
+        lines += [
+            f"object {one.origin} {one.parent} {one.request_bytes} {one.response_bytes} "
+            f"{int(one.is_document)} {one.think_us or 0}"
+            for one in self.objects
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def read_recipes(release: Release) -> list[Recipe]:
+    """A recipe for every page of the release whose final visit is ok and has a main document of known size."""
+    visits = [row for row in rows(release, "visit") if row["is_final"] and row["outcome"] == "ok"]
+    connections = by_visit(rows(release, "connection"))
+    responses = by_visit(rows(release, "response"))
+    recipes = [
+        recipe
+        for visit in sorted(visits, key=lambda row: str(row["host"]).encode())
+        if (recipe := make_recipe(visit, connections[visit["id"]], responses[visit["id"]]))
+    ]
+    if not recipes:
+        raise RecipeError(f"{release.manifest.crawl} holds no page that can be replayed")
+    return recipes
+
+
+def rows(release: Release, table: str) -> Iterator[Row]:
+    """All rows of one table."""
+    for some in pq.ParquetFile(release.file(table)).iter_batches():
+        yield from some.to_pylist()
+
+
+def by_visit(every: Iterator[Row]) -> Mapping[int, list[Row]]:
+    """Rows by their visit, in the order of their ids."""
+    found: dict[int, list[Row]] = collections.defaultdict(list)
+    for row in every:
+        found[row["visit_id"]].append(row)
+    for some in found.values():
+        some.sort(key=lambda row: int(row["id"]))
+    return found
+
+
+def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]) -> Recipe | None:
+    """The recipe of one visit; None without a main document that can be replayed."""
+    network = [row for row in responses if not row["from_cache"]]
+    by_connection = {row["id"]: row for row in connections}
+    kept = [row for row in network if row["wire_bytes"] and row["connection_id"] in by_connection]
+    document = visit["main_response_id"]
+    if document not in {row["id"] for row in kept}:
+        return None
+    keys = {row["id"]: origin_key(by_connection[row["connection_id"]], row) for row in kept}
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys.values()))}
+    used = collections.defaultdict(list)
+    for row in kept:
+        used[keys[row["id"]]].append(by_connection[row["connection_id"]])
+    parents = find_parents(network, {row["id"] for row in kept}, document)
+    indexes = {row["id"]: index for index, row in enumerate(kept)}
+    thinking = think_times(connections, network)
+    return Recipe(
+        page=visit["host"],
+        visit_id=visit["id"],
+        origins=tuple(make_origin(key, used[key]) for key in numbers),
+        objects=tuple(
+            Object(
+                response_id=row["id"],
+                origin=numbers[keys[row["id"]]],
+                parent=indexes.get(parents[row["id"]], -1),
+                response_bytes=payload(row["wire_bytes"], tls=keys[row["id"]][3]),
+                is_document=row["id"] == document,
+                request_bytes=request_bytes(row, tls=keys[row["id"]][3]),
+                think_us=thinking[row["id"]],
+                fresh_s=fresh_s(row),
+                can_be_confirmed=can_be_confirmed(row),
+            )
+            for row in kept
+        ),
+        left_out=len(network) - len(kept),
+    )
+
+
+OriginKey: TypeAlias = "tuple[str, int, bool, bool]"
+
+
+def origin_key(connection: Row, response: Row) -> OriginKey:
+    """Host, port, H2, TLS. A connection that several hosts share counts as that of the host it was opened for."""
+    host = connection["host"] or response["host"]
+    return (
+        host,
+        connection["port"],
+        connection["protocol"] != "http/1.1",
+        connection["tls_version"] is not None,
+    )
+
+
+def make_origin(key: OriginKey, connections: Sequence[Row]) -> Origin:
+    """Its TLS flight is that of its first connection with a known one: later ones may have been resumed."""
+    host, port, h2, tls = key
+    first = next((one for one in connections if one["tls_handshake_bytes"]), None)
+    after = connections[0]["frame_bytes"] if h2 else 0
+    if tls and first:
+        after += first["tls_ticket_bytes"] or 0
+    return Origin(
+        host=host,
+        port=port,
+        h2=h2,
+        tls_flight_bytes=(first["tls_handshake_bytes"] if first else UNKNOWN_TLS_FLIGHT_BYTES) if tls else 0,
+        tls_after_bytes=after,
+    )
+
+
+UNKNOWN_TLS_FLIGHT_BYTES = 4_096
+"""For a TLS connection whose flight was not measured: about a chain of two certificates. Ours."""
+
+
+def payload(wire_bytes: int, *, tls: bool) -> int:
+    """TCP payload of a response.
+
+    >>> payload(16_385, tls=False), payload(16_385, tls=True)
+    (16385, 16429)
+    """
+    return wire_bytes + (-(-wire_bytes // RECORD_BYTES) * RECORD_OVERHEAD_BYTES if tls else 0)
+
+
+def request_bytes(row: Row, *, tls: bool) -> int:
+    """TCP payload of a request; what nobody knows of its body is none."""
+    body: int = min(row.get("request_body_bytes") or 0, MOST_BODY_BYTES)
+    return REQUEST_BYTES + payload(body, tls=tls)
+
+
+def find_parents(responses: Sequence[Row], kept: set[int], document: int) -> dict[int, int | None]:
+    """For each kept response the kept one that must arrive first; None for those that begin the load.
+
+    That is the redirect that led here, or who asked; one that is left out hands over to its own.
+    What nobody is known to have asked for was asked for by the document, unless it came before it.
+    """
+    asked_by = {row["id"]: row["redirected_from_id"] or row["initiator_id"] for row in responses}
+    parents: dict[int, int | None] = {}
+    for response in sorted(kept):
+        seen = {response}
+        parent = asked_by[response]
+        while parent is not None and parent not in kept and parent not in seen:
+            seen.add(parent)
+            parent = asked_by.get(parent)
+        if parent is None or parent in seen:
+            parent = document if response > document else None
+        parents[response] = parent
+    return without_cycles(parents, document)
+
+
+def without_cycles(parents: dict[int, int | None], document: int) -> dict[int, int | None]:
+    """Cut what the page's own records close into a ring: nobody would ever ask for it."""
+    whole = dict(parents)
+    for response in sorted(whole):
+        seen: set[int] = set()
+        step: int | None = response
+        while step is not None and step not in seen:
+            seen.add(step)
+            step = whole[step]
+        if step is not None:
+            whole[response] = None if response == document or document in seen else document
+    return whole

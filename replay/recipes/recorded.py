@@ -1,0 +1,196 @@
+"""Page recipes from HAR files and CDP logs: their exchanges as the rows of a release, and from there the same way.
+
+Of a recording the first page counts: later ones were loaded with what it had left in the cache.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from recordings import cdp, har
+from recordings.order import find_parents, first_load, is_redirect
+from replay.errors import RecipeError
+from replay.recipes.recipes import Recipe, Row, make_recipe
+from schema import http_caching
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from recordings.exchange import Exchange
+
+FRAME_BYTES = 16_384
+FRAME_HEADER_BYTES = 9
+"""Of HTTP/2 (RFC 9113 §4): DATA frames as large as its default allows, and one of HEADERS."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Recorded:
+    """A recording's page, and what the recording does not say of it."""
+
+    recipe: Recipe
+    file: str
+    sha256: str
+    kind: str
+    tool: str
+    headers_estimated: int
+    """Responses whose header's size is that of its text, before any compression."""
+    repairs: dict[str, int]
+    """What of the recording was left out or mended, counted by reason."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For replay.json."""
+        return {
+            "page": self.recipe.page,
+            "file": self.file,
+            "sha256": self.sha256,
+            "kind": self.kind,
+            "tool": self.tool,
+            "sizes": "bodies and headers as the recording has them; TLS flights and requests assumed",
+            "headers_estimated": self.headers_estimated,
+            "repairs": self.repairs,
+        }
+
+
+def read_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> list[Recorded]:
+    """A page of each file; raises RecipeError where one is none, or holds no page that can be replayed."""
+    files = [*((path, "har") for path in hars), *((path, "cdp") for path in logs)]
+    return [read_recording(path, kind, number) for number, (path, kind) in enumerate(files, start=1)]
+
+
+def read_recording(path: Path, kind: str, number: int) -> Recorded:
+    """The page of one file, compressed or not."""
+    content = path.read_bytes()
+    try:
+        document = json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
+        tool, exchanges, by_silence = read_har(document) if kind == "har" else read_log(document)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, gzip.BadGzipFile) as exc:
+        raise RecipeError(f"{path}: not a {kind.upper()} recording ({exc!r})") from exc
+    kept, repairs = first_load(exchanges, by_silence=by_silence)
+    recipe = recipe_of(kept, number)
+    if recipe is None:
+        raise RecipeError(f"{path}: no main document of known size, so no page that can be replayed")
+    repairs.update(repair for one in kept for repair in one.repairs)
+    if kind == "har" and (later := len(document["log"]["entries"]) - len(exchanges)):
+        repairs["later_page_dropped"] = later
+    return Recorded(
+        recipe=recipe,
+        file=path.name,
+        sha256=hashlib.sha256(content).hexdigest(),
+        kind=kind,
+        tool=tool,
+        headers_estimated=sum(one.body_bytes is not None and one.header_bytes is None for one in kept),
+        repairs=dict(sorted(repairs.items())),
+    )
+
+
+def read_har(document: dict[str, Any]) -> tuple[str, list[Exchange], bool]:
+    """Who wrote it, its first page, and whether only silence parts that page from the next."""
+    log = document["log"]
+    creator = log["creator"]
+    return (
+        f"{creator['name']} {creator.get('version', '')}".strip(),
+        har.read(log),
+        creator["name"] == "hdrgrab",
+    )
+
+
+def read_log(document: list[Any]) -> tuple[str, list[Exchange], bool]:
+    """The same of a log of DevTools events, in which a navigation begins the next page."""
+    return "Chrome DevTools Protocol", cdp.read(document).exchanges, False
+
+
+def recipe_of(kept: Sequence[Exchange], number: int) -> Recipe | None:
+    """The recipe of one load; None without a main document of known size."""
+    main = next((index for index, one in enumerate(kept) if not is_redirect(one)), None)
+    if main is None:
+        return None
+    visit = {"id": number, "host": host_of(kept[main]), "main_response_id": main + 1}
+    connections, places = connection_rows(kept)
+    return make_recipe(visit, connections, response_rows(kept, places))
+
+
+def response_rows(kept: Sequence[Exchange], connections: Sequence[int]) -> list[Row]:
+    """As a release has them."""
+    return [
+        {
+            "id": index + 1,
+            "connection_id": connection,
+            "host": host_of(one),
+            "from_cache": False,
+            "wire_bytes": wire_bytes(one),
+            "redirected_from_id": above + 1 if above is not None and how == "redirect" else None,
+            "initiator_id": above + 1 if above is not None and how != "redirect" else None,
+            "request_sent_us": one.times.sent,
+            "first_byte_us": one.times.first_byte,
+            "last_byte_us": one.times.last_byte,
+            "method": one.method,
+            "status": one.status,
+            **dataclasses.asdict(http_caching.read(one.status, one.headers)),
+            "request_body_bytes": one.request_body_bytes,
+        }
+        for index, (one, connection, (above, how)) in enumerate(
+            zip(kept, connections, find_parents(kept), strict=True)
+        )
+    ]
+
+
+def connection_rows(kept: Sequence[Exchange]) -> tuple[list[Row], list[int]]:
+    """Connections as a release has them, and that of each exchange.
+
+    Where the recording does not name it, an origin has one over H2, and each exchange one of its own over H1.
+    """
+    rows: dict[tuple[object, ...], dict[str, Any]] = {}
+    places = []
+    for index, one in enumerate(kept):
+        url = urlsplit(one.url)
+        port = url.port or (443 if url.scheme == "https" else 80)
+        protocol = {"h3": "h3", "h2": "h2", "spdy": "h2"}.get(one.protocol, "http/1.1")
+        own: tuple[object, ...] = (index,) if protocol == "http/1.1" else ()
+        key = (one.connection, protocol) if one.connection else (url.hostname, port, protocol, *own)
+        row = rows.setdefault(
+            key,
+            {
+                "id": len(rows) + 1,
+                "host": host_of(one),
+                "port": port,
+                "protocol": protocol,
+                "tls_version": "unknown" if url.scheme == "https" else None,
+                "tls_handshake_bytes": None,
+                "tls_ticket_bytes": None,
+                "frame_bytes": 0,
+                "remote_address": one.address or host_of(one),
+                "opened_us": None,
+                "connected_us": None,
+            },
+        )
+        if row["opened_us"] is None:
+            row.update(opened_us=one.times.opened, connected_us=one.times.connected)
+        places.append(row["id"])
+    return list(rows.values()), places
+
+
+def wire_bytes(one: Exchange) -> int | None:
+    """Header and body, with the frames of H2 and H3; None where the body is unknown."""
+    if one.body_bytes is None:
+        return None
+    header = header_text_bytes(one) if one.header_bytes is None else one.header_bytes
+    framed = one.protocol in ("spdy", "h2", "h3")
+    frames = (1 + -(-one.body_bytes // FRAME_BYTES)) if framed else 0
+    return header + one.body_bytes + frames * FRAME_HEADER_BYTES
+
+
+def header_text_bytes(one: Exchange) -> int:
+    """Of the header as HTTP/1.1 has it: of a compressed one an upper bound."""
+    status_line = len(f"HTTP/1.1 {one.status} OK\r\n")
+    return status_line + sum(len(name) + len(value) + 4 for name, value in one.headers.items()) + 2
+
+
+def host_of(one: Exchange) -> str:
+    """Host of its URL, lower case."""
+    return (urlsplit(one.url).hostname or "").lower()

@@ -1,0 +1,1 @@
+"""Replay runs: cells planned, replayed by guests, checked by gates and stored."""

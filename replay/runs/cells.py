@@ -1,0 +1,135 @@
+"""Cells: which loads a replay consists of, and how each becomes a row."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from replay.recipes.warm_cache import warmed
+from replay.runs.conditions import Conditions
+from schema.computed_tables import CELL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from replay.networks.profiles import Profile
+    from replay.recipes.recipes import Recipe
+
+BACKGROUND_LOAD = 0.05
+"""Share of the bottleneck that other people's short flows ask for. Ours: enough that seeds differ, and
+little enough that the page decides its own time. They come at IW 10, today's window."""
+
+BACKGROUND_SIZES = (380, 590, 920, 1410, 2280, 3720, 7090, 18_673)
+"""Of those flows, each as likely: deciles 20 to 90 of the 2010 paper's Fig 1 (lab/guest/background.c)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cell:
+    """One load: a page over a network at a window, with a seed."""
+
+    recipe: Recipe
+    profile: Profile
+    iw: int
+    seed: int
+    conditions: Conditions
+
+    @property
+    def id(self) -> str:
+        """Short and unique within a replay; no host name of a hostile page reaches the guest."""
+        return f"{self.recipe.visit_id}.{self.profile.id}.{self.iw}.{self.seed}.{self.conditions.id}"
+
+    @property
+    def network(self) -> Profile:
+        """The profile as the conditions have it."""
+        return self.conditions.network(self.profile)
+
+    @property
+    def random_state(self) -> int:
+        """Where the generators begin: the same for every window and condition, so that cells pair by page, profile and seed."""
+        text = f"{self.recipe.page}|{self.profile.id}|{self.seed}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+    @property
+    def virtual_limit_s(self) -> float:
+        """Ten times what the bytes alone need of their share, all thinking, and a minute: more is a load that hangs."""
+        rivals = self.conditions.competition.flows if self.conditions.competition else 0
+        sharing = (1 + rivals) / (1 - self.background_load)
+        thought = sum(one.think_us or 0 for one in self.recipe.objects) if self.conditions.think else 0
+        down_s = 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
+        up_s = 8 * sum(one.request_bytes for one in self.recipe.objects) / self.profile.up_bps
+        return 60 + thought / 1e6 + 10 * (down_s + up_s)
+
+    @property
+    def background_load(self) -> float:
+        """Share of the bottleneck that the background asks for."""
+        neighbours = self.conditions.neighbours
+        return neighbours.load if neighbours else BACKGROUND_LOAD
+
+    def command(self, page: int) -> str:
+        """As the player takes it; `page` is the recipe's number in its guest."""
+        flows = (
+            self.background_load * self.profile.down_bps / (8 * sum(BACKGROUND_SIZES) / len(BACKGROUND_SIZES))
+        )
+        return f"cell {self.id} {page} {self.iw} {self.random_state} {flows:.6f} {self.virtual_limit_s:.1f}"
+
+
+def plan(
+    recipes: Sequence[Recipe],
+    profiles: Sequence[Profile],
+    *,
+    windows: Sequence[int],
+    seeds: int,
+    conditions: Sequence[Conditions] = (Conditions(),),
+) -> list[Cell]:
+    """Every page over every profile under all conditions at every window with every seed, from 1."""
+    warm = {recipe: warmed(recipe) for recipe in recipes} if any(arm.warm for arm in conditions) else {}
+    return [
+        Cell(recipe=warm[recipe] if arm.warm else recipe, profile=profile, iw=iw, seed=seed, conditions=arm)
+        for recipe in recipes
+        for profile in profiles
+        for arm in conditions
+        for iw in windows
+        for seed in range(1, seeds + 1)
+    ]
+
+
+def sample(recipes: Sequence[Recipe], pages: int) -> list[Recipe]:
+    """So many pages, evenly spread over their sizes: the smallest and the largest are among them."""
+    if pages >= len(recipes):
+        return list(recipes)
+    ordered = sorted(recipes, key=lambda recipe: (recipe.response_bytes, recipe.visit_id))
+    step = (len(ordered) - 1) / max(1, pages - 1)
+    return [ordered[round(place * step)] for place in range(pages)]
+
+
+def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | None) -> dict[str, Any]:
+    """A cell as a row of schema.computed_tables.CELL; what was not measured is null."""
+    facts = answer or {}
+    if not cell.conditions.competition:
+        facts = facts | {"competition_bytes": None}
+    values = {
+        "page": cell.recipe.page,
+        "visit_id": cell.recipe.visit_id,
+        "profile": cell.profile.id,
+        "iw": cell.iw,
+        **cell.conditions.columns(),
+        "seed": cell.seed,
+        "queue_bytes": cell.network.queue_bytes,
+        "state": state,
+        "reason": reason,
+        **{
+            f"{name}_ms": milliseconds(facts.get(f"{name}_ns"))
+            for name in ("page", "document", "first_byte", "short_flow", "probe_p95")
+        },
+    }
+    return {name: values.get(name, facts.get(name)) for name in CELL.names}
+
+
+def milliseconds(nanoseconds: int | None) -> float | None:
+    """To the microsecond, which is what a cell repeats to.
+
+    >>> milliseconds(70_000_896)
+    70.001
+    """
+    return None if nanoseconds is None else round(nanoseconds / 1e6, 3)

@@ -1,0 +1,190 @@
+"""A replay in chunks of its pages, replayed apart by whoever sees the folder, and put together as one run would leave them.
+
+replays/2026-11.desktop.local.tcp.web.chunks/2-of-8/
+    cells.parquet chunk.json manifest.json SHA256SUMS, and responses.parquet where it was asked for
+
+A chunk bears the facts of the plan that it is a part of. A chunk of another plan (another version of the release, other
+code, other options) is nobody's part, and neither is one whose files are not as its sums say: it is replayed anew, and
+refused where it should be merged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import heapq
+import json
+import math
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from replay.errors import ReplayError
+from replay.runs.responses import read_responses, response_tables, write_responses
+from replay.runs.run import share_out, sort_key
+from replay.runs.store import findings, origin, table_of, write_cells, write_facts, write_replay
+from schema.computed_tables import CELL, CELL_KEY
+from storage.staging import put_in_place
+from storage.sums import broken_sums, seal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from replay.runs.cells import Cell
+    from replay.runs.run import Result
+    from storage.signatures import Signer
+
+LOAD_S = 0.1
+"""Of a core, for one load: about twice what loads of the bundled pages take (docs/performance.md)."""
+
+MOST = 1000
+"""Airflow maps a task 1,024 times at most."""
+
+
+class ChunkError(ReplayError):
+    """A chunk is missing, or was replayed otherwise than asked for."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Chunk:
+    """One of so many."""
+
+    number: int
+    """From 1."""
+    total: int
+
+    def __str__(self) -> str:
+        """As the command line writes it."""
+        return f"{self.number}/{self.total}"
+
+    def folder(self, replay: Path) -> Path:
+        """Where it lies until all are merged into the folder `replay`."""
+        return chunks_folder(replay) / f"{self.number}-of-{self.total}"
+
+    def cells(self, planned: Sequence[Cell]) -> list[Cell]:
+        """Those of its pages; none, where there are more chunks than pages."""
+        return dict(enumerate(share_out(planned, self.total), start=1)).get(self.number, [])
+
+
+def chunks_folder(replay: Path) -> Path:
+    """Where the chunks of the folder `replay` lie."""
+    return replay.with_name(f"{replay.name}.chunks")
+
+
+def how_many(loads: int, *, minutes: float, at_least: int = 1) -> int:
+    """Chunks for so many loads, each of about so many minutes of one guest; ChunkError if they are too many.
+
+    >>> how_many(1_200, minutes=30), how_many(1_200, minutes=30, at_least=2), how_many(36_000, minutes=30)
+    (1, 2, 2)
+    """
+    found = max(at_least, math.ceil(loads * LOAD_S / 60 / minutes))
+    if found > MOST:
+        raise ChunkError(f"that is {found:,} chunks: replay fewer pages, or have them take more minutes")
+    return found
+
+
+def plan_of(facts: Mapping[str, Any], cells: Sequence[Cell], *, responses: bool) -> dict[str, Any]:
+    """What the chunks of one replay have in common, as JSON gives it back."""
+    ids = hashlib.sha256("\n".join(cell.id for cell in cells).encode()).hexdigest()
+    common: dict[str, Any] = json.loads(json.dumps({**facts, "cells_planned": ids, "responses": responses}))
+    return common
+
+
+def is_done(folder: Path, plan: Mapping[str, Any]) -> bool:
+    """Whether a chunk of this plan is there, whole and undamaged."""
+    facts = _read(folder)
+    return facts is not None and facts["plan"] == plan and not broken_sums(folder)
+
+
+def write_chunk(folder: Path, result: Result, plan: Mapping[str, Any]) -> None:
+    """Put a chunk in its place; what was there stays until this one is whole."""
+    with put_in_place(folder) as stage:
+        write_cells(stage, table_of(result))
+        if plan["responses"]:
+            write_responses(stage, response_tables(result))
+        facts = findings(result)
+        write_facts(stage / "chunk.json", {"plan": plan, **facts})
+        seal(stage, {"kind": "chunk", **origin({**plan, **facts})})
+
+
+def merge(
+    replay: Path,
+    total: int,
+    plan: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    *,
+    signer: Signer | None = None,
+) -> dict[str, Any]:
+    """Put the chunks of `plan` together in the folder `replay`, and forget all other chunks of it.
+
+    `facts` are those of the whole, before its first cell. The merged chunks stay: who merges again finds them.
+    """
+    folders = [Chunk(number, total).folder(replay) for number in range(1, total + 1)]
+    found = [_checked(folder, plan, Chunk(number, total)) for number, folder in enumerate(folders, start=1)]
+    cells = _sorted(pa.concat_tables([_cells(folder) for folder in folders]))
+    loads = _responses(folders) if plan["responses"] else None
+    whole = write_replay(replay, cells, facts, _together(found), loads, signer=signer)
+    for other in chunks_folder(replay).iterdir():
+        if other not in folders:
+            shutil.rmtree(other, ignore_errors=True)
+    return whole
+
+
+def _read(folder: Path) -> dict[str, Any] | None:
+    """What a chunk says of itself; None where there is none, or what it says cannot be read."""
+    try:
+        facts = json.loads((folder / "chunk.json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return dict(facts) if isinstance(facts, dict) and isinstance(facts.get("plan"), dict) else None
+
+
+def _checked(folder: Path, plan: Mapping[str, Any], chunk: Chunk) -> dict[str, Any]:
+    facts = _read(folder)
+    again = f"run `firstflight replay run` with --chunk {chunk} and the options of this merge"
+    if facts is None:
+        raise ChunkError(f"chunk {chunk} is not there: {again}")
+    differing = [name for name in plan if facts["plan"].get(name) != plan[name]]
+    if differing:
+        raise ChunkError(f"chunk {chunk} is of another replay, by its {', '.join(differing)}: {again}")
+    if broken := broken_sums(folder):
+        raise ChunkError(f"chunk {chunk} is damaged ({', '.join(broken)}): {again}")
+    return facts
+
+
+def _cells(folder: Path) -> pa.Table:
+    return pq.ParquetFile(folder / "cells.parquet").read().cast(CELL)
+
+
+def _sorted(table: pa.Table) -> pa.Table:
+    keys = [sort_key(one) for one in table.select(list(CELL_KEY)).to_pylist()]
+    return table.take(sorted(range(len(keys)), key=keys.__getitem__)).combine_chunks()
+
+
+def _responses(folders: Sequence[Path]) -> Iterator[pa.Table]:
+    """Loads of all chunks, each of which has its own in order."""
+    return heapq.merge(
+        *map(read_responses, folders), key=lambda load: sort_key(load.slice(0, 1).to_pylist()[0])
+    )
+
+
+def _together(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What all guests found, numbered through; seconds of the chunks are added up."""
+    before = [sum(len(one["guests"]) for one in found[:place]) for place in range(len(found))]
+    return {
+        "gates": [
+            {**gate, "guest": gate["guest"] + guests}
+            for one, guests in zip(found, before, strict=True)
+            for gate in one["gates"]
+        ],
+        "failures": [failure for one in found for failure in one["failures"]],
+        "guests": [guest for one in found for guest in one["guests"]],
+        "wall_s": round(sum(one["wall_s"] for one in found), 3),
+        "programs": [
+            dict(pairs)
+            for pairs in dict.fromkeys(tuple(ran.items()) for one in found for ran in one["programs"])
+        ],
+    }

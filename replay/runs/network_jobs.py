@@ -1,0 +1,41 @@
+"""Shifts: what a guest does over one network, as the driver inside takes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from replay.networks.profiles import Profile
+
+FIRST_ORIGIN = 2
+"""Host 0 is the client, host 1 serves the background."""
+
+
+def shift(
+    profile: Profile,
+    *,
+    shaper: str,
+    congestion_control: str,
+    pacing: bool = False,
+    flights: Sequence[str] = (),
+    loads: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The network, the calibration flights over it while it loses nothing, and the loads."""
+    return {
+        "profile": {
+            "id": profile.id,
+            "shaper": shaper,
+            "down_bps": profile.down_bps,
+            "up_bps": profile.up_bps,
+            "queue_bytes": profile.queue_bytes,
+        },
+        "network": [
+            f"delay {profile.rtt_us / 2:.1f} {profile.loss:.9f} {profile.loss_burst:.3f}",
+            f"control {congestion_control}",
+            f"pacing {'on' if pacing else 'off'}",
+        ],
+        "flights": list(flights),
+        "loads": list(loads),
+    }

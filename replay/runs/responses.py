@@ -1,0 +1,66 @@
+"""Responses of the replayed pages, a row each: asked for only where somebody wants them, for there are many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from replay.runs.cells import milliseconds
+from replay.runs.run import judge, sort_key
+from schema.computed_tables import CELL_KEY, REPLAYED_RESPONSE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from replay.runs.cells import Cell
+    from replay.runs.run import Result
+
+FILE = "responses.parquet"
+
+
+def write_responses(folder: Path, loads: Iterable[pa.Table]) -> None:
+    """A row group for each load, as they come."""
+    with pq.ParquetWriter(folder / FILE, REPLAYED_RESPONSE, compression="zstd") as writer:
+        for table in loads:
+            writer.write_table(table)
+
+
+def read_responses(folder: Path) -> Iterator[pa.Table]:
+    """The loads again, one after the other."""
+    with pq.ParquetFile(folder / FILE) as file:
+        for number in range(file.num_row_groups):
+            yield file.read_row_group(number)
+
+
+def response_tables(result: Result) -> Iterator[pa.Table]:
+    """Responses of one load after the other, of all that are done, in the order of their cells."""
+    loads = [
+        (judged, cell, shift.answers[cell.id]["each"])
+        for guest in result.guests
+        for shift in guest.shifts
+        for judged, cell in zip(judge(guest, shift), shift.cells, strict=True)
+        if judged["state"] == "done"
+    ]
+    for judged, cell, each in sorted(loads, key=lambda load: sort_key(load[0])):
+        key = {name: judged[name] for name in CELL_KEY}
+        yield pa.Table.from_pylist([key | facts for facts in of_load(cell, each)], schema=REPLAYED_RESPONSE)
+
+
+def of_load(cell: Cell, each: list[list[int]]) -> Iterator[dict[str, Any]]:
+    """What the player said of each object (lab/guest/load.c)."""
+    for one, said in zip(cell.recipe.objects, each, strict=True):
+        wanted, sent, first, last, flights, retransmitted = said
+        yield {
+            "response_id": one.response_id,
+            "is_document": one.is_document,
+            "response_bytes": one.response_bytes,
+            "wanted_ms": milliseconds(wanted),
+            "sent_ms": milliseconds(sent),
+            "first_byte_ms": milliseconds(first),
+            "last_byte_ms": milliseconds(last),
+            "flights": flights,
+            "retransmitted": bool(retransmitted),
+        }

@@ -1,0 +1,214 @@
+"""What a replay leaves behind: cells.parquet, replay.json and their sums, in one folder a crawl, written in one step."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import json
+import statistics
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from replay.lab.kernel import PACKAGE, package_version, patches, recipe_key
+from replay.lab.player import player_key
+from replay.networks.populations import DECIDING
+from replay.recipes import recipes as recipe_rules
+from replay.recipes import warm_cache as warm_rules
+from replay.runs import cells as cell_plan
+from replay.runs.responses import write_responses
+from reports.recommendation.rule import RULE_VERSION
+from schema.computed_tables import CELL
+from storage.staging import put_in_place
+from storage.sums import seal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from replay.networks.profiles import Population, Profile
+    from replay.recipes.recipes import Recipe
+    from replay.runs.cells import Cell
+    from replay.runs.run import Result
+    from storage.signatures import Signer
+
+FORMAT_VERSION = 1
+"""Of replay.json."""
+
+
+def write_replay(
+    folder: Path,
+    table: pa.Table,
+    planned: Mapping[str, Any],
+    found: Mapping[str, Any],
+    loads: Iterable[pa.Table] | None,
+    *,
+    signer: Signer | None = None,
+) -> dict[str, Any]:
+    """The files of a replay, of its cells in their order, and of each load's responses where they were asked for."""
+    facts = {**planned, **found, **sums(table)}
+    with put_in_place(folder) as stage:
+        write_cells(stage, table)
+        if loads is not None:
+            write_responses(stage, loads)
+        write_facts(stage / "replay.json", facts)
+        seal(stage, {"kind": "replay", **origin(facts)})
+        if signer is not None:
+            signer.sign(stage)
+    return facts
+
+
+ORIGIN = (
+    "format_version", "release", "recordings", "pages_there", "commit", "kernel", "player", "programs", "rule_version",
+    "parameters",
+)  # fmt: skip
+"""What a manifest repeats of replay.json: what decides the cells."""
+
+
+def origin(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Where a replay comes from, for its manifest."""
+    return {name: facts[name] for name in ORIGIN if name in facts}
+
+
+def write_cells(folder: Path, table: pa.Table) -> None:
+    """All cells, a row each."""
+    pq.write_table(table, folder / "cells.parquet", compression="zstd")
+
+
+def write_facts(path: Path, facts: Mapping[str, Any]) -> None:
+    """As JSON for people."""
+    path.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def table_of(result: Result) -> pa.Table:
+    """The cells, as they are stored."""
+    return pa.Table.from_pylist(result.rows, schema=CELL)
+
+
+def sums(table: pa.Table) -> dict[str, Any]:
+    """What the cells amount to: how many of each state, and seconds of page loads in their own time."""
+    states = collections.Counter(table["state"].to_pylist())
+    milliseconds = [one for one in table["page_ms"].to_pylist() if one is not None]
+    return {
+        "cells": {state: states[state] for state in ("done", "refused", "failed")},
+        "virtual_s": round(sum(milliseconds) / 1e3, 3),
+    }
+
+
+def findings(result: Result) -> dict[str, Any]:
+    """What the guests measured of themselves."""
+    return {
+        "gates": [
+            {"guest": number, "profile": shift.profile.id, **gate.to_dict()}
+            for number, guest in enumerate(result.guests)
+            for shift in guest.shifts
+            for gate in shift.gates
+        ],
+        "failures": [{"reason": str(g.failure), "log": g.failure.log} for g in result.guests if g.failure],
+        "guests": [{"boot_s": round(g.boot_s, 3), "wall_s": round(g.wall_s, 3)} for g in result.guests],
+        "wall_s": round(result.wall_s, 3),
+        "programs": [result.programs],
+    }
+
+
+def plan_facts(
+    cells: Sequence[Cell],
+    source: Mapping[str, Any],
+    *,
+    commit: str,
+    populations: Sequence[Population] = DECIDING,
+) -> dict[str, Any]:
+    """Where the cells come from: every choice that they depend on."""
+    profiles = {cell.profile.id: cell.profile for cell in cells}
+    return {
+        "format_version": FORMAT_VERSION,
+        "commit": commit,
+        **source,
+        "kernel": kernel_facts(),
+        "player": player_key(),
+        "rule_version": RULE_VERSION,
+        "parameters": parameters(cells),
+        "profiles": [profile_facts(profile) for profile in profiles.values()],
+        "populations": [population_facts(one) for one in populations],
+        "recipes": recipe_facts(recipes_of(cells, warm=False) or recipes_of(cells, warm=True)),
+        "recipes_warm": recipe_facts(recipes_of(cells, warm=True)),
+    }
+
+
+def kernel_facts() -> dict[str, Any]:
+    """The guest's kernel, and its recipe's hash."""
+    version = package_version()
+    return {
+        "package": PACKAGE,
+        "version": version,
+        "recipe": recipe_key(version),
+        "patches": [patch.stem for patch in patches()],
+    }
+
+
+def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
+    """What was chosen, by us or on the command line."""
+    return {
+        "windows": sorted({cell.iw for cell in cells}),
+        "seeds": sorted({cell.seed for cell in cells}),
+        "conditions": [one.columns() for one in dict.fromkeys(cell.conditions for cell in cells)],
+        "background_load": cell_plan.BACKGROUND_LOAD,
+        "background_sizes": list(cell_plan.BACKGROUND_SIZES),
+        "background_iw": 10,
+        "bottleneck": "token bucket of one packet (1,540 bytes) over a byte FIFO that drops its tail",
+        "h1_connections_per_host": 6,
+        "request_bytes": recipe_rules.REQUEST_BYTES,
+        "request_bodies": f"as recorded, {recipe_rules.MOST_BODY_BYTES} bytes at most, from a client's window of 10",
+        "tls": "the bytes of the server's flight and one round trip; no cryptography",
+        "tls_record_overhead_bytes": recipe_rules.RECORD_OVERHEAD_BYTES,
+        "think_time": "where recorded: from request to first byte, less the quickest TCP handshake with that address",
+        "warm_cache": f"{warm_rules.REVISIT_S} s after the first visit: the main document and all that is stale then, "
+        f"a 304 of {warm_rules.NOT_MODIFIED_BYTES} bytes where it has a validator, else whole",
+        "segment_bytes": 1448,
+        "receive_window": "16 MB from the client's first acknowledgement on, where a stock Linux client has 64,240 bytes",
+        "tcp_slow_start_after_idle": 1,
+        "tcp_no_metrics_save": 1,
+        "offloads": "off",
+        "ipv6": "not in the kernel",
+    }
+
+
+def profile_facts(profile: Profile) -> dict[str, Any]:
+    """A profile, with what follows from it."""
+    return {**dataclasses.asdict(profile), "bdp_bytes": profile.bdp_bytes}
+
+
+def population_facts(population: Population) -> dict[str, Any]:
+    """What a report weighs the cells with."""
+    return {**dataclasses.asdict(population), "weights": dict(population.weights)}
+
+
+def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
+    """Those of one state of the cache."""
+    return list(dict.fromkeys(cell.recipe for cell in cells if cell.conditions.warm == warm))
+
+
+def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
+    """What the pages amount to, and what of them is not replayed."""
+    return {
+        "pages": len(recipes),
+        "objects": sum(len(recipe.objects) for recipe in recipes),
+        "origins": sum(len(recipe.origins) for recipe in recipes),
+        "response_bytes": sum(recipe.response_bytes for recipe in recipes),
+        "left_out_responses": sum(recipe.left_out for recipe in recipes),
+        "think_ms": think_facts(recipes),
+        "unknown_freshness": sum(one.fresh_s is None for recipe in recipes for one in recipe.objects),
+        "left_out_by_page": {recipe.page: recipe.left_out for recipe in recipes if recipe.left_out},
+    }
+
+
+def think_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
+    """How much servers thought, as far as it is known, whether or not it was replayed."""
+    known = [one.think_us / 1e3 for recipe in recipes for one in recipe.objects if one.think_us is not None]
+    return {
+        "known": len(known),
+        "unknown": sum(len(recipe.objects) for recipe in recipes) - len(known),
+        "median": statistics.median(known) if known else None,
+        "mean": statistics.fmean(known) if known else None,
+    }

@@ -1,0 +1,162 @@
+"""Transfers, alone or beside each other on an idle network: what published experiments measured."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from replay.errors import GuestFailed
+from replay.lab.guest_process import run_guest, usable_cpus
+from replay.runs.network_jobs import FIRST_ORIGIN, shift
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from replay.lab.guest_process import Lab
+    from replay.networks.profiles import Profile
+
+VIRTUAL_S = 3600.0
+"""A race that takes longer counts as one that does not end."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Flow:
+    """One request and its response on a new connection."""
+
+    iw: int
+    """Of who sends: the server, or the client of an upload."""
+    request_bytes: int
+    """TCP payload of the request."""
+    response_bytes: int
+    """TCP payload of the response, its header included."""
+    upload: bool = False
+    """Whether the request is what is large."""
+    begins_s: float = 0.0
+    congestion_control: str | None = None
+    """Of its sender; None: everybody's."""
+
+    def command(self) -> str:
+        """As the player takes it (lab/guest/race.c)."""
+        direction = "up" if self.upload else "down"
+        control = self.congestion_control or "-"
+        sizes = f"{self.request_bytes} {self.response_bytes}"
+        return f"flow {self.begins_s * 1e6:.0f} {FIRST_ORIGIN} {self.iw} {direction} {control} {sizes}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Race:
+    """Flows beside each other over one network, in the order in which they begin."""
+
+    profile: Profile
+    flows: tuple[Flow, ...]
+    seed: int = 0
+    """Decides all that chance does: what is lost, when BBR probes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Arrived:
+    """What became of a flow."""
+
+    seconds: float
+    """From the first SYN to the last byte of payload."""
+    handshake_s: float
+    segments_sent: int
+    segments_retransmitted: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Raced:
+    """What became of a race."""
+
+    flows: tuple[Arrived, ...]
+    dropped: int
+    """Packets that the bottleneck's queue refused."""
+
+
+def race(
+    lab: Lab,
+    races: Sequence[Race],
+    *,
+    shaper: str,
+    congestion_control: str,
+    pacing: bool = False,
+    cpu: int | None = None,
+) -> list[Raced]:
+    """All of them, one after the other in one guest, in their order; GuestFailed if one did not end."""
+    answers: dict[str, dict[str, Any]] = {}
+
+    def take(answer: dict[str, Any]) -> None:
+        if "race" in answer:
+            answers[answer["race"]] = answer
+
+    work = {
+        "origins": 1,
+        "windows": sorted({10, *(flow.iw for one in races for flow in one.flows)}),
+        "shifts": [
+            shift(
+                profile,
+                shaper=shaper,
+                congestion_control=congestion_control,
+                pacing=pacing,
+                loads=[line for number, one in numbered for line in commands(number, one)],
+            )
+            for profile, numbered in itertools.groupby(enumerate(races), key=lambda item: item[1].profile)
+        ],
+    }
+    run_guest(lab, work, [], take, cpu=usable_cpus()[-1] if cpu is None else cpu)
+    return [outcome(one, answers[str(number)]) for number, one in enumerate(races)]
+
+
+def commands(number: int, one: Race) -> Iterator[str]:
+    """Of one race, to the player."""
+    yield from (flow.command() for flow in one.flows)
+    yield f"race {number} {VIRTUAL_S:.0f} {one.seed}"
+
+
+def outcome(one: Race, answer: dict[str, Any]) -> Raced:
+    """What the player said of it."""
+    if late := sum(not flow["done"] for flow in answer["flows"]):
+        raise GuestFailed(f"{late} transfers over {one.profile.id} did not end", "")
+    return Raced(
+        flows=tuple(
+            Arrived(
+                seconds=flow["ns"] / 1e9,
+                handshake_s=flow["handshake_ns"] / 1e9,
+                segments_sent=flow["segments_sent"],
+                segments_retransmitted=flow["segments_retransmitted"],
+            )
+            for flow in answer["flows"]
+        ),
+        dropped=answer["bottleneck_drops"],
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Transfer:
+    """One response asked for on a new connection, with nothing beside it."""
+
+    profile: Profile
+    iw: int
+    request_bytes: int
+    response_bytes: int
+
+
+def transfer(
+    lab: Lab,
+    wanted: Sequence[Transfer],
+    *,
+    shaper: str,
+    congestion_control: str,
+    cpu: int | None = None,
+) -> list[Arrived]:
+    """All of them, one after the other in one guest, in their order; GuestFailed if one did not end."""
+    races = [
+        Race(
+            profile=one.profile,
+            flows=(Flow(iw=one.iw, request_bytes=one.request_bytes, response_bytes=one.response_bytes),),
+        )
+        for one in wanted
+    ]
+    found = race(lab, races, shaper=shaper, congestion_control=congestion_control, cpu=cpu)
+    return [flow for one in found for flow in one.flows]

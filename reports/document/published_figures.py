@@ -1,0 +1,102 @@
+"""Reproductions as figures: published values beside ours, a panel for each figure of the source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from reports.document.figures import LIGHT, svg
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from replay.published.verdict import Reproduction, Row
+
+COLUMNS = 2
+WIDTH, HEIGHT = 400, 210
+
+APART: dict[str, Any] = dict.fromkeys(("color", "strokeDash", "shape", "xOffset"), "independent")
+"""Each panel has its own legend."""
+
+PUBLISHED, OURS = "published", "ours"
+HUES = ("#0066a4", "#b34f00", "#007a58", "#a8437c")
+"""Of Okabe and Ito, darkened; of series. With one series they tell published values from ours."""
+
+TITLES = {"%": "percent", "ms": "milliseconds", "s": "seconds", "rounds": "round trips"}
+
+
+def figure(one: Reproduction) -> str | None:
+    """All panels as one SVG; None where no row has a place."""
+    panels: dict[str, list[Row]] = {}
+    for row in one.rows:
+        if row.place:
+            panels.setdefault(row.place.panel, []).append(row)
+    if not panels:
+        return None
+    charts = [panel(name, rows) for name, rows in panels.items()]
+    rows = [
+        alt.hconcat(*charts[at : at + COLUMNS]).resolve_scale(**APART)
+        for at in range(0, len(charts), COLUMNS)
+    ]
+    whole = (
+        alt.vconcat(*rows)
+        .resolve_scale(**APART)
+        .properties(background=LIGHT.background, padding=12)
+        .configure_axis(
+            gridColor=LIGHT.faint, labelColor=LIGHT.ink, titleColor=LIGHT.ink, titleFontWeight="normal"
+        )
+        .configure_title(color=LIGHT.ink, fontSize=13, anchor="start")
+        .configure_legend(orient="bottom", title=None, labelColor=LIGHT.ink)
+        .configure_view(stroke=LIGHT.faint)
+    )
+    return svg(whole)
+
+
+def panel(name: str, rows: Sequence[Row]) -> alt.Chart | alt.LayerChart:
+    """Bars for one series, lines for several, and dots where a series has many values at one place."""
+    values = points(rows)
+    xs = list(dict.fromkeys(value["x"] for value in values))
+    series = list(dict.fromkeys(value["series"] for value in values))
+    base: alt.Chart = alt.Chart(alt.InlineData(values=values)).properties(
+        width=WIDTH, height=HEIGHT, title=name
+    )
+    x = alt.X("x:N", sort=xs, axis=alt.Axis(title=None, labelAngle=0 if fits(xs) else -45))
+    y = alt.Y("y:Q", axis=alt.Axis(title=TITLES.get(rows[0].unit, rows[0].unit)))
+    if len({(value["series"], value["x"], value["whose"]) for value in values}) < len(values):
+        dots: alt.Chart = base.mark_circle(size=30, opacity=0.4, color=HUES[0]).encode(x=x, y=y)
+        return dots
+    if len(series) == 1:
+        whose = [one for one in (PUBLISHED, OURS) if any(value["whose"] == one for value in values)]
+        colours = alt.Scale(domain=whose, range=["#9aa4ad", HUES[0]][-len(whose) :])
+        bars: alt.Chart = base.mark_bar().encode(
+            x=x, y=y, color=alt.Color("whose:N", scale=colours), xOffset=alt.XOffset("whose:N", sort=whose)
+        )
+        return bars
+    drawn = base.encode(
+        x=x,
+        y=y,
+        color=alt.Color(
+            "series:N", sort=series, scale=alt.Scale(domain=series, range=list(HUES[: len(series)]))
+        ),
+    )
+    dash = alt.StrokeDash("whose:N", scale=alt.Scale(domain=[OURS, PUBLISHED], range=[[1, 0], [4, 4]]))
+    shape = alt.Shape("whose:N", scale=alt.Scale(domain=[OURS, PUBLISHED], range=["circle", "cross"]))
+    layers = [drawn.mark_line().encode(strokeDash=dash), drawn.mark_point(size=40).encode(shape=shape)]
+    return alt.LayerChart(layer=layers)
+
+
+def fits(names: Sequence[str]) -> bool:
+    """Whether they can stand beside each other below the axis, at some 6 px a character."""
+    return 6 * (2 + max(map(len, names))) * len(names) <= WIDTH
+
+
+def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Each value by its place, and whose it is."""
+    return [
+        {"series": row.place.series, "x": row.place.x, "y": value, "whose": whose}
+        for row in rows
+        if row.place
+        for whose, value in ((PUBLISHED, row.published), (OURS, row.ours))
+        if value is not None
+    ]

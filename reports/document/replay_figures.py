@@ -1,0 +1,132 @@
+"""Figures of the replay: small panels that a page lays out side by side, drawn by Altair as SVG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import altair as alt
+
+from reports.document.figures import FONT, LIGHT, svg
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from releases.interval import Interval
+    from reports.document.replay_summary import Outcome
+
+SERIES = tuple(dict.fromkeys(LIGHT.palette.values()))
+"""The CDFs' own colours, so that one recolouring for dark screens serves all figures."""
+
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+"""With the colours, for print and for the colour-blind."""
+
+STANDS_OUT = SERIES[1]
+"""The window in force."""
+
+WIDTH, HEIGHT = 300, 170
+
+Facet = Literal["saved_percent", "retransmitted_percent"]
+
+
+def styled(*layers: alt.Chart, note: str | None, height: int = HEIGHT) -> alt.TopLevelMixin:
+    """The look that the panels share. `note` stands in the drawing itself, which may be copied elsewhere."""
+    title: Any = (
+        alt.TitleParams(note, anchor="end", fontSize=10, fontWeight="normal", color=STANDS_OUT)
+        if note
+        else ""
+    )
+    found: alt.TopLevelMixin = (
+        alt.layer(*layers)
+        .properties(width=WIDTH, height=height, background="transparent", title=title)
+        .configure(font=FONT)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=LIGHT.ink,
+            titleColor=LIGHT.ink,
+            labelFontSize=11,
+            titleFontSize=11,
+            titleFontWeight="normal",
+            domainColor=LIGHT.faint,
+            tickColor=LIGHT.faint,
+            gridColor=LIGHT.faint,
+        )
+        .configure_legend(
+            orient="bottom",
+            columns=2,
+            columnPadding=28,  # a reader's font may be wider than the one that it was drawn with
+            title=None,
+            labelColor=LIGHT.ink,
+            labelFontSize=11,
+            labelLimit=150,
+            symbolOpacity=1,
+        )
+    )
+    return found
+
+
+def page_time(outcomes: Sequence[Outcome], *, incumbent: int, note: str | None = None) -> str:
+    """Mean page time of one profile by window, with intervals; the incumbent's window stands out."""
+    rows = [
+        {**_bounds(one.page_ms, scale=1e-3), "iw": str(one.iw), "incumbent": one.iw == incumbent}
+        for one in outcomes
+    ]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x=_windows(outcomes))
+    y = alt.Y(
+        "estimate:Q",
+        title="mean page time, s",
+        scale=alt.Scale(zero=False, nice=True),
+        axis=alt.Axis(tickCount=5),
+    )
+    line = base.mark_line(color=SERIES[0], strokeWidth=1.5, opacity=0.45).encode(y=y)
+    bars = base.mark_rule(color=SERIES[0], strokeWidth=2).encode(
+        y=alt.Y("lower:Q", title="mean page time, s"), y2="upper:Q"
+    )
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(
+        y=y,
+        color=alt.condition("datum.incumbent", alt.value(STANDS_OUT), alt.value(SERIES[0])),
+    )
+    return svg(styled(line, bars, points, note=note))
+
+
+def by_profile(outcomes: Sequence[Outcome], facet: Facet, *, title: str, note: str | None = None) -> str:
+    """One quantity by window, a line a profile."""
+    rows = [
+        {**_bounds(interval), "iw": str(one.iw), "profile": one.profile}
+        for one in outcomes
+        if (interval := getattr(one, facet)) is not None
+    ]
+    profiles = list(dict.fromkeys(one.profile for one in outcomes))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=_windows(outcomes),
+        color=alt.Color("profile:N", scale=alt.Scale(domain=profiles, range=list(SERIES[: len(profiles)]))),
+    )
+    y = alt.Y("estimate:Q", title=title, axis=alt.Axis(tickCount=5))
+    shape = alt.Shape(
+        "profile:N", sort=profiles, scale=alt.Scale(domain=profiles, range=list(SHAPES[: len(profiles)]))
+    )
+    dodge = alt.XOffset("profile:N", sort=profiles, scale=alt.Scale(domain=profiles))
+    zero = (
+        alt.Chart(alt.InlineData(values=[{"zero": 0}]))
+        .mark_rule(color=LIGHT.ink, strokeDash=[3, 3])
+        .encode(y="zero:Q")
+    )
+    bars = base.mark_rule(strokeWidth=2, opacity=0.6).encode(
+        y=alt.Y("lower:Q", title=title), y2="upper:Q", xOffset=dodge
+    )
+    points = base.mark_point(filled=True, size=55, opacity=1).encode(y=y, shape=shape, xOffset=dodge)
+    return svg(styled(zero, bars, points, note=note, height=HEIGHT + 20))
+
+
+def _windows(outcomes: Sequence[Outcome]) -> alt.X:
+    order = [str(iw) for iw in sorted({one.iw for one in outcomes})]
+    return alt.X(
+        "iw:O", sort=order, title="initial window, segments", axis=alt.Axis(labelAngle=0, grid=False)
+    )
+
+
+def _bounds(interval: Interval, *, scale: float = 1.0) -> dict[str, float]:
+    return {
+        "estimate": interval.estimate * scale,
+        "lower": interval.lower * scale,
+        "upper": interval.upper * scale,
+    }

@@ -1,0 +1,145 @@
+"""What a report is made from: a release of the year, and the replay of its pages. Reads, and checks that they belong together."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from releases.catalogue import Damaged, Release, Withdrawn, is_named, listed
+from schema.computed_tables import CELL
+from storage.signatures import faults
+from storage.sums import MANIFEST, checksum_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class ReportError(Exception):
+    """A report cannot be made; the message says which command makes what is missing."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Replay:
+    """The cells of one crawl's pages, and where they came from."""
+
+    cells: pa.Table
+    provenance: dict[str, Any]
+    checksum: str
+    """Of its SHA256SUMS: names the whole replay in a report."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Inputs:
+    """All that a report reads."""
+
+    year: int
+    release: Release
+    replay: Replay | None
+    """None where a report without one was asked for."""
+    last_years_iw: int | None
+    """What last year's report recommends, if it has force; an illustrative one has none."""
+    last_years_checksum: str | None
+    """Of last year's report; None where there is none."""
+
+
+def read_inputs(
+    *,
+    releases_dir: Path,
+    replays_dir: Path,
+    reports_dir: Path,
+    year: int,
+    crawl: str | None,
+    with_replay: bool,
+    allowed_signers: Path,
+) -> Inputs:
+    """Find and check everything, sums and signatures first; raises ReportError."""
+    release = _release(releases_dir, year, crawl, allowed_signers)
+    last_year = reports_dir / str(year - 1)
+    return Inputs(
+        year=year,
+        release=release,
+        replay=_replay(replays_dir, release, allowed_signers) if with_replay else None,
+        last_years_iw=_last_years_iw(last_year, allowed_signers),
+        last_years_checksum=checksum_of(last_year) if last_year.is_dir() else None,
+    )
+
+
+def _release(root: Path, year: int, crawl: str | None, allowed_signers: Path) -> Release:
+    """The newest version of the year's newest release, or of the one whose crawl's name begins with `crawl`.
+
+    If that is damaged there is no report: one of an older release would be another, without a word.
+    """
+    found = [
+        one
+        for one in listed(root)
+        if not isinstance(one, Withdrawn)
+        and one.crawl.month.startswith(f"{year:04}-")
+        and (crawl is None or is_named(one.crawl, crawl))
+    ]
+    if not found:
+        which = f"of crawl {crawl} in {year}" if crawl else f"of {year}"
+        raise ReportError(
+            f"there is no release {which} in {root}; make one with `firstflight release build --crawl {crawl or f'{year}-MM'}`"
+        )
+    newest = max(one.crawl.month for one in found)
+    names = sorted({str(one.crawl) for one in found if one.crawl.month == newest})
+    if len(names) > 1:
+        raise ReportError(f"{newest} has {len(names)} releases ({', '.join(names)}); choose one with --crawl")
+    release = max((one for one in found if str(one.crawl) == names[0]), key=lambda one: one.version)
+    broken = [MANIFEST] if isinstance(release, Damaged) else faults(release.path, allowed_signers)
+    if broken or isinstance(release, Damaged):
+        raise ReportError(
+            f"the release of {names[0]} is damaged ({', '.join(broken)}); restore it from a copy, or move it away and "
+            f"build it again with `firstflight release build --crawl {names[0]}`"
+        )
+    return release
+
+
+def _replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
+    name = str(release.manifest.crawl)
+    again = f"run `firstflight replay run --crawl {name}`"
+    folder = root / name
+    if not (folder / "cells.parquet").is_file() or not (folder / "replay.json").is_file():
+        raise ReportError(
+            f"the pages of {name} are not replayed; {again}, or build the report with --without-replay"
+        )
+    if broken := faults(folder, allowed_signers):
+        raise ReportError(f"the replay in {folder} is damaged ({', '.join(broken)}); {again}")
+    try:
+        cells = pq.ParquetFile(folder / "cells.parquet").read()
+        provenance = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
+    except (pa.ArrowInvalid, json.JSONDecodeError, UnicodeDecodeError) as exc:
+        raise ReportError(f"the replay in {folder} cannot be read; {again}") from exc
+    lacking = set(CELL.names) - set(cells.column_names)
+    if lacking or not isinstance(provenance, dict):
+        raise ReportError(f"the replay in {folder} is of another version; {again}")
+    if provenance.get("release", {}).get("checksum") != release.checksum:
+        raise ReportError(f"the replay of {name} was made from another version of the release; {again}")
+    if not cells.num_rows:
+        raise ReportError(f"the replay of {name} has no cell; {again}")
+    return Replay(cells.select(CELL.names), provenance, checksum_of(folder))
+
+
+def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
+    """Last year's value; None where there is no report or it is illustrative: bounds rest on evidence."""
+    if not folder.is_dir():
+        return None
+    path = folder / "report.json"
+    if broken := faults(folder, allowed_signers):
+        raise ReportError(
+            f"last year's report {folder} is damaged ({', '.join(broken)}); build it again or move it away"
+        )
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        if facts["is_illustrative"]:
+            return None
+        recommendation = facts["recommendation"]
+        return None if recommendation is None else int(recommendation["iw_in_force"])
+    except (OSError, KeyError, TypeError, ValueError) as exc:
+        raise ReportError(
+            f"last year's report {path} cannot be read; build it again or move it away"
+        ) from exc

@@ -1,0 +1,1 @@
+"""The recommendation: a rule, its estimates, and the decision."""

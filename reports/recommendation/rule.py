@@ -1,0 +1,267 @@
+"""The rule of the recommendation as data: candidates, margins, gates, each with its source.
+
+Ids are stable: they stand in every report, so a rename breaks past ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+from reports.recommendation.harm_conditions import HARM_CONDITIONS, HarmCondition, Kind
+
+RULE_VERSION = 2
+"""Raised when a bound, an estimand or the order of decisions changes."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Candidate:
+    """An initial window that could be recommended."""
+
+    id: str
+    segments: int
+    source: str
+
+
+CANDIDATES: tuple[Candidate, ...] = (
+    Candidate("iw3", 3, "RFC 3390 with an MSS of 1460; the baseline of Dukkipati et al. 2010"),
+    Candidate("iw6", 6, "Dukkipati et al. 2010, Fig. 2"),
+    Candidate("iw10", 10, "RFC 6928"),
+    Candidate("iw16", 16, "Dukkipati et al. 2010, Fig. 2; HyStart begins at this window"),
+    Candidate("iw26", 26, "Dukkipati et al. 2010, Fig. 2"),
+    Candidate("iw30", 30, "in use by a content network, CDN Planet 2014; Baidu's experiment of 2018"),
+    Candidate("iw42", 42, "Dukkipati et al. 2010, Fig. 2; the last below Linux's first receive window of 44"),
+)
+
+Measure = Literal[
+    "retransmitted_bytes",
+    "responses_retransmitted",
+    "connections_initial_loss",
+    "page_time_p95",
+    "page_time_p99",
+    "page_time_p999",
+    "page_time_mean",
+    "short_flow_time",
+    "bulk_time",
+    "probe_p95",
+]
+"""What of the replay's cells a margin holds against; `reports.recommendation.effects` computes it."""
+
+Role = Literal["average", "slow"]
+"""The population that a margin is asked of."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Margin:
+    """Harm up to here is accepted: the upper bound of the worsening must lie below it."""
+
+    id: str
+    title: str
+    measure: Measure
+    population: Role
+    limit: float
+    unit: Literal["pp", "%", "ms"]
+    source: str
+    is_level: bool = False
+    """The candidate's own level is held against the limit, not its worsening over the incumbent."""
+    worsening_limit: float | None = None
+    """Of a level: where the incumbent's own lies beyond the limit, the candidate's worsening is held against this."""
+    is_equivalence: bool = False
+    """Better by as much is held against it too (two one-sided tests)."""
+    asked_in: tuple[Kind, ...] = ("ordinary", "idle", "alone", "everyone")
+    """Kinds of cells; the worst of those in the rule's core set decides."""
+    is_required: bool = False
+    """A candidate for which it could not be measured is not admissible."""
+
+
+MARGINS: tuple[Margin, ...] = (
+    Margin(
+        id="retransmitted_bytes_average",
+        title="retransmitted bytes, average population",
+        measure="retransmitted_bytes",
+        population="average",
+        limit=0.5,
+        unit="pp",
+        source="Dukkipati et al. 2010, §4.2",
+        is_required=True,
+    ),
+    Margin(
+        id="retransmitted_bytes_slow",
+        title="retransmitted bytes, slow population",
+        measure="retransmitted_bytes",
+        population="slow",
+        limit=1.0,
+        unit="pp",
+        source="Dukkipati et al. 2010, §4.2",
+        is_required=True,
+    ),
+    Margin(
+        id="responses_retransmitted_average",
+        title="responses with any retransmission, average population",
+        measure="responses_retransmitted",
+        population="average",
+        limit=0.2,
+        unit="pp",
+        source="Dukkipati et al. 2010, Table 7, all services",
+        is_required=True,
+    ),
+    Margin(
+        id="responses_retransmitted_slow",
+        title="responses with any retransmission, slow population",
+        measure="responses_retransmitted",
+        population="slow",
+        limit=2.3,
+        unit="pp",
+        source="Dukkipati et al. 2010, Table 7, Photos in the slow data centre",
+        is_required=True,
+    ),
+    Margin(
+        id="connections_initial_loss",
+        title="connections with a loss inside the initial window",
+        measure="connections_initial_loss",
+        population="average",
+        limit=5.0,
+        unit="pp",
+        source="RFC 9040, Appendix C.3; where the incumbent lies beyond it itself, the worsening that Dukkipati et al. "
+        "2010 accepted of the worst service in the average data centre (Table 7, Photos: 11.14 against 10.38 %), which is ours",
+        is_level=True,
+        worsening_limit=0.76,
+    ),
+    Margin(
+        id="page_time_p95",
+        title="95th percentile of page time",
+        measure="page_time_p95",
+        population="average",
+        limit=1.0,
+        unit="%",
+        source="ours",
+        asked_in=("ordinary",),
+    ),
+    Margin(
+        id="page_time_p99",
+        title="99th percentile of page time",
+        measure="page_time_p99",
+        population="average",
+        limit=2.3,
+        unit="%",
+        source="Dukkipati et al. 2010, Table 8",
+        asked_in=("ordinary",),
+    ),
+    Margin(
+        id="page_time_p999",
+        title="99.9th percentile of page time",
+        measure="page_time_p999",
+        population="average",
+        limit=4.0,
+        unit="%",
+        source="Dukkipati et al. 2010, Table 8",
+        asked_in=("ordinary",),
+    ),
+    Margin(
+        id="slow_mean",
+        title="mean page time, slow population",
+        measure="page_time_mean",
+        population="slow",
+        limit=0.5,
+        unit="%",
+        source="RFC 6928 §10 asks for no regression; a margin of zero would pass only on proven gain",
+    ),
+    Margin(
+        id="competing_short_flows",
+        title="time of others' flows of at most 3 segments",
+        measure="short_flow_time",
+        population="average",
+        limit=3.0,
+        unit="%",
+        source="ours, near Dukkipati et al. 2010, Fig. 7; a window of 3 and one of 10 send such a flow at once",
+        is_equivalence=True,
+        asked_in=("alone",),
+        is_required=True,
+    ),
+    Margin(
+        id="competing_bulk_flow",
+        title="time of a competing bulk flow for the same bytes",
+        measure="bulk_time",
+        population="average",
+        limit=5.5,
+        unit="%",
+        source="the FLD_TCP simulations of 2012",
+        asked_in=("bulk",),
+        is_required=True,
+    ),
+    Margin(
+        id="probe_delay",
+        title="95th percentile of a probe's delay, 50 packets a second",
+        measure="probe_p95",
+        population="average",
+        limit=20.0,
+        unit="ms",
+        source="ours; RFC 6928 §12 asks for the evidence",
+        asked_in=("idle",),
+        is_required=True,
+    ),
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Unmeasured:
+    """Harm that the rule knows of and this edition's cells do not show."""
+
+    id: str
+    title: str
+    bound: str
+    source: str
+    needs: str
+
+
+UNMEASURED: tuple[Unmeasured, ...] = (
+    Unmeasured(
+        "worst_application",
+        "retransmitted bytes of the worst application (6 connections to each of 2 hosts)",
+        "+0.9 pp average, +1.85 pp slow",
+        "Dukkipati et al. 2010, Table 7, Maps",
+        "cells of a synthetic page of that shape",
+    ),
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Every choice that a recommendation rests on; another value gives another rule, and is tried beside it."""
+
+    version: int = RULE_VERSION
+    permanent_incumbent: int = 10
+    """Harm is held against it for ever, so that bounds cannot ratchet from year to year."""
+    congestion_control: str = "cubic"
+    """The arm that decides."""
+    worthwhile_percent: float = 1.0
+    """The lower bound of the gain must reach it."""
+    confidence: float = 0.95
+    """Of the two-sided interval whose ends are the bounds: each end alone is stricter than a one-sided 95 %."""
+    replicates: int = 2000
+    bootstrap_seed: int = 6928
+    margins: tuple[Margin, ...] = MARGINS
+    aa_tolerance_percent: float = 0.3
+    """IW10 against IW10 with other seeds, in cells with loss."""
+    minimum_pages: int = 20
+    """With fewer, a bootstrap over pages knows too little of their spread. Ours."""
+    minimum_seeds: int = 3
+    minimum_coverage_percent: float = 95.0
+    """Cells done, of all that were asked for. Ours."""
+    maximum_half_width_pp: float = 2.0
+    """Power: an interval wider than this that still straddles the worthwhile bound decides nothing. Ours."""
+    harm_conditions: tuple[HarmCondition, ...] = HARM_CONDITIONS
+    counts_beyond_core: bool = False
+    """Whether harm is asked of those outside the core set too."""
+    quantile_loads: int = 10
+    """Loads that must lie beyond a quantile before it is measured. Ours."""
+    rfc9040_step: int = 2
+    """Segments a calendar year that RFC 9040's automatic window may grow by."""
+
+    @property
+    def asked(self) -> tuple[HarmCondition, ...]:
+        """The harm conditions whose worst decides, beside the ordinary cells."""
+        return tuple(one for one in self.harm_conditions if one.is_core or self.counts_beyond_core)
+
+
+RULE = Rule()

@@ -1,0 +1,65 @@
+"""Rows into a table by binary COPY, inside the transaction at hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psycopg import sql
+from sqlalchemy import BigInteger, Boolean, DateTime, Double, Integer, SmallInteger, Text
+
+from schema.tables import Base
+from storage.engine import driver_connection, psycopg_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+POSTGRESQL_TYPES: list[tuple[type, str]] = [
+    # Subclasses before their bases: SmallInteger and BigInteger are Integers.
+    (SmallInteger, "int2"),
+    (BigInteger, "int8"),
+    (Integer, "int4"),
+    (Boolean, "bool"),
+    (Double, "float8"),
+    (DateTime, "timestamptz"),
+    (Text, "text"),
+]
+"""Binary COPY converts nothing: the types sent must be the columns' own."""
+
+
+def column_names(model: type[Base]) -> tuple[str, ...]:
+    """Every column of a table, in order."""
+    return tuple(column.name for column in Base.metadata.tables[model.__tablename__].columns)
+
+
+def copy_rows(
+    connection: Connection,
+    model: type[Base],
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    columns: Sequence[str] | None = None,
+) -> None:
+    """Write `rows`, each a value for every one of `columns` (all of the table's unless named).
+
+    KeyError if a row lacks one; ValueError if it has one that the table has not.
+    """
+    names = column_names(model) if columns is None else tuple(columns)
+    table = Base.metadata.tables[model.__tablename__]
+    types = [
+        next(name for declared, name in POSTGRESQL_TYPES if isinstance(table.columns[column].type, declared))
+        for column in names
+    ]
+    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
+        sql.Identifier(table.name), sql.SQL(", ").join(map(sql.Identifier, names))
+    )
+    with (
+        psycopg_errors(connection.engine),
+        driver_connection(connection).cursor() as cursor,
+        cursor.copy(statement) as copy,
+    ):
+        copy.set_types(types)
+        for row in rows:
+            if len(row) != len(names):
+                raise ValueError(f"{table.name} has no columns {sorted(set(row) - set(names))}")
+            copy.write_row([row[name] for name in names])

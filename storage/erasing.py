@@ -1,0 +1,107 @@
+"""Erasing a site from the database: the one way in which a sealed crawl is written again."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+
+from schema.tables import Base, Site
+from storage.partitions import attached_or_not
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+    from schema.tables import Crawl
+    from storage.withdrawal import Withdrawal
+
+MATCHES = "regexp_like"
+"""PostgreSQL's function of text and pattern, since version 15."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """What a crawl has of a site."""
+
+    sites: int
+    visits: int
+    """All visits to those sites."""
+    named: int
+    """Rows of other sites' visits that name it."""
+
+    @property
+    def anything(self) -> bool:
+        """Whether there is anything to erase."""
+        return self.sites + self.visits + self.named > 0
+
+
+def find(connection: Connection, crawl: Crawl, site: Withdrawal) -> Found:
+    """What the database holds of the site in one crawl; its detached partitions too, while they are there."""
+    there = attached_or_not(connection, crawl.id)
+    own = _own_sites(site)
+    named = 0
+    for table, partition in there.items():
+        touched = site.is_touched(table, _columns(table), matches=MATCHES)
+        named += _count(
+            connection, f"{partition} WHERE {touched} AND NOT {_is_own_visit(table, site)}", crawl
+        )
+    visits = there.get("visit")
+    return Found(
+        sites=_count(connection, f"{Site.__tablename__} WHERE {own}", crawl),
+        visits=_count(connection, f"{visits} WHERE {_is_own_visit('visit', site)}", crawl) if visits else 0,
+        named=named,
+    )
+
+
+def erase(engine: Engine, crawl: Crawl, site: Withdrawal) -> None:
+    """Take the site out of one crawl, in one transaction; sealed or not."""
+    with engine.begin() as connection:
+        there = attached_or_not(connection, crawl.id)
+        for partition in there.values():
+            connection.execute(text(f"ALTER TABLE {partition} DISABLE TRIGGER USER"))
+        # Visits last: by them the others are found.
+        for table, partition in reversed(there.items()):
+            _run(connection, f"DELETE FROM {partition} WHERE {_is_own_visit(table, site)}", crawl)  # noqa: S608
+            changes = site.changes(table, _columns(table), matches=MATCHES)
+            assigned = ", ".join(f"{column} = {value}" for column, value in changes.items())
+            touched = site.is_touched(table, _columns(table), matches=MATCHES)
+            _run(connection, f"UPDATE {partition} SET {assigned} WHERE {touched}", crawl)  # noqa: S608
+        _run(connection, f"DELETE FROM {Site.__tablename__} WHERE {_own_sites(site)}", crawl)  # noqa: S608
+        for partition in there.values():
+            connection.execute(text(f"ALTER TABLE {partition} ENABLE TRIGGER USER"))
+
+
+def rewrite(engine: Engine, crawl_id: int) -> None:
+    """Rewrite a crawl's tables and their statistics, so that PostgreSQL's files hold no row that was deleted."""
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        for partition in [Site.__tablename__, *attached_or_not(connection, crawl_id).values()]:
+            connection.execute(text(f"VACUUM (FULL, ANALYZE) {partition}"))
+
+
+def _own_sites(site: Withdrawal) -> str:
+    return f"crawl_id = :crawl_id AND {site.is_own('host')}"
+
+
+def _is_own_visit(table: str, site: Withdrawal) -> str:
+    """SQL: whether a row belongs to a visit to the site."""
+    if table == "visit":
+        return site.is_own("host")
+    return f"visit_id IN (SELECT id FROM visit WHERE crawl_id = :crawl_id AND {site.is_own('host')})"  # noqa: S608
+
+
+def _columns(table: str) -> list[str]:
+    return [column.name for column in Base.metadata.tables[table].columns]
+
+
+def _count(connection: Connection, rest: str, crawl: Crawl) -> int:
+    found = connection.scalar(text(f"SELECT count(*) FROM {rest}"), _bound(rest, crawl))  # noqa: S608  # our own SQL
+    return int(found or 0)
+
+
+def _run(connection: Connection, statement: str, crawl: Crawl) -> None:
+    connection.execute(text(statement), _bound(statement, crawl))
+
+
+def _bound(statement: str, crawl: Crawl) -> dict[str, int]:
+    return {"crawl_id": crawl.id} if ":crawl_id" in statement else {}

@@ -1,0 +1,82 @@
+"""What must hold in the database and no constraint can say: between partitions, and over many rows.
+
+Partitioned tables have no foreign keys among them: a crawler's transaction keeps them whole. A release is checked by
+itself (`firstflight release verify`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+
+from schema.tables import OBSERVATIONS
+from storage.partitions import DETACHABLE, attached
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection
+
+    from schema.tables import Crawl
+
+OFFENDERS: dict[str, str] = {
+    "every final visit of a site exists": "FROM site LEFT JOIN visit ON visit.crawl_id = site.crawl_id "
+    "AND visit.id = site.final_visit_id AND visit.rank = site.rank AND visit.is_final "
+    "WHERE site.crawl_id = :crawl_id AND site.final_visit_id IS NOT NULL AND visit.id IS NULL",
+    "a site has one final visit at most": "FROM (SELECT rank FROM visit WHERE crawl_id = :crawl_id AND is_final "
+    "GROUP BY rank HAVING count(*) > 1) AS doubled",
+    "every final visit stands for its site": "FROM visit LEFT JOIN site ON site.crawl_id = visit.crawl_id "
+    "AND site.final_visit_id = visit.id WHERE visit.crawl_id = :crawl_id AND visit.is_final AND site.rank IS NULL",
+    "no visit that was given back is final": "FROM visit WHERE crawl_id = :crawl_id AND is_final "
+    "AND outcome = 'network_down'",
+    "every visit's site exists": "FROM visit LEFT JOIN site ON site.crawl_id = visit.crawl_id AND site.rank = visit.rank "
+    "WHERE visit.crawl_id = :crawl_id AND site.rank IS NULL",
+    "every site of a sealed crawl has its final visit": "FROM site JOIN crawl ON crawl.id = site.crawl_id "
+    "WHERE crawl.id = :crawl_id AND crawl.sealed_at IS NOT NULL AND site.final_visit_id IS NULL",
+    "no site of a sealed crawl is claimed": "FROM site JOIN crawl ON crawl.id = site.crawl_id "
+    "WHERE crawl.id = :crawl_id AND crawl.sealed_at IS NOT NULL AND site.owner IS NOT NULL",
+    "every connection's visit exists": "FROM connection LEFT JOIN visit ON visit.crawl_id = connection.crawl_id "
+    "AND visit.id = connection.visit_id WHERE connection.crawl_id = :crawl_id AND visit.id IS NULL",
+    "received_bytes of a visit is the sum of its connections'": "FROM visit LEFT JOIN (SELECT visit_id, "
+    "sum(received_bytes) AS total FROM connection WHERE crawl_id = :crawl_id GROUP BY visit_id) AS summed "
+    "ON summed.visit_id = visit.id WHERE visit.crawl_id = :crawl_id AND visit.received_bytes <> coalesce(total, 0)",
+    "every response's visit exists": "FROM response LEFT JOIN visit ON visit.crawl_id = response.crawl_id "
+    "AND visit.id = response.visit_id WHERE response.crawl_id = :crawl_id AND visit.id IS NULL",
+    "every response's connection exists": "FROM response LEFT JOIN connection ON connection.crawl_id = response.crawl_id "
+    "AND connection.visit_id = response.visit_id AND connection.id = response.connection_id "
+    "WHERE response.crawl_id = :crawl_id AND response.connection_id IS NOT NULL AND connection.id IS NULL",
+    "every visit's main document exists": "FROM visit LEFT JOIN response ON response.crawl_id = visit.crawl_id "
+    "AND response.visit_id = visit.id AND response.id = visit.main_response_id "
+    "WHERE visit.crawl_id = :crawl_id AND visit.main_response_id IS NOT NULL AND response.id IS NULL",
+}
+"""What must find nothing in a crawl: what is behind SELECT count(*)."""
+
+UNGUARDED = """
+    SELECT count(*) FROM unnest(CAST(:partitions AS text[])) AS name
+    WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = to_regclass(name) AND tgname = 'sealed')
+"""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that must hold of a crawl, and how many rows are against it."""
+
+    name: str
+    offenders: int
+
+
+def check(connection: Connection, crawl: Crawl) -> Iterator[Finding]:
+    """Everything that can be asked of what is attached of a crawl."""
+    there = attached(connection, crawl.id)
+    lacking = {model.__tablename__ for model in OBSERVATIONS} - there.keys() - set(DETACHABLE)
+    yield Finding("its partitions are attached", len(lacking))
+    if crawl.sealed_at is not None:
+        found = connection.scalar(text(UNGUARDED), {"partitions": list(there.values())})
+        yield Finding("what is sealed refuses to be written", found or 0)
+    gone = [name for name in DETACHABLE if name not in there]
+    for name, query in OFFENDERS.items():
+        if not lacking and not any(f"FROM {table}" in query or f"JOIN {table}" in query for table in gone):
+            counted = connection.scalar(text(f"SELECT count(*) {query}"), {"crawl_id": crawl.id})  # our own
+            yield Finding(name, counted or 0)

@@ -1,0 +1,65 @@
+"""Upgrades a database to the current tables, by the Alembic migrations in schema/migrations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from alembic import command
+from alembic.config import Config
+from alembic.util import CommandError
+from sqlalchemy import text
+from sqlalchemy.dialects.postgresql import insert
+
+from schema import migrations
+from schema.tables import Outcome
+from schema.vocabulary import OUTCOMES
+from storage.engine import DatabaseNewer
+from storage.partitions import is_partition
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+LOCK = 0x66697273
+"""Key of the advisory lock that callers queue for, one database each: "firs" in ASCII."""
+
+
+def config(connection: Connection) -> Config:
+    """Alembic's configuration, made here: there is no alembic.ini."""
+    made = Config()
+    made.set_main_option("script_location", str(Path(migrations.__file__).parent).replace("%", "%%"))
+    made.attributes["connection"] = connection
+    made.attributes["include_name"] = include_name
+    return made
+
+
+def upgrade(engine: Engine) -> None:
+    """Bring the tables and the outcomes to this version, in one transaction; any number may call it at once."""
+    with engine.begin() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+        try:
+            command.upgrade(config(connection), "head")
+        except CommandError as exc:
+            raise DatabaseNewer(
+                "the database was upgraded by a newer firstflight: use that version, or another database"
+            ) from exc
+        _write_outcomes(connection)
+
+
+def _write_outcomes(connection: Connection) -> None:
+    """Every outcome of this version; one that is gone from the code stays, for the visits that ended in it."""
+    rows = [{"id": name, "description": description} for name, description in OUTCOMES.items()]
+    statement = insert(Outcome).values(rows)
+    changed = statement.excluded.description
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["id"],
+            set_={"description": changed},
+            where=Outcome.description.is_distinct_from(changed),
+        )
+    )
+
+
+def include_name(name: str | None, kind: str, _parents: object) -> bool:
+    """What Alembic compares with the declaration: all but partitions, which are data."""
+    return not (kind == "table" and name is not None and is_partition(name))

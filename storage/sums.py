@@ -1,0 +1,123 @@
+"""Checksums of a folder whose files never change: a release's version, a replay, a chunk of it, or a report.
+
+manifest.json      what the folder is and was made from, and the SHA-256 of each of its files
+SHA256SUMS         the SHA-256 of each file, the manifest's too, in the format of sha256sum(1)
+SHA256SUMS.sig     a signature of SHA256SUMS, where the folder was signed (storage/signatures.py)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+MANIFEST = "manifest.json"
+SUMS = "SHA256SUMS"
+SIGNATURE = "SHA256SUMS.sig"
+
+UNSUMMED = (SUMS, SIGNATURE)
+"""Files that SHA256SUMS cannot list: itself, and the signature of it."""
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file, lower-case hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def checksum_of(folder: Path) -> str:
+    """SHA-256 of SHA256SUMS, which names the folder with everything in it; OSError if there is none."""
+    return sha256(folder / SUMS)
+
+
+def seal(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the manifest of a folder whose other files are all there, and SHA256SUMS; the manifest.
+
+    `facts` are what the manifest says beside `files`. Its keys are sorted, so that the same folder has the same bytes.
+    """
+    manifest = {**facts, "files": sums_now(folder)}
+    text = json.dumps(manifest, indent=2, sort_keys=True) + "\n"
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    write_sums(folder)
+    return manifest
+
+
+def sums_now(folder: Path) -> dict[str, str]:
+    """SHA-256 by name of the files that lie in a folder, without the manifest, SHA256SUMS and its signature."""
+    return {
+        path.name: sha256(path) for path in sorted(folder.iterdir()) if path.name not in (MANIFEST, *UNSUMMED)
+    }
+
+
+def write_sums(folder: Path) -> None:
+    """Write SHA256SUMS over every file in a folder, the manifest included."""
+    sums = {**sums_now(folder), MANIFEST: sha256(folder / MANIFEST)}
+    (folder / SUMS).write_text(_written(dict(sorted(sums.items()))), encoding="utf-8")
+
+
+def sums_of(folder: Path) -> dict[str, str]:
+    """SHA-256 by file name, as SHA256SUMS states them; OSError or ValueError if it cannot be read.
+
+    A name with a slash is refused: a forged one could name a file outside the folder.
+    """
+    text = (folder / SUMS).read_bytes().decode("utf-8")
+    sums = {name: checksum for checksum, name in (line.split("  ", 1) for line in text.split("\n")[:-1])}
+    if _written(sums) != text or any("/" in name or name in UNSUMMED for name in sums):
+        raise ValueError(f"{folder / SUMS} is not in the format of sha256sum")
+    return sums
+
+
+def _written(sums: Mapping[str, str]) -> str:
+    return "".join(f"{checksum}  {name}\n" for name, checksum in sums.items())
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """The folder's manifest, unchecked; OSError or ValueError if it cannot be read."""
+    match json.loads((folder / MANIFEST).read_text(encoding="utf-8")):
+        case {"files": dict()} as found:
+            return dict(found)
+    raise ValueError(f"{folder / MANIFEST} is no manifest: it lists no files")
+
+
+def broken_sums(folder: Path) -> list[str]:
+    """Names of files that are not what SHA256SUMS and the manifest say, that are missing, or that neither lists.
+
+    Reads every file whole. An empty list says that the folder is as it was made, or was made anew as a whole: only a
+    signature tells those two apart.
+    """
+    wrong = misstated(folder)
+    if wrong == [SUMS]:
+        return wrong
+    for name, checksum in sums_of(folder).items():
+        if name not in wrong and not _is(folder / name, checksum):
+            wrong.append(name)
+    return sorted(wrong)
+
+
+def _is(path: Path, checksum: str) -> bool:
+    try:
+        return sha256(path) == checksum
+    except OSError:  # a disk that gives it back no more
+        return False
+
+
+def misstated(folder: Path) -> list[str]:
+    """The part of `broken_sums` that is quick: files that are missing, that are not listed, or of which sums disagree.
+
+    Of all files only the manifest is read.
+    """
+    try:
+        sums = sums_of(folder)
+    except (OSError, ValueError):
+        return [SUMS]
+    there = {path.name for path in folder.iterdir() if path.is_file() or path.name not in sums}
+    try:
+        files = manifest_of(folder)["files"] | {MANIFEST: sha256(folder / MANIFEST)}
+    except (OSError, ValueError):
+        files = {**sums, MANIFEST: None}
+    sound = {name for name, checksum in sums.items() if name in there and files.get(name) == checksum}
+    return sorted({*sums, *files, *there} - sound - {*UNSUMMED})

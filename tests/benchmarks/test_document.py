@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.crawl import missed, summary
+from benchmarks.document import document
+from benchmarks.service import missed as missed_by_service
+
+BEFORE = {
+    "commit": "0123456789abcdef",
+    "measured_at": "2026-11-21T12:00:00+00:00",
+    "machine": {"cpu": "CPU", "cpus": 2, "kernel": "6.1", "load_before": 0.25},
+}
+
+
+def spread(value: float) -> dict[str, float]:
+    return {"median": value, "min": value - 0.1, "max": value + 0.1}
+
+
+def crawl(ours: float = 2.0, ratio: float = 1.3, copied: float = 0.8) -> dict[str, Any]:
+    sample = {"pages": 10, "requests": 7, "cpu_s": 4.0, "database_cpu_s": 0.1, "run": 3}
+    samples = [
+        sample | {"tool": tool, "wall_s": 10 / speed}
+        for tool, speed in (("bare", 9.0), ("firstflight", ours), ("browsertime", 0.1))
+    ]
+    return BEFORE | {
+        "pages": 10,
+        "browsers": 2,
+        "mode": "h2",
+        "browser": "/shell",
+        "warm_up": 5,
+        "tools": summary(samples, cpus=2),
+        "memory": {
+            key: {"a_browser_mb": 150, "others_mb": 90} for key in ("bare", "firstflight", "browsertime")
+        },
+        "samples": samples,
+        "recording_cpu_ratio": spread(ratio),
+        "copy_ratio": spread(copied),
+        "copy_rows_per_second": spread(150_000),
+        "copy_samples": [{"rows": 200_000}],
+    }
+
+
+def test_the_document_names_commit_machine_date_and_figures() -> None:
+    written = document({"crawl": crawl()})
+    for part in ("`0123456789ab`", "2 cores of CPU", "2026-11-21", "load before it began 0.2"):
+        assert part in written
+    assert (
+        "| firstflight, rows in PostgreSQL | 400 (400 to 400) | 2.00 (2.00 to 2.00) | 40% | 150 | 90 |"
+        in written
+    )
+    assert "**1.30 (1.20 to 1.40) times**" in written
+    assert "| firstflight | 150,000 (150,000 to 150,000) | 0.80 (0.70 to 0.90) |" in written
+
+
+def test_what_was_not_measured_has_no_section() -> None:
+    assert "The replay" not in document({"crawl": crawl()})
+
+
+def replay() -> dict[str, Any]:
+    grid = {"cells": 60, "virtual_s": 7000.0, "payload_mb": 600.0}
+    side = {"wall_s": 2.0, "cpu_s": 1.0, "times_real_time": 0.5}
+    opinion = {"cells": 14, "median_difference": 0.004, "virtual": side, "real": side}
+    page = {"site": "a.test", "protocol": "H2", "objects": 70, "origins": 8, "megabytes": 1.6}
+    samples = {"pages": [page], "grids": [grid], "boots": [{"steps": [{"step": "ready", "wall_s": 0.5}]}]}
+    return BEFORE | {
+        "cs244_times_real_time": 480.4,
+        "cs244_times_its_cpu": 900.0,
+        "transfer_cpu_ms": 2.5,
+        "page_load_cpu_ms_by_profile": {"slow": 44.0},
+        "two_guest_speedup": 1.9,
+        "megabyte_cpu_ms": 2.5,
+        "request_cpu_ms": 0.4,
+        "boot_cpu_s": 0.5,
+        "samples": samples | {"second_opinion": opinion},
+    }
+
+
+def test_the_replays_section_has_its_bounds_its_boot_and_a_second_kernel_or_why_there_is_none() -> None:
+    facts = replay()
+    written = document({"replay": facts})
+    for part in (
+        "(bound: 300) | 480 |",
+        "over slow (bound: 60) | 44 |",
+        "| ready | 500 |",
+        "is +0.4%",
+        "a.test (H2, 70",
+    ):
+        assert part in written
+    facts["samples"]["second_opinion"] = {"missing": "no package"}
+    assert "Not held against a second kernel: no package." in document({"replay": facts})
+
+
+def test_bounds_that_hold_are_not_missed() -> None:
+    assert missed(crawl()) == []
+
+
+def test_every_bound_can_be_missed() -> None:
+    assert len(missed(crawl(ours=0.05, ratio=1.6, copied=0.4))) == 3
+
+
+def service(**figures: float) -> dict[str, Any]:
+    kind = {
+        "answers": 120_000, "answers_per_second": 2000.0, "wall_s": 60.0, "p50_ms": 20.0, "p99_ms": 90.0, "refused": 0, "failed": 0,
+    }  # fmt: skip
+    return BEFORE | {
+        "clients": 200,
+        "seconds": 60,
+        "cached_answers_per_second": 2000.0,
+        "cached_p99_ms": 90.0,
+        "cold_p99_ms": 800.0,
+        "peak_mb": 250.0,
+        "service": {"cached": kind, "cold": kind | {"p99_ms": 800.0}, "peak_mb": 250.0, "views": ["/"]},
+        "datasette": {"version": "0.65", "cached": kind | {"failed": 7}, "peak_mb": 99.0},
+        **figures,
+    }
+
+
+def test_the_crowd_at_the_service_stands_beside_datasettes() -> None:
+    written = document({"service": service()})
+    assert "| views that were asked for before | 2,000 | 20 | 90 | 0 | 250 |" in written
+    assert "| Datasette 0.65, page of a table | 2,000 | 20 | 90 | 7 | 99 |" in written
+
+
+def test_a_missed_bound_of_the_service_is_told() -> None:
+    assert missed_by_service(service()) == []
+    assert missed_by_service(service(cached_answers_per_second=1499, peak_mb=401)) == [
+        "fewer than 1500 cached answers a second",
+        "more than 400 MB",
+    ]
+    refused = service()
+    refused["service"]["cold"]["refused"] = 1
+    assert missed_by_service(refused) == ["answers other than 200 or 304"]

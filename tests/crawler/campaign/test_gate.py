@@ -1,0 +1,139 @@
+"""How the sites of a crawl ended, held against the bounds of its gate."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from crawler.campaign.gate import Bounds, Ends, broken, ends, first_visits, uneven
+from crawler.worker import store
+from firstflight.main import main
+from schema.vocabulary import ANSWERED, OUR_FAULT, OUTCOMES
+from tests.factories.made_up_visits import BEGAN, observation, planned
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Engine
+
+GOOD = Ends(planned=1000, outcomes={"ok": 900, "dns": 80, "crash": 20}, ok_known=900, ok_covered=855)
+"""Exactly at its bounds."""
+
+
+def test_a_crawl_at_its_bounds_passes() -> None:
+    assert list(broken(GOOD, Bounds())) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"planned": 1001}, "99.9 % of the sites have a final visit, and 100 % must"),
+        ({"outcomes": {"ok": 499, "timeout": 501}}, "49.9 % of the visited sites answered, and 50 % must"),
+        (
+            {"ok_covered": 854},
+            "94.8888 % of the visits that are ok have their bytes accounted for, and 95 % must",
+        ),
+        ({"ok_known": 0, "ok_covered": 0}, "none of the visits that are ok have their bytes"),
+        (
+            {"outcomes": {"ok": 979, "crash": 20, "network_changed": 1}},
+            "2.1 % of the visits ended by a fault of ours (crash, network_changed, network_down), and 2 % may",
+        ),
+    ],
+)
+def test_each_bound_can_be_broken_and_says_so(change: dict[str, int], said: str) -> None:
+    (found,) = broken(dataclasses.replace(GOOD, **change), Bounds())  # type: ignore[arg-type]
+    assert found.startswith(said)
+
+
+def test_of_no_site_nothing_is_good() -> None:
+    nothing = Ends(planned=0, outcomes={}, ok_known=0, ok_covered=0)
+    assert len(list(broken(nothing, Bounds()))) == 3
+
+
+def test_the_outcomes_that_it_names_exist() -> None:
+    assert set(OUTCOMES) > ANSWERED | OUR_FAULT
+
+
+def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_are_asked_for(
+    database_18: Engine, tmp_path: Path
+) -> None:
+    crawl = planned(database_18, sites=5, attempts=2)
+    # The second site is tried again, after the others had their turn; nothing is known of the last one's bytes.
+    visits = [("ok", 1.0), ("dns", None), ("ok", 1.0), ("http_error", 1.0), ("ok", None), ("ok", 0.5)]
+    for outcome, coverage in visits:
+        claim = store.claim(database_18, crawl, owner="me")
+        assert claim is not None
+        made = observation(outcome)
+        covered = dataclasses.replace(made, visit={**made.visit, "coverage": coverage})
+        store.store(database_18, crawl, claim, covered)
+    with database_18.connect() as connection:
+        found = ends(connection, crawl)
+    assert found == Ends(planned=5, outcomes={"ok": 4, "http_error": 1}, ok_known=3, ok_covered=2)
+    environment = {
+        "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
+        "FIRSTFLIGHT_DATABASE_URL": database_18.url.render_as_string(hide_password=False),
+    }
+    call = ["crawl", "gate", "--crawl", "2026-11"]
+    refused = CliRunner().invoke(main, call, env=environment)
+    assert refused.exit_code == 1
+    assert "5 of 5 sites visited: 4 ok, 1 http_error; 2 of 3 that are ok covered" in refused.stdout
+    (line,) = refused.stderr.splitlines()
+    assert line.endswith(
+        "not good enough to be sealed: 66.6666 % of the visits that are ok have their bytes accounted for, and 95 % must"
+    )
+    passed = CliRunner().invoke(main, [*call, "--least-covered", "0.6", "--json"], env=environment)
+    assert passed.exit_code == 0
+    assert json.loads(passed.stdout)["shares"] == {
+        "visited": 1,
+        "answered": 1,
+        "covered": 2 / 3,
+        "our_fault": 0,
+    }
+
+
+def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
+    database_18: Engine, tmp_path: Path
+) -> None:
+    crawl = planned(database_18, sites=200, attempts=1)
+    for rank in range(1, 201):
+        claim = store.claim(database_18, crawl, owner="m1/1/ab/1" if rank % 2 else "m1/2/cd/1")
+        assert claim is not None
+        made = observation("dns" if 100 <= rank < 120 or rank % 10 == 0 else "ok")
+        began = BEGAN + datetime.timedelta(seconds=rank)
+        store.store(
+            database_18, crawl, claim, dataclasses.replace(made, visit={**made.visit, "started_at": began})
+        )
+    environment = {
+        "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
+        "FIRSTFLIGHT_DATABASE_URL": database_18.url.render_as_string(hide_password=False),
+    }
+    call = ["crawl", "gate", "--crawl", "2026-11"]
+    refused = CliRunner().invoke(main, call, env=environment)
+    assert refused.exit_code == 1
+    assert (
+        "16 of 16 sites failed from 2026-11-20 12:01:45 to 12:02:00, and 16 of 128 beside them"
+        in refused.stderr
+    )
+    assert "process" not in refused.stderr
+    passed = CliRunner().invoke(main, [*call, "--most-uneven", "0", "--json"], env=environment)
+    assert (passed.exit_code, json.loads(passed.stdout)["uneven"]) == (0, [])
+
+
+def test_a_site_counts_where_its_first_visit_that_says_something_of_it_was_made(database_18: Engine) -> None:
+    crawl = planned(database_18, sites=40, attempts=2)
+    ends_of_first = ["network_down", "timeout", *["ok"] * 38]
+    for outcome in [*ends_of_first, "ok", "dns"]:
+        claim = store.claim(database_18, crawl, owner=f"m/{len(outcome)}/x/1")
+        assert claim is not None
+        store.store(database_18, crawl, claim, observation(outcome))
+    with database_18.connect() as connection:
+        assert uneven(connection, crawl, Bounds()) == []
+        found = first_visits(connection, crawl)
+    assert len(found) == 40
+    assert sum(site.failed for site in found) == 1
+    assert {site.process for site in found if site.failed} == {f"m/{len('timeout')}/x"}

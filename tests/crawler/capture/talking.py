@@ -1,0 +1,151 @@
+"""Real TLS between OpenSSL and OpenSSL: what the client received, and what its key log has."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import json
+import random
+import ssl
+import tempfile
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from crawler.capture.records import Opener, client_random_of, server_random_of
+from localweb.certificates import Authority
+
+HOST = "example.test"
+OP_NO_ENCRYPT_THEN_MAC = 1 << 19
+"""OpenSSL offers RFC 7366 and browsers do not; Python has no name for it."""
+
+ECDSA = frozenset({0xC009, 0xC00A, 0xC023, 0xC02B, 0xC02C, 0xCCA9})
+TLS13_NAMES = {
+    0x1301: "TLS_AES_128_GCM_SHA256",
+    0x1302: "TLS_AES_256_GCM_SHA384",
+    0x1303: "TLS_CHACHA20_POLY1305_SHA256",
+}
+ANSWERS = [random.Random(size).randbytes(size) for size in (100, 40_000, 1, 16_384, 3)]
+BODY = b"".join(ANSWERS)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Talk:
+    """What a client sent and received in one connection, and the arguments of what opens it."""
+
+    sent: bytes
+    received: bytes
+    version: str
+    suite: int
+    secret: str
+    server_random: str
+    client_random: str
+    reused: bool
+
+    @classmethod
+    def read(cls, text: str) -> Talk:
+        """What `python -m tests.crawler.capture.talking` prints: a talk as this process's OpenSSL is configured."""
+        fields = json.loads(text)
+        return cls(**{**fields, **{name: bytes.fromhex(fields[name]) for name in ("sent", "received")}})
+
+    def opener(self, *, secret: bytes | None = None) -> Opener:
+        return Opener(
+            self.version,
+            self.suite,
+            secret or bytes.fromhex(self.secret),
+            server_random=bytes.fromhex(self.server_random),
+            client_random=bytes.fromhex(self.client_random),
+        )
+
+
+@functools.cache
+def authority(*, ecdsa: bool) -> Authority:
+    return Authority(leaf_key=None if ecdsa else rsa.generate_private_key(65_537, 2048))
+
+
+def contexts(*, suite: int | None = None) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A server's and a client's, of TLS 1.2 with the suite, or of TLS 1.3."""
+    server = authority(ecdsa=suite is None or suite in ECDSA).context(HOST, ["http/1.1"])
+    client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client.check_hostname = False
+    client.verify_mode = ssl.CERT_NONE
+    client.options |= OP_NO_ENCRYPT_THEN_MAC
+    for context in (server, client):
+        context.set_ciphers("ALL:@SECLEVEL=0")
+        if suite is None:
+            context.minimum_version = ssl.TLSVersion.TLSv1_3
+        else:
+            context.maximum_version = ssl.TLSVersion.TLSv1_2
+            names = {cipher["id"] & 0xFFFF: cipher["name"] for cipher in context.get_ciphers()}
+            context.set_ciphers(f"{names[suite]}:@SECLEVEL=0")
+    return server, client
+
+
+def talk(
+    server: ssl.SSLContext, client: ssl.SSLContext, session: ssl.SSLSession | None = None
+) -> tuple[Talk, ssl.SSLSession | None]:
+    """A handshake, ANSWERS and close_notify; also the session to resume."""
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    sent: list[bytes] = []
+    received: list[bytes] = []
+
+    def flush() -> None:
+        sent.append(outgoing.read())
+        to_server.write(sent[-1])
+        received.append(answering.read())
+        to_client.write(received[-1])
+
+    outgoing, answering = ssl.MemoryBIO(), ssl.MemoryBIO()
+    with tempfile.NamedTemporaryFile() as keys:
+        client.keylog_filename = keys.name
+        browser = client.wrap_bio(to_client, outgoing, server_hostname=HOST, session=session)
+        origin = server.wrap_bio(to_server, answering, server_side=True)
+        for _ in range(4):
+            for side in (browser, origin):
+                with contextlib.suppress(ssl.SSLWantReadError):
+                    side.do_handshake()
+                flush()
+        for answer in ANSWERS:
+            origin.write(answer)
+        with contextlib.suppress(ssl.SSLWantReadError):
+            origin.unwrap()
+        flush()
+        read = b""
+        while len(read) < len(BODY):
+            read += browser.read(len(BODY))
+        assert read == BODY
+        logged = dict(line.rsplit(" ", 1) for line in Path(keys.name).read_text().splitlines())
+    return described(
+        b"".join(sent), b"".join(received), logged, reused=browser.session_reused
+    ), browser.session
+
+
+def described(sent: bytes, received: bytes, logged: dict[str, str], *, reused: bool | None) -> Talk:
+    hello = received[5:]
+    suite_at = 4 + 2 + 32 + 1 + hello[4 + 2 + 32]
+    suite = int.from_bytes(hello[suite_at : suite_at + 2], "big")
+    client_random, server_random = client_random_of(sent[5:]), server_random_of(hello)
+    assert client_random is not None
+    assert server_random is not None
+    label = "SERVER_TRAFFIC_SECRET_0" if suite in TLS13_NAMES else "CLIENT_RANDOM"
+    return Talk(
+        sent=sent,
+        received=received,
+        version="TLS 1.3" if suite in TLS13_NAMES else "TLS 1.2",
+        suite=suite,
+        secret=logged[f"{label} {client_random.hex()}"],
+        server_random=server_random.hex(),
+        client_random=client_random.hex(),
+        reused=bool(reused),
+    )
+
+
+@functools.cache
+def talked(suite: int | None) -> Talk:
+    return talk(*contexts(suite=suite))[0]
+
+
+if __name__ == "__main__":
+    seen, _ = talk(*contexts())
+    print(json.dumps(dataclasses.asdict(seen), default=bytes.hex))

@@ -1,0 +1,202 @@
+"""Events that only count bytes are given those bytes, or it is said that there are none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawler.capture import log_payloads as module
+from crawler.capture.keylog import MASTER_SECRET, SERVER_TRAFFIC_SECRET, KeyLog
+from crawler.capture.log_payloads import Filling
+from crawler.capture.segments import flow
+from crawler.capture.tcp_reassembly import Stream
+from crawler.netlog.netlog import Event
+from tests.crawler.capture.talking import BODY, talked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.crawler.capture.talking import Talk
+
+SOCKET = 7
+LOCAL, REMOTE = "192.0.2.1:50000", "[2001:db8::1]:443"
+LOCAL_6 = "[2001:db8::2]:50000"
+FLOW = flow(("2001:db8::2", 50000), ("2001:db8::1", 443))
+GCM = 0xC02B
+
+
+class Wire:
+    """As a capture that has one connection, of which `missing` bytes at the end did not come."""
+
+    def __init__(self, received: bytes, *, missing: int = 0) -> None:
+        self.stream = Stream(0, 0)
+        self.stream.add(0, received[: len(received) - missing])
+        self.is_trusted = True
+        self.released: list[bytes] = []
+        self.misses: list[bytes] = []
+
+    def claim(self, key: bytes) -> Stream | None:
+        return self.stream if key == FLOW else None
+
+    def take(self, stream: Stream, size: int) -> bytes | None:
+        return stream.take(size)
+
+    def release(self, key: bytes) -> None:
+        self.released.append(key)
+
+    def missed(self, key: bytes) -> None:
+        self.misses.append(key)
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Iterator[KeyLog]:
+    log = KeyLog(tmp_path / "keys")
+    yield log
+    log.close()
+
+
+def logged(keys: KeyLog, talk: Talk, *, client_random: str = "") -> None:
+    label = SERVER_TRAFFIC_SECRET if talk.version == "TLS 1.3" else MASTER_SECRET
+    with keys.path.open("w") as fifo:
+        fifo.write(f"{label} {client_random or talk.client_random} {talk.secret}\n")
+
+
+def event(name: str, phase: str = "NONE", data: str | bytes = "", **params: Any) -> Event:
+    return Event(name, phase, SOCKET, 0, params, data)
+
+
+def connected(local: str = LOCAL_6) -> Event:
+    return event("TCP_CONNECT", "END", local_address=local, remote_address=REMOTE)
+
+
+def received(size: int) -> Event:
+    return event("SOCKET_BYTES_RECEIVED", byte_count=size)
+
+
+def opened(size: int) -> Event:
+    return event("SSL_SOCKET_BYTES_RECEIVED", byte_count=size)
+
+
+def handshake(talk: Talk) -> list[Event]:
+    """As the log tells it: the hellos with their bytes, and what was agreed."""
+    hellos = [talk.sent[5:], talk.received[5 : 5 + 4 + int.from_bytes(talk.received[6:9], "big")]]
+    return [
+        connected(),
+        event("SSL_CONNECT", "BEGIN"),
+        event("SSL_HANDSHAKE_MESSAGE_SENT", data=hellos[0], type=1),
+        event("SSL_HANDSHAKE_MESSAGE_RECEIVED", data=hellos[1], type=2),
+        event("SSL_CONNECT", "END", version=talk.version, cipher_suite=talk.suite),
+    ]
+
+
+def filled(keys: KeyLog, wire: Wire, events: list[Event]) -> tuple[Filling, list[str | bytes]]:
+    filling = Filling(wire, keys)  # type: ignore[arg-type]  # it is all that is asked of a capture
+    return filling, [filling.fill(one).data for one in events]
+
+
+def test_a_clear_connection_has_the_bytes_that_were_read_in_their_order(keys: KeyLog) -> None:
+    wire = Wire(b"HTTP/1.1 204 No Content\r\n\r\n")
+    filling, data = filled(keys, wire, [connected(), received(4), received(0), received(23)])
+    assert data == ["", b"HTTP", "", b"/1.1 204 No Content\r\n\r\n"]
+    assert (filling.missed, wire.misses) == (0, [])
+
+
+@pytest.mark.parametrize("suite", [None, GCM], ids=["TLS 1.3", "TLS 1.2"])
+def test_a_secured_connection_has_what_came_and_what_was_in_it(keys: KeyLog, suite: int | None) -> None:
+    talk = talked(suite)
+    logged(keys, talk)
+    half = len(talk.received) // 2
+    wire = Wire(talk.received)
+    events = [
+        *handshake(talk),
+        received(half),
+        opened(100),
+        received(len(talk.received) - half),
+        opened(len(BODY) - 100),
+    ]
+    filling, data = filled(keys, wire, events)
+    assert data[5:] == [talk.received[:half], BODY[:100], talk.received[half:], BODY[100:]]
+    assert filling.missed == 0
+
+
+def test_a_key_may_be_logged_by_the_random_of_the_encrypted_hello(keys: KeyLog) -> None:
+    talk = talked(None)
+    inner = bytes(range(32))
+    logged(keys, talk, client_random=inner.hex())
+    hello = event("SSL_ENCRYPTED_CLIENT_HELLO", data=b"\x01\0\0\x22\x03\x03" + inner)
+    first, *rest = handshake(talk)
+    events = [first, hello, *rest, received(len(talk.received)), opened(10)]
+    assert filled(keys, Wire(talk.received), events)[1][-1] == BODY[:10]
+
+
+def test_bytes_that_were_not_captured_are_missed_once_a_connection_and_every_time(keys: KeyLog) -> None:
+    wire = Wire(b"123456", missing=1)
+    filling, data = filled(keys, wire, [connected(), received(3), received(3), received(3)])
+    assert data == ["", b"123", "", ""]
+    assert (filling.missed, wire.misses) == (2, [FLOW])
+
+
+def test_a_connection_that_was_not_captured_is_missed(keys: KeyLog) -> None:
+    wire = Wire(b"")
+    filling, _ = filled(keys, wire, [connected(LOCAL), received(3)])
+    assert (filling.missed, len(wire.misses)) == (1, 1)
+
+
+def test_a_connection_that_nobody_told_of_is_missed(keys: KeyLog) -> None:
+    assert filled(keys, Wire(b""), [received(3)])[0].missed == 1
+    assert filled(keys, Wire(b""), [opened(3)])[0].missed == 1
+
+
+def test_an_address_that_is_none_is_a_connection_that_nobody_told_of(keys: KeyLog) -> None:
+    assert filled(keys, Wire(b"abc"), [connected("nowhere:1"), received(3)])[0].missed == 1
+
+
+def test_what_cannot_be_opened_is_missed_and_what_came_is_not(
+    keys: KeyLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "KEY_WITHIN_S", 0.01)
+    talk = talked(None)  # whose key is not logged
+    size = len(talk.received)
+    filling, data = filled(keys, Wire(talk.received), [*handshake(talk), received(size), opened(5)])
+    assert data[-2:] == [talk.received, ""]
+    assert filling.missed == 1
+
+
+def test_a_suite_that_nobody_knows_is_missed(keys: KeyLog) -> None:
+    talk = talked(None)
+    logged(keys, talk)
+    events = [*handshake(talk), event("SSL_CONNECT", "END", version="TLS 1.3", cipher_suite=0x1399)]
+    filling, _ = filled(keys, Wire(talk.received), [*events, received(len(talk.received)), opened(5)])
+    assert filling.missed == 1
+
+
+def test_a_handshake_without_end_is_not_kept(keys: KeyLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SEALED_LIMIT", 1000)
+    wire = Wire(bytes(2000))
+    filling, data = filled(
+        keys, wire, [connected(), event("SSL_CONNECT", "BEGIN"), received(900), received(101), received(1)]
+    )
+    assert data[2:] == [bytes(900), "", ""]
+    assert (filling.missed, wire.misses) == (2, [FLOW])
+
+
+def test_a_closed_socket_lets_its_connection_go(keys: KeyLog) -> None:
+    wire = Wire(b"123")
+    filled(keys, wire, [connected(), event("SOCKET_ALIVE", "BEGIN"), received(1)])
+    assert wire.released == []
+    filled(keys, wire, [connected(), received(1), event("SOCKET_ALIVE", "END")])
+    assert wire.released == [FLOW]
+
+
+def test_what_a_browser_left_open_is_let_go_with_it(keys: KeyLog) -> None:
+    wire = Wire(b"123")
+    filling, _ = filled(keys, wire, [connected(), received(1)])
+    filling.close()
+    assert wire.released == [FLOW]
+
+
+def test_events_of_other_things_pass_as_they_are(keys: KeyLog) -> None:
+    one = event("REQUEST_ALIVE", "BEGIN", data="aGk=")
+    assert Filling(Wire(b""), keys).fill(one) is one  # type: ignore[arg-type]

@@ -1,0 +1,135 @@
+"""Which request brought the document that is shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.devtools.document import KEPT, MainDocument
+from crawler.netlog.exchange import Exchange
+
+
+def asks(number: str, url: str, seconds: float, *, frame: str = "top", loader: str = "") -> Any:
+    params = {"requestId": number, "loaderId": loader or number, "frameId": frame, "timestamp": seconds}
+    return "Network.requestWillBeSent", {**params, "request": {"url": url}}
+
+
+def shows(number: str, *, frame: str = "top", **fields: Any) -> Any:
+    return "Page.frameNavigated", {"frame": {"id": frame, "loaderId": number, **fields}}
+
+
+def fails(number: str, **fields: Any) -> Any:
+    return "Network.loadingFailed", {"requestId": number, "errorText": "net::ERR_CONNECTION_RESET", **fields}
+
+
+def loads(seconds: float) -> Any:
+    return "Page.loadEventFired", {"timestamp": seconds}
+
+
+def after(*events: Any) -> MainDocument:
+    document = MainDocument("top")
+    for method, params in events:
+        document.feed(method, params)
+    return document
+
+
+def exchange(url: str, asked_ms: int, status: int | None = 200, frame: str = "main frame") -> Exchange:
+    made = Exchange(url, "GET", frame, asked_ms)
+    made.status = status
+    return made
+
+
+def test_the_document_is_that_of_the_last_navigation_that_was_shown() -> None:
+    document = after(
+        asks("1", "http://a.test/", 1.0),
+        shows("1"),
+        asks("2", "http://a.test/next", 2.0),
+        shows("2"),
+        asks("3", "http://a.test/never", 3.0),
+    )
+    exchanges = [
+        exchange("http://a.test/", 1000),
+        exchange("http://a.test/next", 2000),
+        exchange("http://a.test/never", 3000),
+    ]
+    assert document.among(exchanges) == 1
+
+
+def test_a_popup_of_the_same_address_is_not_the_document() -> None:
+    document = after(asks("1", "http://a.test/", 1.0), shows("1"))
+    exchanges = [exchange("http://a.test/", 1001), exchange("http://a.test/", 1200)]
+    assert document.among(exchanges) == 0
+    assert document.among(exchanges[::-1]) == 1
+
+
+def test_what_a_script_writes_into_the_address_bar_does_not_matter() -> None:
+    popup = exchange("http://a.test/pushed", 1500)
+    document = after(
+        asks("1", "http://a.test/#top", 1.0),
+        shows("1"),
+        ("Page.navigatedWithinDocument", {"frameId": "top", "url": popup.url}),
+    )
+    assert document.among([exchange("http://a.test/", 1000), popup]) == 0
+
+
+def test_a_redirect_is_followed_to_the_document() -> None:
+    document = after(asks("1", "http://a.test/", 1.0), asks("1", "http://b.test/", 2.0), shows("1"))
+    exchanges = [exchange("http://a.test/", 1000, 302), exchange("http://b.test/", 2000)]
+    assert document.among(exchanges) == 1
+
+
+def test_frames_are_not_the_document() -> None:
+    document = after(
+        asks("1", "http://a.test/", 1.0),
+        shows("1"),
+        asks("2", "http://b.test/", 2.0, frame="below"),
+        shows("2", frame="below"),
+        asks("3", "http://a.test/image", 2.0, loader="1"),
+    )
+    exchanges = [exchange("http://a.test/", 1000), exchange("http://b.test/", 2000, frame="subframe")]
+    assert document.among(exchanges) == 0
+
+
+def test_what_was_never_shown_is_found_by_what_was_asked_for_last() -> None:
+    document = after(asks("1", "http://a.test/file", 1.0))
+    assert document.among([exchange("http://a.test/file", 1000, 204)]) == 0
+    assert document.among([exchange("http://a.test/file", 1000, None)]) is None
+    assert document.among([exchange("http://a.test/file", 1000, 302)]) is None
+    assert not document.is_shown
+
+
+def test_a_document_from_a_service_worker_leaves_the_one_before() -> None:
+    document = after(
+        asks("1", "http://a.test/", 1.0), shows("1"), asks("2", "http://a.test/2", 2.0), shows("2")
+    )
+    assert document.among([exchange("http://a.test/", 1000)]) == 0
+
+
+def test_a_load_event_is_that_of_the_document_that_is_shown() -> None:
+    first = [asks("1", "http://a.test/", 1.0), shows("1"), loads(1.5)]
+    assert after(*first).load_ms == 1500
+    assert after(*first, asks("2", "http://a.test/2", 2.0)).load_ms == 1500
+    assert after(*first, asks("2", "http://a.test/2", 2.0), shows("2")).load_ms is None
+    assert after(*first, asks("2", "http://a.test/2", 2.0), shows("2"), loads(2.5)).load_ms == 2500
+
+
+def test_the_browsers_own_page_of_an_error_has_no_load_event() -> None:
+    document = after(
+        asks("1", "http://a.test/", 1.0), fails("1"), shows("1", unreachableUrl="http://a.test/"), loads(2.0)
+    )
+    assert document.load_ms is None
+    assert not document.is_shown
+
+
+def test_a_document_that_broke_off_is_told_from_one_that_was_left() -> None:
+    shown = [asks("1", "http://a.test/", 1.0), shows("1")]
+    assert not after(*shown).broke_off
+    assert after(*shown, fails("1")).broke_off
+    assert not after(*shown, fails("1", canceled=True)).broke_off
+    assert not after(*shown, fails("1"), asks("2", "http://a.test/2", 2.0)).broke_off
+
+
+def test_navigations_without_end_fill_no_memory() -> None:
+    events = [event for n in range(1000) for event in (asks(str(n), f"http://a.test/{n}", n), shows(str(n)))]
+    document = after(*events)
+    assert len(document._asked) == len(document._shown) == KEPT
+    assert document.among([exchange("http://a.test/999", 999_000)]) == 0

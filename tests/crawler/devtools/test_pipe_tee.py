@@ -1,0 +1,111 @@
+"""What a browser tells its driver, overheard."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import socket
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawler.devtools.pipe_tee import SESSIONS_KEPT, Heard, Tap
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ASKED = "Network.requestWillBeSent"
+
+
+def event(method: str, session: str, **params: Any) -> bytes:
+    fields = {"method": method, "params": params, "sessionId": session}
+    return json.dumps(fields, separators=(",", ":")).encode() + b"\0"
+
+
+def attached(target: str, session: str, *, by: str = "") -> bytes:
+    info = {"targetId": target, "type": "page"}
+    return event("Target.attachedToTarget", by, sessionId=session, targetInfo=info)
+
+
+def asked(session: str, number: int) -> bytes:
+    return event(ASKED, session, requestId=f"7.{number}")
+
+
+async def driven(folder: Path, written: bytes, page: str = "PAGE") -> tuple[bytes, list[Heard]]:
+    """What the driver and we hear of a browser that writes and ends."""
+    heard: list[Heard] = []
+    (folder / "written").write_bytes(written)
+    browser = folder / "browser"
+    browser.write_text(f"#!/bin/sh\ncat {shlex.quote(str(folder / 'written'))} >&4\n")
+    browser.chmod(0o700)
+    tap = Tap(folder, frozenset({ASKED}))
+    tap.listen(page, heard.append)
+    ours, theirs = socket.socketpair()
+    with ours:
+        program = await asyncio.create_subprocess_exec(
+            *("sh", "-c", f"exec {shlex.quote(str(tap.program([str(browser)])))} 3<&- 4>&1 1>&2"),
+            stdout=theirs.fileno(),
+        )
+        theirs.close()
+        got = await asyncio.to_thread(lambda: b"".join(iter(lambda: ours.recv(1 << 16), b"")))
+        assert await program.wait() == 0
+    await tap.caught_up(timeout_s=20)
+    tap.stop()
+    await asyncio.to_thread(tap.close)
+    return got, heard
+
+
+def test_the_driver_is_told_every_byte_and_the_browsers_end(tmp_path: Path) -> None:
+    written = attached("PAGE", "A") + os.urandom(3_000_000) + b"\0" + asked("A", 1) * 10_000
+    got, heard = asyncio.run(driven(tmp_path, written))
+    assert got == written
+    assert len(heard) == 10_000
+
+
+def test_of_a_page_is_heard_what_it_says_and_what_its_frames_and_workers_say(tmp_path: Path) -> None:
+    written = b"".join(
+        [
+            *(attached("OTHER", "O"), attached("PAGE", "A"), attached("WORKER", "W", by="A")),
+            *(attached("WITHIN", "V", by="W"), attached("ELSEWHERE", "X", by="O")),
+            *(asked("A", 1), asked("W", 2), asked("O", 3), asked("V", 4), asked("X", 5), asked("unknown", 6)),
+            event("Network.dataReceived", "A"),
+            b'{"id":1,"result":{"method":"Network.requestWillBeSent"},"sessionId":"A"}\0',
+        ]
+    )
+    _, heard = asyncio.run(driven(tmp_path, written))
+    assert [(one.is_own, one.params["requestId"]) for one in heard] == [
+        (True, "7.1"),
+        (False, "7.2"),
+        (False, "7.4"),
+    ]
+
+
+def test_a_page_is_heard_however_much_it_has_started_and_so_is_the_next(tmp_path: Path) -> None:
+    workers = [attached(f"WORKER{n}", f"W{n}", by="B") for n in range(2 * SESSIONS_KEPT)]
+    before = b"".join([attached("BEFORE", "B"), *workers, asked("B", 1), asked(f"W{len(workers) - 1}", 2)])
+    ended = event("Target.detachedFromTarget", "", sessionId="B")
+    folders = [tmp_path / "before", tmp_path / "after"]
+    for folder in folders:
+        folder.mkdir()
+    _, heard = asyncio.run(driven(folders[0], before, "BEFORE"))
+    assert [one.params for one in heard] == [{"requestId": "7.1"}]
+    written = before + ended + attached("OTHER", "O") + attached("PAGE", "A") + asked("A", 2) + asked("W1", 3)
+    _, heard = asyncio.run(driven(folders[1], written))
+    assert [one.params for one in heard] == [{"requestId": "7.2"}]
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        b'{"method":"Network.requestWillBeSent","params":{"a":' + b"[" * 100_000 + b"\0",
+        b'{"method":"Network.requestWillBeSent","params":{"a":"\xff"},"sessionId":"A"}\0',
+        b'{"method":"\0',
+        b"\0\0\0",
+    ],
+)
+def test_what_cannot_be_read_is_passed_over(tmp_path: Path, strange: bytes) -> None:
+    got, heard = asyncio.run(driven(tmp_path, attached("PAGE", "A") + strange + asked("A", 1)))
+    assert got.endswith(strange + asked("A", 1))
+    assert [one.params for one in heard] == [{"requestId": "7.1"}]

@@ -1,0 +1,186 @@
+"""Recorded logs, folded: every response is the server's, whatever happens to the stream of events."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.netlog.assembler import HANDLERS, Traffic, fold
+from crawler.netlog.netlog import Event, LineReader
+from crawler.visit.rows import rows
+
+LOGS = Path(__file__).parents[1] / "logs"
+NAMES = ["h1-bodies", "h1-repeats", "h1-endings", "h1tls-repeats", "h2-bodies", "h2-repeats", "h1tls", "h2"]
+
+
+UNREAD = "/undrained-redirect/1"
+"""Of its body the browser leaves some unread."""
+
+
+@cache
+def recorded(name: str) -> tuple[Event, ...]:
+    lines = gzip.decompress((LOGS / f"{name}.json.gz").read_bytes()).splitlines()
+    return tuple(LineReader(frozenset(HANDLERS)).events(lines))
+
+
+def sent(name: str) -> list[tuple[str, str, str, int, int]]:
+    entries = (tuple(entry) for entry in json.loads((LOGS / f"{name}.sent.json").read_text()))
+    return sorted(entry for entry in entries if entry[2] != UNREAD)
+
+
+def received(traffic: Traffic) -> list[tuple[str, str, str, int, int | None]]:
+    urls = [(one, urlsplit(one.url)) for one in traffic.exchanges if one.sizes()[0]]
+    return sorted((one.method, url.netloc, url.path, *one.sizes()) for one, url in urls if url.path != UNREAD)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_response_of_a_recorded_log_is_what_the_server_sent(name: str) -> None:
+    traffic = fold(recorded(name))
+    assert received(traffic) == sent(name)
+    made = rows(traffic, [], start_ms=0, salt=b"", error_name=str)
+    assert made.decrypted_coverage == 1.0
+    assert made.coverage is not None
+    assert made.coverage >= 0.999  # H2: the SETTINGS of a connection that lost a race are never read
+
+
+def made_of(name: str) -> list[dict[str, Any]]:
+    return rows(fold(recorded(name)), [], start_ms=0, salt=b"", error_name=str).responses
+
+
+def test_what_came_from_the_cache_says_so() -> None:
+    seen = [row for row in made_of("h1-repeats") if row["path"] == "/disk-cache/x"]
+    assert [(row["from_cache"], row["wire_bytes_unknown"]) for row in seen] == [
+        (False, None),
+        (True, "from_cache"),
+    ]
+
+
+def test_a_request_that_was_given_up_before_it_was_answered_came_from_no_cache() -> None:
+    (row,) = [row for row in made_of("h1-endings") if row["path"] == "/aborted-unanswered/x"]
+    assert (row["from_cache"], row["wire_bytes_unknown"], row["status"]) == (False, "no_response", None)
+
+
+def test_a_redirect_is_two_responses_each_knowing_the_one_before() -> None:
+    by_path = {row["path"]: row for row in made_of("h1-repeats")}
+    for number in (2, 3, 4):
+        here, before = by_path[f"/chain/{number}"], by_path[f"/chain/{number - 1}"]
+        assert here["redirected_from_id"] == before["id"]
+        assert before["status"] in (302, 307, 303)
+
+
+def test_a_response_that_broke_off_says_how() -> None:
+    by_path = {row["path"]: row for row in made_of("h1-endings")}
+    assert by_path["/reset/x"]["failure"] == "-101"
+    assert by_path["/short/x"]["failure"] == "-354"
+
+
+def test_a_response_that_the_browser_refused_has_its_status() -> None:
+    by_path = {row["path"]: row for row in made_of("h1-bodies")}
+    assert (by_path["/br/x"]["failure"], by_path["/br/x"]["status"]) == ("-330", 200)
+
+
+def test_the_status_of_a_request_that_was_given_up_is_what_had_come() -> None:
+    log = [one for one in recorded("h2-bodies") if one.name != "HTTP_TRANSACTION_READ_RESPONSE_HEADERS"]
+    assert {exchange.status for exchange in fold(log).exchanges} == {None}
+    for came, status in (("103",), None), (("103", "404"), 404):
+        with_sections = []
+        for event in log:
+            with_sections.append(event)
+            if event.name == "HTTP2_SESSION_SEND_HEADERS":
+                for one in came:
+                    params = {"stream_id": event.number("stream_id"), "headers": [f":status: {one}"]}
+                    with_sections.append(
+                        Event("HTTP2_SESSION_RECV_HEADERS", "NONE", event.source, event.time_ms, params)
+                    )
+        answered = [exchange for exchange in fold(with_sections).exchanges if exchange.stream_id is not None]
+        assert {exchange.status for exchange in answered} == {status}
+
+
+def test_a_request_that_was_sent_again_has_the_times_of_the_second_connection() -> None:
+    for row in made_of("h1tls-repeats"):
+        if row["path"] == "/retried/x":
+            assert row["request_sent_us"] <= row["first_byte_us"] <= row["last_byte_us"]
+
+
+@pytest.mark.parametrize("name", ["h1-bodies", "h2-bodies"])
+def test_a_body_has_its_size_before_compression_too(name: str) -> None:
+    by_path = {row["path"]: row for row in made_of(name)}
+    coded = by_path["/gzip/x"]
+    assert coded["decoded_bytes"] == by_path["/404/x"]["body_bytes"] > coded["body_bytes"]
+
+
+def test_a_recording_that_stops_keeps_what_had_arrived() -> None:
+    log = recorded("h1-repeats")
+    middle = (log[0].time_ms + log[-1].time_ms) // 2
+    early = fold(log, stop_ms=log[0].time_ms - 1)
+    assert (early.transports, early.exchanges) == ([], [])
+    before = [event for event in log if event.time_ms <= middle]
+    assert received(fold(log, stop_ms=middle)) == received(fold(before))
+
+
+def broken(log: list[Event], data: st.DataObject, ways: list[str]) -> list[Event]:
+    """A piece of a log, events of which came twice, in another order, or not at all."""
+    start = data.draw(st.integers(0, len(log)))
+    piece = log[start : data.draw(st.integers(start, len(log)))]
+    match data.draw(st.sampled_from(ways)):
+        case "doubled":
+            return [event for event in piece for _ in range(2)]
+        case "some doubled":
+            every = data.draw(st.integers(1, 50))
+            return [event for n, event in enumerate(piece) for _ in range(1 + (n % every == 0))]
+        case "some lost":
+            every = data.draw(st.integers(2, 50))
+            return [event for n, event in enumerate(piece) if n % every]
+        case "shuffled":
+            data.draw(st.randoms(use_true_random=False)).shuffle(piece)
+    return piece
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from([*NAMES, "h3"]), st.data())
+def test_a_stream_that_is_cut_doubled_or_shuffled_stops_nothing_and_makes_no_bytes(
+    name: str, data: st.DataObject
+) -> None:
+    ways = ["cut", "doubled", "some doubled", "shuffled", "some lost"]
+    traffic = fold(broken(list(recorded(name)), data, ways))
+    made = rows(traffic, [], start_ms=0, salt=b"", error_name=str)
+    for row in made.responses:
+        assert (row["wire_bytes"] is None) == (row["wire_bytes_unknown"] is not None)
+        assert row["wire_bytes"] is None or row["wire_bytes"] > 0
+        assert row["body_bytes"] is None or 0 <= row["body_bytes"] <= row["wire_bytes"]
+    for row in made.connections:
+        assert min(row["tls_handshake_bytes"] or 0, row["tls_ticket_bytes"] or 0, row["frame_bytes"]) >= 0
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from([*NAMES, "h3"]), st.data())
+def test_a_piece_of_a_log_accounts_for_no_more_than_was_received(name: str, data: st.DataObject) -> None:
+    # Only where every event came once: plaintext that is logged twice is more than what was received.
+    made = rows(fold(broken(list(recorded(name)), data, ["cut"])), [], start_ms=0, salt=b"", error_name=str)
+    for number, row in enumerate(made.connections, 1):
+        on = [one["wire_bytes"] or 0 for one in made.responses if one["connection_id"] == number]
+        parts = [row["tls_handshake_bytes"] or 0, row["tls_ticket_bytes"] or 0, row["frame_bytes"]]
+        assert min(*parts, row["decrypted_bytes"]) >= 0
+        assert sum(on) + row["frame_bytes"] <= row["decrypted_bytes"] <= row["received_bytes"]
+        assert parts[0] + parts[1] <= row["received_bytes"]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6))
+def test_a_log_cut_off_anywhere_has_no_more_than_the_whole(cut: int) -> None:
+    log = recorded("h2")
+    part = fold(log[: cut % len(log)])
+    whole = {(one.url, one.stream_id): one.sizes() for one in fold(log).exchanges}
+    for one in part.exchanges:
+        if one.stream_id is not None:
+            assert all(
+                (a or 0) <= (b or 0) for a, b in zip(one.sizes(), whole[one.url, one.stream_id], strict=True)
+            )

@@ -1,0 +1,168 @@
+"""Thirty real pages in four modes: every response and every connection, byte for byte as the server sent it."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+import dataclasses
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import pytest
+from playwright.async_api import async_playwright
+
+from crawler.browser.browser import Browser
+from crawler.capture.capture import on_loopback
+from crawler.visit.visit import visit
+from firstflight.settings import from_environment
+from tests.crawler.playing import Played, playing
+from tests.zoo.serving.namespace import in_namespace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawler.capture.capture import Capture
+    from crawler.visit.observation import Observation
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+BytesFrom: TypeAlias = Literal["log", "capture"]
+Seen: TypeAlias = dict[str, Any]
+"""One visit: `visit`, `connections` and `responses`."""
+
+BROWSERS = 2
+BUDGET_S = 60.0
+
+EVERY: dict[tuple[str, BytesFrom], int] = {
+    ("h1", "log"): 3,
+    ("h1tls", "log"): 3,
+    ("h2", "log"): 1,
+    ("recorded", "log"): 1,
+    ("h2", "capture"): 1,
+    ("recorded", "capture"): 3,
+}
+"""Which pages are visited in each mode: every third where the zoo has all kinds of response too, to save time.
+FIRSTFLIGHT_TEST_ALL_PAGES=1 visits all."""
+
+
+def visit_all(mode: str, bytes_from: BytesFrom) -> dict[str, Any]:
+    """Of all chosen sites what was seen, and what the server says, in the network namespace that it is called in."""
+    every = 1 if os.environ.get("FIRSTFLIGHT_TEST_ALL_PAGES") else EVERY[mode, bytes_from]
+    with (
+        tempfile.TemporaryDirectory(prefix="firstflight-") as folder,
+        playing(mode, Path(folder)) as web,
+        on_loopback() if bytes_from == "capture" else contextlib.nullcontext() as capture,
+    ):
+        assert (capture is None) == (bytes_from == "log"), "loopback cannot be captured"
+        seen = asyncio.run(crawl(web, web.sites[::every], capture))
+    return {
+        "seen": [
+            {
+                "visit": {name: one.visit[name] for name in ("outcome", "coverage", "decrypted_coverage")},
+                "connections": one.connections,
+                "responses": one.responses,
+            }
+            for one in seen
+        ],
+        "web": dataclasses.asdict(web),
+    }
+
+
+async def crawl(web: Played, chosen: Sequence[str], capture: Capture | None) -> list[Observation]:
+    """Visits the chosen sites with two browsers at a time."""
+    sites = collections.deque(chosen)
+    seen: list[Observation] = []
+    chromium = from_environment().chromium
+
+    async def one() -> None:
+        async with Browser.launch(
+            chromium, flags=web.browser_flags, playwright=playwright, capture=capture
+        ) as browser:
+            while sites:
+                seen.append(await visit(browser, sites.popleft(), budget_s=BUDGET_S))
+
+    async with async_playwright() as playwright, asyncio.TaskGroup() as group:
+        for _ in range(BROWSERS):
+            group.create_task(one())
+    return seen
+
+
+def ends_of(one: Seen) -> dict[int, tuple[str, int, int]]:
+    """Both ends of each connection: ports alone repeat across the addresses of loopback."""
+    return {row["id"]: (row["remote_address"], row["port"], row["local_port"]) for row in one["connections"]}
+
+
+def received(seen: list[Seen]) -> tuple[collections.Counter[Any], collections.Counter[Any]]:
+    """Responses and the connections that carried them, as the browser had them."""
+    responses: collections.Counter[Any] = collections.Counter()
+    connections: collections.Counter[Any] = collections.Counter()
+    for one in seen:
+        ends = ends_of(one)
+        for row in one["responses"]:
+            where = (ends.get(row["connection_id"]), row["position"], row["stream_id"], row["protocol"])
+            what = (row["method"], row["scheme"], row["host"], row["path"], row["status"])
+            responses[*where, *what, row["wire_bytes"], row["header_bytes"], row["body_bytes"]] += 1
+        for row in one["connections"]:
+            if row["response_count"]:
+                tls = (row["tls_version"], row["tls_handshake_bytes"] or 0, row["tls_ticket_bytes"] or 0)
+                size = (row["received_bytes"], row["decrypted_bytes"], row["frame_bytes"])
+                connections[ends[row["id"]], row["host"], row["protocol"], *tls, *size] += 1
+    return responses, connections
+
+
+def sent(web: Played) -> tuple[collections.Counter[Any], collections.Counter[Any]]:
+    """The same, as the server had them."""
+    responses: collections.Counter[Any] = collections.Counter()
+    connections: collections.Counter[Any] = collections.Counter()
+    ends = {
+        entry["id"]: (entry["server_address"], entry["server_port"], entry["client_port"])
+        for entry in web.connections
+    }
+    carried = {entry["connection_id"] for entry in web.responses if entry["wire_bytes"]}
+    for entry in web.responses:
+        where = (ends[entry["connection_id"]], entry["position"], entry["stream_id"], entry["protocol"])
+        what = (entry["method"], entry["scheme"], entry["host"], entry["path"], entry["status"])
+        responses[*where, *what, entry["wire_bytes"], entry["header_bytes"], entry["body_bytes"]] += 1
+    for entry in web.connections:
+        if entry["id"] in carried:
+            tls = (entry["tls_version"], entry["tls_handshake_bytes"], entry["tls_ticket_bytes"])
+            size = (entry["sent_bytes"], entry["plaintext_bytes"], entry["frame_bytes"])
+            connections[ends[entry["id"]], entry["host"], entry["protocol"], *tls, *size] += 1
+    return responses, connections
+
+
+@pytest.mark.parametrize(("mode", "bytes_from"), EVERY)
+def test_every_response_and_connection_is_what_the_server_sent(mode: str, bytes_from: BytesFrom) -> None:
+    told = in_namespace("tests.crawler.netlog.test_exactness:visit_all", mode, bytes_from)
+    seen, web = told["seen"], Played(**told["web"])
+    assert {one["visit"]["outcome"] for one in seen} == {"ok"}
+
+    responses, connections = received(seen)
+    sent_responses, sent_connections = sent(web)
+    coverage = [(one["visit"]["coverage"], one["visit"]["decrypted_coverage"]) for one in seen]
+    print(
+        f"{mode}, bytes from the {bytes_from}: responses {(responses & sent_responses).total()} exact of {sent_responses.total()},",
+        f"connections {(connections & sent_connections).total()} of {sent_connections.total()},",
+        f"coverage at least {min(coverage)}",
+    )
+    assert responses == sent_responses
+    assert connections == sent_connections
+    assert min(min(pair) for pair in coverage) >= 0.999
+    for one in seen:
+        assert_causal(one)
+
+
+def assert_causal(seen: Seen) -> None:
+    """What happened in order has times in order."""
+    connections = {row["id"]: row for row in seen["connections"]}
+    responses = {row["id"]: row for row in seen["responses"]}
+    for row in seen["responses"]:
+        on = connections[row["connection_id"]]
+        times = [on["opened_us"], on["connected_us"], *([on["secured_us"]] if on["secured_us"] else [])]
+        times += [row["request_sent_us"], row["first_byte_us"], row["last_byte_us"], on["last_byte_us"]]
+        assert times == sorted(times), (row, on)
+        for cause in (row["initiator_id"], row["redirected_from_id"]):
+            assert cause is None or responses[cause]["first_byte_us"] <= row["request_sent_us"], row

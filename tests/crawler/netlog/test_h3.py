@@ -1,0 +1,121 @@
+"""HTTP/3 with a real browser: every response and every connection as the server sent it, whatever the path did."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+
+from crawler.browser.browser import Browser
+from crawler.visit.visit import visit
+from tests.crawler.netlog.h3_page import HOST, HOSTS
+from tests.zoo.serving.packets import CLEAN, Path
+from tests.zoo.serving.server import ZooWeb
+
+if TYPE_CHECKING:
+    import pathlib
+
+    from crawler.visit.observation import Observation
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+BUDGET_S = 20.0
+
+LEFT = "/moved"
+"""A redirect: the browser leaves its stream at the header, and what was lost of the body is not sent again (RFC 9000 §3.5)."""
+
+
+async def seen(chromium: pathlib.Path, web: ZooWeb) -> Observation:
+    async with Browser.launch(chromium, flags=web.browser_flags, quic=True) as browser:
+        return await visit(browser, HOST, budget_s=BUDGET_S)
+
+
+def load(chromium: pathlib.Path, path: Path) -> tuple[Observation, ZooWeb]:
+    async def run() -> tuple[Observation, ZooWeb]:
+        async with ZooWeb(HOSTS, protocol="h3", path=path) as web:
+            return await seen(chromium, web), web
+
+    observation, web = asyncio.run(run())
+    assert web.failures == []
+    return observation, web
+
+
+Responses: TypeAlias = dict[Any, tuple[Any, ...]]
+"""By connection and stream."""
+
+
+def responses_received(observation: Observation) -> Responses:
+    ends = {row["id"]: (row["remote_address"], row["local_port"]) for row in observation.connections}
+    return {
+        (ends.get(row["connection_id"]), row["stream_id"]): (
+            *(row["position"], row["protocol"], row["scheme"], row["method"], row["host"], row["path"]),
+            *(row["status"], row["wire_bytes"], row["header_bytes"], row["body_bytes"]),
+        )
+        for row in observation.responses
+    }
+
+
+def responses_sent(web: ZooWeb) -> Responses:
+    ends = {one.id: (one.server_address, one.client_port) for one in web.log.connections}
+    return {
+        (ends[one.connection_id], one.stream_id): (
+            *(one.position, one.protocol, one.scheme, one.method, one.host, one.path),
+            *(one.status, one.wire_bytes, one.header_bytes, one.body_bytes),
+        )
+        for one in web.log.responses
+    }
+
+
+def connections_received(observation: Observation) -> list[tuple[Any, ...]]:
+    return sorted(
+        (
+            *(row["remote_address"], row["local_port"], row["host"], row["protocol"]),
+            *(row["tls_version"], row["tls_resumed"], row["received_bytes"], row["decrypted_bytes"]),
+            *(row["tls_handshake_bytes"], row["tls_ticket_bytes"], row["frame_bytes"]),
+        )
+        for row in observation.connections
+    )
+
+
+def connections_sent(web: ZooWeb) -> list[tuple[Any, ...]]:
+    return sorted(
+        (
+            *(one.server_address, one.client_port, one.host, one.protocol),
+            *(one.tls_version, one.tls_resumed, one.sent_bytes, one.plaintext_bytes),
+            *(one.tls_handshake_bytes, one.tls_ticket_bytes, one.frame_bytes),
+        )
+        for one in web.log.connections
+    )
+
+
+def without_split(response: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*response[:-2], None, None)
+
+
+def test_every_response_and_connection_is_what_the_server_sent(chromium: pathlib.Path) -> None:
+    observation, web = load(chromium, CLEAN)
+    assert observation.visit["outcome"] == "ok"
+    received, sent = responses_received(observation), responses_sent(web)
+    assert received.keys() == sent.keys()
+    for key, response in received.items():
+        # What still comes when the page has left: how much is known, but not what of it is body.
+        is_left = response[5] == "/endless" and response[-1] is None
+        assert response == (without_split(sent[key]) if is_left else sent[key])
+    assert connections_received(observation) == connections_sent(web)
+    assert (observation.visit["coverage"], observation.visit["decrypted_coverage"]) == (1.0, 1.0)
+    assert {row["tls_resumed"] for row in observation.connections} == {False, True}
+
+
+def test_what_was_lost_late_or_doubled_counts_once_in_a_response(chromium: pathlib.Path) -> None:
+    observation, web = load(chromium, Path(lost=11, late=7, doubled=5, retry=True))
+    received, sent = responses_received(observation), responses_sent(web)
+    assert received.keys() == sent.keys()
+    whole = [one for one in web.log.responses if one.is_complete and one.path != LEFT]
+    ends = {one.id: (one.server_address, one.client_port) for one in web.log.connections}
+    keys = {(ends[one.connection_id], one.stream_id) for one in whole}
+    assert {key: received[key] for key in keys} == {key: sent[key] for key in keys}
+    for key in sent.keys() - keys:
+        assert received[key][-3] <= sent[key][-3]
+    assert observation.visit["received_bytes"] == sum(one.sent_bytes for one in web.log.connections)
+    assert observation.visit["coverage"] == 1.0

@@ -1,0 +1,92 @@
+"""Where an HTTP/1.x header ends and what is body, however the bytes are cut."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.netlog.http1 import MessageReader
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"
+HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"
+
+MESSAGES = [
+    (OK + b"hello", 5),
+    (OK, 0),
+    (b"HTTP/1.1 200 OK\n\nhello", 5),
+    (b"HTTP/1.1 204 No Content\r\n\r\n", 0),
+    (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", 0),
+    (HINTS + OK + b"hello", 5),
+    (b"HTTP/1.1 100 Continue\r\n\r\n" + HINTS + OK + b"hello", 5),
+    (CHUNKED + b"5\r\nhello\r\n0\r\n\r\n", 5),
+    (CHUNKED + b"5;x=1\r\nhello\r\nA\r\n0123456789\r\n000\r\nX-Trailer: 1\r\n\r\n", 15),
+    (CHUNKED + b"5\r\nhel", 3),
+    (CHUNKED + b"no size\r\nhello", 0),
+    (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n\x81\x05hello", 7),
+    (b"just text\r\n\r\nwithout a header", 29),
+    (b"HTTP/1.1 200 OK\r\nContent-Len", 0),
+]
+
+
+def count(message: bytes, *cuts: int, head: bool = False) -> tuple[int, int]:
+    reader = MessageReader(head=head)
+    at = 0
+    for cut in [*sorted(cuts), len(message)]:
+        piece = message[at:cut]
+        if reader.needs_bytes:
+            reader.feed(piece)
+        else:
+            reader.count(len(piece))
+        at = max(at, cut)
+    return reader.wire_bytes, reader.body_bytes
+
+
+@pytest.mark.parametrize(("message", "body"), MESSAGES)
+def test_header_framing_and_body_are_told_apart(message: bytes, body: int) -> None:
+    assert count(message) == (len(message), body)
+
+
+@given(st.sampled_from(MESSAGES), st.lists(st.integers(0, 120), max_size=8))
+def test_it_does_not_matter_how_the_bytes_are_cut(message: tuple[bytes, int], cuts: list[int]) -> None:
+    cuts = [min(cut, len(message[0])) for cut in cuts]
+    assert count(message[0], *cuts) == (len(message[0]), message[1])
+
+
+def test_a_response_to_head_has_no_body() -> None:
+    assert count(OK, head=True) == (len(OK), 0)
+
+
+def test_a_header_without_end_does_not_fill_the_memory() -> None:
+    reader = MessageReader()
+    for _ in range(40):
+        reader.feed(b"x" * 65_536)
+    assert not reader.needs_bytes
+    assert reader.wire_bytes == 40 * 65_536
+
+
+@pytest.mark.parametrize(
+    ("wire", "whole"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", True),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", False),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", True),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", False),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", True),
+        (b"HTTP/1.1 200 OK\r\n\r\nto the end", False),
+        (b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", True),
+        (b"HTTP/1.1 200 OK\r\nContent-Le", False),
+    ],
+)
+def test_a_response_says_whether_all_of_it_came(wire: bytes, whole: bool) -> None:
+    reader = MessageReader()
+    for n in range(len(wire)):
+        reader.feed(wire[n : n + 1])
+    assert reader.is_whole is whole
+
+
+def test_the_status_is_that_of_the_final_response() -> None:
+    reader = MessageReader()
+    reader.feed(b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n")
+    assert reader.status == 404

@@ -1,0 +1,133 @@
+"""Lines of the log: what is wanted becomes an event, what is broken is counted, nothing stops the reader."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.netlog.netlog import Encoded, Event, LineReader, LineSplitter
+
+CONSTANTS = (
+    json.dumps(
+        {
+            "constants": {
+                "logEventTypes": {"URL_REQUEST_START_JOB": 7, "SOCKET_BYTES_RECEIVED": 8, "BORING": 9},
+                "logEventPhase": {"PHASE_NONE": 0, "PHASE_BEGIN": 1, "PHASE_END": 2},
+                "netError": {"ERR_ABORTED": -3},
+            }
+        }
+    )[:-1].encode()
+    + b","
+)
+
+
+def line(kind: int, params: dict[str, object] | None = None, end: bytes = b",") -> bytes:
+    fields: dict[str, object] = {"params": params} if params is not None else {}
+    fields |= {"phase": 1, "source": {"id": 5, "start_time": "1", "type": 1}, "time": "12", "type": kind}
+    return json.dumps(fields, separators=(",", ":")).encode() + end
+
+
+def reader() -> LineReader:
+    one = LineReader(frozenset({"URL_REQUEST_START_JOB", "SOCKET_BYTES_RECEIVED"}))
+    assert read(one, CONSTANTS) is None
+    return one
+
+
+def read(one: LineReader, line: bytes) -> Event | None:
+    return next(one.events([line]), None)
+
+
+def test_a_wanted_line_is_an_event() -> None:
+    event = read(reader(), line(7, {"url": "https://a.test/"}))
+    assert event == Event("URL_REQUEST_START_JOB", "BEGIN", 5, 12, {"url": "https://a.test/"})
+
+
+def test_the_last_line_of_the_log_is_an_event_too() -> None:
+    assert read(reader(), line(7, end=b"],")) == Event("URL_REQUEST_START_JOB", "BEGIN", 5, 12, {})
+
+
+def test_what_nobody_wants_is_not_parsed() -> None:
+    one = reader()
+    assert read(one, b'{"params": broken,"type":9},') is None
+    assert one.ignored == 0
+
+
+def test_bytes_are_kept_apart() -> None:
+    event = read(reader(), line(8, {"byte_count": 3, "bytes": "YWJj"}))
+    assert event is not None
+    assert (event.data, event.params["bytes"], event.number("byte_count"), event.content()) == (
+        "YWJj",
+        "",
+        3,
+        b"abc",
+    )
+
+
+def test_a_broken_line_is_counted_and_ignored() -> None:
+    one = reader()
+    for broken in (
+        b'{"params":{"url":"x"},"phase"',
+        b'{"params":{,"type":7},',
+        line(7)[:-9] + b'"x","type":7},',
+        line(7)[:-1] + line(8),
+    ):
+        assert read(one, broken) is None
+    assert one.ignored == 4
+
+
+def test_params_of_another_shape_are_none() -> None:
+    event = read(reader(), line(7).replace(b'{"phase"', b'{"params":[1,2],"phase"'))
+    assert event is not None
+    assert (event.params, event.text("url"), event.number("url"), event.dependency()) == ({}, "", 0, None)
+
+
+def test_a_string_cannot_pretend_to_be_bytes_or_a_type() -> None:
+    hostile = '","bytes":"QUJD","x":"},"type":8},'
+    event = read(reader(), line(7, {"url": hostile}))
+    assert event == Event("URL_REQUEST_START_JOB", "BEGIN", 5, 12, {"url": hostile})
+
+
+def test_events_before_the_constants_are_nothing() -> None:
+    assert read(LineReader(frozenset({"BORING"})), line(9)) is None
+
+
+def test_network_errors_have_their_names() -> None:
+    assert (reader().error(-3), reader().error(-99_999)) == ("net::ERR_ABORTED", "net::ERR_99999")
+
+
+@given(st.binary())
+def test_no_bytes_stop_the_reader(junk: bytes) -> None:
+    one = reader()
+    read(one, junk)
+    read(one, b'{"params":' + junk + b',"type":7},')
+
+
+@given(st.lists(st.binary(max_size=50)), st.integers(1, 20))
+def test_lines_are_whole_however_they_arrive(lines: list[bytes], size: int) -> None:
+    stream = b"".join(one.replace(b"\n", b"") + b"\n" for one in lines)
+    splitter = LineSplitter()
+    pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
+    assert [found for piece in pieces for found in splitter.feed(piece)] == stream.split(b"\n")[:-1]
+
+
+def test_a_line_without_end_is_dropped_and_the_next_one_read() -> None:
+    splitter = LineSplitter(limit=100)
+    found = [
+        one for piece in (b"x" * 60, b"x" * 60, b"x" * 60, b"\nab", b"c\n") for one in splitter.feed(piece)
+    ]
+    assert (found, splitter.dropped) == ([b"abc"], 1)
+
+
+@given(st.binary(), st.integers(0, 40), st.integers(0, 40))
+def test_a_slice_of_encoded_bytes_is_that_of_the_bytes(data: bytes, start: int, stop: int) -> None:
+    encoded = Encoded(base64.b64encode(data).decode())
+    assert (len(encoded), encoded[start:stop], encoded[start:]) == (len(data), data[start:stop], data[start:])
+
+
+@given(st.text(max_size=20))
+def test_what_is_no_base64_stops_nobody(junk: str) -> None:
+    encoded = Encoded(junk)
+    assert len(encoded[0 : len(encoded)]) <= max(0, len(encoded))

@@ -1,0 +1,220 @@
+"""HTTP/3 from a recorded log: the server lost and delayed datagrams; streams and connections are what it sent."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.netlog.assembler import HANDLERS, fold
+from crawler.netlog.http3 import Ranges, Stream
+from crawler.netlog.netlog import Event, LineReader
+from crawler.visit.rows import Rows, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LOGS = Path(__file__).parents[1] / "logs"
+
+
+@cache
+def recorded() -> tuple[Event, ...]:
+    lines = gzip.decompress((LOGS / "h3.json.gz").read_bytes()).splitlines()
+    return tuple(LineReader(frozenset(HANDLERS)).events(lines))
+
+
+def made(log: Iterable[Event]) -> Rows:
+    return rows(fold(log), [], start_ms=0, salt=b"", error_name=str)
+
+
+def is_name(event: Event, name: str) -> bool:
+    return event.name == f"QUIC_SESSION_{name}"
+
+
+def test_every_response_of_the_log_is_what_the_server_sent() -> None:
+    sent = sorted(tuple(one) for one in json.loads((LOGS / "h3.sent.json").read_text()))
+    received = [(one, urlsplit(one.url)) for one in fold(recorded()).exchanges]
+    found = sorted((one.method, url.netloc, url.path, *one.sizes()) for one, url in received)
+    left = [one for one in found if one[2] == "/endless"]
+    assert [one for one in found if one not in left] == [one for one in sent if one[2] != "/endless"]
+    # The page left, and what came after that is in no frame that the browser read.
+    assert [one[-2:] for one in left] == [(one[-2], None) for one in sent if one[2] == "/endless"]
+
+
+def test_every_connection_of_the_log_is_what_the_server_sent() -> None:
+    sent = json.loads((LOGS / "h3.connections.json").read_text())
+    found = made(recorded())
+    columns = {
+        "received_bytes": "sent_bytes",
+        "decrypted_bytes": "plaintext_bytes",
+        "tls_handshake_bytes": "tls_handshake_bytes",
+        "tls_ticket_bytes": "tls_ticket_bytes",
+        "frame_bytes": "frame_bytes",
+        "local_port": "client_port",
+    } | {name: name for name in ("host", "protocol", "tls_version", "tls_resumed")}
+    assert [{ours: row[ours] for ours in columns} for row in found.connections] == [
+        {ours: one[theirs] for ours, theirs in columns.items()} for one in sent
+    ]
+    assert (found.coverage, found.decrypted_coverage) == (1.0, 1.0)
+
+
+def test_requests_for_one_url_at_once_each_have_their_own_stream() -> None:
+    twice = [
+        row for row in made(recorded()).responses if (row["host"], row["path"]) == ("quic.test", "/plain")
+    ]
+    assert len({row["stream_id"] for row in twice}) == len(twice) > 2
+    assert all(row["body_bytes"] == (0 if row["method"] == "HEAD" else 4300) for row in twice)
+
+
+def test_the_status_of_a_request_that_was_given_up_is_in_its_header_section() -> None:
+    told = {
+        row["stream_id"]: row["status"] for row in made(recorded()).responses if row["connection_id"] == 1
+    }
+    log = [one for one in recorded() if one.name != "HTTP_TRANSACTION_READ_RESPONSE_HEADERS"]
+    found = {row["stream_id"]: row["status"] for row in made(log).responses if row["connection_id"] == 1}
+    assert set(told.values()) > {200}
+    assert found == told
+
+
+def test_positions_are_in_the_order_of_sending() -> None:
+    found = [row for row in made(recorded()).responses if row["connection_id"] == 1]
+    by_stream = sorted(found, key=lambda row: row["stream_id"])
+    assert [row["position"] for row in by_stream] == list(range(1, len(found) + 1))
+    sent = [row["request_sent_us"] for row in by_stream]
+    assert sent == sorted(sent)
+    assert all(row["request_sent_us"] <= row["first_byte_us"] <= row["last_byte_us"] for row in found)
+
+
+def test_a_stream_frame_that_the_log_does_not_have_lowers_the_coverage() -> None:
+    log = list(recorded())
+    longest = max(
+        (one for one in log if is_name(one, "STREAM_FRAME_RECEIVED")), key=lambda one: one.number("length")
+    )
+    log.remove(longest)
+    found = made(log)
+    assert found.coverage is not None
+    missing = (1 - found.coverage) * found.received_bytes
+    assert abs(missing - longest.number("length")) < 20
+
+
+def test_whether_the_session_was_resumed_is_unknown_without_a_server_hello() -> None:
+    log = [one for one in recorded() if not is_name(one, "CRYPTO_FRAME_RECEIVED")]
+    assert [row["tls_resumed"] for row in made(log).connections] == [None, None, None]
+
+
+def test_a_connection_that_moves_keeps_the_addresses_it_began_with() -> None:
+    log = list(recorded())
+    at = max(index for index, one in enumerate(log) if is_name(one, "PACKET_RECEIVED"))
+    params = {**log[at].params, "self_address": "127.9.9.9:9", "peer_address": "127.9.9.8:8"}
+    log[at] = log[at]._replace(params=params)
+    before = [(row["remote_address"], row["port"], row["local_port"]) for row in made(recorded()).connections]
+    assert [
+        (row["remote_address"], row["port"], row["local_port"]) for row in made(log).connections
+    ] == before
+
+
+def assert_possible(found: Rows) -> None:
+    for row in found.responses:
+        assert (row["wire_bytes"] is None) == (row["wire_bytes_unknown"] is not None)
+        assert row["body_bytes"] is None or 0 <= row["body_bytes"] <= row["wire_bytes"]
+        assert row["header_bytes"] is None or 0 <= row["header_bytes"] <= row["wire_bytes"]
+    for row in found.connections:
+        assert 0 <= row["tls_handshake_bytes"] <= row["received_bytes"]
+        assert 0 <= row["frame_bytes"] <= row["decrypted_bytes"]
+    for share in (found.coverage, found.decrypted_coverage):
+        assert share is None or 0 <= share <= 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_a_log_that_is_cut_doubled_shuffled_or_thinned_has_no_impossible_size(data: st.DataObject) -> None:
+    log = list(recorded())
+    start = data.draw(st.integers(0, len(log)))
+    broken = log[start : data.draw(st.integers(start, len(log)))]
+    match data.draw(st.sampled_from(["cut", "doubled", "repeated", "shuffled", "thinned"])):
+        case "doubled":
+            broken = [event for event in broken for _ in range(2)]
+        case "repeated":
+            broken *= 2
+        case "shuffled":
+            data.draw(st.randoms(use_true_random=False)).shuffle(broken)
+        case "thinned":
+            random = data.draw(st.randoms(use_true_random=False))
+            broken = [event for event in broken if random.random() < 0.7]
+    assert_possible(made(broken))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6))
+def test_a_log_cut_off_anywhere_has_no_more_than_the_whole(cut: int) -> None:
+    log = recorded()
+    whole = {(row["connection_id"], row["stream_id"]): row for row in made(log).responses}
+    for row in made(log[: cut % len(log)]).responses:
+        if row["stream_id"] is not None and row["wire_bytes"]:
+            assert row["wire_bytes"] <= whole[row["connection_id"], row["stream_id"]]["wire_bytes"]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=30))
+def test_each_byte_of_a_stream_counts_once(pieces: list[tuple[int, int]]) -> None:
+    ranges, arrived = Ranges(), set[int]()
+    for start, size in pieces:
+        new = set(range(start, start + size))
+        assert ranges.add(start, start + size) == len(new - arrived)
+        arrived |= new
+        assert ranges.within(10, 50) == len(arrived & set(range(10, 50)))
+    assert ranges.stop == max(arrived, default=-1) + 1
+
+
+def stream(*received: tuple[int, int]) -> Stream:
+    found = Stream()
+    for start, stop in received:
+        found.received(start, stop, 5)
+    return found
+
+
+def sizes(found: Stream) -> tuple[int, int | None]:
+    return found.wire_bytes, found.body_bytes
+
+
+def test_of_a_data_frame_only_what_arrived_is_body() -> None:
+    found = stream((0, 300))
+    found.frame(48)
+    found.frame(1000, data=True)
+    assert sizes(found) == (300, 300 - 50 - 3)
+
+
+def test_the_end_alone_adds_no_byte_and_no_time() -> None:
+    found = stream((0, 60))
+    assert found.received(60, 60, 9) == 0
+    assert (found.wire_bytes, found.last_byte_ms) == (60, 5)
+
+
+def test_what_comes_again_counts_once_whole_or_in_part() -> None:
+    assert sizes(stream((0, 100), (0, 100), (50, 150), (10, 20)))[0] == 150
+
+
+def test_a_header_that_is_not_whole_is_header() -> None:
+    assert sizes(stream((0, 40_000))) == (40_000, 0)
+
+
+def left(content_length: Any, ends_at: int | None) -> Stream:
+    """A redirect whose body the browser does not read."""
+    found = stream((0, 57))
+    found.frame(48)
+    found.is_stopped = True
+    found.content_length, found.ends_at = content_length, ends_at
+    return found
+
+
+def test_what_the_browser_no_longer_reads_is_body_as_far_as_the_response_says_so() -> None:
+    assert sizes(left(5, 57)) == (57, 5)
+    assert sizes(left(None, 57)) == (57, None)
+    assert sizes(left(5, None)) == (57, None)
+    assert sizes(left(5000, 57)) == (57, None)

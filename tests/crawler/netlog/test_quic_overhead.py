@@ -1,0 +1,128 @@
+"""A datagram is explained by what the log lists of it, or shows as not explained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.netlog.netlog import Event
+from crawler.netlog.quic_overhead import FRAMES, STALE_ACK_BYTES, DatagramReader
+
+
+def frame(kind: str, **params: Any) -> Event:
+    return Event(f"QUIC_SESSION_{kind}_FRAME_RECEIVED", "NONE", 1, 0, params)
+
+
+def stream(size: int, offset: int = 100) -> Event:
+    return frame("STREAM", stream_id=0, offset=offset, length=size)
+
+
+HEADER = 1 + 2 + 16
+"""Flags, packet number, tag."""
+STREAM_HEADER = 1 + 1 + 2 + 2
+"""Type, stream, offset, length."""
+
+
+def reader(size: int, *frames: Event, long_header: bool = False) -> DatagramReader:
+    found = secured()
+    found.datagram(size)
+    found.packet(1, long_header=long_header)
+    for one in frames:
+        found.frame(one)
+    return found
+
+
+def secured() -> DatagramReader:
+    """Behind a handshake of no bytes."""
+    found = DatagramReader()
+    found.datagram(0)
+    found.packet(0, long_header=True)
+    return found
+
+
+def test_a_datagram_whose_frames_are_listed_is_explained() -> None:
+    assert (
+        reader(HEADER + STREAM_HEADER + 1000, stream(1000)).explained_bytes == HEADER + STREAM_HEADER + 1000
+    )
+
+
+def test_frames_add_up() -> None:
+    ack = frame(
+        "ACK",
+        largest_observed=70,
+        smallest_observed=60,
+        missing_packets=[62, 63, 65],
+        delta_time_largest_observed_us=800,
+    )
+    size = HEADER + STREAM_HEADER + 30 + (1 + 2 + 2 + 1 + 1 + 2 * 2) + 1 + 5
+    explained = reader(size, stream(30), ack, frame("PING"), frame("PADDING", num_padding_bytes=5))
+    assert explained.explained_bytes == size
+
+
+def test_a_frame_that_the_log_does_not_list_is_not_explained() -> None:
+    found = reader(1200, stream(500))
+    assert 500 < found.explained_bytes < 550
+
+
+def test_more_than_fits_into_a_datagram_explains_nothing() -> None:
+    assert reader(500, stream(300), stream(300)).explained_bytes == 0
+
+
+def test_a_datagram_of_the_handshake_is_explained_whole_and_counted_apart() -> None:
+    found = reader(1200, frame("PING"), long_header=True)
+    found.packet(0, long_header=False)
+    found.frame(stream(12))
+    found.datagram(HEADER + 1)
+    found.packet(1, long_header=False)
+    found.frame(frame("PING"))
+    assert (found.handshake_bytes, found.explained_bytes) == (1200, 1200 + HEADER + 1)
+
+
+@pytest.mark.parametrize(("long_header", "handshake"), [(True, 44), (False, 0)])
+def test_a_packet_that_cannot_be_opened_is_explained(long_header: bool, handshake: int) -> None:
+    found = secured()
+    found.datagram(44)
+    found.dropped(long_header=long_header)
+    assert (found.handshake_bytes, found.explained_bytes) == (handshake, 44)
+
+
+def test_what_comes_before_the_first_packet_that_can_be_opened_is_of_the_handshake() -> None:
+    found = DatagramReader()
+    found.datagram(92)  # Retry
+    found.datagram(1200)
+    found.packet(0, long_header=True)
+    assert (found.handshake_bytes, found.explained_bytes) == (1292, 1292)
+
+
+def test_a_packet_that_waits_for_its_keys_is_explained_when_they_come() -> None:
+    found = DatagramReader()
+    found.datagram(HEADER + STREAM_HEADER + 70)
+    found.kept()
+    found.datagram(1200)
+    found.packet(0, long_header=True)
+    assert (found.handshake_bytes, found.explained_bytes) == (1200, 1200)
+    found.opened()
+    found.packet(0, long_header=False)
+    found.frame(stream(70))
+    assert found.explained_bytes == found.received_bytes
+
+
+def test_a_packet_that_was_overtaken_may_have_an_ack_that_is_not_logged() -> None:
+    found = reader(HEADER + STREAM_HEADER + 10, stream(10))
+    for number, explained in ((9, 0), (5, 8)):
+        before = found.explained_bytes
+        found.datagram(HEADER + STREAM_HEADER + 10 + 2 + 8)
+        found.packet(number, long_header=False)
+        found.frame(stream(10))
+        gained = found.explained_bytes - before
+        assert (gained == HEADER + STREAM_HEADER + 20) == bool(explained)
+    assert STALE_ACK_BYTES >= 8
+
+
+@pytest.mark.parametrize("name", sorted(FRAMES))
+def test_no_frame_takes_less_than_nothing_however_little_is_said_of_it(name: str) -> None:
+    found = secured()
+    found.datagram(10_000)
+    found.frame(Event(name, "NONE", 1, 0, {}))
+    assert 0 <= found.explained_bytes <= 100

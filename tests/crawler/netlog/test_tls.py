@@ -1,0 +1,144 @@
+"""TCP payload of a TLS connection is handshake, tickets, records or plaintext."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.netlog.tls import RecordReader, expansion
+
+
+def record(kind: int, length: int) -> bytes:
+    return bytes([kind, 3, 3]) + length.to_bytes(2, "big") + bytes(length)
+
+
+def tls13_flight() -> RecordReader:
+    """ServerHello, CCS and four encrypted messages, as Chromium reports them."""
+    reader = RecordReader()
+    reader.feed(record(22, 122) + record(20, 1) + b"".join(record(23, n + 17) for n in (19, 719, 78, 52)))
+    reader.handshake_message(2, 122)
+    for kind, size in ((8, 19), (11, 719), (15, 78), (20, 52)):
+        reader.handshake_message(kind, size)
+    return reader
+
+
+FLIGHT = 127 + 6 + (19 + 719 + 78 + 52) + 4 * 22
+
+
+def test_the_servers_flight_is_its_handshake_records() -> None:
+    reader = tls13_flight()
+    assert (reader.handshake_bytes, reader.ticket_bytes, reader.record_bytes) == (FLIGHT, 0, 0)
+
+
+def test_tickets_count_with_their_records_and_data_leaves_its_records_overhead() -> None:
+    reader = tls13_flight()
+    reader.feed(record(23, 282) + record(23, 282) + record(23, 51 + 17))
+    reader.handshake_message(4, 265)
+    reader.handshake_message(4, 265)
+    reader.plaintext(51)
+    assert (reader.handshake_bytes, reader.ticket_bytes, reader.record_bytes) == (FLIGHT, 2 * 287, 22)
+
+
+def test_a_ticket_between_data_is_found_by_its_size() -> None:
+    reader = tls13_flight()
+    reader.feed(record(23, 1000 + 17) + record(23, 265 + 17))
+    reader.handshake_message(4, 265)
+    reader.plaintext(1000)
+    assert (reader.ticket_bytes, reader.record_bytes) == (287, 22)
+
+
+def test_one_record_may_hold_two_messages_or_two_tickets() -> None:
+    reader = RecordReader()
+    reader.feed(record(22, 122) + record(23, 19 + 719 + 78 + 52 + 17))
+    for kind, size in ((2, 122), (8, 19), (11, 719), (15, 78), (20, 52)):
+        reader.handshake_message(kind, size)
+    reader.feed(record(23, 100 + 100 + 17))
+    reader.handshake_message(4, 100)
+    reader.handshake_message(4, 100)
+    reader.feed(record(23, 10 + 17))
+    reader.plaintext(10)
+    assert reader.handshake_bytes == 127 + 868 + 22
+    assert reader.ticket_bytes + reader.record_bytes == 222 + 22
+
+
+def test_a_record_read_in_pieces_counts_once() -> None:
+    reader = tls13_flight()
+    whole = record(23, 16_384 + 17)
+    for at in range(0, len(whole), 1000):
+        reader.feed(whole[at : at + 1000])
+    reader.plaintext(8192)
+    reader.plaintext(8192)
+    assert reader.record_bytes == 22
+
+
+def test_an_alert_at_the_end_is_accounted_for_and_unread_data_is_not() -> None:
+    reader = tls13_flight()
+    reader.feed(record(23, 19) + record(23, 500))
+    reader.finish()
+    assert reader.record_bytes == 24
+
+
+def test_in_tls_12_records_say_what_they_are() -> None:
+    reader = RecordReader()
+    reader.feed(record(22, 90) + record(22, 3000) + record(22, 300) + record(22, 4))
+    for kind, size in ((2, 90), (11, 3000), (12, 300), (14, 4)):
+        reader.handshake_message(kind, size)
+    reader.feed(record(22, 170) + record(20, 1) + record(22, 40))
+    reader.handshake_message(4, 170)
+    reader.handshake_message(20, 16)
+    reader.expansion = expansion("TLS 1.2", 0xC02F)
+    reader.feed(record(23, 100 + 24) + record(21, 26))
+    reader.plaintext(100)
+    reader.finish()
+    assert reader.handshake_bytes == 90 + 3000 + 300 + 4 + 170 + 1 + 40 + 7 * 5
+    assert (reader.ticket_bytes, reader.record_bytes) == (0, 29 + 31)
+
+
+def test_padding_of_cbc_is_settled_in_sum() -> None:
+    reader = RecordReader()
+    reader.expansion = expansion("TLS 1.2", 0x002F)
+    reader.feed(record(23, 148) + record(23, 1060))
+    reader.plaintext(100)
+    reader.plaintext(1000)
+    reader.finish()
+    assert reader.record_bytes == 148 + 1060 + 10 - 1100
+
+
+@pytest.mark.parametrize(
+    ("version", "cipher", "bytes_"),
+    [("TLS 1.3", 0x1301, 17), ("TLS 1.2", 0xC02F, 24), ("TLS 1.2", 0xCCA8, 16), ("TLS 1.2", 0x002F, None)],
+)
+def test_how_much_longer_a_record_is_than_its_plaintext(
+    version: str, cipher: int, bytes_: int | None
+) -> None:
+    assert expansion(version, cipher) == bytes_
+
+
+def test_a_record_that_the_browser_never_opened_is_told_apart_from_an_alert() -> None:
+    reader = tls13_flight()
+    reader.feed(record(23, 51 + 17) + record(23, 2 + 17))
+    reader.finish()
+    assert (reader.record_bytes, reader.unread_bytes) == (24, 73)
+
+
+def test_what_the_browser_left_in_a_record_that_it_had_opened_is_unread() -> None:
+    reader = tls13_flight()
+    reader.feed(record(23, 1000 + 17) + record(23, 500 + 17) + record(23, 300 + 17)[:105])
+    reader.plaintext(400)
+    reader.finish()
+    assert (reader.record_bytes, reader.unread_bytes) == (22, 600 + 522 + 105)
+
+
+def test_the_tickets_of_tls_1_2_are_handshake_even_where_data_came_with_them() -> None:
+    reader = RecordReader()
+    reader.feed(record(22, 90) + record(22, 800) + record(22, 4))
+    for kind, size in ((2, 90), (11, 800), (14, 4)):
+        reader.handshake_message(kind, size)
+    reader.expansion = (
+        24  # Chromium sends its request before the server's Finished, and the answer comes with it
+    )
+    reader.feed(record(22, 202) + record(20, 1) + record(22, 40) + record(23, 100 + 24))
+    for kind, size in ((4, 202), (20, 16)):
+        reader.handshake_message(kind, size)
+    reader.plaintext(100)
+    assert reader.handshake_bytes == 95 + 805 + 9 + 207 + 6 + 45
+    assert (reader.ticket_bytes, reader.record_bytes) == (0, 29)

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import gzip
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.sites import lists
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def entries(content: str, **options: bool) -> list[lists.Entry]:
+    reader = lists.Reader("l", **options)
+    reader.read(content.encode())
+    return reader.entries
+
+
+def hosts(content: str) -> list[tuple[int, str]]:
+    return [(entry.rank, entry.host) for entry in entries(content)]
+
+
+def test_a_plain_list_is_ranked_by_its_lines() -> None:
+    assert hosts("b.test\n\na.test\r\n") == [(1, "b.test"), (2, "a.test")]
+
+
+def test_ranks_of_a_csv_are_kept_with_or_without_a_header() -> None:
+    assert (
+        hosts("3,b.test\n10,a.test\n")
+        == hosts("rank,host\n3,b.test\n10,a.test")
+        == [(3, "b.test"), (10, "a.test")]
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "host"),
+    [
+        ("Example.COM", "example.com"),
+        ("example.com.", "example.com"),
+        ("bücher.example", "xn--bcher-kva.example"),
+        ("faß.de", "xn--fa-hia.de"),
+        ("例え。テスト", "xn--r8jz45g.xn--zckzah"),
+        ("r3---sn-4g5e.example", "r3---sn-4g5e.example"),
+        ("_dmarc.example", "_dmarc.example"),
+        ("\ufeffexample.com", "example.com"),
+    ],
+)
+def test_a_host_becomes_lower_case_a_labels(written: str, host: str) -> None:
+    assert hosts(written) == [(1, host)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "https://a.test/",
+        "a.test/path",
+        "a.test:443",
+        "a test",
+        "localhost",
+        "192.0.2.1",
+        "127.0x1",
+        "127.0x",
+        "[2001:db8::1]",
+        "a..test",
+        ".a.test",
+        "-a.test",
+        "a-.test",
+        "a" * 64 + ".test",
+        ".".join(["a" * 60] * 5),
+        "user@a.test",
+        "xn--\u2028.test",
+        "a.test\0",
+    ],
+)
+def test_a_line_that_is_no_host_is_named(line: str) -> None:
+    with pytest.raises(lists.ListError, match=r"^line 2 of the list l is no host") as excinfo:
+        hosts(f"ok.test\n{line}\n")
+    assert str(excinfo.value).isprintable()
+
+
+@pytest.mark.parametrize("content", ["", "\n\n  \n", "rank,host\n"])
+def test_an_empty_list_is_an_error(content: str) -> None:
+    with pytest.raises(lists.ListError, match="the list l is empty"):
+        hosts(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a.test\nb.test\na.test", "line 3 of the list l repeats a.test of line 1"),
+        ("A.test\na.test", "line 2 of the list l repeats a.test of line 1"),
+        ("1,a.test\nb.test", "line 2 of the list l mixes"),
+        ("a.test\n2,b.test", "line 2 of the list l mixes"),
+        ("2,a.test\n2,b.test", "line 2 of the list l has rank 2 after rank 2"),
+        ("0,a.test", "line 1 of the list l has no rank"),
+        ("x,a.test", "line 1 of the list l has no rank"),
+        ("1,", "line 1 of the list l is no host"),
+        ("1,a.test,extra", "line 1 of the list l is no host"),
+    ],
+)
+def test_a_malformed_list_names_its_line(content: str, message: str) -> None:
+    with pytest.raises(lists.ListError, match=message):
+        hosts(content)
+
+
+def test_bytes_that_are_no_text_name_their_line() -> None:
+    with pytest.raises(lists.ListError, match="line 2 of the list l is not UTF-8"):
+        lists.Reader("l").read(b"a.test\n\xff\xfe\n")
+
+
+def test_a_file_has_an_id_of_its_name_and_checksum(tmp_path: Path) -> None:
+    file = tmp_path / "sites.txt"
+    file.write_bytes(b"a.test\nb.test\n")
+    sites = lists.read(file)
+    checksum = hashlib.sha256(b"a.test\nb.test\n").hexdigest()
+    assert (sites.id, sites.source, sites.checksum) == (f"sites.txt:{checksum[:12]}", "sites.txt", checksum)
+    assert [entry.host for entry in sites.top(1)] == ["a.test"]
+    assert len(sites.top(None)) == 2
+
+
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(lists.ListError, match="cannot be read: No such file"):
+        lists.read(tmp_path / "none")
+
+
+def test_crux_ranks_are_magnitudes_that_are_kept_beside_the_place() -> None:
+    crux = "origin,rank\nhttps://b.test,1000\nhttps://a.test,1000\nhttp://c.test,5000\n"
+    assert entries(crux) == [
+        lists.Entry(1, "b.test", 1000),
+        lists.Entry(2, "a.test", 1000),
+        lists.Entry(3, "c.test", 5000),
+    ]
+
+
+def test_http_and_https_of_one_host_are_one_site() -> None:
+    crux = "origin,rank\nhttps://a.test,1000\nhttp://a.test,5000\nhttps://b.test,5000\n"
+    assert [(entry.host, entry.magnitude) for entry in entries(crux)] == [("a.test", 1000), ("b.test", 5000)]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("https://a.test,1000", "line 3 of the list l repeats 'https://a.test' of line 2"),
+        ("https://b.test,500", "line 3 of the list l has rank 500 after rank 1000"),
+        ("b.test,1000", "line 3 of the list l is no origin"),
+        ("https://b.test", "line 3 of the list l has no rank"),
+        ("https://b.test:8443,1000", "line 3 of the list l is no host"),
+    ],
+)
+def test_a_malformed_line_of_crux_is_named(line: str, message: str) -> None:
+    with pytest.raises(lists.ListError, match=message):
+        hosts(f"origin,rank\nhttps://a.test,1000\n{line}\n")
+
+
+def test_a_public_list_may_hold_a_few_lines_that_are_no_hosts() -> None:
+    reader = lists.Reader("l", may_skip=True)
+    reader.read(b"1,a.test\n2,192.0.2.1\n3,b.test\n")
+    assert ([entry.rank for entry in reader.entries], reader.skipped) == ([1, 3], 1)
+    with pytest.raises(lists.ListError, match="holds 2 lines of 3 that are no hosts"):
+        entries("1,a.test\n2,192.0.2.1\n3,192.0.2.2\n", may_skip=True)
+
+
+def test_a_gzipped_list_is_read_and_one_cut_short_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "sites.csv.gz"
+    packed = gzip.compress(b"".join(b"%d,s%d.test\n" % (n, n) for n in range(1, 2000)))
+    file.write_bytes(packed)
+    assert len(lists.read(file).entries) == 1999
+    for cut in (len(packed) - 1, len(packed) // 2, 5):
+        file.write_bytes(packed[:cut])
+        with pytest.raises(lists.ListError, match="cut short"):
+            lists.read(file)
+    file.write_bytes(packed[:50] + b"x" * 50)
+    with pytest.raises(lists.ListError, match="no sound gzip file"):
+        lists.read(file)
+
+
+def test_a_list_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lists, "SIZE_LIMIT", 1000)
+    file = tmp_path / "bomb.gz"
+    file.write_bytes(gzip.compress(b"\0" * 10**6))
+    with pytest.raises(lists.ListError, match="unpacks to more than 1,000 bytes"):
+        lists.read(file)

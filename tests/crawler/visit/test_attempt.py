@@ -1,0 +1,127 @@
+"""Which of two tries counts, and what its outcome is."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from crawler.devtools.document import MainDocument
+from crawler.devtools.pipe_tee import Heard
+from crawler.errors import BadResponse, ConnectError, NavigationAborted, TLSError, VisitError, VisitTimeout
+from crawler.netlog.assembler import NETWORK_CHANGED, Traffic
+from crawler.netlog.exchange import Exchange
+from crawler.netlog.http1 import MessageReader
+from crawler.visit.attempt import Try
+
+CERTIFICATE = TLSError("net::ERR_CERT_DATE_INVALID")
+REFUSED = ConnectError("net::ERR_CONNECTION_REFUSED")
+EMPTY = BadResponse("net::ERR_EMPTY_RESPONSE")
+SILENT = VisitTimeout("the time budget ran out")
+
+
+def ended(scheme: str, error: VisitError | None, *, received: int = 0, number: int | None = None) -> Try:
+    one = Try(scheme, datetime.datetime.now(datetime.UTC), 0)
+    one.error = error
+    exchange = Exchange(f"{scheme}://a.test/", "GET", "main frame", 0)
+    exchange.message = MessageReader()
+    exchange.message.feed(b"x" * received)
+    exchange.error = number
+    one.traffic = Traffic([], [exchange], 0)
+    return one
+
+
+def shown() -> MainDocument:
+    """The home page of a.test."""
+    document = MainDocument("top")
+    request = {"requestId": "1", "loaderId": "1", "frameId": "top", "timestamp": 0.0}
+    document.feed("Network.requestWillBeSent", {**request, "request": {"url": "https://a.test/"}})
+    document.feed("Page.frameNavigated", {"frame": {"id": "top", "loaderId": "1"}})
+    return document
+
+
+@pytest.mark.parametrize(
+    ("https", "http", "received", "kept"),
+    [
+        (CERTIFICATE, SILENT, 0, "https"),
+        (CERTIFICATE, REFUSED, 0, "https"),
+        (CERTIFICATE, EMPTY, 0, "https"),
+        (CERTIFICATE, None, 100, "http"),
+        (CERTIFICATE, SILENT, 100, "http"),
+        (REFUSED, SILENT, 0, "http"),
+        (REFUSED, EMPTY, 0, "http"),
+        (REFUSED, NavigationAborted("Download is starting"), 100, "http"),
+        (SILENT, REFUSED, 0, "https"),
+        (SILENT, SILENT, 0, "https"),
+        (EMPTY, SILENT, 0, "https"),
+    ],
+    ids=str,
+)
+def test_of_two_tries_the_one_that_says_more_of_the_site_is_kept(
+    https: VisitError, http: VisitError | None, received: int, kept: str
+) -> None:
+    first, second = ended("https", https), ended("http", http, received=received)
+    assert first.wants_http
+    assert (second if second.counts_after(first) else first).scheme == kept
+
+
+def test_a_network_that_changed_leaves_it_open_what_http_would_have_brought() -> None:
+    second = ended("http", SILENT, number=NETWORK_CHANGED)
+    assert second.counts_after(ended("https", CERTIFICATE))
+
+
+def test_a_site_that_answered_by_https_is_not_tried_by_http() -> None:
+    assert not ended("https", SILENT, received=1).wants_http
+    assert not ended("https", None, received=100).wants_http
+
+
+def test_a_document_that_the_log_knows_nothing_of_makes_no_whole_recording() -> None:
+    one = ended("https", None)
+    one.document = shown()
+    seen = one.observation(salt=b"", error_name=str)
+    assert (seen.visit["outcome"], seen.visit["main_response_id"]) == ("crash", None)
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "outcome"),
+    [(-3, "net::ERR_ABORTED", "aborted"), (-101, "net::ERR_CONNECTION_RESET", "bad_response")],
+)
+def test_a_document_that_its_own_page_gave_up_is_no_fault_of_the_servers(
+    number: int, name: str, outcome: str
+) -> None:
+    one = ended("https", None, number=number)
+    (exchange,) = one.traffic.exchanges
+    exchange.status, exchange.message = 200, MessageReader()
+    exchange.message.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\n<script>location = '/'</script>")
+    one.document = shown()
+    seen = one.observation(salt=b"", error_name={number: name}.__getitem__)
+    assert (seen.visit["outcome"], seen.visit["status"]) == (outcome, 200)
+
+
+def test_what_happens_after_the_end_of_the_recording_is_not_heard() -> None:
+    one = ended("https", None)
+    one.stop_ms = 5_000
+
+    def ask(path: str, second: float | None) -> None:
+        at = {} if second is None else {"timestamp": second}
+        request = {"requestId": path, "request": {"url": f"https://a.test/{path}"}, **at}
+        one.hear(Heard("page", True, "Network.requestWillBeSent", request), now_s=5.5)
+
+    ask("before", 4.9)
+    ask("in-its-last-millisecond", 5.0009)
+    ask("after", 5.001)
+    ask("of-no-stated-time", None)
+    assert [asked.url for asked in one.facts.asked] == [
+        "https://a.test/before",
+        "https://a.test/in-its-last-millisecond",
+    ]
+    assert one.last_event_s == 5.0009
+
+
+@pytest.mark.parametrize(("error", "outcome"), [(REFUSED, "timeout"), (CERTIFICATE, "tls")])
+def test_where_no_time_is_left_for_http_a_refusal_by_https_decides_nothing(
+    error: VisitError, outcome: str
+) -> None:
+    one = ended("https", error)
+    one.no_time_left()
+    assert one.observation(salt=b"", error_name=str).visit["outcome"] == outcome

@@ -1,0 +1,95 @@
+"""Walls and consent platforms are recognised on pages that a browser loads, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.browser.browser import Browser
+from crawler.visit import bot_walls
+from crawler.visit.bot_walls import CONSENTS, WALLS, recognised
+from crawler.visit.visit import visit
+from schema import vocabulary as schema
+from tests.zoo.raw import Answer, RawWeb, answer, html
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawler.visit.observation import Observation
+
+
+def page(status: str, *headers: str, script: str = "") -> Answer:
+    body = f"<!doctype html><link rel=icon href=data:,>{f'<script src={script}></script>' if script else ''}"
+    return answer(body.encode(), "Content-Type: text/html", *headers, status=status)
+
+
+WALLED = {
+    "cloudflare": page("403 Forbidden", "CF-Mitigated: challenge", "Server: cloudflare"),
+    "aws-waf": page("202 Accepted", "x-amzn-waf-action: challenge"),
+    "vercel": page("429 Too Many Requests", "X-Vercel-Mitigated: challenge"),
+    "datadome": page("403 Forbidden", script="http://geo.captcha-delivery.com/captcha.js"),
+    "perimeterx": page("403 Forbidden", script="http://captcha.px-cdn.net/PX1/captcha.js"),
+    "imperva": page("403 Forbidden", script="/_Incapsula_Resource?SWJIYLWA=1"),
+    "akamai": page("403 Forbidden", "Server: AkamaiGHost"),
+    "hcaptcha": page("429 Too Many Requests", script="http://js.hcaptcha.com/1/api.js"),
+    "recaptcha": page("429 Too Many Requests", script="http://www.google.com/recaptcha/api.js"),
+}
+CONSENTING = {
+    "onetrust": "cdn.cookielaw.org/scripttemplates/otSDKStub.js",
+    "cookiebot": "consent.cookiebot.com/uc.js",
+    "sourcepoint": "cdn.privacy-mgmt.com/unified/wrapperMessagingWithoutDetection.js",
+    "quantcast": "cmp.quantcast.com/choice/1/choice.js",
+    "didomi": "sdk.privacy-center.org/loader.js",
+    "usercentrics": "app.usercentrics.eu/browser-ui/latest/loader.js",
+    "trustarc": "consent.trustarc.com/notice",
+}
+NO_WALL = {
+    "refused.test": page("403 Forbidden", "Server: cloudflare"),
+    "let-through.test": page(
+        "200 OK", "X-DataDome: protected", script="/cdn-cgi/challenge-platform/scripts/jsd/main.js"
+    ),
+    "login.test": page("200 OK", script="http://js.hcaptcha.com/1/api.js"),
+    "alike.test": page("403 Forbidden", script="http://nothcaptcha.com/1/api.js"),
+    "plain.test": html("hello"),
+}
+
+
+def visits(chromium: Path, answers: dict[str, Answer]) -> list[Observation]:
+    async def crawl() -> list[Observation]:
+        web = RawWeb({f"{host}/": one for host, one in answers.items()})
+        async with web:
+            everywhere = [f"--host-resolver-rules=MAP *:80 127.0.0.1:{web.port},MAP *:443 127.0.0.1:9"]
+            async with Browser.launch(chromium, flags=everywhere) as browser:
+                return [await visit(browser, host, budget_s=20) for host in answers]
+
+    return asyncio.run(crawl())
+
+
+@pytest.mark.browser
+def test_each_wall_is_flagged_and_its_page_kept(chromium: Path) -> None:
+    seen = visits(chromium, {f"{name}.test": one for name, one in WALLED.items()} | NO_WALL)
+    assert [one.visit["wall"] for one in seen] == [*WALLED, *[None] * len(NO_WALL)]
+    assert all(one.visit["received_bytes"] > 0 for one in seen)
+    ends = {name: one.visit["outcome"] for name, one in zip(WALLED, seen, strict=False)}
+    assert ends == dict.fromkeys(WALLED, "http_error") | {"aws-waf": "ok"}
+
+
+@pytest.mark.browser
+def test_each_consent_platform_is_flagged(chromium: Path) -> None:
+    pages = {f"{name}.test": page("200 OK", script=f"http://{url}") for name, url in CONSENTING.items()}
+    seen = visits(chromium, pages | {"plain.test": html("hello")})
+    assert [one.visit["consent"] for one in seen] == [*CONSENTING, None]
+    assert {(one.visit["outcome"], one.visit["wall"]) for one in seen} == {("ok", None)}
+
+
+def test_the_rules_are_those_of_the_schema_each_with_its_source_and_its_test() -> None:
+    assert [rule.id for rule in WALLS] == list(schema.WALLS) == list(WALLED)
+    assert [rule.id for rule in CONSENTS] == list(schema.CONSENTS) == list(CONSENTING)
+    assert all(rule.source and (rule.alone or rule.refused) for rule in (*WALLS, *CONSENTS))
+    assert all(name == name.lower() for name in bot_walls.HEADERS)
+
+
+def test_a_page_that_never_answered_is_behind_no_wall() -> None:
+    assert recognised(WALLS, None, {}, [("challenges.cloudflare.com", "/x")]) is None

@@ -1,0 +1,72 @@
+"""What a change of the crawler's own network does to a visit, in a network namespace of the test's own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.browser
+@pytest.mark.outcomes("network_changed")
+def test_an_interface_that_appears_in_mid_visit_is_network_changed_and_keeps_what_had_arrived(
+    chromium: Path,
+) -> None:
+    own_user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    done = subprocess.run(
+        ["unshare", *own_user, "--net", sys.executable, __file__, chromium],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["outcome"] == "network_changed"
+    assert seen["received_bytes"] > 5000
+
+
+def ip(*commands: str) -> None:
+    for command in commands:
+        subprocess.run(["ip", *command.split()], check=True)
+
+
+async def within(chromium: Path) -> dict[str, object]:
+    """A visit during which an address appears, while the page waits for a host that does not answer.
+
+    Connections that are being made end then; Chromium lets those be that are in use over HTTP/1.1.
+    """
+    from crawler.browser.browser import Browser
+    from crawler.visit.visit import visit
+    from tests.zoo.raw import RawWeb, html
+
+    ip(
+        "link set lo up",
+        "link add ff0 type veth peer name ff1",
+        "link set ff0 up",
+        "link set ff1 up",
+        "address add 10.1.0.2/24 dev ff0",
+        "neighbour add 10.1.0.1 lladdr 02:00:00:00:00:01 dev ff0",
+    )
+    web = RawWeb({"a.test/": html("x" * 6000 + "<img src=http://silent.test/>")})
+    async with web:
+        flags = [web.browser_flags[0].replace("=", "=MAP silent.test:80 10.1.0.1:80,", 1)]
+        async with Browser.launch(chromium, flags=flags) as browser:
+            going = asyncio.ensure_future(visit(browser, "a.test", budget_s=20))
+            await web.has_sent("/")
+            await asyncio.sleep(1)
+            ip("address add 10.9.8.7/24 dev ff1")
+            seen = await going
+    return {name: seen.visit[name] for name in ("outcome", "received_bytes")}
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(within(Path(sys.argv[1])))))

@@ -1,0 +1,288 @@
+"""Crawlers, browsers, their driver and PostgreSQL are killed at random, and started again as an operator would."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import json
+import os
+import random
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import psycopg
+import pytest
+
+from crawler.browser import processes
+from crawler.browser.driver import ARGUMENT
+from localweb.certificates import Authority
+from schema.vocabulary import RETRIED
+from storage import embedded
+from tests.zoo.raw import Answer, RawWeb, answer, html
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+SITES = 300
+CRAWLERS = 4
+BROWSERS_EACH = 1
+
+KILLS = ["crawler"] * 8 + ["browser"] * 6 + ["driver"] * 2 + ["postmaster"] * 3 + ["backend"]
+
+WITHIN_S = 400.0
+"""Far beyond what it takes, on a machine that does other things too."""
+
+OBJECT_BYTES = 700
+
+
+def page(rank: int) -> dict[str, Answer]:
+    """Two to four small objects, a number that only this site has."""
+    host = f"s{rank}.test"
+    images = range(2 + rank % 3)
+    answers = {f"{host}/": html("".join(f"<img src=/{n}.png>" for n in images))}
+    for n in images:
+        answers[f"{host}/{n}.png"] = answer(b"x" * (OBJECT_BYTES + rank), "Content-Type: image/png")
+    return answers
+
+
+PAGES = {rank: page(rank) for rank in range(1, SITES + 1)}
+
+
+class SecureWeb(RawWeb):
+    """The same by https, which is tried first: half the work of a visit by http."""
+
+    authority = Authority()
+
+    @property
+    def browser_flags(self) -> list[str]:
+        """Every host is this server; its key is trusted."""
+        return [
+            f"--host-resolver-rules=MAP *.test:443 127.0.0.1:{self.port},MAP * ~NOTFOUND",
+            f"--ignore-certificate-errors-spki-list={self.authority.spki_hash}",
+        ]
+
+    async def __aenter__(self) -> Self:
+        """Listen."""
+        context = self.authority.context("any.test", ["http/1.1"])
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=context)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+
+@pytest.fixture(scope="module")
+def browser_flags() -> Iterator[list[str]]:
+    """Of the web of 300 sites, which a thread of ours serves."""
+    web = SecureWeb({path: found for answers in PAGES.values() for path, found in answers.items()})
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(web.__aenter__(), loop).result(10)
+    yield web.browser_flags
+    asyncio.run_coroutine_threadsafe(web.__aexit__(None, None, None), loop).result(10)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+@dataclasses.dataclass
+class Operator:
+    """Keeps crawlers and the database going, and ends them without a warning."""
+
+    folder: Path
+    random: random.Random
+    crawlers: list[subprocess.Popen[bytes]] = dataclasses.field(default_factory=list)
+    killed: list[str] = dataclasses.field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.data = self.folder / "postgres"
+        self.temporary = self.folder / "tmp"
+        self.temporary.mkdir()
+        self.errors = self.folder / "errors"
+        self.environment = {
+            **os.environ,
+            "TMPDIR": str(self.temporary),
+            "FIRSTFLIGHT_DATA_DIR": str(self.folder / "data"),
+            "FIRSTFLIGHT_DATABASE_URL": embedded.start(self.data),
+        }
+
+    def firstflight(self, *arguments: str) -> subprocess.Popen[bytes]:
+        call = [sys.executable, "-m", "firstflight", "crawl", *arguments, "--crawl", "2026-11"]
+        with self.errors.open("ab") as errors:
+            return subprocess.Popen(
+                call, env=self.environment, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
+            )
+
+    def plan(self, flags: list[str]) -> None:
+        (self.folder / "web.json").write_text(json.dumps({"browser_flags": flags}))
+        (self.folder / "sites.txt").write_text("".join(f"s{rank}.test\n" for rank in PAGES))
+        plan = ["plan", "--list", str(self.folder / "sites.txt"), "--kind", "localweb"]
+        assert self.firstflight(*plan, "--budget", "20", "--attempts", "9").wait(60) == 0, self.said()
+
+    def run(self) -> subprocess.Popen[bytes]:
+        return self.firstflight(
+            "run", "--local-web", str(self.folder / "web.json"), "--browsers", str(BROWSERS_EACH)
+        )
+
+    def said(self) -> str:
+        return self.errors.read_text(errors="replace")
+
+    def ask(self, statement: str) -> list[tuple[object, ...]]:
+        with psycopg.connect(embedded.url(self.data)) as connection:
+            return connection.execute(statement.encode()).fetchall()
+
+    def done(self) -> int:
+        """Sites; 0 while the database recovers from the death of a backend."""
+        try:
+            ((count,),) = self.ask("SELECT count(final_visit_id) FROM site")
+        except psycopg.OperationalError:
+            return 0
+        assert isinstance(count, int)
+        return count
+
+    def restart(self) -> None:
+        """Whatever did not end of its own accord begins anew."""
+        self.crawlers = [one if one.poll() in (None, 0) else self.run() for one in self.crawlers]
+
+    def kill(self, kind: str) -> None:
+        """End one of a kind, as soon as there is one, and have it started again."""
+        while not (there := self.find(kind)):
+            self.restart()
+            time.sleep(0.1)
+        pid = self.random.choice(there)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        self.killed.append(f"{kind} {pid}")
+        if kind == "postmaster":
+            time.sleep(self.random.uniform(0, 1))
+            embedded.start(self.data)
+
+    def find(self, kind: str) -> list[int]:
+        tree = processes.parents()
+        crawlers = [one.pid for one in self.crawlers if one.poll() is None]
+        drivers = [
+            pid
+            for crawler in crawlers
+            for pid in processes.descendants(crawler, tree)
+            if ARGUMENT in processes.arguments(pid)
+        ]
+        postmaster = embedded.postmaster(self.data)
+        found: dict[str, Callable[[], list[int]]] = {
+            "crawler": lambda: crawlers,
+            "driver": lambda: drivers,
+            "browser": lambda: [pid for pid, parent in tree.items() if parent in drivers],
+            "postmaster": lambda: [postmaster] if postmaster else [],
+            "backend": lambda: [int(str(pid)) for (pid,) in self.ask(BACKENDS)],
+        }
+        return found[kind]()
+
+    def family(self) -> list[list[bytes]]:
+        """Every process that one of the crawlers, dead or alive, ever started and that still runs."""
+        ours = f"TMPDIR={self.temporary}/".encode()
+        found = []
+        for pid in processes.parents():
+            with contextlib.suppress(OSError):
+                if ours in Path(f"/proc/{pid}/environ").read_bytes():
+                    found.append(processes.arguments(pid))
+        return found
+
+
+BACKENDS = """
+SELECT pid FROM pg_stat_activity
+WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND application_name = 'firstflight'
+"""
+
+
+@pytest.fixture
+def operator() -> Iterator[Operator]:
+    """With a database of its own; the seed stands in the output of a test that fails."""
+    seed = int(os.environ.get("FIRSTFLIGHT_TEST_SEED") or secrets.randbelow(1_000_000))
+    print(f"FIRSTFLIGHT_TEST_SEED={seed}")
+    folder = Path(tempfile.mkdtemp(prefix="ff-", dir="/tmp"))
+    folder.chmod(0o755)
+    made = Operator(folder, random.Random(seed))
+    yield made
+    for crawler in made.crawlers:
+        if crawler.poll() is None:
+            crawler.kill()
+        crawler.wait()
+    embedded.stop(made.data)
+    shutil.rmtree(folder)
+
+
+def test_a_crawl_through_twenty_kills_has_every_site_once(
+    operator: Operator, browser_flags: list[str]
+) -> None:
+    operator.plan(browser_flags)
+    operator.crawlers = [operator.run() for _ in range(CRAWLERS)]
+    kinds = operator.random.sample(KILLS, len(KILLS))
+    points = sorted(operator.random.sample(range(5, SITES - 20), len(KILLS)))
+    deadline = time.monotonic() + WITHIN_S
+    while time.monotonic() < deadline and any(one.poll() != 0 for one in operator.crawlers):
+        if kinds and operator.done() >= points[0]:
+            time.sleep(operator.random.uniform(0, 0.5))
+            operator.kill(kinds.pop())
+            points.pop(0)
+        operator.restart()
+        time.sleep(0.3)
+    print(*operator.killed, operator.said(), sep="\n")
+    assert len(operator.killed) == 20
+    assert [one.poll() for one in operator.crawlers] == [0] * CRAWLERS
+    assert "Traceback" not in operator.said()
+    assert_every_site_is_there_once(operator)
+    assert_nothing_is_left(operator)
+    assert operator.firstflight("seal").wait(60) == 0
+
+
+def assert_every_site_is_there_once(operator: Operator) -> None:
+    ask = operator.ask
+    assert ask("SELECT count(*), count(owner), count(lease_expires_at) FROM site") == [(SITES, 0, 0)]
+    assert ask(
+        "SELECT count(*), count(DISTINCT visit.rank) FROM site JOIN visit "
+        "ON visit.id = final_visit_id AND visit.rank = site.rank AND visit.is_final"
+    ) == [(SITES, SITES)]
+    assert ask("SELECT count(*) FROM visit WHERE is_final") == [(SITES,)]
+    assert ask("SELECT DISTINCT outcome FROM visit WHERE is_final") == [("ok",)]
+    assert {str(outcome) for (outcome,) in ask("SELECT outcome FROM visit WHERE NOT is_final")} <= RETRIED
+    # Nothing of a visit is missing, nothing is there twice.
+    whole = (
+        "SELECT visit.rank, count(*), count(DISTINCT (host, path)), sum(wire_bytes)::bigint "
+        "FROM response JOIN (SELECT id, rank FROM visit WHERE is_final) AS visit ON visit.id = visit_id "
+        "GROUP BY visit.rank ORDER BY visit.rank"
+    )
+    assert ask(whole) == [
+        (rank, len(answers), len(answers), sum(len(one.wire) for one in answers.values()))
+        for rank, answers in PAGES.items()
+    ]
+    for table in ("connection", "response"):
+        assert ask(f"SELECT count(*) - count(DISTINCT (visit_id, id)) FROM {table}") == [(0,)]
+        assert ask(
+            f"SELECT count(*) FROM {table} WHERE visit_id NOT IN (SELECT id FROM visit WHERE rank = visit_id / 1000)"
+        ) == [(0,)]
+    # Of the visits that broke off, too, all rows were written or none.
+    assert (
+        ask(
+            "SELECT visit.id FROM visit LEFT JOIN connection ON visit_id = visit.id GROUP BY visit.crawl_id, visit.id "
+            "HAVING coalesce(sum(connection.received_bytes), 0) <> visit.received_bytes"
+        )
+        == []
+    )
+
+
+def assert_nothing_is_left(operator: Operator) -> None:
+    deadline = time.monotonic() + 10
+    while operator.family() and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert operator.family() == []
+    assert operator.run().wait(60) == 0  # there is nothing to visit, but to sweep
+    assert list(operator.temporary.iterdir()) == []

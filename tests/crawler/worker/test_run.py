@@ -1,0 +1,431 @@
+"""The claim loop over real PostgreSQL; only the browser is played."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from typing import TYPE_CHECKING, Any, cast
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from crawler.browser.browser import Identity
+from crawler.errors import BrowserDied, BrowserMissing, LaunchFailed
+from crawler.worker import store
+from crawler.worker.run import DIED, MEMORY, PAGES, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Loop, Tally
+from storage.engine import DatabaseError
+from tests.factories.made_up_visits import observation, planned
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+
+    from sqlalchemy import Engine
+
+    from crawler.browser.browser import Browser
+    from crawler.visit.observation import Observation
+    from schema.tables import Crawl
+
+    Visit = Callable[[str], Awaitable[Observation]]
+
+
+@dataclasses.dataclass
+class Browsers:
+    """Stands for Chromium: each visit is what `visit` makes of the host."""
+
+    visit: Visit
+    product: str = "Chromium 156.0"
+    launched: int = 0
+    running: int = 0
+    alive: bool = True
+    memory: int = 0
+    visited: list[str] = dataclasses.field(default_factory=list)
+
+    @contextlib.asynccontextmanager
+    async def launch(self) -> AsyncIterator[Browser]:
+        self.launched += 1
+        self.running += 1
+        self.identity = Identity(product=self.product, built_on=None, user_agent="UA", flags=())
+        try:
+            yield cast("Browser", self)
+        finally:
+            self.running -= 1
+
+    def memory_bytes(self) -> int:
+        return self.memory
+
+    async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
+        self.visited.append(host)
+        return await self.visit(host)
+
+
+def loop(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> Loop:
+    given: dict[str, Any] = {"browsers": 2, "minutes": 1.0, "stop": asyncio.Event(), "said": [], **values}
+    said = given.pop("said")
+    return Loop(
+        engine=engine,
+        crawl=crawl,
+        launch=played.launch,
+        visit=played,
+        stored=lambda *_: None,
+        say=said.append,
+        **given,
+    )
+
+
+def run(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> Tally:
+    async def within() -> Tally:
+        async with asyncio.timeout(60):
+            return await loop(engine, crawl, played, **values).run()
+
+    return asyncio.run(within())
+
+
+async def fine(host: str) -> Observation:
+    return observation()
+
+
+async def endless(host: str) -> Observation:
+    await asyncio.sleep(3600)
+    raise AssertionError
+
+
+def sites(engine: Engine) -> list[tuple[object, ...]]:
+    with engine.connect() as connection:
+        statement = "SELECT rank, attempts, owner, final_visit_id IS NOT NULL FROM site ORDER BY rank"
+        return [tuple(row) for row in connection.execute(text(statement))]
+
+
+def visits(engine: Engine) -> int:
+    with engine.connect() as connection:
+        return connection.scalar(text("SELECT count(*) FROM visit")) or 0
+
+
+def test_a_crawl_runs_until_its_queue_is_empty(database: Engine) -> None:
+    crawl = planned(database, sites=7)
+    played = Browsers(fine)
+    tally = run(database, crawl, played, browsers=3)
+    assert tally == Tally(ended=QUEUE_EMPTY, visits=7, final=7)
+    assert sorted(played.visited) == [f"s{rank}.test" for rank in range(1, 8)]
+    assert (played.launched, played.running) == (3, 0)
+    assert sites(database) == [(rank, 1, None, True) for rank in range(1, 8)]
+
+
+def test_a_crawl_that_is_done_needs_no_browser(database_18: Engine) -> None:
+    crawl = planned(database_18, sites=1)
+    run(database_18, crawl, Browsers(fine))
+    played = Browsers(fine)
+    assert run(database_18, crawl, played) == Tally(ended=QUEUE_EMPTY)
+    assert played.launched == 0
+
+
+def test_a_site_that_fails_gets_its_attempts_and_each_is_kept(database_18: Engine) -> None:
+    async def dead(host: str) -> Observation:
+        return observation("dns")
+
+    crawl = planned(database_18, sites=2, attempts=3)
+    tally = run(database_18, crawl, Browsers(dead))
+    assert tally == Tally(ended=QUEUE_EMPTY, visits=6, final=2)
+    assert sites(database_18) == [(1, 3, None, True), (2, 3, None, True)]
+
+
+def test_a_browser_that_dies_leaves_a_row_and_is_replaced(database_18: Engine) -> None:
+    async def deadly(host: str) -> Observation:
+        if host == "s2.test":
+            raise BrowserDied("gone", observation("crash"))
+        return observation()
+
+    crawl = planned(database_18, sites=3, attempts=2)
+    played = Browsers(deadly)
+    tally = run(database_18, crawl, played, browsers=1)
+    assert tally == Tally(ended=QUEUE_EMPTY, visits=4, final=3, browsers_replaced={DIED: 2})
+    assert played.launched == 3 - (played.visited[-1] == "s2.test")
+    with database_18.connect() as connection:
+        ends = connection.scalars(text("SELECT outcome FROM visit WHERE rank = 2 ORDER BY attempt")).all()
+    assert ends == ["crash", "crash"]
+
+
+def test_no_visit_begins_after_the_minutes_and_the_last_one_is_kept(database_18: Engine) -> None:
+    async def slow(host: str) -> Observation:
+        await asyncio.sleep(1.0)
+        return observation()
+
+    crawl = planned(database_18, sites=50)
+    tally = run(database_18, crawl, Browsers(slow), browsers=1, minutes=0.5 / 60)
+    assert tally.ended == TIME_OVER
+    assert tally.visits == visits(database_18) == 1
+    assert all(owner is None for _, _, owner, _ in sites(database_18))
+
+
+def test_a_stopped_crawl_gives_its_claims_back_and_is_taken_up_again(database: Engine) -> None:
+    crawl = planned(database, sites=4)
+    stop = asyncio.Event()
+
+    async def until_stopped(host: str) -> Observation:
+        if host == "s1.test":
+            return observation()
+        if host == "s3.test":
+            asyncio.get_running_loop().call_later(0.1, stop.set)
+        return await endless(host)
+
+    tally = run(database, crawl, Browsers(until_stopped), stop=stop)
+    assert (tally.ended, tally.visits) == (STOPPED, 1)
+    assert sites(database) == [(1, 1, None, True), *((rank, 0, None, False) for rank in (2, 3, 4))]
+    assert run(database, crawl, Browsers(fine)) == Tally(ended=QUEUE_EMPTY, visits=3, final=3)
+    assert visits(database) == 4
+
+
+def test_a_browser_that_dies_of_our_own_end_is_no_crash_of_the_page(database_18: Engine) -> None:
+    crawl = planned(database_18, sites=1)
+    stop = asyncio.Event()
+
+    async def killed_with_us(host: str) -> Observation:
+        asyncio.get_running_loop().call_later(0.05, stop.set)
+        raise BrowserDied("Ctrl-C reached it first", observation("crash"))
+
+    assert run(database_18, crawl, Browsers(killed_with_us), stop=stop, browsers=1).visits == 0
+    assert sites(database_18) == [(1, 0, None, False)]
+
+
+def test_a_visit_whose_site_was_taken_over_writes_nothing_and_says_so(database: Engine) -> None:
+    crawl = planned(database, sites=1)
+    said: list[str] = []
+
+    async def too_slow(host: str) -> Observation:
+        if not played.visited[1:]:
+            with database.begin() as connection:
+                connection.execute(text("UPDATE site SET lease_expires_at = now() - interval '1 hour'"))
+            other = store.claim(database, crawl, owner="other")
+            assert other is not None
+            store.store(database, crawl, other, observation())
+        return observation()
+
+    played = Browsers(too_slow)
+    tally = run(database, crawl, played, browsers=1, said=said)
+    assert tally == Tally(ended=QUEUE_EMPTY, lost=1)
+    assert said == [
+        "s1.test: the claim expired and another crawler took it over; nothing of this visit was stored"
+    ]
+    with database.connect() as connection:
+        assert connection.scalars(text("SELECT owner FROM visit")).all() == ["other"]
+
+
+def test_the_rest_that_others_hold_is_waited_for(database_18: Engine) -> None:
+    crawl = planned(database_18, sites=1)
+    dead = store.claim(database_18, crawl, owner="a crawler that was killed")
+    assert dead is not None
+    with database_18.begin() as connection:
+        connection.execute(text("UPDATE site SET lease_expires_at = now() + interval '1 second'"))
+    assert run(database_18, crawl, Browsers(fine)) == Tally(ended=QUEUE_EMPTY, visits=1, final=1)
+    assert sites(database_18) == [(1, 2, None, True)]
+
+
+def test_a_missing_browser_ends_the_run_and_claims_nothing(database_18: Engine) -> None:
+    @contextlib.asynccontextmanager
+    async def none() -> AsyncIterator[Browser]:
+        raise BrowserMissing("no browser")
+        yield
+
+    crawl = planned(database_18)
+    made = Browsers(fine)
+    made.launch = none  # type: ignore[method-assign]
+    with pytest.raises(BrowserMissing):
+        run(database_18, crawl, made)
+    assert sites(database_18) == [(rank, 0, None, False) for rank in (1, 2, 3)]
+
+
+def test_a_bug_in_one_visit_ends_the_run_and_its_site_comes_last_in_the_next(database_18: Engine) -> None:
+    async def broken(host: str) -> Observation:
+        if host == "s2.test":
+            raise ZeroDivisionError
+        return await endless(host)
+
+    crawl = planned(database_18)
+    with pytest.raises(ZeroDivisionError):
+        run(database_18, crawl, Browsers(broken))
+    assert sites(database_18) == [(1, 0, None, False), (2, 1, None, False), (3, 0, None, False)]
+    repaired = Browsers(fine)
+    assert run(database_18, crawl, repaired, browsers=1) == Tally(ended=QUEUE_EMPTY, visits=3, final=3)
+    assert repaired.visited == ["s1.test", "s3.test", "s2.test"]
+
+
+def test_a_browser_is_replaced_after_its_pages_and_when_its_memory_passes_the_bound(
+    database_18: Engine,
+) -> None:
+    async def hungry(host: str) -> Observation:
+        played.memory = 1_000_001 if host == "s8.test" else 1_000_000
+        return observation()
+
+    crawl = planned(database_18, sites=9)
+    played = Browsers(hungry)
+    limits = Limits(pages_per_browser=3, browser_memory_mb=1)
+    tally = run(database_18, crawl, played, browsers=1, limits=limits)
+    assert tally == Tally(ended=QUEUE_EMPTY, visits=9, final=9, browsers_replaced={PAGES: 2, MEMORY: 1})
+    assert played.launched == 4
+
+
+def test_a_browser_too_large_from_its_start_visits_one_page_all_the_same(database_18: Engine) -> None:
+    crawl = planned(database_18, sites=2)
+    played = Browsers(fine, memory=10**9)
+    tally = run(database_18, crawl, played, browsers=1, limits=Limits(browser_memory_mb=1))
+    assert (tally.final, tally.browsers_replaced) == (2, {MEMORY: 2})
+
+
+def test_a_browser_found_dead_between_two_visits_costs_no_site_an_attempt(database_18: Engine) -> None:
+    async def last(host: str) -> Observation:
+        played.alive = host != "s1.test"
+        return observation()
+
+    crawl = planned(database_18, sites=2)
+    played = Browsers(last)
+    launch = played.launch
+
+    @contextlib.asynccontextmanager
+    async def revived() -> AsyncIterator[Browser]:
+        played.alive = True
+        async with launch() as browser:
+            yield browser
+
+    played.launch = revived  # type: ignore[method-assign]
+    tally = run(database_18, crawl, played, browsers=1)
+    assert tally == Tally(ended=QUEUE_EMPTY, visits=2, final=2, browsers_replaced={DIED: 1})
+    assert sites(database_18) == [(1, 1, None, True), (2, 1, None, True)]
+
+
+@pytest.mark.parametrize("failures", [2, 3])
+def test_a_browser_that_does_not_start_is_tried_thrice(
+    database_18: Engine, failures: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.worker.run.LAUNCH_PAUSE_S", 0.01)
+    crawl = planned(database_18, sites=1)
+    played = Browsers(fine)
+    launch, said = played.launch, list[str]()
+
+    @contextlib.asynccontextmanager
+    async def sometimes() -> AsyncIterator[Browser]:
+        nonlocal failures
+        failures -= 1
+        if failures >= 0:
+            raise LaunchFailed("no room")
+        async with launch() as browser:
+            yield browser
+
+    played.launch = sometimes  # type: ignore[method-assign]
+    with contextlib.ExitStack() as stack:
+        if failures == 3:
+            stack.enter_context(pytest.raises(LaunchFailed))
+        run(database_18, crawl, played, browsers=1, said=said)
+    assert said == ["no room; trying again"] * 2
+    assert sites(database_18) == [(1, int(played.launched), None, bool(played.launched))]
+
+
+def test_a_slow_visit_keeps_its_claim_beyond_the_lease(
+    database_18: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def slow(host: str) -> Observation:
+        await asyncio.sleep(2)
+        assert store.claim(database_18, crawl, owner="other") is None
+        return observation()
+
+    monkeypatch.setattr(store, "LEASE_S", 0.6)
+    monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
+    crawl = planned(database_18, sites=1)
+    assert run(database_18, crawl, Browsers(slow)) == Tally(ended=QUEUE_EMPTY, visits=1, final=1)
+
+
+def test_a_visit_that_hangs_loses_its_claim(database_18: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def hangs(host: str) -> Observation:
+        async with asyncio.timeout(10):
+            while (claim := store.claim(database_18, crawl, owner="other")) is None:
+                await asyncio.sleep(0.1)
+        store.store(database_18, crawl, claim, observation())
+        return observation()
+
+    monkeypatch.setattr(store, "LEASE_S", 0.6)
+    monkeypatch.setattr(store, "MARGIN_S", 0.0)
+    monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
+    crawl = planned(database_18, sites=1, budget_s=1.0)
+    assert run(database_18, crawl, Browsers(hangs), browsers=1) == Tally(ended=QUEUE_EMPTY, lost=1)
+
+
+def test_another_browser_build_is_refused_before_it_visits(database_18: Engine) -> None:
+    crawl = planned(database_18)
+    stop = asyncio.Event()
+
+    async def once(host: str) -> Observation:
+        stop.set()
+        return await fine(host)
+
+    run(database_18, crawl, Browsers(once), browsers=1, stop=stop)
+    newer = Browsers(fine, product="Chromium 157.0")
+    with pytest.raises(store.BrowserDiffers, match=r"Chromium 157\.0"):
+        run(database_18, crawl, newer)
+    assert newer.visited == []
+
+
+@contextlib.contextmanager
+def closed(database: Engine) -> Iterator[None]:
+    """Nobody is let in, and everybody out."""
+    url = database.url.set(drivername="postgresql", database="postgres").render_as_string(hide_password=False)
+    name = database.url.database
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+        try:
+            yield
+        finally:
+            other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+
+
+def test_a_database_that_stays_away_ends_the_run_and_nothing_is_half_written(database: Engine) -> None:
+    crawl = planned(database, sites=5)
+
+    async def cut(host: str) -> Observation:
+        if len(played.visited) == 3:
+            stack.enter_context(closed(database))
+        return observation()
+
+    played = Browsers(cut)
+    with contextlib.ExitStack() as stack, pytest.raises(DatabaseError):
+        run(database, crawl, played, browsers=1, limits=Limits(database_patience_s=0.5))
+    assert visits(database) == 2
+    with database.begin() as connection:  # as time would
+        connection.execute(text("UPDATE site SET lease_expires_at = now() WHERE owner IS NOT NULL"))
+    assert run(database, crawl, Browsers(fine)) == Tally(ended=QUEUE_EMPTY, visits=3, final=3)
+    with database.connect() as connection:
+        counted = "SELECT count(*), count(DISTINCT rank) FROM visit WHERE is_final"
+        assert tuple(connection.execute(text(counted)).one()) == (5, 5)
+
+
+def test_a_database_that_comes_back_in_time_is_waited_for_and_no_visit_is_lost(database: Engine) -> None:
+    crawl = planned(database, sites=5)
+    said: list[str] = []
+
+    async def cut(host: str) -> Observation:
+        if len(played.visited) == 3:
+            stack.enter_context(closed(database))
+            asyncio.get_running_loop().call_later(1.5, stack.close)
+        return observation()
+
+    played = Browsers(cut)
+    with contextlib.ExitStack() as stack:
+        tally = run(database, crawl, played, browsers=2, said=said)
+    assert tally == Tally(ended=QUEUE_EMPTY, visits=5, final=5)
+    assert sites(database) == [(rank, 1, None, True) for rank in range(1, 6)]
+    assert len(said) == 2
+    assert "waiting for it for up to 300 seconds" in said[0]
+    assert said[1] == "the database is back"
+
+
+def test_a_crawl_that_waits_for_its_database_can_be_stopped(database_18: Engine) -> None:
+    crawl = planned(database_18, sites=2)
+    stop = asyncio.Event()
+
+    async def cut(host: str) -> Observation:
+        stack.enter_context(closed(database_18))
+        asyncio.get_running_loop().call_later(0.5, stop.set)
+        return observation()
+
+    with contextlib.ExitStack() as stack, pytest.raises(DatabaseError):
+        run(database_18, crawl, Browsers(cut), browsers=1, stop=stop)

@@ -1,0 +1,113 @@
+"""Repeat loads and inner pages: which are made, in which order, and what they are stored as."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import functools
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from crawler.browser.browser import Browser
+from crawler.errors import BrowserDied
+from crawler.visit.links import inner_pages
+from crawler.visit.visit import visit
+from crawler.worker.series import Series
+from tests.factories.made_up_visits import observation
+from tests.zoo.raw import RawWeb, html
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawler.visit.observation import Observation
+
+HOSTILE = """
+<script>document.querySelectorAll = () => [{href: 'http://evil.test/a'}]; window.Array.from = () => []</script>
+<img name=querySelectorAll><form name=links></form>
+<a href="http://www.a.test/one?x=1#here">1</a><a href="/one?x=1">again</a><a href="two">2</a>
+<a href="http://b.test/">other site</a><a href="/paper.PDF">file</a><a href="/#top">home</a>
+<a href="http://a.test:81/port">port</a><a href="http://x@a.test/user">user</a><a href="javascript:0">js</a>
+<a href="http://sub.a.test/below">below</a><svg><a href="/svg"><text>s</text></a></svg>
+"""
+
+
+@pytest.mark.browser
+def test_the_first_load_is_followed_by_repeats_and_by_inner_pages_of_the_same_site(chromium: Path) -> None:
+    web = RawWeb({"a.test/": html(HOSTILE), "a.test/two": html("two"), "www.a.test/one": html("one")})
+
+    async def crawl() -> Observation:
+        async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
+            series = Series(visit=visit, loads=3, inner=5)
+            return await series(browser, "a.test", budget_s=20)
+
+    seen = asyncio.run(crawl())
+    assert (seen.page_kind, seen.load, seen.visit["outcome"]) == ("home", 1, "ok")
+    assert [(one.page_kind, one.load, one.responses[0]["path"]) for one in seen.more[:2]] == [
+        ("home", 2, "/"),
+        ("home", 3, "/"),
+    ]
+    inner = {
+        (one.page_kind, one.load, one.responses[0]["host"], one.responses[0]["path"]) for one in seen.more[2:]
+    }
+    assert inner == {
+        ("inner", 1, "www.a.test", "/one"),
+        ("inner", 1, "a.test", "/one"),
+        ("inner", 1, "a.test", "/two"),
+    }
+    asked = [target for host, target, _ in web.asked if target != "/favicon.ico"]
+    assert sorted(asked) == ["/", "/", "/", "/one?x=1", "/one?x=1", "/two"]
+    assert len({one.connections[0]["local_port"] for one in (seen, *seen.more)}) == 6
+
+
+def test_the_same_inner_page_is_chosen_whatever_the_order_of_the_links() -> None:
+    links = [f"https://a.test/{n}" for n in range(20)]
+    (chosen,) = inner_pages(links, "https://a.test/", count=1)
+    assert inner_pages(links[::-1], "https://www.a.test/", count=1) == [chosen]
+    assert chosen.geturl() in links
+    assert len(inner_pages(links, "https://a.test/", count=30)) == 20
+
+
+def test_a_page_without_links_has_no_inner_page() -> None:
+    assert inner_pages([], "https://a.test/", count=3) == []
+    assert inner_pages(["https://a.test/", "https://a.test/here"], "https://a.test/here", count=3) == []
+
+
+async def _play(seen: list[Observation | BrowserDied], *_: Any, **__: Any) -> Observation:
+    one = seen.pop(0)
+    if isinstance(one, BrowserDied):
+        raise one
+    return one
+
+
+def play(*seen: Observation | BrowserDied, loads: int = 2, inner: int = 0) -> Observation:
+    series = Series(visit=functools.partial(_play, list(seen)), loads=loads, inner=inner)
+    return asyncio.run(series(cast("Browser", None), "a.test", budget_s=1))
+
+
+def with_links(*links: str) -> Observation:
+    seen = observation()
+    return dataclasses.replace(seen, visit={**seen.visit, "main_response_id": 1}, links=links)
+
+
+@pytest.mark.parametrize(("outcome", "wall"), [("http_error", None), ("timeout", None), ("ok", "aws-waf")])
+def test_a_site_that_did_not_let_us_in_is_not_asked_again(outcome: str, wall: str | None) -> None:
+    seen = observation(outcome)
+    assert play(dataclasses.replace(seen, visit={**seen.visit, "wall": wall})).more == []
+
+
+def test_a_repeat_that_fails_is_kept_and_not_tried_again() -> None:
+    seen = play(observation(), observation("dns"), observation(), loads=3)
+    assert [(one.visit["outcome"], one.load) for one in seen.more] == [("dns", 2), ("ok", 3)]
+
+
+def test_a_browser_that_dies_on_a_repeat_costs_no_load_that_was_made() -> None:
+    home = with_links("https://a.test/in")
+    with pytest.raises(BrowserDied) as died:
+        play(home, observation(), BrowserDied("gone", observation("crash")), inner=1)
+    seen = died.value.observation
+    assert seen.visit["outcome"] == "ok"
+    assert [(one.visit["outcome"], one.page_kind, one.load) for one in seen.more] == [
+        ("ok", "home", 2),
+        ("crash", "inner", 1),
+    ]

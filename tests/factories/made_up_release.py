@@ -1,0 +1,42 @@
+"""Releases of whatever files there are: manifest and sums that hold."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from releases.catalogue import Manifest, Release
+from storage.sums import seal, sums_now
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from schema.crawls import CrawlName
+
+
+def make_release(folder: Path, crawl: CrawlName, *, version: int = 1, rows: Mapping[str, int]) -> Release:
+    """What lies in `folder` becomes a release."""
+    manifest = Manifest(
+        crawl=crawl,
+        version=version,
+        schema_version=1,
+        method_version="1",
+        commit="0123456789abcdef",
+        browser="Chromium 156",
+        list_id="made-up:1",
+        list_checksum="ab" * 32,
+        licence="CC-BY-4.0",
+        rows=dict(rows),
+        files=sums_now(folder),
+    )
+    seal(folder, dataclasses.asdict(manifest))
+    return Release(folder, manifest)
+
+
+def smallest_release(root: Path, crawl: CrawlName, *, version: int = 1) -> Release:
+    """One file, below the folder of releases."""
+    folder = crawl.path(root, version=version)
+    folder.mkdir(parents=True)
+    (folder / "visit.parquet").write_bytes(b"PAR1")
+    return make_release(folder, crawl, version=version, rows={"visit": 0})

@@ -1,0 +1,100 @@
+"""A data folder with a made-up release and the replay of its pages, of the structure that real ones have."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from releases.distributions import compute
+from replay.networks.populations import DECIDING, profiles_of
+from replay.runs.store import population_facts
+from storage.sums import seal
+from tests.factories.made_up import cells
+from tests.factories.made_up_crawl import NAME, MadeUp, write_tables
+from tests.factories.made_up_release import make_release
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from releases.catalogue import Release
+    from schema.crawls import CrawlName
+
+PAGES = 24
+PROFILE_IDS = tuple(profile.id for profile in profiles_of(DECIDING))
+GAINS = {3: -6.0, 10: 0.0, 16: 4.0, 30: 4.3}
+
+
+def crawl(*, hosts: tuple[str, ...] = (), kind: str = "localweb") -> MadeUp:
+    """A crawl of pages whose sizes spread over four decades."""
+    made_up = MadeUp()
+    for page in range(PAGES):
+        made_up.add_visit(host=hosts[page] if page < len(hosts) else f"page{page:02}.test")
+        for connection in range(1 + page % 3):
+            made_up.add_connection(tls_handshake_bytes=3_000 + 40 * page, record_bytes=200, frame_bytes=90)
+            for response in range(3):
+                size = 300 * (1 + page) * (1 + 9 * response) * (1 + 4 * connection)
+                made_up.add_response(size, sent_ms=100 + 60 * response, first_ms=150 + 60 * response)
+    return made_up
+
+
+def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, version: int = 1) -> Release:
+    """The release of `made_up`, whole, with sums that hold."""
+    folder = name.path(data_dir / "releases", version=version)
+    write_tables(folder, made_up)
+    pq.write_table(compute(folder), folder / "distribution.parquet")
+    rows = {table: len(rows) for table, rows in made_up.rows().items()}
+    return make_release(folder, name, version=version, rows=rows)
+
+
+def replay_cells(**changes: Any) -> pa.Table:
+    """Cells of the crawl's pages over the profiles that our populations name."""
+    return cells(**{"gain_percent": GAINS, "pages": PAGES, "profiles": PROFILE_IDS, **changes})
+
+
+def write_replay(
+    data_dir: Path, release: Release, table: pa.Table | None = None, *, checksum: str | None = None
+) -> Path:
+    """The replay of `release`, or of a release with another `checksum`."""
+    folder = data_dir / "replays" / str(release.manifest.crawl)
+    folder.mkdir(parents=True, exist_ok=True)
+    pq.write_table(replay_cells() if table is None else table, folder / "cells.parquet")
+    facts = {
+        "format_version": 1,
+        "commit": "0123abc",
+        "release": {
+            "crawl": str(release.manifest.crawl),
+            "version": release.manifest.version,
+            "checksum": checksum or release.checksum,
+        },
+        "kernel": {"package": "linux-source-6.12", "version": "6.12.9-1", "recipe": "cd" * 32},
+        "parameters": {"windows": [3, 10, 16, 30], "seeds": [1, 2, 3, 4], "segment_bytes": 1448},
+        "profiles": [dataclasses.asdict(profile) for profile in profiles_of(DECIDING)],
+        "populations": [population_facts(one) for one in DECIDING],
+        "gates": [
+            {
+                "guest": 0,
+                "profile": PROFILE_IDS[0],
+                "name": "snd_cwnd on the first flight",
+                "measured": 10,
+                "expected": 10,
+                "tolerance": 0,
+                "passed": True,
+            }
+        ],
+        "virtual_s": 4000.5,
+        "wall_s": 61.25,
+    }
+    (folder / "replay.json").write_text(json.dumps(facts), encoding="utf-8")
+    seal(folder, {"kind": "replay", "release": facts["release"]})
+    return folder
+
+
+def data_folder(data_dir: Path, *, kind: str = "localweb", table: pa.Table | None = None) -> Release:
+    """A release of November 2026 with its replay."""
+    release = write_release(data_dir, crawl(), dataclasses.replace(NAME, kind=kind))
+    write_replay(data_dir, release, table)
+    return release

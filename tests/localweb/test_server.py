@@ -1,0 +1,385 @@
+"""The log against what an independent client received, for every response and connection."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from localweb import recipes
+from localweb.faults import DOCUMENT, Fault
+from localweb.modes import Mode, Origin
+from localweb.server import LocalWeb, LocalWebError, Ports
+
+if TYPE_CHECKING:
+    from localweb.recipes import Page
+
+SITES = (
+    "www.mousel.lu,www.etat.lu,www.arcelormittal.com,www.calibreapp.com,www.wikipedia.org,www.linkedin.com"
+)
+"""Small pages that have between them redirects, errors, and all protocols."""
+
+RECORD_BYTES = 22
+"""What TLS 1.3 adds to a record: header, content type, tag (RFC 8446 §5.2)."""
+
+Fetch = Callable[..., Coroutine[Any, Any, Any]]
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[Page]:
+    return recipes.choose(recipes.bundled(), SITES)
+
+
+def by_origin(web: LocalWeb) -> dict[Origin, list[str]]:
+    paths: dict[Origin, list[str]] = {}
+    for answer in (answer for played in web.played for answer in played.answers):
+        paths.setdefault(answer.origin, []).append(answer.path)
+    return paths
+
+
+async def settled(web: LocalWeb) -> None:
+    """Until the server has seen every connection end."""
+    while any(connection.closed_us is None for connection in web.log.connections):
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_the_log_is_what_a_client_received(mode: Mode, pages: list[Page], fetch: Fetch) -> None:
+    async def scenario() -> tuple[LocalWeb, dict[Origin, Any]]:
+        async with LocalWeb(pages, mode=mode) as web:
+            seen = {
+                origin: await fetch(origin, web.endpoint(origin), paths)
+                for origin, paths in by_origin(web).items()
+            }
+            await settled(web)
+        return web, seen
+
+    web, seen = asyncio.run(asyncio.wait_for(scenario(), 60))
+    port_of = {connection.id: connection.client_port for connection in web.log.connections}
+
+    sent = {
+        (port_of[one.connection_id], one.scheme, one.host, one.path): (
+            one.status,
+            one.stream_id,
+            one.wire_bytes,
+            one.body_bytes,
+            one.is_complete,
+        )
+        for one in web.log.responses
+    }
+    received = {
+        (connection.client_port, *origin, path): (
+            arrived.status,
+            arrived.stream_id,
+            arrived.wire_bytes,
+            len(arrived.body),
+            True,
+        )
+        for origin, connection in seen.items()
+        for path, arrived in connection.arrived.items()
+    }
+    assert sent == received
+    assert len(sent) == sum(len(page.objects) for page in pages)
+
+    assert {
+        one.client_port: (
+            one.protocol,
+            one.sent_bytes,
+            one.plaintext_bytes,
+            one.tls_handshake_bytes,
+            one.tls_ticket_bytes,
+            one.frame_bytes,
+        )
+        for one in web.log.connections
+    } == {
+        one.client_port: (
+            one.protocol,
+            one.tcp_bytes,
+            one.plaintext_bytes,
+            one.handshake_bytes,
+            one.ticket_bytes,
+            one.frame_bytes,
+        )
+        for one in seen.values()
+    }
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_the_logs_measures_add_up(mode: Mode, pages: list[Page], fetch: Fetch) -> None:
+    async def scenario() -> LocalWeb:
+        async with LocalWeb(pages[:2], mode=mode) as web:
+            for origin, paths in by_origin(web).items():
+                await fetch(origin, web.endpoint(origin), paths)
+            await settled(web)
+        return web
+
+    log = asyncio.run(asyncio.wait_for(scenario(), 60)).log
+    for connection in log.connections:
+        responses = [one for one in log.responses if one.connection_id == connection.id]
+        wire = sum(one.wire_bytes for one in responses)
+        assert wire + connection.frame_bytes == connection.plaintext_bytes
+        assert [one.position for one in responses] == list(range(1, len(responses) + 1))
+        if connection.tls_version is None:
+            assert connection.sent_bytes == connection.plaintext_bytes
+        else:
+            assert connection.tls_version == "TLS 1.3"
+            assert connection.sni == connection.host
+            around = connection.tls_handshake_bytes + connection.tls_ticket_bytes + connection.plaintext_bytes
+            records, rest = divmod(connection.sent_bytes - around, RECORD_BYTES)
+            assert rest == 0
+            assert records >= len(responses)
+        for one in responses:
+            assert one.first_byte_us is not None
+            assert one.last_byte_us is not None
+            assert one.header_bytes + one.body_bytes == one.wire_bytes
+            assert connection.opened_us <= one.request_received_us <= one.first_byte_us <= one.last_byte_us
+
+
+def test_bodies_arrive_as_they_are_played(pages: list[Page], fetch: Fetch) -> None:
+    async def scenario() -> None:
+        async with LocalWeb(pages[:1], mode=Mode.H2) as web:
+            for answer in web.played[0].answers:
+                seen = await fetch(answer.origin, web.endpoint(answer.origin), [answer.path])
+                arrived = seen.arrived[answer.path]
+                assert arrived.body == answer.body
+                assert dict(answer.headers).items() <= arrived.headers.items()
+
+    asyncio.run(asyncio.wait_for(scenario(), 60))
+
+
+def test_in_the_recorded_mode_each_origin_speaks_as_recorded(pages: list[Page], fetch: Fetch) -> None:
+    async def scenario() -> None:
+        async with LocalWeb(pages, mode=Mode.RECORDED) as web:
+            spoken = {}
+            for origin, paths in by_origin(web).items():
+                seen = await fetch(origin, web.endpoint(origin), paths[:1])
+                spoken[origin] = seen.protocol
+        multiplexed = {
+            Origin(thing.scheme, f"{thing.host}.test")
+            for page in pages
+            for thing in page.objects
+            if thing.protocol in ("spdy", "h2", "h3")
+        }
+        assert {origin for origin, protocol in spoken.items() if protocol == "h2"} == multiplexed
+        assert len({origin.scheme for origin in spoken}) == 2
+        assert "http/1.1" in {spoken[origin] for origin in spoken if origin.scheme == "https"}
+
+    asyncio.run(asyncio.wait_for(scenario(), 60))
+
+
+def test_a_host_recorded_in_the_clear_refuses_https_at_once(pages: list[Page]) -> None:
+    async def scenario() -> None:
+        async with LocalWeb(pages, mode=Mode.RECORDED) as web:
+            with pytest.raises(ConnectionRefusedError):
+                await asyncio.open_connection(*web.endpoint(Origin("https", "www.etat.lu.test")))
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))
+
+
+def test_a_clear_site_whose_host_also_has_https_sends_https_back(pages: list[Page], fetch: Fetch) -> None:
+    async def scenario() -> None:
+        async with LocalWeb(pages, mode=Mode.RECORDED) as web:
+            secure = Origin("https", "www.arcelormittal.com.test")
+            arrived = (await fetch(secure, web.endpoint(secure), ["/"])).arrived["/"]
+            assert arrived.status == 302
+            assert arrived.headers["location"] == "http://www.arcelormittal.com.test/"
+            (entry,) = web.log.responses
+            assert (entry.page, entry.index) == (None, None)
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))
+
+
+def test_every_host_has_an_address_and_a_certificate_of_its_own(pages: list[Page]) -> None:
+    async def certificate(origin: Origin, endpoint: tuple[str, int]) -> bytes:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        _, writer = await asyncio.open_connection(*endpoint, ssl=context, server_hostname=origin.host)
+        found: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        writer.close()
+        return found
+
+    async def scenario() -> None:
+        async with LocalWeb(pages, mode=Mode.H2) as web:
+            origins = list(by_origin(web))
+            endpoints = [web.endpoint(origin) for origin in origins]
+            found = [await certificate(*pair) for pair in zip(origins, endpoints, strict=True)]
+        assert len({address for address, _ in endpoints}) == len(origins) > 15
+        assert all(address.startswith("127.20.") for address, _ in endpoints)
+        assert len(set(found)) == len(origins)
+        assert all(origin.host.encode() in one for origin, one in zip(origins, found, strict=True))
+
+    asyncio.run(asyncio.wait_for(scenario(), 30))
+
+
+def test_the_browsers_flags_map_every_host_and_nothing_else(pages: list[Page]) -> None:
+    async def scenario() -> None:
+        async with LocalWeb(pages, mode=Mode.RECORDED) as web:
+            rules, trust = web.browser_flags
+            mapped = dict(re.findall(r"MAP (\S+:\d+) (127\.\S+?:\d+)(?=,)", rules))
+            for origin in by_origin(web):
+                port = {"http": 80, "https": 443}[origin.scheme]
+                assert mapped[f"{origin.host}:{port}"] == "{}:{}".format(*web.endpoint(origin))
+            assert len(mapped) == 2 * len({origin.host for origin in by_origin(web)})
+            assert rules.endswith(",MAP * ~NOTFOUND")
+            assert trust.startswith("--ignore-certificate-errors-spki-list=")
+            assert web.sites[0] == "www.mousel.lu.test"
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))
+
+
+def test_a_path_of_no_page_is_a_404_of_no_page(pages: list[Page], fetch: Fetch) -> None:
+    async def scenario() -> None:
+        async with LocalWeb(pages[:1], mode=Mode.H1) as web:
+            origin = Origin("http", web.sites[0])
+            assert (await fetch(origin, web.endpoint(origin), ["/nothing"])).arrived["/nothing"].status == 404
+            assert web.log.responses[0].page is None
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))
+
+
+def test_a_port_in_use_is_an_error_that_says_so(pages: list[Page]) -> None:
+    async def scenario() -> None:
+        async with LocalWeb(pages[:1], mode=Mode.H1) as web:
+            _, port = web.endpoint(Origin("http", web.sites[0]))
+            with pytest.raises(LocalWebError, match=rf"cannot listen on 127\.20\.\d+\.\d+:{port} .*in use"):
+                await LocalWeb(pages[:1], mode=Mode.H1, ports=Ports(http=port)).__aenter__()
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))
+
+
+def test_two_webs_play_side_by_side(pages: list[Page], fetch: Fetch) -> None:
+    async def scenario() -> None:
+        async with LocalWeb(pages, mode=Mode.H1) as one, LocalWeb(pages, mode=Mode.H2) as other:
+            for web in (one, other):
+                origin = web.played[0].answers[0].origin
+                await fetch(origin, web.endpoint(origin), ["/"])
+                assert len(web.log.responses) == 1
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))
+
+
+def test_a_client_that_speaks_no_tls_or_no_http_is_dropped_and_logged(pages: list[Page]) -> None:
+    async def scenario() -> None:
+        for mode, scheme in ((Mode.H2, "https"), (Mode.H1, "http")):
+            async with LocalWeb(pages[:1], mode=mode) as web:
+                endpoint = web.endpoint(Origin(scheme, web.sites[0]))
+                reader, writer = await asyncio.open_connection(*endpoint)
+                writer.write(b"EHLO a.example\r\n\r\n")
+                rest = await reader.read()
+                writer.close()
+                await settled(web)
+                (connection,) = web.log.connections
+                assert connection.error
+                assert connection.sent_bytes == len(rest)
+                assert web.log.responses == []
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))
+
+
+FAULTS = {f"{fault.value.replace('_', '-')}.test": fault for fault in Fault}
+
+
+def faulty(scenario: Callable[[LocalWeb], Awaitable[None]], mode: Mode) -> LocalWeb:
+    async def run() -> LocalWeb:
+        async with LocalWeb([], mode=mode, faults=FAULTS) as web:
+            assert web.sites == list(FAULTS)
+            await scenario(web)
+        return web
+
+    return asyncio.run(asyncio.wait_for(run(), 30))
+
+
+MODES = pytest.mark.parametrize(
+    ("mode", "scheme"), [(Mode.H1, "http"), (Mode.H1TLS, "https"), (Mode.H2, "https")]
+)
+
+
+@MODES
+def test_errors_have_a_body_and_loops_have_no_end(mode: Mode, scheme: str, fetch: Fetch) -> None:
+    async def scenario(web: LocalWeb) -> None:
+        for host, status in (("not-found.test", 404), ("server-error.test", 500)):
+            origin = Origin(scheme, host)
+            arrived = (await fetch(origin, web.endpoint(origin), ["/"])).arrived["/"]
+            assert (arrived.status, arrived.body) == (status, DOCUMENT)
+        loop = Origin(scheme, "redirect-loop.test")
+        arrived = (await fetch(loop, web.endpoint(loop), ["/", "/again"])).arrived
+        assert [one.headers["location"] for one in arrived.values()] == ["/again", "/"]
+
+    faulty(scenario, mode)
+
+
+@MODES
+def test_a_reset_comes_in_the_middle_of_the_body(mode: Mode, scheme: str, fetch: Fetch) -> None:
+    async def scenario(web: LocalWeb) -> None:
+        origin = Origin(scheme, "reset.test")
+        with pytest.raises(ConnectionResetError):
+            await fetch(origin, web.endpoint(origin), ["/"])
+        await settled(web)
+
+    (entry,) = faulty(scenario, mode).log.responses
+    assert not entry.is_complete
+    assert 40_000 <= entry.body_bytes < 2000 * len(DOCUMENT)
+
+
+@MODES
+@pytest.mark.parametrize("host", ["no-answer.test", "silent.test"])
+def test_silence_goes_on(mode: Mode, scheme: str, host: str, fetch: Fetch) -> None:
+    async def scenario(web: LocalWeb) -> None:
+        origin = Origin(scheme, host)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):  # wait_for may lose a cancellation while bytes come in
+                await fetch(origin, web.endpoint(origin), ["/"])
+
+    web = faulty(scenario, mode)
+    (connection,) = web.log.connections
+    if host == "silent.test":
+        assert (connection.sent_bytes, web.log.responses) == (0, [])
+    else:
+        (entry,) = web.log.responses
+        assert (entry.status, entry.wire_bytes, entry.first_byte_us) == (None, 0, None)
+
+
+@MODES
+@pytest.mark.parametrize(
+    ("host", "least", "most"), [("never-ending.test", 100, 200_000), ("drip.test", 1, 8)]
+)
+def test_slow_bodies_keep_coming(
+    mode: Mode, scheme: str, host: str, least: int, most: int, fetch: Fetch
+) -> None:
+    async def scenario(web: LocalWeb) -> None:
+        origin = Origin(scheme, host)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.8):  # wait_for may lose a cancellation while bytes come in
+                await fetch(origin, web.endpoint(origin), ["/"])
+
+    (entry,) = faulty(scenario, mode).log.responses
+    assert least <= entry.body_bytes <= most
+    assert not entry.is_complete
+
+
+def test_faults_of_tls_are_over_tls_in_every_mode(fetch: Fetch) -> None:
+    async def scenario(web: LocalWeb) -> None:
+        failing = Origin("https", "handshake-failure.test")
+        with pytest.raises(ssl.SSLError, match=r"(?i)handshake.failure"):
+            await fetch(failing, web.endpoint(failing), ["/"])
+        bad = Origin("https", "bad-certificate.test")
+        good = web.browser_flags[1].partition("=")[2]
+        assert (await fetch(bad, web.endpoint(bad), ["/"])).arrived["/"].status == 200
+        assert web._impostor.spki_hash != good
+
+    faulty(scenario, Mode.H1)
+    faulty(scenario, Mode.RECORDED)
+
+
+def test_a_refusing_host_refuses(fetch: Fetch) -> None:
+    async def scenario(web: LocalWeb) -> None:
+        for scheme in ("http", "https"):
+            origin = Origin(scheme, "refused.test")
+            with pytest.raises(ConnectionRefusedError):
+                await fetch(origin, web.endpoint(origin), ["/"])
+
+    faulty(scenario, Mode.RECORDED)

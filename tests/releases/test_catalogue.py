@@ -1,0 +1,161 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from releases.catalogue import (
+    Damaged,
+    Manifest,
+    Release,
+    ReleaseError,
+    Withdrawn,
+    find_release,
+    listed,
+    read_release,
+    releases,
+)
+from schema.crawls import CrawlName
+from storage.sums import broken_sums, sha256
+from tests.factories.made_up_release import smallest_release
+
+
+def test_a_name_is_its_path_and_its_dotted_form(tmp_path: Path) -> None:
+    name = CrawlName(month="2026-11", vantage="fra")
+    assert str(name) == "2026-11.desktop.fra.tcp.web"
+    assert name.path(tmp_path, version=3) == (
+        tmp_path / "month=2026-11/device=desktop/vantage=fra/arm=tcp/kind=web/version=3"
+    )
+
+
+def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
+    release = smallest_release(tmp_path, CrawlName(month="2026-11"))
+    text = release.manifest.to_json()
+    assert Manifest.from_json(text) == release.manifest
+    assert Manifest.from_json(text).to_json() == text
+
+
+def test_the_newest_version_is_found_by_any_unique_beginning_of_its_name(tmp_path: Path) -> None:
+    for version in (1, 2, 10):
+        smallest_release(tmp_path, CrawlName(month="2026-11"), version=version)
+    smallest_release(tmp_path, CrawlName(month="2026-10"))
+    for name in ("2026-11", "2026-11.desktop", "2026-11.desktop.local.tcp.web"):
+        assert find_release(tmp_path, name).manifest.version == 10
+    assert len(list(releases(tmp_path))) == 4
+
+
+@pytest.mark.parametrize("name", ["2026-12", "2026-1", "2026", "", "2026-11.mobile"])
+def test_a_part_that_is_cut_or_unknown_names_nothing(tmp_path: Path, name: str) -> None:
+    smallest_release(tmp_path, CrawlName(month="2026-11"))
+    with pytest.raises(ReleaseError, match="no release of crawl"):
+        find_release(tmp_path, name)
+
+
+def test_an_ambiguous_name_lists_what_it_may_mean(tmp_path: Path) -> None:
+    smallest_release(tmp_path, CrawlName(month="2026-11"))
+    smallest_release(tmp_path, CrawlName(month="2026-11", arm="quic"))
+    with pytest.raises(ReleaseError, match=r"names 2 releases: 2026-11\.desktop\.local\.quic\.web, 2026-11"):
+        find_release(tmp_path, "2026-11")
+
+
+def test_sums_hold_until_a_byte_changes(tmp_path: Path) -> None:
+    release = smallest_release(tmp_path, CrawlName(month="2026-11"))
+    assert broken_sums(release.path) == []
+    (release.path / "visit.parquet").write_bytes(b"PAR2")
+    assert broken_sums(release.path) == ["visit.parquet"]
+
+
+def test_a_file_and_its_sum_cannot_be_changed_together(tmp_path: Path) -> None:
+    release = smallest_release(tmp_path, CrawlName(month="2026-11"))
+    (release.path / "visit.parquet").write_bytes(b"PAR2")
+    sums = release.path / "SHA256SUMS"
+    good = release.manifest.files["visit.parquet"]
+    sums.write_text(sums.read_text().replace(good, sha256(release.path / "visit.parquet")))
+    assert broken_sums(release.path) == ["visit.parquet"]  # the manifest knows it
+
+
+@pytest.mark.parametrize("text", ["", "nonsense", "one two"])
+def test_sums_that_are_none_are_themselves_broken(tmp_path: Path, text: str) -> None:
+    release = smallest_release(tmp_path, CrawlName(month="2026-11"))
+    (release.path / "SHA256SUMS").write_text(text)
+    assert broken_sums(release.path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"crawl": {}}', '{"crawl": 1}', "null", "\ud800"])
+def test_a_damaged_manifest_is_said_in_one_error(tmp_path: Path, text: str) -> None:
+    folder = smallest_release(tmp_path, CrawlName(month="2026-11")).path
+    (folder / "manifest.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(ReleaseError, match=r"manifest\.json is damaged or missing"):
+        read_release(folder)
+
+
+def spoil(release: Release, text: str = "{") -> None:
+    (release.path / "manifest.json").write_text(text)
+
+
+def test_a_damaged_release_is_listed_as_damaged_and_keeps_no_other_from_being_found(tmp_path: Path) -> None:
+    sound = smallest_release(tmp_path, CrawlName(month="2026-11"))
+    spoil(smallest_release(tmp_path, CrawlName(month="2025-01")))
+    damaged, listed_sound = listed(tmp_path)
+    assert isinstance(damaged, Damaged)
+    assert (str(damaged.crawl), damaged.version) == ("2025-01.desktop.local.tcp.web", 1)
+    assert "manifest.json is damaged or missing" in damaged.said
+    assert [*releases(tmp_path)] == [listed_sound] == [sound] == [find_release(tmp_path, "2026-11")]
+
+
+def test_a_damaged_newest_version_is_an_error_and_never_replaced_by_an_older_one(tmp_path: Path) -> None:
+    smallest_release(tmp_path, CrawlName(month="2026-11"), version=9)
+    spoil(smallest_release(tmp_path, CrawlName(month="2026-11"), version=10))
+    with pytest.raises(ReleaseError, match=r"version=10/manifest\.json is damaged or missing"):
+        find_release(tmp_path, "2026-11")
+
+
+def test_a_folder_without_a_manifest_is_damaged(tmp_path: Path) -> None:
+    (smallest_release(tmp_path, CrawlName(month="2026-11")).path / "manifest.json").unlink()
+    assert [type(one) for one in listed(tmp_path)] == [Damaged]
+
+
+def test_a_release_that_was_put_in_the_place_of_another_is_damaged(tmp_path: Path) -> None:
+    release = smallest_release(tmp_path, CrawlName(month="2026-10"))
+    place = CrawlName(month="2026-11").path(tmp_path, version=1)
+    place.parent.mkdir(parents=True)
+    release.path.rename(place)
+    (found,) = listed(tmp_path)
+    assert isinstance(found, Damaged)
+    assert "is of 2026-10.desktop.local.tcp.web version 1" in found.said
+
+
+def test_a_tombstone_is_a_withdrawn_version_and_the_next_one_is_found(tmp_path: Path) -> None:
+    first = smallest_release(tmp_path, CrawlName(month="2026-11")).path
+    for path in first.iterdir():
+        path.unlink()
+    (first / "tombstone.json").write_text("{}")
+    assert [*listed(tmp_path)] == [Withdrawn(path=first, crawl=CrawlName(month="2026-11"), version=1)]
+    with pytest.raises(ReleaseError, match="no release of crawl"):
+        find_release(tmp_path, "2026-11")
+    second = smallest_release(tmp_path, CrawlName(month="2026-11"), version=2)
+    assert find_release(tmp_path, "2026-11") == second
+
+
+def test_what_is_no_version_is_not_listed(tmp_path: Path) -> None:
+    above = smallest_release(tmp_path, CrawlName(month="2026-11")).path.parent
+    for name in ("version=", "version=x", "version=\u0661", ".building-x"):
+        (above / name).mkdir()
+    assert len([*listed(tmp_path)]) == 1
+
+
+@pytest.mark.parametrize(("key", "value"), [("rows", 3), ("files", None), ("version", 2)])
+def test_a_manifest_whose_values_are_of_another_kind_is_damaged(
+    tmp_path: Path, key: str, value: object
+) -> None:
+    release = smallest_release(tmp_path, CrawlName(month="2026-11"))
+    facts = json.loads((release.path / "manifest.json").read_text())
+    spoil(release, json.dumps({**facts, key: value}))
+    assert [type(one) for one in listed(tmp_path)] == [Damaged]
+
+
+def test_a_tombstone_beside_what_was_withdrawn_is_damage(tmp_path: Path) -> None:
+    folder = smallest_release(tmp_path, CrawlName(month="2026-11")).path
+    (folder / "tombstone.json").write_text("{}")
+    assert broken_sums(folder) == ["tombstone.json"]
+    (folder / "manifest.json").unlink()
+    assert [type(one) for one in listed(tmp_path)] == [Damaged]

@@ -1,0 +1,239 @@
+import itertools
+import random
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from releases.catalogue import Release
+from releases.distributions import compute, quantiles, ratio_interval, share, share_intervals, steps
+from schema.computed_tables import DISTRIBUTION, MEASURES
+from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
+
+
+def released(folder: Path, made_up: MadeUp) -> Release:
+    # Under a path like a release's own, whose parts look like Hive's partitions.
+    folder = folder / "month=2026-11" / "version=1"
+    write_tables(folder, made_up)
+    pq.write_table(compute(folder), folder / "distribution.parquet")
+    return release_of(folder)
+
+
+def members(release: Release, measure: str) -> dict[int | None, int]:
+    rows = pq.read_table(release.file("distribution")).to_pylist()
+    return {row["size_bytes"]: row["count"] for row in rows if row["measure"] == measure}
+
+
+def one_page() -> MadeUp:
+    """A redirect, the document and two images over H2; another host in the clear."""
+    made_up = MadeUp()
+    made_up.add_visit()
+    made_up.add_connection(tls_handshake_bytes=3000, tls_ticket_bytes=500, frame_bytes=100, record_bytes=0)
+    made_up.add_response(300, sent_ms=100, first_ms=150)
+    made_up.add_response(20_000, sent_ms=150, first_ms=200, last_ms=300)
+    made_up.add_response(5_000, sent_ms=301, first_ms=351)
+    made_up.add_connection(host="images.test")
+    made_up.add_response(7_000, sent_ms=400, first_ms=450)
+    made_up.add_connection(host="images.test")
+    made_up.add_response(1_000, sent_ms=400, first_ms=450)
+    return made_up
+
+
+def test_each_measure_counts_its_own_members(tmp_path: Path) -> None:
+    release = released(tmp_path, one_page())
+    assert {measure: members(release, measure) for measure in MEASURES} == {
+        "responses": {300: 1, 1000: 1, 5000: 1, 7000: 1, 20_000: 1},
+        "responses_first": {300: 1, 1000: 1, 7000: 1},
+        # The redirect left the window initial; the 14 segments after it opened it.
+        "responses_iw_limited": {300: 1, 1000: 1, 7000: 1, 20_000: 1},
+        "first_flights": {1000: 1, 3900: 1, 7000: 1},
+        "first_flights_after_tls": {900: 1, 1000: 1, 7000: 1},
+        "tls_flights": {3000: 1},
+        "connections": {1000: 1, 7000: 1, 28_900: 1},
+        "hosts": {8000: 1, 28_900: 1},
+        "pages": {36_900: 1},
+    }
+
+
+def test_only_final_visits_that_went_well_count(tmp_path: Path) -> None:
+    made_up = one_page()
+    for outcome, is_final in (("timeout", False), ("ok", True), ("http_error", True)):
+        made_up.add_visit(outcome=outcome, is_final=is_final)
+        made_up.add_connection()
+        made_up.add_response(1234)
+    release = released(tmp_path, made_up)
+    assert members(release, "responses")[1234] == 1
+    assert members(release, "first_flights")[1234] == 1
+    assert sum(members(release, "pages").values()) == 2
+
+
+def test_cached_and_absent_responses_are_no_members_and_an_unseen_one_is_of_unknown_size(
+    tmp_path: Path,
+) -> None:
+    made_up = MadeUp()
+    made_up.add_visit()
+    made_up.add_connection()
+    made_up.add_response(None, sent_ms=None)
+    made_up.add_response(4000, sent_ms=50, first_ms=100)
+    made_up.add_response(None, unknown="from_cache")
+    made_up.add_response(None, unknown="unseen")
+    release = released(tmp_path, made_up)
+    assert members(release, "responses") == {4000: 1, None: 1}
+    assert members(release, "responses_first") == {4000: 1}
+    assert members(release, "first_flights") == {4000: 1}
+    assert members(release, "responses_iw_limited") == {4000: 1}
+
+
+def test_an_unknown_flight_is_counted_as_unknown(tmp_path: Path) -> None:
+    made_up = MadeUp()
+    made_up.add_visit()
+    made_up.add_connection()
+    made_up.add_response(4000, sent_ms=50, first_ms=100)
+    made_up.add_response(None, sent_ms=60)
+    release = released(tmp_path, made_up)
+    assert members(release, "first_flights") == {None: 1}
+    assert share(release, "first_flights", iw=10).share is None
+    assert share(release, "first_flights", iw=10).unknown == 1
+    assert quantiles(release, "first_flights") == {}
+
+
+def test_quic_has_no_flights_of_tcp(tmp_path: Path) -> None:
+    made_up = MadeUp()
+    made_up.add_visit()
+    made_up.add_connection(tls_handshake_bytes=3000, protocol="h3")
+    made_up.add_response(4000)
+    release = released(tmp_path, made_up)
+    assert members(release, "responses") == {4000: 1}
+    assert members(release, "first_flights") == members(release, "responses_iw_limited") == {}
+
+
+def many_pages(seed: int = 1, sites: int = 40) -> MadeUp:
+    chance = random.Random(seed)
+    made_up = MadeUp()
+    for _ in range(sites):
+        made_up.add_visit()
+        scale = chance.choice([500, 5000, 50_000])
+        for number in range(chance.randrange(1, 5)):
+            made_up.add_connection(
+                host=f"h{number % 2}.test", tls_handshake_bytes=chance.choice([None, 2500]), frame_bytes=50
+            )
+            for position in range(chance.randrange(1, 6)):
+                made_up.add_response(
+                    chance.randrange(100, scale), sent_ms=110 + position, first_ms=160 + 20 * position
+                )
+    return made_up
+
+
+def test_cdfs_rise_strictly_and_end_at_exactly_one(tmp_path: Path) -> None:
+    table = pq.read_table(released(tmp_path, many_pages()).file("distribution"))
+    assert table.schema.equals(DISTRIBUTION)
+    for measure in MEASURES:
+        rows = [
+            row for row in table.to_pylist() if row["measure"] == measure and row["size_bytes"] is not None
+        ]
+        cdf = [row["cdf"] for row in rows]
+        assert rows
+        assert cdf[-1] == 1.0
+        assert all(low < high for low, high in itertools.pairwise(cdf))
+        assert [row["size_bytes"] for row in rows] == sorted(row["size_bytes"] for row in rows)
+        assert [row["cumulative"] for row in rows] == list(np.cumsum([row["count"] for row in rows]))
+
+
+def test_a_share_counts_up_to_the_last_byte_of_the_window(tmp_path: Path) -> None:
+    made_up = MadeUp()
+    made_up.add_visit()
+    made_up.add_connection()
+    for number, size in enumerate((4290, 4291, 14_300, 14_301)):
+        made_up.add_response(size, sent_ms=100 + 100 * number, first_ms=150 + 100 * number)
+    release = released(tmp_path, made_up)
+    assert [share(release, "responses", iw=iw).share for iw in (2, 3, 10, 11)] == [0, 0.25, 0.75, 1]
+    assert share(release, "responses", iw=10, mss=1448).share == 1
+    assert share(release, "responses", iw=10).window_bytes == 14_300
+
+
+def test_quantiles_are_sizes_that_occur(tmp_path: Path) -> None:
+    made_up = MadeUp()
+    made_up.add_visit()
+    made_up.add_connection()
+    for number in range(10):
+        made_up.add_response(100 * (number + 1), sent_ms=100 + 100 * number, first_ms=150 + 100 * number)
+    release = released(tmp_path, made_up)
+    assert quantiles(release, "responses", (10, 11, 30, 50, 100)) == {
+        10: 100,
+        11: 200,
+        30: 300,
+        50: 500,
+        100: 1000,
+    }
+
+
+def test_quantiles_agree_with_numpy_on_many_rows(tmp_path: Path) -> None:
+    made_up = many_pages()
+    release = released(tmp_path, made_up)
+    sizes = [row["wire_bytes"] for row in made_up.response]
+    expected = {p: int(np.quantile(sizes, p / 100, method="inverted_cdf")) for p in (10, 25, 50, 75, 90, 99)}
+    assert quantiles(release, "responses", tuple(expected)) == expected
+
+
+def test_physical_order_does_not_matter(tmp_path: Path) -> None:
+    made_up = many_pages()
+    write_tables(tmp_path / "a", made_up)
+    chance = random.Random(3)
+    for rows in (made_up.connection, made_up.response):
+        chance.shuffle(rows)
+        rows.sort(key=lambda row: row["visit_id"])
+    write_tables(tmp_path / "b", made_up)
+    assert compute(tmp_path / "a").equals(compute(tmp_path / "b"))
+
+
+def test_a_crawl_without_a_good_visit_has_an_empty_distribution(tmp_path: Path) -> None:
+    made_up = MadeUp()
+    made_up.add_visit(outcome="dns")
+    release = released(tmp_path, made_up)
+    assert pq.read_table(release.file("distribution")).num_rows == 0
+    assert share(release, "pages", iw=10).share is None
+    assert share_intervals(release, measures=list(MEASURES), windows=[10]) == {}
+
+
+def test_an_interval_over_sites_holds_the_share_and_is_wider_than_one_over_responses(tmp_path: Path) -> None:
+    release = released(tmp_path, many_pages())
+    interval = share_intervals(release, measures=["responses"], windows=[3])["responses", 3]
+    exact = share(release, "responses", iw=3)
+    assert exact.share is not None
+    assert interval.estimate == pytest.approx(exact.share)
+    assert interval.lower < exact.share < interval.upper
+    alone = ratio_interval(
+        np.repeat([1.0, 0.0], [exact.fitting, exact.known - exact.fitting]),
+        np.ones(exact.known),
+        confidence=0.95,
+        replicates=2000,
+        seed=1,
+    )
+    assert interval.upper - interval.lower > 1.5 * (alone.upper - alone.lower)
+
+
+def test_the_same_seed_gives_the_same_interval() -> None:
+    part, whole = np.array([1.0, 5.0, 0.0]), np.array([2.0, 6.0, 9.0])
+    first, again = (ratio_interval(part, whole, confidence=0.9, replicates=300, seed=7) for _ in range(2))
+    assert first == again
+
+
+def test_an_interval_over_sites_ignores_draws_without_a_member() -> None:
+    interval = ratio_interval(
+        np.array([1.0, 0.0]), np.array([1.0, 0.0]), confidence=0.95, replicates=200, seed=1
+    )
+    assert (interval.lower, interval.upper) == (1.0, 1.0)
+
+
+def test_a_measure_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no measure 'cookies'"):
+        share(release_of(tmp_path), "cookies", iw=10)
+
+
+def test_steps_are_what_the_figure_draws(tmp_path: Path) -> None:
+    sizes, cumulative = steps(released(tmp_path, one_page()), "responses")
+    assert sizes.tolist() == [300, 1000, 5000, 7000, 20_000]
+    assert cumulative.tolist() == [1, 2, 3, 4, 5]
+    assert isinstance(compute(tmp_path / "month=2026-11" / "version=1"), pa.Table)

@@ -1,0 +1,223 @@
+import json
+import shutil
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sqlalchemy import Engine, text
+
+from releases.build import build
+from releases.catalogue import Release, read_release
+from releases.verify import Check, verify
+from replay.errors import RecipeError
+from replay.recipes.recipes import read_recipes
+from replay.recipes.warm_cache import warmed
+from reports.document.report_content import crawl_facts
+from schema.tables import SCHEMA_VERSION
+from storage.sums import sha256
+from tests.conftest import with_tables
+from tests.factories import stored_crawl
+from tests.factories.made_up_crawl import NAME
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory, embedded_server: str) -> Release:
+    """One release, to be copied before it is damaged."""
+    with with_tables(embedded_server) as engine:
+        stored_crawl.store(engine, stored_crawl.typical())
+        return build(engine, "2026-11", tmp_path_factory.mktemp("releases")).release
+
+
+@pytest.fixture
+def release(pristine: Release, tmp_path: Path) -> Release:
+    """A copy that a test may damage."""
+    return Release(shutil.copytree(pristine.path, tmp_path / "version=1"), pristine.manifest)
+
+
+def failed(release: Release, engine: Engine | None = None) -> dict[str, str]:
+    return {check.name: check.said for check in verify(release, engine) if not check.holds}
+
+
+def forge(release: Release, table: str, sql: str) -> Release:
+    """Rewrite a table as a query over it, and make the sums and the manifest agree with it again."""
+    path = release.file(table)
+    schema = pq.read_schema(path)
+    with duckdb.connect() as database:
+        database.read_parquet(str(path), hive_partitioning=False).create_view(table)
+        changed: pa.Table = database.sql(sql).to_arrow_table()
+    pq.write_table(changed.select(schema.names).cast(schema), path)
+    return resum(release)
+
+
+def resum(release: Release) -> Release:
+    facts = json.loads((release.path / "manifest.json").read_text())
+    facts["files"] = {name: sha256(release.path / name) for name in facts["files"]}
+    facts["rows"] = {table: pq.read_metadata(release.file(table)).num_rows for table in facts["rows"]}
+    (release.path / "manifest.json").write_text(json.dumps(facts))
+    names = sorted(path.name for path in release.path.iterdir() if path.name != "SHA256SUMS")
+    (release.path / "SHA256SUMS").write_text(
+        "".join(f"{sha256(release.path / name)}  {name}\n" for name in names)
+    )
+    return read_release(release.path)
+
+
+def test_a_sound_release_passes_every_check(release: Release) -> None:
+    checks = list(verify(release, None))
+    assert [check for check in checks if not check.holds] == []
+    assert len({check.name for check in checks}) == len(checks) > 15
+
+
+def test_counts_are_held_against_postgresql(database: Engine, tmp_path: Path) -> None:
+    stored_crawl.store(database, stored_crawl.typical())
+    release = build(database, "2026-11", tmp_path).release
+    assert failed(release, database) == {}
+    with database.begin() as connection:
+        connection.execute(text("DELETE FROM response WHERE visit_id = 1 AND id = 1"))
+    (said,) = failed(release, database).values()
+    rows = release.manifest.rows["response"]
+    assert said == f"response: {rows - 1:,} in PostgreSQL, {rows:,} in the manifest"
+
+
+def test_a_crawl_that_postgresql_lacks_is_not_verified_against_it(
+    release: Release, database_18: Engine
+) -> None:
+    (said,) = failed(release, database_18).values()
+    assert "no crawl" in said
+    assert "--offline" in said
+
+
+@pytest.mark.parametrize("table", ["crawl", "site", "visit", "connection", "response", "distribution"])
+def test_one_flipped_byte_is_found(release: Release, table: str) -> None:
+    content = bytearray(release.file(table).read_bytes())
+    content[len(content) // 3] ^= 0x55
+    release.file(table).write_bytes(content)
+    assert failed(release)["checksums"] == f"{table}.parquet is not"
+
+
+@pytest.mark.parametrize("length", [0, 3, 4, 1000])
+def test_a_cut_file_fails_its_checks_and_raises_nothing(release: Release, length: int) -> None:
+    content = release.file("response").read_bytes()
+    release.file("response").write_bytes(content[:length])
+    names = failed(release)
+    assert {"checksums", "columns", "every response's visit exists", "keys of response are unique"} <= set(
+        names
+    )
+    assert "every visit's site exists" not in names
+    assert all("\n" not in said for said in names.values())
+
+
+def test_a_missing_and_a_foreign_file_are_found(release: Release) -> None:
+    release.file("site").unlink()
+    (release.path / "notes.txt").write_text("mine")
+    said = failed(release)["checksums"]
+    assert "site.parquet is not" in said
+    assert "notes.txt is not" in said
+
+
+def test_missing_sums_are_found(release: Release) -> None:
+    (release.path / "SHA256SUMS").unlink()
+    assert failed(release) == {"checksums": "SHA256SUMS is not"}
+
+
+def test_a_manifest_that_disagrees_with_the_sums_is_found(release: Release) -> None:
+    manifest = release.path / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("CC-BY-4.0", "CC0-1.0"))
+    assert failed(read_release(release.path)) == {"checksums": "manifest.json is not"}
+
+
+def test_rows_that_the_manifest_does_not_know_are_found(release: Release) -> None:
+    manifest = release.path / "manifest.json"
+    facts = json.loads(manifest.read_text())
+    facts["rows"]["visit"] += 1
+    manifest.write_text(json.dumps(facts))
+    assert "rows are as many as the manifest says" in failed(read_release(release.path))
+
+
+@pytest.mark.parametrize(
+    ("table", "sql", "check"),
+    [
+        ("response", "FROM response UNION ALL (FROM response LIMIT 1)", "keys of response are unique"),
+        ("visit", "FROM visit UNION ALL (FROM visit LIMIT 1)", "keys of visit are unique"),
+        ("visit", "FROM visit WHERE id <> 1", "every response's visit exists"),
+        ("visit", "FROM visit WHERE id <> 1", "every connection's visit exists"),
+        ("visit", "FROM visit WHERE id <> 1", "every site's final visit exists"),
+        ("site", "FROM site WHERE rank <> 1", "every visit's site exists"),
+        ("connection", "FROM connection WHERE visit_id <> 1", "every response's connection exists"),
+        ("connection", "SELECT * REPLACE (received_bytes + 1 AS received_bytes) FROM connection", "received_bytes of a visit is the sum of its connections'"),
+        ("site", "SELECT * REPLACE ((crawl_id + 1)::SMALLINT AS crawl_id) FROM site", "all rows are of one crawl"),
+        ("visit", "SELECT * REPLACE ('fine' AS outcome) FROM visit", "every outcome is a known one"),
+        ("visit", "SELECT * REPLACE ('network_down' AS outcome) FROM visit", "no visit that was given back is final"),
+        ("visit", "SELECT * REPLACE (2::SMALLINT AS load) FROM visit", "every final visit is the first load of its home page"),
+        ("visit", "SELECT * REPLACE ('inner' AS page_kind) FROM visit", "every final visit is the first load of its home page"),
+        ("visit", "SELECT * REPLACE (0.98 AS decrypted_coverage) FROM visit", "is_covered is false exactly where coverage is under its floor"),
+        ("response", "SELECT * REPLACE (NULL::BIGINT AS wire_bytes) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
+        ("response", "SELECT * REPLACE (CASE WHEN wire_bytes IS NULL THEN 'because' END AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
+        ("response", "SELECT * REPLACE ('unseen' AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
+        ("response", "SELECT * REPLACE (NULL::BOOLEAN AS no_cache) FROM response", "a header's freshness is known as a whole or not at all"),
+        ("response", "SELECT * REPLACE ('weather' AS lifetime_by) FROM response", "a header's freshness is known as a whole or not at all"),
+        ("response", "SELECT * REPLACE (-1::INTEGER AS age_s) FROM response", "a header's freshness is known as a whole or not at all"),
+    ],
+)  # fmt: skip
+def test_each_rule_between_rows_can_fail(release: Release, table: str, sql: str, check: str) -> None:
+    names = failed(forge(release, table, sql))
+    assert check in names
+    assert "checksums" not in names
+
+
+RISING = "CDFs rise with size and end at exactly 1"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * REPLACE (least(cdf, 0.9999999999) AS cdf) FROM distribution",
+        "SELECT * REPLACE (CASE WHEN measure = 'pages' THEN 1 - cdf ELSE cdf END AS cdf) FROM distribution",
+        "SELECT * REPLACE (cumulative + 1 AS cumulative) FROM distribution",
+        "SELECT * REPLACE (NULL::DOUBLE AS cdf) FROM distribution",
+        "SELECT * REPLACE ('nan'::DOUBLE AS cdf) FROM distribution",
+        "SELECT * REPLACE ('cookies' AS measure) FROM distribution",
+        "FROM distribution ORDER BY measure, size_bytes DESC",
+        "FROM distribution WHERE NOT (measure = 'responses' AND cdf = 1)",
+    ],
+)
+def test_a_cdf_that_is_none_is_found(release: Release, sql: str) -> None:
+    assert RISING in failed(forge(release, "distribution", sql))
+
+
+def test_a_distribution_that_does_not_follow_from_the_rows_is_found(release: Release) -> None:
+    changed = "SELECT * REPLACE (wire_bytes + 1 AS wire_bytes) FROM response"
+    assert failed(forge(release, "response", changed)).keys() == {
+        "distributions follow from the observations"
+    }
+
+
+def test_a_type_that_is_not_the_declared_one_is_found(release: Release) -> None:
+    table = pq.read_table(release.file("crawl"), partitioning=None)
+    place = table.schema.get_field_index("top")
+    pq.write_table(
+        table.set_column(place, "top", table.column("top").cast(pa.int64())), release.file("crawl")
+    )
+    said = failed(resum(release))["columns"]
+    assert said == "not as declared: crawl"
+
+
+def test_a_check_is_a_name_a_verdict_and_a_line(release: Release) -> None:
+    first = next(verify(release, None))
+    assert first == Check("checksums", holds=True, said="8 files are as in SHA256SUMS")
+
+
+def test_a_release_of_schema_version_1_is_still_sound_and_read_by_name(tmp_path: Path) -> None:
+    stored = Path(__file__).parent / "stored" / "schema-1"
+    release = read_release(shutil.copytree(stored, NAME.path(tmp_path, version=1)))
+    assert release.manifest.schema_version == 1 < SCHEMA_VERSION
+    assert failed(release) == {}
+    assert "page_kind" not in pq.read_schema(release.file("visit")).names
+    assert crawl_facts(release)["outcomes"] == {"ok": 6}
+    recipes = read_recipes(release)
+    assert len(recipes) == 6
+    with pytest.raises(RecipeError, match="from schema version 3 on"):
+        warmed(recipes[0])
+    forged = forge(release, "visit", "FROM visit WHERE id <> 1")
+    assert "every site's final visit exists" in failed(forged)

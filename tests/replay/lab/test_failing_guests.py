@@ -1,0 +1,160 @@
+"""Guests that die, hang or run away: each costs the cell that it was at. These boot the guest's kernel."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.browser.processes import runs
+from firstflight.settings import from_environment
+from replay.errors import GuestFailed
+from replay.lab import guest_process, kernel, player
+from replay.lab.guest_process import Lab, run_guest, usable_cpus
+from replay.lab.scratch import PREFIX, guest_folder
+from replay.networks.populations import profile
+from replay.recipes.recipes import Object, Origin, Recipe
+from replay.runs.cells import Cell, plan
+from replay.runs.run import Result, replay
+
+pytestmark = pytest.mark.lab
+
+MID, SLOW = profile("avgdc-2010-mid"), profile("slowdc-2010-median")
+
+
+STARTER = """
+from replay.lab import machine
+from replay.runs.run import replay
+from tests.replay.lab.test_failing_guests import built, cells
+
+class Tell:
+    start = staticmethod(machine.start)
+
+    def __call__(self, *positional, **named):
+        self.guest = self.start(*positional, **named)
+        return self.guest
+
+    def update(self, n=1):
+        print(self.guest.pid, flush=True)
+
+machine.start = tell = Tell()
+replay(built(), cells(seeds=100), guests=1, progress=tell)
+"""
+"""Of a guest that has much to do; it is named with each load that is done."""
+
+
+def built() -> Lab:
+    cache = from_environment().cache_dir
+    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, lambda _line: None))
+
+
+@pytest.fixture(scope="module")
+def lab() -> Lab:
+    return built()
+
+
+@pytest.fixture
+def guests(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[str]]:
+    """The processes of the guests that are started from here on."""
+    started: list[subprocess.Popen[str]] = []
+    start = guest_process.start
+
+    def remember(*positional: Any, **named: Any) -> subprocess.Popen[str]:
+        process = start(*positional, **named)
+        started.append(process)
+        return process
+
+    monkeypatch.setattr(guest_process, "start", remember)
+    return started
+
+
+def cells(*, windows: tuple[int, ...] = (3, 10, 16, 30), seeds: int = 1) -> list[Cell]:
+    """A page over two networks at a few windows: so large that a guest is not done before a signal reaches it."""
+    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
+    one = Object(response_id=1, origin=0, parent=-1, response_bytes=5_000_000, is_document=True)
+    recipe = Recipe(page="a.test", visit_id=1, origins=(origin,), objects=(one,), left_out=0)
+    return plan([recipe], [MID, SLOW], windows=windows, seeds=seeds)
+
+
+class SignalAt:
+    """Sends a signal to the newest guest when the n-th cell is done."""
+
+    def __init__(self, guests: list[subprocess.Popen[str]], number: int, which: signal.Signals) -> None:
+        self.guests, self.number, self.which, self.done = guests, number, which, 0
+
+    def update(self, n: float = 1, /) -> None:
+        """One more."""
+        self.done += int(n)
+        if self.done == self.number:
+            os.killpg(self.guests[-1].pid, self.which)
+
+
+def states(result: Result) -> list[str]:
+    return [row["state"] for row in result.rows]
+
+
+def lost_one(result: Result, calm: Result, why: str) -> bool:
+    """Whether one cell failed for this reason, and all others are what they are without it."""
+    (failed,) = [row for row in result.rows if row["state"] == "failed"]
+    others = [row for row in calm.rows if (row["profile"], row["iw"]) != (failed["profile"], failed["iw"])]
+    return why in failed["reason"] and [row for row in result.rows if row is not failed] == others
+
+
+def test_a_guest_that_dies_or_hangs_costs_one_cell_and_another_does_the_rest(
+    lab: Lab, guests: list[subprocess.Popen[str]]
+) -> None:
+    calm = replay(lab, cells(), guests=1)
+    assert states(calm) == ["done"] * 8
+    died = replay(lab, cells(), guests=1, progress=SignalAt(guests, 2, signal.SIGKILL))
+    assert lost_one(died, calm, "ended before its work did")
+    hung = replay(lab, cells(), guests=1, progress=SignalAt(guests, 5, signal.SIGSTOP), silence_s=5)
+    assert lost_one(hung, calm, "said nothing for 5 s")
+    assert len(guests) == 1 + 2 + 2
+    assert all(process.poll() is not None for process in guests)
+
+
+def test_a_guest_ends_with_whoever_started_it_and_the_next_one_clears_up(lab: Lab) -> None:
+    with subprocess.Popen([sys.executable, "-c", STARTER], stdout=subprocess.PIPE, text=True) as starter:
+        assert starter.stdout
+        guest = int(starter.stdout.readline())
+        assert runs(guest)
+        told = Path(f"/proc/{guest}/cmdline").read_bytes()
+        (scratch,) = [one for one in guest_folder().glob(f"{PREFIX}*") if os.fsencode(one) in told]
+        ours = os.open(scratch, os.O_RDONLY)
+        starter.kill()
+    fcntl.flock(ours, fcntl.LOCK_EX)  # or a guest of another test's would clear it up
+    deadline = time.monotonic() + 20
+    while runs(guest):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert scratch.exists()
+    os.close(ours)
+    run_guest(
+        lab, {"origins": 1, "windows": [10], "shifts": []}, [], lambda _answer: None, cpu=usable_cpus()[-1]
+    )
+    assert not scratch.exists()
+
+
+def test_a_guest_whose_virtual_time_runs_away_is_ended_and_says_so(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guest_process, "VIRTUAL_SECONDS", 20)
+    work = {"origins": 1, "windows": [10], "shifts": []}
+    run_guest(lab, work, [], lambda _answer: None, cpu=usable_cpus()[-1])
+    with pytest.raises(GuestFailed, match="20 virtual seconds are over"):
+        run_guest(lab, {**work, "shifts": [waiting()]}, [], lambda _answer: None, cpu=usable_cpus()[-1])
+
+
+def waiting() -> dict[str, Any]:
+    """Work that waits for twenty seconds at least before each of its flights."""
+    network = [f"delay {MID.rtt_us / 2} 0 1", "control cubic", "pacing off"]
+    shape = {"id": "x", "shaper": "tbf", "down_bps": 10**6, "up_bps": 10**6, "queue_bytes": 10**5}
+    flights = [f"flight {number} 2 10 1000" for number in range(5)]
+    return {"profile": shape, "network": network, "flights": flights, "loads": []}

@@ -1,0 +1,129 @@
+"""What a page does to others at its bottleneck, and what queue it has. One guest loads one page in all conditions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from firstflight.settings import from_environment
+from replay.lab import kernel, player
+from replay.lab.guest_process import Lab
+from replay.networks.profiles import Profile
+from replay.recipes.recipes import Object, Origin, Recipe
+from replay.runs.cells import plan
+from replay.runs.conditions import Conditions, Neighbours, Queue
+from replay.runs.gates import FRAME_BYTES, SEGMENT_BYTES
+from replay.runs.run import replay
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+pytestmark = pytest.mark.lab
+
+WHERE = Profile(
+    id="where",
+    version=1,
+    down_bps=2_000_000,
+    up_bps=2_000_000,
+    rtt_us=100_000,
+    queue_bytes=4_000_000,
+    source="tests",
+)
+SEGMENTS, ONE_SEGMENT = 400, 1
+MEAN_SHORT_FLOW = (380 + 590 + 920 + 1410 + 2280 + 3720 + 7090 + 18_673) / 8
+
+PROBED = Conditions(neighbours=Neighbours(probe=True))
+TODAY = Conditions(neighbours=Neighbours(load=0.5))
+EVERYONE = Conditions(neighbours=Neighbours(load=0.5, everyone=True))
+TIGHT = Conditions(queue=Queue(bdp=0.25), neighbours=Neighbours())
+DEEP = Conditions(queue=Queue(bdp=4), neighbours=Neighbours())
+
+Rows = dict[tuple[Conditions, int, int], dict[str, Any]]
+
+
+def recipe(segments: int) -> Recipe:
+    """One response."""
+    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
+    size = segments * SEGMENT_BYTES
+    one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
+    return Recipe(page="a.test", visit_id=segments, origins=(origin,), objects=(one,), left_out=0)
+
+
+@pytest.fixture(scope="module")
+def rows() -> Rows:
+    cache = from_environment().cache_dir
+    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+    cells = plan(
+        [recipe(SEGMENTS)],
+        [WHERE],
+        windows=(10, 45),
+        seeds=1,
+        conditions=[PROBED, TODAY, EVERYONE, TIGHT, DEEP],
+    )
+    cells += plan([recipe(ONE_SEGMENT)], [WHERE], windows=(10,), seeds=1, conditions=[PROBED])
+    found = replay(lab, cells, guests=1).rows
+    assert {row["state"] for row in found} == {"done"}
+    return {
+        (cell.conditions, cell.iw, cell.recipe.visit_id): row
+        for cell in cells
+        for row in found
+        if is_of(row, cell.conditions.columns())
+        and (row["iw"], row["visit_id"]) == (cell.iw, cell.recipe.visit_id)
+    }
+
+
+def is_of(row: Mapping[str, Any], columns: Mapping[str, Any]) -> bool:
+    return all(row[name] == value for name, value in columns.items())
+
+
+def test_a_probe_beside_next_to_nothing_takes_half_a_round_trip(rows: Rows) -> None:
+    found = rows[PROBED, 10, ONE_SEGMENT]["probe_p95_ms"]
+    packet_ms = FRAME_BYTES * 8e3 / WHERE.down_bps
+    assert 50 < found < 50 + 2 * packet_ms
+
+
+def test_a_probe_waits_behind_the_burst_of_the_window(rows: Rows) -> None:
+    """No more than the whole window can stand before it; slow start then fills the queue at either window."""
+    ten, all_45 = (rows[PROBED, iw, SEGMENTS]["probe_p95_ms"] for iw in (10, 45))
+    assert ten > 60
+    assert all_45 > ten
+
+
+def test_short_flows_come_as_often_as_their_load_says(rows: Rows) -> None:
+    row = rows[TODAY, 10, SEGMENTS]
+    per_second = 0.5 * WHERE.down_bps / (8 * MEAN_SHORT_FLOW)
+    expected = 6 / 8 * per_second * row["page_ms"] / 1e3  # six of the eight sizes are short
+    assert abs(row["short_flows"] - expected) < 4 * math.sqrt(expected)
+    assert row["short_flow_ms"] > 200  # a round trip to connect and one to answer
+
+
+def test_everyone_at_todays_window_is_today(rows: Rows) -> None:
+    """And at another window it is not: the flows of 13 segments come in another number of flights."""
+    measured = ("page_ms", "short_flows", "short_flow_ms", "bytes_retransmitted", "segments_sent")
+    today, everyone = (
+        {iw: [rows[arm, iw, SEGMENTS][name] for name in measured] for iw in (10, 45)}
+        for arm in (TODAY, EVERYONE)
+    )
+    assert today[10] == everyone[10]
+    assert today[45] != everyone[45]
+
+
+def test_a_queue_of_a_quarter_of_the_product_drops_what_one_of_four_holds(rows: Rows) -> None:
+    tight, deep = (rows[arm, 45, SEGMENTS] for arm in (TIGHT, DEEP))
+    assert (tight["queue_bytes"], deep["queue_bytes"]) == (6_250, 100_000)
+    assert tight["bottleneck_drops"] > deep["bottleneck_drops"] >= 0
+    assert tight["bytes_retransmitted"] > 0
+
+
+def test_what_is_not_asked_for_is_not_measured(rows: Rows) -> None:
+    assert {rows[TIGHT, 10, SEGMENTS][name] for name in ("short_flows", "short_flow_ms", "probe_p95_ms")} == {
+        None
+    }
+    assert rows[TODAY, 10, SEGMENTS]["probe_p95_ms"] is None
+
+
+def test_a_queue_holds_two_packets_at_least() -> None:
+    assert Queue(bdp=0.01).of(WHERE) == 2 * FRAME_BYTES
+    assert Queue(bytes=65_536).of(WHERE) == 65_536

@@ -1,0 +1,130 @@
+"""Flows beside each other, by direction, congestion control, pacing and kernel. These boot the guest's kernel."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import pytest
+
+from firstflight.settings import from_environment
+from replay.errors import LabMissing
+from replay.lab import debian, kernel, player
+from replay.lab.guest_process import SILENCE_S, Lab
+from replay.networks.profiles import Profile
+from replay.published import cs244
+from replay.runs.gates import SEGMENT_BYTES, Flight, count_flights
+from replay.runs.network_jobs import FIRST_ORIGIN
+from replay.runs.run import Guest, Shift, work_through
+from replay.runs.transfers import Flow, Race, Raced, race, transfer
+
+pytestmark = pytest.mark.lab
+
+CONTROLS = (
+    *("reno", "cubic", "bbr", "htcp", "hybla", "scalable"),
+    *("yeah", "vegas", "westwood", "illinois", "fld"),
+)
+
+
+THROWS = 6
+"""In real time, at most."""
+
+
+@pytest.fixture(scope="module")
+def lab() -> Lab:
+    cache = from_environment().cache_dir
+    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+
+
+def network(*, mbps: int = 100, queue_bytes: int = 4_000_000, loss: float = 0.0) -> Profile:
+    return Profile(
+        id=f"{mbps}-{queue_bytes}-{loss}",
+        version=1,
+        down_bps=mbps * 1_000_000,
+        up_bps=mbps * 1_000_000,
+        rtt_us=100_000,
+        queue_bytes=queue_bytes,
+        source="tests",
+        loss=loss,
+    )
+
+
+def download(segments: int, *, iw: int = 10, control: str | None = None, begins_s: float = 0.0) -> Flow:
+    size = segments * SEGMENT_BYTES
+    return Flow(iw=iw, request_bytes=100, response_bytes=size, congestion_control=control, begins_s=begins_s)
+
+
+def run(lab: Lab, races: list[Race], *, pacing: bool = False) -> list[Raced]:
+    return race(lab, races, shaper="tbf", congestion_control="cubic", pacing=pacing)
+
+
+def test_an_upload_leaves_in_the_clients_window(lab: Lab) -> None:
+    def upload(iw: int) -> Race:
+        flow = Flow(iw=iw, request_bytes=30 * SEGMENT_BYTES, response_bytes=1, upload=True)
+        return Race(profile=network(), flows=(flow,))
+
+    ten, thirty = (one.flows[0].seconds for one in run(lab, [upload(10), upload(30)]))
+    assert ten == pytest.approx(0.3, rel=0.03)  # connect, ten segments, twenty more
+    assert thirty == pytest.approx(0.2, rel=0.05)
+
+
+def test_every_congestion_control_is_there_and_loses_its_own_way(lab: Lab) -> None:
+    where = network(mbps=10, queue_bytes=65_536, loss=0.01)
+    races = [Race(profile=where, flows=(download(700, control=name),), seed=7) for name in CONTROLS]
+    seconds = {name: one.flows[0].seconds for name, one in zip(CONTROLS, run(lab, races), strict=True)}
+    assert len(set(seconds.values())) >= 9, seconds
+    assert all(one.flows[0].segments_retransmitted for one in run(lab, races[:2]))
+
+
+def test_fld_tcp_triples_its_window(lab: Lab) -> None:
+    cases = [
+        Flight(id=str(n), host=FIRST_ORIGIN, iw=10, bytes=n * SEGMENT_BYTES)
+        for n in (10, 11, 40, 41, 130, 131)
+    ]
+    guest = Guest(shifts=[Shift(profile=network(), flights=cases, cells=[])], recipes=[], origins=1)
+    work_through(lab, guest, None, progress=None, shaper="tbf", silence_s=SILENCE_S, congestion_control="fld")
+    assert guest.failure is None
+    assert [count_flights(one, rtt_us=100_000) for one in cases] == [1, 2, 2, 3, 3, 4]
+
+
+def test_a_flow_beside_another_takes_longer_than_alone(lab: Lab) -> None:
+    where = network(mbps=2)
+    alone, both = run(
+        lab,
+        [
+            Race(profile=where, flows=(download(200),)),
+            Race(profile=where, flows=(download(400), download(200, begins_s=0.5))),
+        ],
+    )
+    assert both.flows[1].seconds > 1.3 * alone.flows[0].seconds
+
+
+def test_pacing_spares_a_short_queue_the_burst_of_a_large_window(lab: Lab) -> None:
+    tight = Race(profile=network(mbps=20, queue_bytes=20 * 1514), flows=(download(45, iw=45),))
+    (burst,) = run(lab, [tight])
+    (paced,) = run(lab, [tight], pacing=True)
+    assert burst.dropped > 0
+    assert paced.dropped == 0
+
+
+def test_debians_kernel_in_real_time_says_the_same_within_two_percent(lab: Lab) -> None:
+    wanted = [cs244.asked(1200.0, 70.0, iw, size) for iw in (3, 10) for size in (137_060, 168_604, 399_644)]
+
+    def seconds(which: Lab) -> list[float]:
+        found = transfer(which, wanted, shaper="netem", congestion_control="cubic")
+        return [one.seconds for one in found]
+
+    virtual, second_opinion = seconds(lab), debian.locate(lab.player)
+    # Whatever else this machine does makes real time longer, never shorter.
+    fastest = [math.inf] * len(wanted)
+    for _ in range(THROWS):
+        fastest = list(map(min, fastest, seconds(second_opinion)))
+        apart = [abs(real / one - 1) for one, real in zip(virtual, fastest, strict=True)]
+        if statistics.median(apart) <= 0.02:
+            break
+    assert statistics.median(apart) <= 0.02, apart
+
+
+def test_without_debians_kernel_one_line_says_what_to_install(lab: Lab) -> None:
+    with pytest.raises(LabMissing, match="apt-get install user-mode-linux"):
+        debian.locate(lab.player, kernel=lab.player.with_name("absent"))

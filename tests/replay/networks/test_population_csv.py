@@ -1,0 +1,101 @@
+"""A population from a file: what it becomes, and one line for each way of getting it wrong."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from replay.networks.population_csv import MOST_ROWS, Imported, PopulationError, read_population, slow_part
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEADER = "bandwidth_kbps,rtt_ms,loss,weight"
+GOOD = f"{HEADER}\n20000,30,0,5\n1500,60.5,0.001,3\n400,200,0.01,2\n"
+
+
+def imported(folder: Path, text: str, name: str = "ndt-2026-05.csv") -> Imported:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return read_population(path, measured="2026-05", source="M-Lab NDT, May 2026")
+
+
+def test_a_row_is_a_network_and_weights_become_shares(tmp_path: Path) -> None:
+    found = imported(tmp_path, GOOD)
+    assert [(one.id, one.down_bps, one.up_bps, one.rtt_us, one.loss) for one in found.profiles] == [
+        ("ndt-2026-05-1", 20_000_000, 5_000_000, 30_000, 0.0),
+        ("ndt-2026-05-2", 1_500_000, 375_000, 60_500, 0.001),
+        ("ndt-2026-05-3", 400_000, 128_000, 200_000, 0.01),
+    ]
+    whole, slow = found.populations
+    assert dict(whole.weights) == pytest.approx(
+        {"ndt-2026-05-1": 0.5, "ndt-2026-05-2": 0.3, "ndt-2026-05-3": 0.2}
+    )
+    assert (whole.id, whole.slow, whole.measured, whole.source) == (
+        "ndt-2026-05",
+        False,
+        "2026-05",
+        "M-Lab NDT, May 2026",
+    )
+    assert (slow.id, slow.slow) == ("ndt-2026-05-slow", True)
+
+
+def test_the_slow_part_is_the_quarter_of_the_weight_with_the_least_bandwidth(tmp_path: Path) -> None:
+    found = imported(tmp_path, GOOD)
+    assert dict(slow_part(found.profiles, [0.5, 0.3, 0.2])) == pytest.approx(
+        {"ndt-2026-05-3": 0.8, "ndt-2026-05-2": 0.2}
+    )
+    assert dict(slow_part(found.profiles, [0.1, 0.1, 0.8])) == pytest.approx({"ndt-2026-05-3": 1.0})
+
+
+def test_uplink_and_queue_are_taken_where_the_file_has_them(tmp_path: Path) -> None:
+    text = "weight,loss,rtt_ms,bandwidth_kbps,up_kbps,queue_bytes\n1,0,30,20000,20000,250000\n"
+    (one,) = imported(tmp_path, text).profiles
+    assert (one.up_bps, one.queue_bytes) == (20_000_000, 250_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "its first line must name the columns"),
+        (f"{HEADER}\n", "has no network below its header"),
+        ("bandwidth_kbps,rtt_ms,weight\n1,2,3\n", "must name the columns"),
+        (f"{HEADER},colour\n", "must name the columns"),
+        (f"{HEADER},weight\n", "must name the columns"),
+        (
+            f"{HEADER}\n20000,30,0,1\nfast,30,0,1\n",
+            "line 3: bandwidth_kbps must be a number from 16 to 1e+06, not 'fast'",
+        ),
+        (f"{HEADER}\n20000,,0,1\n", "line 2: rtt_ms must be"),
+        (f"{HEADER}\n20000,30\n", "line 2: loss must be a number from 0 to 0.5, not None"),
+        (f"{HEADER}\n20000,30,1.5,1\n", "line 2: loss must be"),
+        (f"{HEADER}\n20000,30,nan,1\n", "line 2: loss must be"),
+        (f"{HEADER}\n20000,30,0,0\n", "line 2: weight must be"),
+        (f"{HEADER}\n20000,30,0,-1\n", "line 2: weight must be"),
+        (f"{HEADER}\n20000,30,0,1,5\n", "line 2: more values than columns"),
+        (f"{HEADER}\n" + "20000,30,0,1\n" * (MOST_ROWS + 1), f"more than {MOST_ROWS} networks"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_one_line(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(PopulationError, match=re.escape(why)) as caught:
+        imported(tmp_path, text)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_text_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "ndt.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(PopulationError, match="cannot be read as CSV"):
+        read_population(tmp_path / "ndt.csv", measured="2026-05", source="x")
+
+
+def test_name_month_and_source_are_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(PopulationError, match="its name becomes the population's id"):
+        imported(tmp_path, GOOD, name="My networks.csv")
+    path = tmp_path / "ndt.csv"
+    path.write_text(GOOD, encoding="utf-8")
+    with pytest.raises(PopulationError, match="'2026' is no month"):
+        read_population(path, measured="2026", source="x")
+    with pytest.raises(PopulationError, match="say where the population comes from"):
+        read_population(path, measured="2026-05", source=" ")

@@ -1,0 +1,75 @@
+"""The small reproductions, for real: these boot the guest's kernel."""
+
+from __future__ import annotations
+
+import pytest
+
+from firstflight.settings import from_environment
+from replay.lab import kernel, player
+from replay.lab.guest_process import Lab
+from replay.networks.populations import long_rtt
+from replay.published import baidu, cs244, dukkipati, fld, ietf77, linkedin, rfc6928
+from replay.published.verdict import errors
+from replay.runs.transfers import transfer
+
+pytestmark = pytest.mark.lab
+
+
+@pytest.fixture(scope="module")
+def lab() -> Lab:
+    cache = from_environment().cache_dir
+    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+
+
+def test_the_kernel_takes_the_rounds_that_its_arithmetic_has(lab: Lab) -> None:
+    found = rfc6928.run(lab)
+    assert found.reproduced, [row for row in found.rows if row.ours != row.published]
+
+
+def test_the_published_cells_of_the_rerun_come_out_within_its_bounds(lab: Lab) -> None:
+    cells = [cell for cell in cs244.published_cells() if cell.panel == "Fig 7, segments"]
+    times = transfer(lab, [one.transfer for one in cells], shaper="netem", congestion_control="cubic")
+    off = sorted(abs(time.seconds / one.seconds - 1) for one, time in zip(cells, times, strict=True))
+    assert off[len(off) // 2] <= cs244.MEDIAN
+    assert off[-1] <= cs244.P90
+
+
+def test_a_burst_of_fifteen_kilobytes_makes_short_transfers_too_fast(lab: Lab) -> None:
+    asked = cs244.asked(256.0, 70.0, 10, 5_087)
+    (right,) = transfer(lab, [asked], shaper="netem", congestion_control="cubic")
+    (burst,) = transfer(lab, [asked], shaper="mininet", congestion_control="cubic")
+    assert burst.seconds < 0.75 * right.seconds
+
+
+def test_arithmetic_and_kernel_agree_on_sampled_clients(lab: Lab) -> None:
+    off = errors(dukkipati.kernel_rows(lab, dukkipati.draw(12)))
+    assert off[len(off) // 2] <= dukkipati.KERNEL_MEDIAN
+    assert off[-1] <= dukkipati.KERNEL_P90
+
+
+def test_bursts_of_fld_tcp_are_faster_than_renos_among_a_long_flow(lab: Lab) -> None:
+    # One throw of RED's may go either way.
+    ratios = [row.ours for row in fld.case(lab, fld.WAN, 1, repeats=3) if row.unit == "x"]
+    assert len(ratios) == len(fld.BURSTS)
+    assert min(ratios) > 1
+
+
+def test_rounds_of_equation_six_are_exact_and_uploads_gain_where_the_paper_has_it(lab: Lab) -> None:
+    assert [row.ours for row in baidu.equation_rows()] == [row.published for row in baidu.equation_rows()]
+    gains = baidu.gains_of(lab, "static-suzhou", sizes_kb=(10, 30, 100))
+    assert gains[10] == pytest.approx(0, abs=0.001)  # seven segments fit into either window
+    assert gains[30] > 0.1 < gains[100]
+
+
+def test_controls_differ_where_packets_are_lost_and_only_there(lab: Lab) -> None:
+    lossless, lossy = long_rtt(250, 4, 0.0), long_rtt(250, 4, 0.02)
+    times = linkedin.download_times(lab, [(lossless, 60_000), (lossy, 300_000)], seeds=3)
+    assert len({float(seconds[0].mean()) for seconds in times.values()}) <= 2  # Hybla's slow start is its own
+    # YeAH is Scalable's while its queue is short.
+    assert len({float(seconds[1].mean()) for seconds in times.values()}) == len(times) - 1
+
+
+def test_a_dozen_connections_at_iw_10_lose_more_than_at_iw_3(lab: Lab) -> None:
+    found = ietf77.both_windows(lab, "AvgDC", "maps", 6)
+    assert found[10].retransmitted_pct > found[3].retransmitted_pct
+    assert len(found[3].milliseconds) == len(found[10].milliseconds) == 6

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from replay.published.document import document
+from replay.published.verdict import Check, Reproduction, Row, error_checks, spearman
+
+
+def row(published: float | None, ours: float) -> Row:
+    return Row(what="a value", unit="s", published=published, ours=ours)
+
+
+def reproduction(*checks: Check, **values: Any) -> Reproduction:
+    given = {"rows": (row(2.0, 2.1), row(None, 1.0)), **values}
+    return Reproduction(
+        id="one",
+        title="A title",
+        source="A source",
+        method="A way.",
+        checks=checks,
+        defects=("A defect.",),
+        **given,
+    )
+
+
+GOOD = Check(what="small", measured=1, bound=2)
+BAD = Check(what="large", measured=1, bound=2, at_most=False)
+
+
+def test_a_result_is_reproduced_when_every_check_passes_and_there_is_one() -> None:
+    assert [reproduction(*checks).reproduced for checks in ((GOOD,), (GOOD, BAD), ())] == [True, False, False]
+
+
+def test_an_unknown_published_value_has_no_difference() -> None:
+    assert [one.difference for one in (row(2.0, 3.0), row(None, 3.0), row(0.0, 3.0))] == [0.5, None, None]
+
+
+def test_errors_are_bounded_in_the_median_and_at_the_90th_percentile() -> None:
+    rows = [row(64.0, 64.0 + error) for error in range(11)] + [row(None, 7.0)]
+    median, p90 = error_checks(rows, what="w", median=5 / 64, p90=8 / 64)
+    assert (median.measured, p90.measured) == (5 / 64, 9 / 64)
+    assert (median.passed, p90.passed) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("ours", "published", "rho"),
+    [([1, 2, 3, 4], [2, 4, 6, 8], 1.0), ([1, 2, 3, 4], [1, 3, 2, 4], 0.8), ([1, 1, 2, 3], [1, 1, 2, 3], 1.0)],
+)
+def test_spearman_correlates_ranks(ours: list[float], published: list[float], rho: float) -> None:
+    assert spearman(ours, published) == pytest.approx(rho)
+
+
+def test_the_page_says_each_verdict_with_its_reason() -> None:
+    page = document([reproduction(GOOD, BAD)], commit="abc", figures={"one": "images/one.svg"})
+    for line in (
+        "| `one` | A title | not reproduced: 1 of 2 checks failed |",
+        "| large | 1 | ≥ 2 | failed |",
+        "- A defect.",
+        "![A title: published values beside ours](images/one.svg)",
+        "| a value | 2 s | 2.1 s | +5.0% |",
+        "| a value | - | 1 s | - |",
+    ):
+        assert line in page.splitlines()

@@ -1,0 +1,252 @@
+import dataclasses
+import datetime
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from releases.catalogue import Manifest, Release
+from replay.errors import RecipeError
+from replay.recipes.recipes import (
+    MOST_BODY_BYTES,
+    REQUEST_BYTES,
+    Object,
+    Origin,
+    find_parents,
+    payload,
+    read_recipes,
+)
+from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warmed
+from schema.arrow import arrow_schema
+from schema.crawls import CrawlName
+from schema.tables import Base, Connection, Response, Visit
+
+Row = dict[str, Any]
+WriteRelease = Callable[[list[Row], list[Row], list[Row]], Release]
+
+NOON = datetime.datetime(2026, 11, 1, 12, tzinfo=datetime.UTC)
+
+
+def filled(table: type[Base], **values: Any) -> Row:
+    """A row of `table`: what is not given is null where it may be, else something that no recipe looks at."""
+    plain = {"int16": 0, "int32": 0, "int64": 0, "bool": False, "string": "", "double": 0.0}
+    schema = arrow_schema(Base.metadata.tables[table.__tablename__])
+    unknown = set(values) - set(schema.names)
+    assert not unknown, unknown
+    return {
+        field.name: values.get(field.name, None if field.nullable else plain.get(str(field.type), NOON))
+        for field in schema
+    }
+
+
+def visit(**values: Any) -> Row:
+    standard = {"id": 1, "host": "a.test", "is_final": True, "outcome": "ok", "main_response_id": 1}
+    return filled(Visit, **{**standard, **values})
+
+
+def connection(id_: int, **values: Any) -> Row:
+    standard = {"id": id_, "visit_id": 1, "host": "a.test", "port": 80, "protocol": "http/1.1"}
+    return filled(Connection, **{**standard, **values})
+
+
+def response(id_: int, wire_bytes: int | None = 1000, connection_id: int | None = 1, **values: Any) -> Row:
+    unknown = None if wire_bytes is not None else "aborted"
+    standard = {"visit_id": 1, "host": "a.test", "wire_bytes_unknown": unknown}
+    return filled(
+        Response, id=id_, wire_bytes=wire_bytes, connection_id=connection_id, **{**standard, **values}
+    )
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> WriteRelease:
+    """A function that writes three tables as a release holds them."""
+
+    def write(visits: list[Row], connections: list[Row], responses: list[Row]) -> Release:
+        for table, rows in ((Visit, visits), (Connection, connections), (Response, responses)):
+            schema = arrow_schema(Base.metadata.tables[table.__tablename__])
+            pq.write_table(
+                pa.Table.from_pylist(rows, schema=schema), tmp_path / f"{table.__tablename__}.parquet"
+            )
+        facts: dict[str, Any] = {field.name: "" for field in dataclasses.fields(Manifest)}
+        name = CrawlName(month="2026-11", kind="localweb")
+        return Release(tmp_path, Manifest(**{**facts, "crawl": name, "version": 1, "rows": {}, "files": {}}))
+
+    return write
+
+
+def test_a_page_keeps_its_origins_its_order_and_its_sizes(release: WriteRelease) -> None:
+    connections = [
+        connection(1),
+        connection(
+            2,
+            host="b.test",
+            port=443,
+            protocol="h2",
+            tls_version="TLS 1.3",
+            tls_handshake_bytes=3000,
+            tls_ticket_bytes=500,
+            frame_bytes=40,
+        ),
+    ]
+    responses = [
+        response(1, 2000),
+        response(2, 40_000, 2, host="b.test", initiator_id=1, stream_id=1),
+        response(3, 700, 1, initiator_id=2),
+    ]
+    (recipe,) = read_recipes(release([visit()], connections, responses))
+    assert recipe.origins == (
+        Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0),
+        Origin(host="b.test", port=443, h2=True, tls_flight_bytes=3000, tls_after_bytes=540),
+    )
+    assert recipe.objects == (
+        Object(response_id=1, origin=0, parent=-1, response_bytes=2000, is_document=True),
+        Object(response_id=2, origin=1, parent=0, response_bytes=40_066, is_document=False),
+        Object(response_id=3, origin=0, parent=1, response_bytes=700, is_document=False),
+    )
+    assert (recipe.page, recipe.visit_id, recipe.left_out) == ("a.test", 1, 0)
+    assert recipe.to_text().splitlines() == [
+        "page 2 3",
+        "origin h1 0 0",
+        "origin h2 3000 540",
+        "object 0 -1 450 2000 1 0",
+        "object 1 0 450 40066 0 0",
+        "object 0 1 450 700 0 0",
+    ]
+
+
+def test_a_response_of_unknown_size_is_counted_and_hands_over_to_who_asked_for_it(
+    release: WriteRelease,
+) -> None:
+    responses = [
+        response(1),
+        response(2, None, initiator_id=1),
+        response(3, initiator_id=2),
+        response(4, None),
+    ]
+    (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
+    assert [one.response_id for one in recipe.objects] == [1, 3]
+    assert [one.parent for one in recipe.objects] == [-1, 0]
+    assert recipe.left_out == 2
+
+
+def test_what_a_server_took_to_answer_is_kept_as_far_as_it_was_recorded(release: WriteRelease) -> None:
+    handshake = connection(1, remote_address="192.0.2.1", opened_us=0, connected_us=30_000)
+    responses = [
+        response(1, request_sent_us=30_000, first_byte_us=100_000, last_byte_us=100_000),
+        response(2, initiator_id=1, request_sent_us=100_000),
+    ]
+    (recipe,) = read_recipes(release([visit()], [handshake], responses))
+    assert [one.think_us for one in recipe.objects] == [40_000, None]
+    assert recipe.to_text().splitlines()[-2:] == [
+        "object 0 -1 450 1000 1 40000",
+        "object 0 0 450 1000 0 0",
+    ]
+
+
+def test_what_a_request_carries_goes_up_with_it(release: WriteRelease) -> None:
+    secure = connection(1, protocol="h2", tls_version="TLS 1.3", tls_handshake_bytes=3000)
+    clear = connection(2)
+    responses = [
+        response(1),
+        response(2, request_body_bytes=0),
+        response(3, request_body_bytes=40_000),
+        response(4, 1_000, 2, request_body_bytes=40_000),
+        response(5, 1_000, 2, request_body_bytes=2**60),
+    ]
+    (recipe,) = read_recipes(release([visit()], [secure, clear], responses))
+    carried = [one.request_bytes - REQUEST_BYTES for one in recipe.objects]
+    assert carried == [0, 0, 40_000 + 3 * 22, 40_000, MOST_BODY_BYTES]
+    assert recipe.to_text().splitlines()[-2] == "object 1 0 40450 1000 0 0"
+
+
+SAID: Row = {"method": "GET", "status": 200, "no_store": False, "no_cache": False, "has_validator": False}
+
+
+def test_a_releases_page_is_warmed_by_what_its_headers_said(release: WriteRelease) -> None:
+    responses = [
+        response(1, 20_000, **SAID, lifetime_by="none"),
+        response(2, **SAID, lifetime_by="max-age", lifetime_s=3600, age_s=3600 - REVISIT_S - 1),
+        response(3, **SAID, lifetime_by="max-age", lifetime_s=3600, age_s=3600 - REVISIT_S),
+        response(4, 5_000, **(SAID | {"has_validator": True}), lifetime_by="none", initiator_id=2),
+        response(5, **(SAID | {"no_store": True}), lifetime_by="max-age", lifetime_s=3600),
+        response(6, method="GET", status=200),  # its header never came
+    ]
+    (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
+    assert [one.fresh_s for one in recipe.objects] == [0, REVISIT_S + 1, REVISIT_S, 0, 0, None]
+    again = [(one.response_id, one.parent, one.response_bytes) for one in warmed(recipe).objects]
+    assert again == [
+        (1, -1, 20_000),
+        (3, 0, 1_000),
+        (4, 0, NOT_MODIFIED_BYTES),
+        (5, 0, 1_000),
+        (6, 0, 1_000),
+    ]
+
+
+def test_what_came_from_a_cache_is_no_part_of_a_cold_load(release: WriteRelease) -> None:
+    responses = [response(1), response(2, 0, None, from_cache=True)]
+    (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
+    assert [one.response_id for one in recipe.objects] == [1]
+    assert recipe.left_out == 0
+
+
+def test_a_redirect_comes_before_the_document_and_the_rest_after(release: WriteRelease) -> None:
+    responses = [response(1), response(2, redirected_from_id=1), response(3)]
+    (recipe,) = read_recipes(release([visit(main_response_id=2)], [connection(1)], responses))
+    assert [one.parent for one in recipe.objects] == [-1, 0, 1]
+    assert [one.is_document for one in recipe.objects] == [False, True, False]
+
+
+def test_hosts_that_share_a_connection_are_one_origin(release: WriteRelease) -> None:
+    shared = connection(1, protocol="h2", tls_version="TLS 1.3", port=443, tls_handshake_bytes=2500)
+    responses = [response(1), response(2, host="cdn.a.test")]
+    (recipe,) = read_recipes(release([visit()], [shared], responses))
+    assert [origin.host for origin in recipe.origins] == ["a.test"]
+
+
+def test_only_final_visits_that_are_ok_are_replayed_in_bytewise_order(release: WriteRelease) -> None:
+    visits = [
+        visit(id=1, host="b.test"),
+        visit(id=2, host="B.test"),
+        visit(id=3, outcome="timeout"),
+        visit(id=4, is_final=False),
+    ]
+    connections = [connection(1, visit_id=number) for number in range(1, 5)]
+    responses = [response(1, visit_id=number) for number in range(1, 5)]
+    assert [recipe.page for recipe in read_recipes(release(visits, connections, responses))] == [
+        "B.test",
+        "b.test",
+    ]
+
+
+def test_a_release_without_a_page_to_replay_is_an_error(release: WriteRelease) -> None:
+    with pytest.raises(RecipeError, match="no page that can be replayed"):
+        read_recipes(release([visit(outcome="dns", main_response_id=None)], [], []))
+
+
+def test_a_ring_of_initiators_is_cut_so_that_every_object_is_asked_for() -> None:
+    ring: list[Row] = [
+        {"id": 1, "redirected_from_id": None, "initiator_id": None},
+        {"id": 2, "redirected_from_id": None, "initiator_id": 3},
+        {"id": 3, "redirected_from_id": None, "initiator_id": 2},
+        {"id": 4, "redirected_from_id": None, "initiator_id": 4},
+    ]
+    parents = find_parents(ring, {1, 2, 3, 4}, 1)
+    for start in parents:
+        step: int | None = start
+        steps = 0
+        while step is not None:
+            step = parents[step]
+            steps += 1
+            assert steps <= len(parents)
+        assert parents[1] is None
+
+
+@pytest.mark.parametrize(
+    ("wire", "tls", "sent"), [(1, False, 1), (1, True, 23), (16_384, True, 16_406), (16_385, True, 16_429)]
+)
+def test_tls_adds_a_record_header_and_tag_each_sixteen_kilobytes(wire: int, tls: bool, sent: int) -> None:
+    assert payload(wire, tls=tls) == sent

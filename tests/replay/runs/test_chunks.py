@@ -1,0 +1,222 @@
+"""Chunks of a replay, put together as one run would leave them; a lab's answers are made up."""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from replay.errors import GuestFailed
+from replay.lab.cpus import quiet_cpus
+from replay.lab.guest_process import usable_cpus
+from replay.runs.chunks import (
+    Chunk,
+    ChunkError,
+    chunks_folder,
+    how_many,
+    is_done,
+    merge,
+    plan_of,
+    write_chunk,
+)
+from replay.runs.gates import Gate
+from replay.runs.responses import response_tables
+from replay.runs.run import Guest, Result, Shift, judge, share_out, sort_key
+from replay.runs.store import findings, plan_facts, table_of, write_replay
+from reports.recommendation.rule import RULE
+from storage.sums import broken_sums
+from tests.replay.runs.test_run import cells, recipe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from replay.runs.cells import Cell
+
+PLANNED = cells([recipe(number, size=1_000 * number) for number in (1, 2, 3, 10, 11)])
+RELEASE = {"crawl": "2026-11.desktop.local.tcp.web", "version": 1}
+
+
+@functools.cache  # it asks dpkg for the kernel's version
+def facts(commit: str = "c0ffee", checksum: str = "aa") -> dict[str, Any]:
+    return plan_facts(PLANNED, {"release": {**RELEASE, "checksum": checksum}}, commit=commit)
+
+
+def guest_of(share: list[Cell], number: int) -> Guest:
+    """A guest that answered, with figures that only the cells decide."""
+    (network,) = {cell.network for cell in share}
+    answers = {
+        cell.id: {"page_ns": cell.random_state % 10**10, "each": [[0, 1, 2, 3, cell.iw, 0]]} for cell in share
+    }
+    shift = Shift(profile=network, flights=[], cells=share, answers=answers)
+    failure = GuestFailed("a guest said nothing for 120 s", "its log") if number == 2 else None
+    return Guest(shifts=[shift], recipes=[], origins=1, failure=failure, offloads_on=0)
+
+
+def replayed(shares: list[list[Cell]], numbers: list[int]) -> Result:
+    crew = [guest_of(share, number) for share, number in zip(shares, numbers, strict=True)]
+    if 1 in numbers:  # that it failed at once, and another took its cells
+        crew.insert(0, Guest(shifts=[], recipes=[], origins=1))
+    rows = [one for guest in crew for shift in guest.shifts for one in judge(guest, shift)]
+    return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=1.5, programs={"kernel": "ab" * 32})
+
+
+@pytest.fixture(autouse=True)
+def one_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which every shift passes."""
+    gate = Gate(name="RTT", measured=1, expected=1, tolerance=0.1)
+    monkeypatch.setattr("replay.runs.run.gates", lambda *_args, **_named: [gate])
+
+
+def write_whole(folder: Path, guests: int) -> None:
+    result = replayed(share_out(PLANNED, guests), list(range(1, guests + 1)))
+    write_replay(folder, table_of(result), facts(), findings(result), response_tables(result))
+
+
+def write_one(folder: Path, chunk: Chunk, common: dict[str, Any]) -> None:
+    share = chunk.cells(PLANNED)
+    result = (
+        replayed([share], [chunk.number])
+        if share
+        else Result(rows=[], guests=[], wall_s=0.1, programs={"kernel": "ab" * 32})
+    )
+    write_chunk(chunk.folder(folder), result, common)
+
+
+def write_all(folder: Path, total: int, *, responses: bool = False) -> dict[str, Any]:
+    common = plan_of(facts(), PLANNED, responses=responses)
+    for number in range(1, total + 1):
+        write_one(folder, Chunk(number, total), common)
+    return common
+
+
+@pytest.mark.parametrize("total", [1, 2, 3, 5, 7])
+def test_merged_chunks_are_to_the_byte_what_as_many_guests_of_one_run_would_leave(
+    tmp_path: Path, total: int
+) -> None:
+    write_whole(tmp_path / "whole", total if total < 7 else 5)
+    common = write_all(tmp_path / "merged", total, responses=True)
+    merge(tmp_path / "merged", total, common, facts())
+    whole, merged = tmp_path / "whole", tmp_path / "merged"
+    assert sorted(path.name for path in merged.iterdir()) == sorted(path.name for path in whole.iterdir())
+    for name in ("cells.parquet", "responses.parquet"):
+        assert (merged / name).read_bytes() == (whole / name).read_bytes(), name
+    one, other = (json.loads((folder / "replay.json").read_text()) for folder in (whole, merged))
+    del one["wall_s"], other["wall_s"]
+    assert one == other
+    assert broken_sums(whole) == broken_sums(merged) == []
+
+
+def test_a_replay_says_in_its_manifest_what_its_cells_depend_on(tmp_path: Path) -> None:
+    write_whole(tmp_path / "whole", 1)
+    manifest = json.loads((tmp_path / "whole" / "manifest.json").read_text())
+    assert manifest["release"] == {**RELEASE, "checksum": "aa"}
+    assert (manifest["commit"], manifest["rule_version"]) == ("c0ffee", RULE.version)
+    assert manifest["programs"] == [{"kernel": "ab" * 32}]
+    assert manifest["kernel"]["recipe"] == facts()["kernel"]["recipe"]
+    assert manifest["parameters"]["windows"] == [3, 10]
+    assert sorted(manifest["files"]) == ["cells.parquet", "replay.json", "responses.parquet"]
+
+
+@pytest.mark.parametrize(
+    "name", ["cells.parquet", "responses.parquet", "chunk.json", "manifest.json", "SHA256SUMS"]
+)
+def test_a_bit_that_flips_in_any_file_of_a_chunk_is_refused_and_the_chunk_is_not_done(
+    tmp_path: Path, name: str
+) -> None:
+    common = write_all(tmp_path / "m", 2, responses=True)
+    path = Chunk(2, 2).folder(tmp_path / "m") / name
+    sound = path.read_bytes()
+    for bit in random.Random(name).sample(range(8 * len(sound)), 40):
+        spoilt = bytearray(sound)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(spoilt)
+        assert not is_done(path.parent, common)
+        with pytest.raises(ChunkError, match=r"chunk 2/2 is .*: run `firstflight replay run"):
+            merge(tmp_path / "m", 2, common, facts())
+    assert not (tmp_path / "m").exists()
+
+
+def test_every_page_is_in_one_chunk_whole_and_chunks_are_alike_in_weight() -> None:
+    shares = [Chunk(number, 3).cells(PLANNED) for number in (1, 2, 3)]
+    assert sorted(cell.id for share in shares for cell in share) == sorted(cell.id for cell in PLANNED)
+    pages = [{cell.recipe.visit_id for cell in share} for share in shares]
+    assert sum(map(len, pages)) == len(set().union(*pages)) == 5
+
+
+def test_merging_again_changes_nothing_and_forgets_the_chunks_of_other_totals(tmp_path: Path) -> None:
+    folder = tmp_path / "m"
+    write_all(folder, 3)
+    common = write_all(folder, 2)
+    (chunks_folder(folder) / ".1-of-2-left-by-a-crash").mkdir()
+    merge(folder, 2, common, facts())
+    before = (folder / "cells.parquet").read_bytes()
+    assert sorted(path.name for path in chunks_folder(folder).iterdir()) == ["1-of-2", "2-of-2"]
+    merge(folder, 2, common, facts())
+    assert (folder / "cells.parquet").read_bytes() == before
+    assert not (folder / "responses.parquet").exists()
+
+
+def test_a_chunk_is_done_where_it_is_whole_and_of_the_same_plan(tmp_path: Path) -> None:
+    chunk = Chunk(1, 2)
+    common = plan_of(facts(), PLANNED, responses=False)
+    assert not is_done(chunk.folder(tmp_path / "m"), common)
+    write_one(tmp_path / "m", chunk, common)
+    assert is_done(chunk.folder(tmp_path / "m"), common)
+    for other in (facts(commit="decade"), facts(checksum="bb")):
+        assert not is_done(chunk.folder(tmp_path / "m"), plan_of(other, PLANNED, responses=False))
+    assert not is_done(chunk.folder(tmp_path / "m"), plan_of(facts(), PLANNED, responses=True))
+
+
+@pytest.mark.parametrize(
+    ("other", "planned", "why"),
+    [
+        ({"commit": "decade"}, PLANNED, "commit"),
+        ({"checksum": "bb"}, PLANNED, "release"),
+        ({}, PLANNED[:-1], "cells_planned"),
+    ],
+)
+def test_a_chunk_of_another_release_other_code_or_other_options_is_refused(
+    tmp_path: Path, other: dict[str, str], planned: list[Cell], why: str
+) -> None:
+    write_all(tmp_path / "m", 2)
+    asked = facts(**other)
+    with pytest.raises(ChunkError, match=f"chunk 1/2 is of another replay, by its {why}: run .* --chunk 1/2"):
+        merge(tmp_path / "m", 2, plan_of(asked, planned, responses=False), asked)
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_chunk_that_is_missing_or_torn_is_named(tmp_path: Path) -> None:
+    common = write_all(tmp_path / "m", 2)
+    (Chunk(2, 2).folder(tmp_path / "m") / "chunk.json").write_text("{")
+    with pytest.raises(ChunkError, match="chunk 2/2 is not there: run"):
+        merge(tmp_path / "m", 2, common, facts())
+
+
+def test_so_many_loads_that_airflow_could_not_map_them_are_refused() -> None:
+    with pytest.raises(ChunkError, match="2,000 chunks: replay fewer pages"):
+        how_many(1_200_000, minutes=1)
+
+
+def test_a_chunk_takes_quiet_cpus_first_and_each_chunk_begins_at_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("replay.lab.cpus.usable_cpus", lambda: [0, 1, 2])
+    monkeypatch.setattr("replay.lab.cpus.LOOK_S", 0)
+
+    def look(*ticks: tuple[int, int]) -> None:
+        looks = iter([dict.fromkeys(range(3), (0, 0)), dict(enumerate(ticks))])
+        monkeypatch.setattr("replay.lab.cpus.cpu_seconds", lambda: next(looks))
+
+    look((1, 9), (1, 9), (1, 9))
+    assert quiet_cpus(0) == [0, 1, 2]
+    look((1, 9), (1, 9), (1, 9))
+    assert quiet_cpus(4) == [1, 2, 0]
+    look((9, 1), (1, 9), (9, 1))
+    assert quiet_cpus(0) == [1, 0, 2]
+
+
+def test_this_machine_says_how_busy_its_cpus_are() -> None:
+    assert sorted(quiet_cpus(1)) == usable_cpus()

@@ -1,0 +1,240 @@
+"""Congestion control, pacing, loss and competition of page loads. One guest loads one page under all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from firstflight.settings import from_environment
+from replay.lab import kernel, player
+from replay.lab.guest_process import Lab
+from replay.networks.profiles import Profile
+from replay.recipes.recipes import Object, Origin, Recipe
+from replay.runs.cells import plan
+from replay.runs.conditions import CONGESTION_CONTROLS, Competition, Conditions, Loss, Neighbours
+from replay.runs.gates import SEGMENT_BYTES
+from replay.runs.run import replay
+
+pytestmark = pytest.mark.lab
+
+IW = 45
+SEGMENTS = 2_000
+THINK_MS = 100
+LINKS = 20
+SHALLOW = Profile(
+    id="shallow",
+    version=1,
+    down_bps=20_000_000,
+    up_bps=20_000_000,
+    rtt_us=50_000,
+    queue_bytes=80 * 1514,
+    source="tests",
+)
+
+TIGHT = dataclasses.replace(SHALLOW, id="tight", queue_bytes=20 * 1514)
+DEEP = dataclasses.replace(SHALLOW, id="deep", queue_bytes=4_000_000)
+CROWDED = dataclasses.replace(DEEP, id="crowded")
+WIDE = dataclasses.replace(DEEP, id="wide", down_bps=1_000_000_000, up_bps=1_000_000_000)
+POSTED = (1, 10, 11, 30, 31, 70, 71)
+"""Segments: what one, two and three flights hold from a window of 10, and one more."""
+NARROW = dataclasses.replace(TIGHT, id="narrow")
+
+PLAIN = Conditions()
+PACED = Conditions(pacing=True)
+BBR = Conditions(congestion_control="bbr")
+LOSSY = Conditions(congestion_control="bbr", loss=Loss(share=0.02))
+BURSTY = Conditions(congestion_control="bbr", loss=Loss(share=0.02, burst=4))
+LOSSLESS = Conditions(loss=Loss(share=0))
+RIVAL = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=10))
+RIVALS = Conditions(competition=Competition(flows=3, congestion_control="cubic", iw=10))
+BBR_RIVAL = Conditions(competition=Competition(flows=1, congestion_control="bbr", iw=30))
+THINKING = Conditions(think=True)
+BUSY = Conditions(neighbours=Neighbours(load=0.5))
+BUSY_BBR = dataclasses.replace(BUSY, congestion_control="bbr")
+BURSTING = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=45))
+BURSTING_PACED = dataclasses.replace(BURSTING, pacing=True)
+ARMS = (LOSSY, PACED, BBR, BURSTY, RIVALS, BBR_RIVAL, RIVAL, LOSSLESS, THINKING, PLAIN)
+
+Rows = dict[Conditions, dict[str, Any]]
+
+
+def recipe(segments: int) -> Recipe:
+    """One response."""
+    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
+    size = segments * SEGMENT_BYTES
+    one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
+    return Recipe(page="a.test", visit_id=segments, origins=(origin,), objects=(one,), left_out=0)
+
+
+def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
+    """Small responses; the server thinks about each but the document."""
+    origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=0, tls_after_bytes=0)
+    objects = tuple(
+        Object(
+            response_id=index + 1,
+            origin=0,
+            parent=parent,
+            response_bytes=1_000,
+            is_document=not index,
+            think_us=THINK_MS * 1000 if index else None,
+        )
+        for index, parent in enumerate(parents)
+    )
+    return Recipe(page=f"{visit_id}.test", visit_id=visit_id, origins=(origin,), objects=objects, left_out=0)
+
+
+def posting(segments: int) -> Recipe:
+    """A request of so many segments, and an answer in one."""
+    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
+    one = Object(
+        response_id=1,
+        origin=0,
+        parent=-1,
+        request_bytes=segments * SEGMENT_BYTES,
+        response_bytes=1_000,
+        is_document=True,
+    )
+    return Recipe(page="a.test", visit_id=10_000 + segments, origins=(origin,), objects=(one,), left_out=0)
+
+
+def by_arm(rows: list[dict[str, Any]]) -> Rows:
+    assert [row["reason"] for row in rows if row["state"] != "done"] == []
+    arms = {tuple(arm.columns().values()): arm for arm in (*ARMS, BUSY, BUSY_BBR, BURSTING, BURSTING_PACED)}
+    return {arms[tuple(row[name] for name in PLAIN.columns())]: row for row in rows}
+
+
+@pytest.fixture(scope="module")
+def lab() -> Lab:
+    cache = from_environment().cache_dir
+    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+
+
+@pytest.fixture(scope="module")
+def found(lab: Lab) -> list[dict[str, Any]]:
+    """A large page under each of the conditions, a window's worth over a tight queue, losses before a deep one."""
+    large = plan([recipe(SEGMENTS)], [SHALLOW], windows=(IW,), seeds=1, conditions=ARMS)
+    pages = [
+        page(1, [-1, 0, 1, 2]),
+        page(2, [-1, 0, 0, 0, 0]),
+        page(3, [-1, 0, 0, 0, 0], h2=True),
+    ]
+    asked = plan(pages, [TIGHT], windows=(10,), seeds=1, conditions=[PLAIN, THINKING])
+    chain = page(4, list(range(-1, LINKS - 1)))
+    asked += plan([chain], [CROWDED], windows=(10,), seeds=1, conditions=[BUSY, BUSY_BBR])
+    asked += plan([chain], [NARROW], windows=(10,), seeds=1, conditions=[BURSTING, BURSTING_PACED])
+    asked += plan([posting(size) for size in POSTED], [WIDE], windows=(3, 45), seeds=1, conditions=[PLAIN])
+    lossy = plan([recipe(SEGMENTS)], [DEEP], windows=(IW,), seeds=3, conditions=[LOSSY, BURSTY])
+    burst = plan([recipe(IW)], [TIGHT], windows=(IW,), seeds=1, conditions=[PLAIN, PACED])
+    return replay(lab, [*large, *burst, *lossy, *asked], guests=1).rows
+
+
+@pytest.fixture(scope="module")
+def rows(found: list[dict[str, Any]]) -> Rows:
+    """Of the large page."""
+    return by_arm([row for row in found if row["profile"] == SHALLOW.id])
+
+
+def test_neither_what_was_in_force_before_nor_telling_of_each_response_leaves_a_trace(
+    lab: Lab, rows: Rows
+) -> None:
+    cells = plan([recipe(SEGMENTS)], [SHALLOW], windows=(IW,), seeds=1)
+    again = by_arm(replay(lab, cells, guests=1, responses=True).rows)
+    assert again[PLAIN] == rows[PLAIN]
+
+
+def test_the_network_as_it_is_loses_what_its_profile_says(rows: Rows) -> None:
+    same = {name: value for name, value in rows[PLAIN].items() if not name.startswith("loss")}
+    assert same == {name: value for name, value in rows[LOSSLESS].items() if not name.startswith("loss")}
+
+
+def test_pacing_spares_a_tight_queue_the_windows_burst(found: list[dict[str, Any]]) -> None:
+    burst = by_arm([row for row in found if row["profile"] == TIGHT.id and row["iw"] == IW])
+    assert burst[PLAIN]["bottleneck_drops"] >= 10
+    assert burst[PACED]["bottleneck_drops"] == 0
+    again = burst[PLAIN]["bytes_initial_loss"]
+    assert 10 * SEGMENT_BYTES <= again == burst[PLAIN]["bytes_retransmitted"] < IW * SEGMENT_BYTES
+    assert burst[PACED]["bytes_initial_loss"] == 0
+    assert (burst[PLAIN]["connections_initial_loss"], burst[PACED]["connections_initial_loss"]) == (1, 0)
+
+
+def test_the_congestion_control_is_the_servers(rows: Rows) -> None:
+    assert rows[BBR]["page_ms"] != rows[PLAIN]["page_ms"]
+    assert rows[BBR]["bottleneck_drops"] != rows[PLAIN]["bottleneck_drops"]
+
+
+@pytest.mark.parametrize("arm", [LOSSY, BURSTY])
+def test_what_is_lost_at_random_is_sent_again(found: list[dict[str, Any]], arm: Conditions) -> None:
+    assert arm.loss
+    lossy = [row for row in found if row["profile"] == DEEP.id and row["loss_burst"] == arm.loss.burst]
+    assert [row["bottleneck_drops"] for row in lossy] == [0, 0, 0]
+    share = sum(row["segments_retransmitted"] for row in lossy) / sum(row["segments_sent"] for row in lossy)
+    # Of 6,000 segments 120, give or take 11 where each is lost by itself; about thirty runs of four, give or take 8.
+    assert share == pytest.approx(arm.loss.share, rel=0.25 * arm.loss.burst**0.5)
+    assert len({row["page_ms"] for row in lossy}) == 3
+
+
+def test_rivals_take_their_share_of_the_bottleneck(rows: Rows) -> None:
+    alone = rows[PLAIN]["page_ms"]
+    assert 1.4 * alone < rows[RIVAL]["page_ms"] < 3 * alone
+    assert rows[RIVAL]["page_ms"] < rows[RIVALS]["page_ms"] < 8 * alone
+    for arm in (RIVAL, RIVALS, BBR_RIVAL):
+        row = rows[arm]
+        rate = 8e3 * (row["competition_bytes"] + row["payload_bytes"]) / row["page_ms"]
+        assert (
+            0.75 * SHALLOW.down_bps < rate < 0.96 * SHALLOW.down_bps
+        )  # headers and the background take the rest
+    assert rows[PLAIN]["competition_bytes"] is None
+
+
+def test_a_rivals_rules_are_its_own(rows: Rows) -> None:
+    assert rows[BBR_RIVAL]["congestion_control"] == rows[RIVAL]["congestion_control"] == "cubic"
+    assert rows[BBR_RIVAL]["competition_bytes"] != rows[RIVAL]["competition_bytes"]
+    assert rows[BBR_RIVAL]["competition"] == "1xbbr@30"
+
+
+def test_the_congestion_control_is_the_pages_and_not_the_backgrounds(found: list[dict[str, Any]]) -> None:
+    # The page's own responses are of one segment each, which leaves alike under any.
+    asked = by_arm([row for row in found if row["profile"] == CROWDED.id])
+    assert asked[BUSY_BBR]["short_flow_ms"] == asked[BUSY]["short_flow_ms"]
+    assert asked[BUSY_BBR]["page_ms"] == asked[BUSY]["page_ms"]
+
+
+def test_the_pacing_is_the_pages_and_not_its_rivals(found: list[dict[str, Any]]) -> None:
+    # As above: of the page itself there is nothing to pace.
+    asked = by_arm([row for row in found if row["profile"] == NARROW.id])
+    assert asked[BURSTING]["bottleneck_drops"] > 0
+    told = {name: value for name, value in asked[BURSTING].items() if name != "pacing"}
+    assert told == {name: value for name, value in asked[BURSTING_PACED].items() if name != "pacing"}
+
+
+def test_a_rivals_bytes_and_losses_are_not_the_pages(rows: Rows) -> None:
+    for arm in ARMS:
+        assert rows[arm]["payload_bytes"] == SEGMENTS * SEGMENT_BYTES
+        assert rows[arm]["connections"] == 1
+
+
+@pytest.mark.parametrize(("visit_id", "thoughts"), [(1, 3), (2, 1), (3, 1)])
+def test_servers_think_one_after_another_along_a_chain_and_at_once_beside_each_other(
+    found: list[dict[str, Any]], visit_id: int, thoughts: int
+) -> None:
+    asked = by_arm([row for row in found if row["visit_id"] == visit_id])
+    longer = asked[THINKING]["page_ms"] - asked[PLAIN]["page_ms"]
+    assert longer == pytest.approx(thoughts * THINK_MS, rel=0.02)
+    assert asked[THINKING]["document_ms"] == asked[PLAIN]["document_ms"]
+
+
+def test_a_request_leaves_in_the_clients_own_window_whatever_the_servers_is(
+    found: list[dict[str, Any]],
+) -> None:
+    posted = sorted((row for row in found if row["profile"] == WIDE.id), key=lambda row: row["visit_id"])
+    for window in (3, 45):
+        took = [row["page_ms"] for row in posted if row["iw"] == window]
+        flights = [round((one - took[0]) * 1000 / WIDE.rtt_us, 1) for one in took]
+        assert flights == [0, 0, 1, 1, 2, 2, 3]
+
+
+def test_the_kernels_congestion_controls_are_known_by_name() -> None:
+    assert {"reno", "cubic", "bbr", "fld"} <= set(CONGESTION_CONTROLS)
+    assert "advanced" not in CONGESTION_CONTROLS

@@ -1,0 +1,106 @@
+"""The same cells twice, to the microsecond. These boot the guest's kernel."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firstflight.settings import from_environment
+from replay.lab import kernel, player
+from replay.lab.guest_process import Lab, usable_cpus
+from replay.networks.populations import profile
+from replay.published import fld
+from replay.recipes.recipes import Object, Origin, Recipe
+from replay.runs.cells import plan
+from replay.runs.conditions import Conditions
+from replay.runs.run import replay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.lab
+
+MID = profile("avgdc-2010-mid")
+RANDOM = dataclasses.replace(MID, id="random", loss=0.01)
+BURSTY = dataclasses.replace(MID, id="bursty", loss=0.01, loss_burst=4.0)
+NETWORKS = [MID, profile("slowdc-2010-median"), RANDOM, BURSTY]
+WINDOWS = (3, 10, 16, 30, 45)
+
+
+@pytest.fixture(scope="module")
+def lab() -> Lab:
+    cache = from_environment().cache_dir
+    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+
+
+def page(number: int, *, h2: bool, origins: int) -> Recipe:
+    """Two dozen objects of all sizes, each the document's child."""
+    one = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=3_000 * h2, tls_after_bytes=500 * h2)
+    sizes = [20_000, 60_000, 5_000, 90_000, 1_000, 700] * 4
+    objects = tuple(
+        Object(
+            response_id=index + 1,
+            origin=index % origins,
+            parent=0 if index else -1,
+            response_bytes=size,
+            is_document=not index,
+        )
+        for index, size in enumerate(sizes)
+    )
+    return Recipe(
+        page=f"{number}.test", visit_id=number, origins=(one,) * origins, objects=objects, left_out=0
+    )
+
+
+@contextlib.contextmanager
+def busy(cpu: int) -> Iterator[None]:
+    """Something else has this CPU to do."""
+    spin = f"import os\nos.sched_setaffinity(0, [{cpu}])\nwhile True: pass"
+    with subprocess.Popen([sys.executable, "-c", spin]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def test_forty_cells_with_losses_repeat_to_the_microsecond_beside_a_busy_cpu(lab: Lab) -> None:
+    pages = [page(1, h2=False, origins=4), page(2, h2=True, origins=2)]
+    cells = plan(pages, NETWORKS, windows=WINDOWS, seeds=1)
+    assert len(cells) == 40
+    once = replay(lab, cells, guests=1).rows
+    with busy(usable_cpus()[-1]):
+        again = replay(lab, cells, guests=1).rows
+    assert once == again
+    assert {row["state"] for row in once} == {"done"}
+    for network in (RANDOM, BURSTY):
+        lossy = [row for row in once if row["profile"] == network.id]
+        assert all(row["bytes_retransmitted"] for row in lossy)
+
+
+def test_what_red_drops_by_chance_it_drops_in_every_guest(lab: Lab) -> None:
+    once, again = (fld.race_all(lab, fld.WAN, 1, "reno", 1) for _ in range(2))
+    assert once == again
+    assert once[0].dropped > 0
+
+
+def test_when_bbr_probes_by_chance_is_the_seeds_whatever_was_before_it_in_the_guest(lab: Lab) -> None:
+    one = page(1, h2=False, origins=4)
+    long = tuple(dataclasses.replace(object_, response_bytes=2_000_000) for object_ in one.objects[:4])
+    large = dataclasses.replace(one, objects=long)
+    cells = plan([large], [MID], windows=(10,), seeds=2, conditions=[Conditions(congestion_control="bbr")])
+    first, second = replay(lab, cells, guests=1).rows
+    assert replay(lab, cells[1:], guests=1).rows == [second]
+    assert first["page_ms"] != second["page_ms"]
+
+
+def test_where_packets_are_lost_the_seed_decides_which(lab: Lab) -> None:
+    one = page(1, h2=True, origins=2)
+    for network in (RANDOM, BURSTY):
+        cells = plan([one], [network], windows=(10,), seeds=4)
+        rows = replay(lab, cells, guests=1).rows
+        assert len({row["page_ms"] for row in rows}) == 4

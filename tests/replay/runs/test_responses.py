@@ -1,0 +1,132 @@
+"""Times and flights of each response, from one guest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from firstflight.settings import from_environment
+from releases.slow_start import linux_flights
+from replay.lab import kernel, player
+from replay.lab.guest_process import Lab
+from replay.networks.profiles import Profile
+from replay.recipes.recipes import Object, Origin, Recipe
+from replay.runs.cells import plan
+from replay.runs.gates import SEGMENT_BYTES
+from replay.runs.responses import response_tables, write_responses
+from replay.runs.run import Result, replay
+from schema.computed_tables import REPLAYED_RESPONSE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.lab
+
+RTT_MS = 100
+FAST = Profile(
+    id="fast",
+    version=1,
+    down_bps=200_000_000,
+    up_bps=200_000_000,
+    rtt_us=RTT_MS * 1000,
+    queue_bytes=4_000_000,
+    source="tests",
+)
+SEGMENTS = (1, 10, 11, 30, 31, 70, 71)
+WINDOWS = (3, 10)
+CHAIN, BESIDE, OVER_TLS = 100, 200, 300
+
+Rows = list[dict[str, Any]]
+
+
+def page(
+    visit_id: int, sizes: list[int], parents: list[int], origins: list[int], *, h2: bool = False, tls: int = 0
+) -> Recipe:
+    """A page of clear text, or over TLS."""
+    origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=tls, tls_after_bytes=tls // 6)
+    return Recipe(
+        page=f"{visit_id}.test",
+        visit_id=visit_id,
+        origins=(origin,) * (1 + max(origins)),
+        objects=tuple(
+            Object(
+                response_id=number + 1,
+                origin=where,
+                parent=parent,
+                response_bytes=size,
+                is_document=not number,
+            )
+            for number, (size, parent, where) in enumerate(zip(sizes, parents, origins, strict=True))
+        ),
+        left_out=0,
+    )
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    """Pages of one response each, a chain over two hosts, two streams beside each other, and pages over TLS."""
+    cache = from_environment().cache_dir
+    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+    pages = [page(count, [count * SEGMENT_BYTES], [-1], [0]) for count in SEGMENTS]
+    pages.append(page(CHAIN, [1_000, 2_000, 50_000], [-1, 0, 1], [0, 0, 1]))
+    pages.append(page(BESIDE, [1_000, 100_000, 60_000], [-1, 0, 0], [0, 0, 0], h2=True))
+    pages += [
+        page(OVER_TLS + h2, [9_000, 40_000, 700], [-1, 0, 0], [0, 0, 1], h2=bool(h2), tls=3_000)
+        for h2 in (0, 1)
+    ]
+    return replay(lab, plan(pages, [FAST], windows=WINDOWS, seeds=1), guests=1, responses=True)
+
+
+@pytest.fixture
+def rows(result: Result, tmp_path: Path) -> Rows:
+    """As they stand in the file."""
+    write_responses(tmp_path, response_tables(result))
+    table = pq.read_table(tmp_path / "responses.parquet")
+    assert table.schema.names == REPLAYED_RESPONSE.names
+    found: Rows = table.to_pylist()
+    return found
+
+
+def of(rows: Rows, visit_id: int, iw: int = 10) -> Rows:
+    return [row for row in rows if (row["visit_id"], row["iw"]) == (visit_id, iw)]
+
+
+def test_the_kernels_flights_are_those_of_the_arithmetic(rows: Rows) -> None:
+    counted = {(count, iw): of(rows, count, iw)[0]["flights"] for count in SEGMENTS for iw in WINDOWS}
+    assert counted == {
+        (count, iw): linux_flights(count * SEGMENT_BYTES, iw=iw) for count in SEGMENTS for iw in WINDOWS
+    }
+
+
+def test_a_response_is_wanted_asked_for_and_arrives(rows: Rows) -> None:
+    first, second, third = of(rows, CHAIN)
+    assert (first["wanted_ms"], first["is_document"], second["is_document"]) == (0, True, False)
+    assert first["sent_ms"] == pytest.approx(RTT_MS, rel=0.01)  # the handshake
+    assert second["wanted_ms"] == second["sent_ms"] == first["last_byte_ms"]  # its connection is free
+    assert third["wanted_ms"] == second["last_byte_ms"]
+    assert third["sent_ms"] - third["wanted_ms"] == pytest.approx(RTT_MS, rel=0.01)  # another host
+    for row in (first, second, third):
+        assert row["first_byte_ms"] - row["sent_ms"] == pytest.approx(RTT_MS, rel=0.01)
+        assert row["last_byte_ms"] - row["first_byte_ms"] == pytest.approx(
+            (row["flights"] - 1) * RTT_MS, abs=5
+        )
+    assert [row["flights"] for row in (first, second, third)] == [1, 1, 3]
+
+
+def test_streams_of_a_connection_share_its_flights(rows: Rows) -> None:
+    _, large, small = of(rows, BESIDE)
+    together = linux_flights(160_000, iw=10)
+    assert large["flights"] == together
+    assert 1 < small["flights"] <= together
+    assert small["last_byte_ms"] < large["last_byte_ms"]
+
+
+def test_the_page_ends_with_its_last_response(result: Result, rows: Rows) -> None:
+    for load in result.rows:
+        each = of(rows, load["visit_id"], load["iw"])
+        assert max(row["last_byte_ms"] for row in each) == load["page_ms"]
+        assert [row["first_byte_ms"] for row in each if row["is_document"]] == [load["first_byte_ms"]]
+        assert len(each) == load["responses"]
+        assert load["bytes_initial_loss"] == 0

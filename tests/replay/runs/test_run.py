@@ -1,0 +1,215 @@
+import dataclasses
+
+import pytest
+
+from replay.errors import RecipeError
+from replay.networks.populations import PROFILES, profile
+from replay.recipes.recipes import Object, Origin, Recipe
+from replay.runs.cells import Cell, plan, row, sample
+from replay.runs.conditions import Competition, Conditions, Loss, Queue
+from replay.runs.gates import SEGMENT_BYTES, Flight, Gate, count_flights, gates
+from replay.runs.run import crew_guest, judge_cell, load_commands, share_out
+from reports.recommendation.harm_conditions import HARM_CONDITIONS
+from schema.computed_tables import CELL
+
+MID = profile("avgdc-2010-mid")
+PACKET_NS = 1514 * 8 * 10**9 // MID.down_bps
+
+
+def recipe(number: int, size: int = 10_000) -> Recipe:
+    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
+    one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True, fresh_s=0)
+    return Recipe(page=f"{number}.test", visit_id=number, origins=(origin,), objects=(one,), left_out=0)
+
+
+def cells(recipes: list[Recipe]) -> list[Cell]:
+    return plan(recipes, [MID], windows=(3, 10), seeds=2)
+
+
+def flight(
+    iw: int = 10,
+    *,
+    handshake_ns: int | None = None,
+    cwnd: int | None = None,
+    packet_ns: int = PACKET_NS,
+    drops: int = 0,
+    learned: int = 0,
+    window: int = 16_777_216,
+) -> Flight:
+    start = 2 * MID.rtt_us * 1000
+    return Flight(
+        id="x",
+        host=2,
+        iw=iw,
+        bytes=iw * SEGMENT_BYTES,
+        arrivals=[((n + 1) * SEGMENT_BYTES, start + n * packet_ns) for n in range(iw)],
+        facts={
+            "done": True,
+            "handshake_ns": MID.rtt_us * 1000 if handshake_ns is None else handshake_ns,
+            "snd_cwnd": cwnd or iw,
+            "segments_retransmitted": 0,
+            "bottleneck_drops": drops,
+            "learned_neighbours": learned,
+            "first_window_bytes": window,
+        },
+    )
+
+
+def failed(found: list[Gate]) -> list[str]:
+    return [gate.name.split(": ")[-1] for gate in found if not gate.passed]
+
+
+def test_a_clean_calibration_passes_every_gate() -> None:
+    assert failed(gates(MID, [flight(3), flight(10), flight(30)], offloads_on=0)) == []
+
+
+@pytest.mark.parametrize(
+    ("broken", "gate"),
+    [
+        ({"handshake_ns": round(MID.rtt_us * 1001.1)}, "RTT of the handshake, ms"),
+        ({"handshake_ns": MID.rtt_us * 2000}, "RTT of the handshake, ms"),
+        ({"cwnd": 9}, "snd_cwnd"),
+        ({"packet_ns": round(PACKET_NS * 0.985)}, "10 packets one after another, ms"),
+        ({"packet_ns": round(PACKET_NS * 1.015)}, "10 packets one after another, ms"),
+        ({"drops": 1}, "segments lost"),
+        ({"learned": 1}, "neighbours learned by ARP"),
+        ({"window": 29_200}, "receive window, bytes"),
+    ],
+)
+def test_each_gate_can_fail(broken: dict[str, int], gate: str) -> None:
+    assert failed(gates(MID, [flight(**broken)], offloads_on=0)) == [gate]
+
+
+def test_an_offload_that_is_on_fails_its_gate() -> None:
+    assert failed(gates(MID, [flight()], offloads_on=1)) == ["interfaces with an offload on"]
+
+
+def test_a_flight_that_never_came_fails_its_gate() -> None:
+    lost = Flight(id="x", host=2, iw=10, bytes=SEGMENT_BYTES * 10)
+    assert failed(gates(MID, [lost], offloads_on=0)) == ["flight arrived"]
+
+
+def test_packets_that_arrive_as_one_are_seen() -> None:
+    merged = flight()
+    merged.arrivals = merged.arrivals[4:]
+    assert "packets apart" in failed(gates(MID, [merged], offloads_on=0))
+
+
+def test_a_pause_of_more_than_half_a_round_trip_begins_a_flight() -> None:
+    train = Flight(
+        id="x", host=2, iw=2, bytes=4, arrivals=[(1, 0), (2, 1_000), (3, 40_000_000), (4, 100_000_000)]
+    )
+    assert count_flights(train, rtt_us=100_000) == 2
+
+
+def test_cells_pair_by_page_profile_and_seed_over_all_windows() -> None:
+    planned = cells([recipe(1), recipe(2)])
+    states = {(cell.recipe.page, cell.seed, cell.iw): cell.random_state for cell in planned}
+    for (page, seed, iw), state in states.items():
+        assert state == states[page, seed, 3]
+        assert {other for key, other in states.items() if key != (page, seed, iw) and other == state} <= {
+            state
+        }
+    assert len(set(states.values())) == 4
+
+
+def test_a_cells_id_is_unique_and_carries_no_host_name() -> None:
+    planned = plan([recipe(1), recipe(2)], PROFILES, windows=(3, 10), seeds=3)
+    assert len({cell.id for cell in planned}) == len(planned)
+    assert not any("test" in cell.id or " " in cell.id for cell in planned)
+
+
+def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others() -> None:
+    varied = [
+        Conditions(),
+        Conditions(congestion_control="bbr"),
+        Conditions(pacing=True),
+        Conditions(loss=Loss(share=0.01)),
+        Conditions(loss=Loss(share=0.01, burst=4)),
+        Conditions(competition=Competition(flows=2, congestion_control="reno", iw=3)),
+        Conditions(think=True),
+        Conditions(warm=True),
+        *(one.conditions for one in HARM_CONDITIONS),
+    ]
+    planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
+    assert len({cell.id for cell in planned}) == len(varied)
+    assert len({cell.random_state for cell in planned}) == 1
+    assert len({tuple(cell.conditions.columns().values()) for cell in planned}) == len(varied)
+    assert set(Conditions().columns()) <= set(CELL.names)
+
+
+def test_pages_of_an_older_release_have_no_warm_cache_and_say_what_is_missing() -> None:
+    older = dataclasses.replace(
+        recipe(1), objects=tuple(dataclasses.replace(one, fresh_s=None) for one in recipe(1).objects)
+    )
+    with pytest.raises(RecipeError, match=r"1\.test: a warm cache needs .* from schema version 3 on"):
+        plan([older], [MID], windows=(3, 10), seeds=1, conditions=[Conditions(warm=True)])
+
+
+def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
+    varied = [Conditions(), Conditions(pacing=True), Conditions(loss=Loss(share=0.01, burst=4))]
+    planned = plan([recipe(1)], [MID], windows=(3, 10), seeds=1, conditions=varied)
+    told = [line for line in load_commands(planned, {recipe(1): 0}) if not line.startswith("cell")]
+    assert told == [
+        "control cubic",
+        "pacing off",
+        "loss 0.000000000 1.000",
+        "thinking off",
+        "rivals 0 10 cubic",
+        "background 10",
+        "probe off",
+        "short-flows off",
+        "pacing on",
+        "pacing off",
+        "loss 0.010000000 4.000",
+    ]
+
+
+def test_a_network_with_another_queue_is_calibrated_by_itself() -> None:
+    queue = Queue(bdp=1)
+    both = [Conditions(), Conditions(queue=queue)]
+    guest = crew_guest(plan([recipe(1)], [MID], windows=(3, 10), seeds=1, conditions=both))
+    assert [(shift.profile.id, shift.profile.queue_bytes) for shift in guest.shifts] == [
+        (MID.id, MID.queue_bytes),
+        (MID.id, MID.bdp_bytes),
+    ]
+    assert [len(shift.cells) for shift in guest.shifts] == [2, 2]
+    assert all(len(shift.flights) >= 2 for shift in guest.shifts)
+
+
+def test_a_sample_has_the_smallest_and_the_largest_page_and_some_between() -> None:
+    recipes = [recipe(number, size=1_000 * number) for number in (5, 1, 4, 2, 3, 9, 8, 7, 6)]
+    assert [one.visit_id for one in sample(recipes, 3)] == [1, 5, 9]
+    assert sample(recipes, 20) == recipes
+    assert [one.visit_id for one in sample(recipes, 1)] == [1]
+
+
+def test_pages_are_shared_out_whole_and_evenly() -> None:
+    recipes = [recipe(number, size=number * 10_000) for number in range(1, 9)]
+    shares = share_out(cells(recipes), 2)
+    pages = [{cell.recipe.visit_id for cell in share} for share in shares]
+    assert pages[0].isdisjoint(pages[1])
+    assert pages[0] | pages[1] == set(range(1, 9))
+    loads = [sum(cell.recipe.response_bytes for cell in share) for share in shares]
+    assert max(loads) <= 1.2 * min(loads)
+
+
+def test_a_refused_cell_has_its_reason_and_no_figure() -> None:
+    (cell, *_) = cells([recipe(1)])
+    broken = Gate(name="RTT", measured=2, expected=1, tolerance=0.001)
+    judged = judge_cell(cell, {"cell": cell.id, "page_ns": 10**9, "responses": 1}, None, broken)
+    assert (judged["state"], judged["page_ms"], judged["responses"]) == ("refused", None, None)
+    assert "RTT" in judged["reason"]
+
+
+def test_a_load_that_failed_inside_says_so() -> None:
+    (cell, *_) = cells([recipe(1)])
+    judged = judge_cell(cell, {"cell": cell.id, "failed": "connection reset"}, None, None)
+    assert (judged["state"], judged["reason"], judged["page_ms"]) == ("failed", "connection reset", None)
+
+
+def test_a_row_has_the_columns_of_the_schema_and_times_to_the_microsecond() -> None:
+    (cell, *_) = cells([recipe(1)])
+    made = row(cell, "done", None, {"page_ns": 70_000_896, "document_ns": 1_500, "responses": 1})
+    assert list(made) == CELL.names
+    assert (made["page_ms"], made["document_ms"], made["first_byte_ms"]) == (70.001, 0.002, None)

@@ -1,0 +1,169 @@
+import random
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from releases.catalogue import Release
+from releases.distributions import compute, share
+from reports.document.figures import SLICES, THEMES, Theme, cdf_figure, curve, png, svg, thinned
+from schema.computed_tables import MEASURES
+from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
+
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    """3,000 responses, nearly all of different sizes."""
+    folder = tmp_path_factory.mktemp("release")
+    chance = random.Random(1)
+    made_up = MadeUp()
+    for _ in range(30):
+        made_up.add_visit()
+        for _ in range(10):
+            made_up.add_connection(tls_handshake_bytes=chance.choice([None, 3000]))
+            for position in range(10):
+                made_up.add_response(
+                    int(chance.lognormvariate(8, 2)) + 100,
+                    sent_ms=100 + 60 * position,
+                    first_ms=150 + 60 * position,
+                )
+    write_tables(folder, made_up)
+    pq.write_table(compute(folder), folder / "distribution.parquet")
+    return release_of(folder)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 10**6), st.integers(1, 50)), min_size=1, max_size=300),
+    st.lists(st.integers(1, 10**6), max_size=4),
+    st.integers(2, 50),
+)
+def test_a_thinned_curve_is_true_at_its_thresholds_and_close_elsewhere(
+    members: list[tuple[int, int]], thresholds: list[int], slices: int
+) -> None:
+    by_size = dict(members)
+    sizes = np.array(sorted(by_size))
+    cumulative = np.cumsum([by_size[size] for size in sizes])
+    keep = thinned(sizes, cumulative, thresholds=thresholds, slices=slices)
+    assert keep.sum() <= 2 * slices + 2 + 2 * len(thresholds)
+    assert keep[0]
+    assert keep[-1]
+
+    def drawn(size: int) -> float:
+        """What a reader of the step curve sees."""
+        place = int(np.searchsorted(sizes[keep], size, side="right"))
+        return cumulative[keep][place - 1] / cumulative[-1] if place else 0.0
+
+    def true(size: int) -> float:
+        return float(cumulative[sizes <= size].max(initial=0) / cumulative[-1])
+
+    for threshold in thresholds:
+        assert drawn(threshold) == true(threshold)
+    for size in sizes.tolist():
+        assert 0 <= true(size) - drawn(size) < 1 / slices
+
+
+def test_nothing_thins_to_nothing() -> None:
+    empty = np.array([], np.int64)
+    assert not len(thinned(empty, empty, thresholds=[10]))
+
+
+def test_a_curve_has_a_few_hundred_points_and_the_exact_share_at_each_window(release: Release) -> None:
+    points = curve(release, "responses", thresholds=[4290, 14_300])
+    assert len(points) <= 2 * SLICES + 7
+    for iw in (3, 10):
+        seen = max(point["cdf"] for point in points if point["size"] <= iw * 1430)
+        assert seen == share(release, "responses", iw=iw).share
+    assert points[0]["cdf"] == 0
+    assert points[-1]["cdf"] == 1
+
+
+def test_the_svg_is_self_contained_and_names_every_window_in_segments_and_bytes(release: Release) -> None:
+    drawn = svg(cdf_figure(release, windows=(3, 10, 16), title="2026-11 <web> & more"))
+    ET.fromstring(drawn)
+    assert not re.search(
+        r"href|url\(|<image|<script|@import", drawn.replace("http://www.w3.org/1999/xlink", "")
+    )
+    for text in (
+        "3 segments · 4,290 B",
+        "10 segments · 14,300 B",
+        "16 segments · 22,880 B",
+        "pages",
+        "&lt;web&gt; &amp;",
+    ):
+        assert text in drawn
+
+
+def test_the_mss_moves_the_windows(release: Release) -> None:
+    assert "10 segments · 14,480 B" in svg(cdf_figure(release, windows=(10,), mss=1448))
+
+
+def test_the_lines_stand_where_the_axis_says(release: Release) -> None:
+    drawn = svg(cdf_figure(release, measures=["responses"], windows=(10,), mss=1000))
+    rule = re.search(r'<g class="mark-rule role-mark[^"]*".*?translate\(([\d.]+),-', drawn)
+    # Each grid line is a power of ten, and the rule stands at 10,000.
+    grid = re.search(r'role-axis-grid" pointer-events="none">(.*?)</g>', drawn)
+    assert rule
+    assert grid
+    assert float(rule[1]) in [float(x) for x in re.findall(r"translate\((\d+),-340\)", grid[1])]
+
+
+def test_all_measures_fit_into_one_figure(release: Release) -> None:
+    chart = cdf_figure(release, measures=list(MEASURES), windows=(3, 10))
+    assert svg(chart).count('aria-roledescription="line mark"') == len(MEASURES)
+    assert svg(chart).count("role-legend-symbol") == len(MEASURES)
+
+
+def test_a_measure_without_members_is_left_out(tmp_path: Path) -> None:
+    made_up = MadeUp()
+    made_up.add_visit()
+    made_up.add_connection()
+    made_up.add_response(1000)
+    write_tables(tmp_path, made_up)
+    pq.write_table(compute(tmp_path), tmp_path / "distribution.parquet")
+    drawn = svg(cdf_figure(release_of(tmp_path), measures=["responses", "tls_flights"]))
+    assert "all responses" in drawn
+    assert "TLS flights" not in drawn
+
+
+def test_a_release_without_a_good_visit_still_draws_its_windows(tmp_path: Path) -> None:
+    made_up = MadeUp()
+    made_up.add_visit(outcome="dns")
+    write_tables(tmp_path, made_up)
+    pq.write_table(compute(tmp_path), tmp_path / "distribution.parquet")
+    assert "3 segments · 4,290 B" in svg(cdf_figure(release_of(tmp_path)))
+
+
+def test_drawing_twice_gives_the_same_bytes(release: Release) -> None:
+    first, again = (cdf_figure(release) for _ in range(2))
+    assert svg(first) == svg(again)
+    assert png(first, scale=1) == png(again, scale=1)
+    assert png(first, scale=1).startswith(PNG_SIGNATURE)
+
+
+def test_light_and_dark_differ_in_nothing_but_colour(release: Release) -> None:
+    light, dark = (svg(cdf_figure(release, theme=theme)) for theme in THEMES)
+    assert light != dark
+    assert re.sub(r"#[0-9a-f]{6}|rgb\([^)]*\)", "", light) == re.sub(r"#[0-9a-f]{6}|rgb\([^)]*\)", "", dark)
+
+
+def luminance(colour: str) -> float:
+    """WCAG 2."""
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.id)
+def test_every_colour_stands_out_from_its_background(theme: Theme) -> None:
+    ground = luminance(theme.background)
+    assert theme.palette.keys() == MEASURES.keys()
+    for colour, least in [(theme.ink, 7.0), *((colour, 3.0) for colour in theme.palette.values())]:
+        darker, lighter = sorted((ground, luminance(colour)))
+        assert (lighter + 0.05) / (darker + 0.05) >= least

@@ -1,0 +1,61 @@
+"""Each value with a place stands in the figure, at its own height, beside the published one."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from replay.published.cs244 import figure_rows, published_cells
+from replay.published.verdict import Place, Reproduction, Row
+from reports.document.figures import svg
+from reports.document.published_figures import OURS, PUBLISHED, figure, panel, points
+
+
+def row(x: str, ours: float, published: float | None = None, *, series: str = "a") -> Row:
+    return Row(what=x, unit="ms", published=published, ours=ours, place=Place("A panel", series, x))
+
+
+def reproduction(*rows: Row) -> Reproduction:
+    return Reproduction(id="one", title="One", source="a source", method="a method", rows=rows, checks=())
+
+
+def test_what_is_not_published_leaves_no_mark() -> None:
+    assert [(one["x"], one["y"], one["whose"]) for one in points([row("p", 2, 3), row("q", 4)])] == [
+        ("p", 3, PUBLISHED),
+        ("p", 2, OURS),
+        ("q", 4, OURS),
+    ]
+
+
+def test_one_series_is_bars_and_several_are_lines() -> None:
+    bars = svg(panel("A panel", [row("p", 2, 3), row("q", 4, 5)]))
+    assert bars.count('aria-roledescription="bar"') == 4
+    lines = svg(panel("A panel", [row("p", 2, 3), row("p", 4, 5, series="b")]))
+    assert lines.count('aria-roledescription="line mark"') == 4
+    assert 'aria-roledescription="bar"' not in lines
+
+
+def test_many_values_at_one_place_are_each_a_mark() -> None:
+    dots = svg(panel("A panel", [row("p", height) for height in (1, 2, 3)]))
+    assert dots.count('aria-roledescription="circle"') == 3
+
+
+def test_without_a_place_there_is_no_figure_and_the_same_rows_give_the_same_bytes() -> None:
+    homeless = dataclasses.replace(row("p", 2), place=None)
+    assert figure(reproduction(homeless)) is None
+    one = figure(reproduction(row("p", 2, 3), homeless))
+    assert one is not None
+    assert one == figure(reproduction(row("p", 2, 3), homeless))
+    assert "A panel" in one
+
+
+def test_the_gains_of_the_rerun_are_those_of_its_cells() -> None:
+    cells = published_cells()
+    found = [Row(what=one.what, unit="s", published=one.seconds, ours=one.seconds) for one in cells]
+    gains = {
+        (one.place.panel, one.place.x): one for one in figure_rows(cells, found, "a shaper") if one.place
+    }
+    ten = gains["Fig 7, segments: gain of IW 10 over 3, a shaper", "10"]
+    # The oracle prints 0.3024 s at IW 3 and 0.2427 s at IW 10.
+    assert ten.published is not None
+    assert abs(ten.published - 100 * (0.3024 / 0.2427 - 1)) < 0.5
+    assert all(one.published == one.ours for one in gains.values())

@@ -1,0 +1,202 @@
+"""The page: nothing from outside is loaded, nothing hostile runs or hides, and it fits a telephone."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import html.parser
+import os
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from playwright.sync_api import sync_playwright
+
+from reports.document.render import render_html, render_text
+from reports.document.report import build_report
+from reports.document.report_inputs import read_inputs
+from reports.recommendation.harm_conditions import CORE
+from reports.recommendation.rule import RULE
+from schema.computed_tables import CELL
+from tests.factories.made_up_report import data_folder, replay_cells
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOSTILE = '"><script>document.title="owned"</script><img src=x onerror=alert(1)>{{ 7 * 7 }}'
+
+
+IDLE = next(one for one in CORE if one.kind == "idle")
+
+
+def with_harm() -> pa.Table:
+    """The ordinary cells, and those of one harm condition."""
+    idle = replay_cells().to_pylist()
+    for row in idle:
+        row |= {**IDLE.conditions.columns(), "probe_p95_ms": 60.0 + row["iw"]}
+    return pa.concat_tables([replay_cells(), pa.Table.from_pylist(idle, schema=CELL)])
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    data_dir = tmp_path_factory.mktemp("data")
+    data_folder(data_dir, table=with_harm())
+    inputs = read_inputs(
+        releases_dir=data_dir / "releases",
+        replays_dir=data_dir / "replays",
+        reports_dir=data_dir / "reports",
+        year=2026,
+        crawl=None,
+        with_replay=True,
+        allowed_signers=data_dir / "allowed_signers",
+    )
+    folder = data_dir / "reports" / "2026"
+    facts = build_report(
+        inputs,
+        folder,
+        commit="c0ffee",
+        rule=dataclasses.replace(RULE, replicates=50, harm_conditions=(IDLE,)),
+    )
+    return folder / "index.html", facts
+
+
+class Tags(html.parser.HTMLParser):
+    """Every tag with its attributes, and whether they nest."""
+
+    VOID = frozenset({"meta", "link", "br", "img", "input"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def parsed(text: str) -> Tags:
+    tags = Tags()
+    tags.feed(text)
+    assert tags.open == []
+    return tags
+
+
+def poisoned(value: Any) -> Any:
+    """Every string of the facts that is not ours, made hostile."""
+    if isinstance(value, str):
+        return value + HOSTILE
+    if isinstance(value, dict):
+        return {key: poisoned(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [poisoned(inner) for inner in value]
+    return value
+
+
+def test_the_page_loads_nothing_and_runs_nothing(page: tuple[Path, dict[str, Any]]) -> None:
+    tags = parsed(page[0].read_text(encoding="utf-8"))
+    names = {name for name, _ in tags.tags}
+    assert not names & {"script", "img", "iframe", "object", "embed", "image", "use"}
+    for name, attributes in tags.tags:
+        assert not any(attribute.startswith("on") for attribute in attributes), name
+        for attribute in ("src", "href", "xlink:href"):
+            target = attributes.get(attribute)
+            assert (
+                target is None or target.startswith("#") or target in ("data:,", "report.json", "summary.txt")
+            )
+
+
+def test_hostile_strings_stay_text(page: tuple[Path, dict[str, Any]]) -> None:
+    facts = copy.deepcopy(page[1])
+    for part in ("release", "crawl", "redo", "illustrative_because"):
+        facts[part] = poisoned(facts[part])
+    facts["replay"]["missing"] = [
+        {"profile": HOSTILE, "iw": 10, "state": HOSTILE, "cells": 1, "reason": HOSTILE}
+    ]
+    facts["replay"]["provenance"]["parameters"] = {HOSTILE: HOSTILE, "list": [HOSTILE]}
+    facts["replay"]["provenance"]["kernel"] = poisoned(facts["replay"]["provenance"]["kernel"])
+    facts["recommendation"]["reasons"] = [HOSTILE]
+    facts["crawl"]["outcomes"] = {HOSTILE: 1}
+    text = render_html(facts, figures={})
+    tags = parsed(text)
+    assert not {name for name, _ in tags.tags} & {"script", "img"}
+    assert text.count("&lt;script&gt;") >= 20
+    assert "{{ 7 * 7 }}" in text
+
+
+def test_a_name_cannot_hide_its_direction_or_its_controls(page: tuple[Path, dict[str, Any]]) -> None:
+    facts = copy.deepcopy(page[1])
+    facts["release"]["browser"] = "evil\u202emoc.knab\x1b[2J\u200b"
+    assert "evil\ufffdmoc.knab\ufffd[2J\ufffd" in render_html(facts, figures={})
+    facts["recommendation"]["reasons"] = ["\x1b]0;owned\x07"]
+    assert "\x1b" not in render_text(facts)
+
+
+def test_every_link_of_the_contents_has_its_place(page: tuple[Path, dict[str, Any]]) -> None:
+    tags = parsed(page[0].read_text(encoding="utf-8"))
+    places = {attributes["id"] for _, attributes in tags.tags if "id" in attributes}
+    targets = {(attributes.get("href") or "")[1:] for name, attributes in tags.tags if name == "a"}
+    assert {"sizes", "replay", "decision", "provenance", "limits", "redo", "glossary"} <= places & targets
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_chromium_shows_the_page_without_scrolling_sideways(
+    page: tuple[Path, dict[str, Any]], width: int, scheme: Any
+) -> None:
+    chromium = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        complaints: list[str] = []
+        asked: list[str] = []
+        tab.on("console", lambda message: complaints.append(message.text))
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(page[0].as_uri())
+        assert tab.locator(".verdict").inner_text() == "IW 16"
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        assert tab.locator("figure svg").count() == 7
+        ground, label = tab.evaluate(
+            "[getComputedStyle(document.body).backgroundColor,"
+            " getComputedStyle(document.querySelector('figure svg text')).fill]"
+        )
+        assert contrast(ground, label) >= 4.5
+        browser.close()
+    assert complaints == []
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+
+
+def contrast(first: str, second: str) -> float:
+    """WCAG's contrast ratio of two colours as a browser writes them."""
+    lighter, darker = sorted((luminance(first), luminance(second)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
+    red, green, blue = (
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_each_bound_names_the_condition_where_it_came_out_worst(page: tuple[Path, dict[str, Any]]) -> None:
+    path, facts = page
+    harms = next(c for c in facts["recommendation"]["candidates"] if c["candidate"]["segments"] == 16)[
+        "harms"
+    ]
+    probe = next(harm for harm in harms if harm["id"] == "probe_delay")
+    assert (probe["verdict"], probe["condition"], probe["worsening"]["estimate"]) == ("passed", IDLE.id, 6.0)
+    text = path.read_text(encoding="utf-8")
+    assert f"<small>{IDLE.id}</small>" in text
+    assert facts["redo"][1].endswith("--seeds 4 --harm core --harm-pages 24")
+    assert "harm was asked in 1 conditions, 24 pages at least in each" in text
+    assert facts["replay"]["harm"][0]["cells"] == {"done": 24 * 16 * 4}

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from storage.sums import MANIFEST, SIGNATURE, SUMS, broken_sums, checksum_of, misstated, seal, sums_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "made"
+    made.mkdir()
+    (made / "cells.parquet").write_bytes(bytes(range(256)))
+    (made / "replay.json").write_text('{"windows": [3, 10]}')
+    seal(made, {"format_version": 1, "commit": "c0ffee"})
+    return made
+
+
+def test_a_sealed_folder_is_what_sha256sum_checks(folder: Path) -> None:
+    assert broken_sums(folder) == []
+    done = subprocess.run(["sha256sum", "--strict", "-c", SUMS], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["cells.parquet: OK", "manifest.json: OK", "replay.json: OK"]
+    manifest = json.loads((folder / MANIFEST).read_text())
+    assert manifest["commit"] == "c0ffee"
+    assert manifest["files"] == {name: sum_ for name, sum_ in sums_of(folder).items() if name != MANIFEST}
+
+
+def test_the_same_files_have_the_same_checksum(folder: Path) -> None:
+    before = checksum_of(folder)
+    seal(folder, {"commit": "c0ffee", "format_version": 1})
+    assert checksum_of(folder) == before
+
+
+@pytest.mark.parametrize("name", ["cells.parquet", "replay.json", MANIFEST, SUMS])
+def test_every_single_flipped_bit_is_found(folder: Path, name: str) -> None:
+    path = folder / name
+    sound = path.read_bytes()
+    bits = range(8 * len(sound))
+    for bit in random.Random(6928).sample(bits, min(len(bits), 600)):
+        spoilt = bytearray(sound)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(spoilt)
+        assert broken_sums(folder), f"bit {bit} of {name}"
+    path.write_bytes(sound)
+    assert broken_sums(folder) == []
+
+
+def test_a_file_that_is_missing_cut_added_or_a_folder_is_named(folder: Path) -> None:
+    (folder / "notes.txt").touch()
+    assert misstated(folder) == broken_sums(folder) == ["notes.txt"]
+    (folder / "notes.txt").unlink()
+    (folder / "replay.json").write_text("")
+    assert (misstated(folder), broken_sums(folder)) == ([], ["replay.json"])
+    (folder / "replay.json").unlink()
+    assert misstated(folder) == broken_sums(folder) == ["replay.json"]
+    (folder / "replay.json").mkdir()
+    assert misstated(folder) == broken_sums(folder) == ["replay.json"]
+
+
+def test_sums_that_agree_with_a_changed_file_do_not_agree_with_the_manifest(folder: Path) -> None:
+    (folder / "cells.parquet").write_bytes(b"other")
+    manifest = (folder / MANIFEST).read_bytes()
+    seal(folder, {"format_version": 1, "commit": "c0ffee"})
+    (folder / MANIFEST).write_bytes(manifest)
+    assert broken_sums(folder) == ["cells.parquet", MANIFEST]
+
+
+def test_a_signature_is_no_file_that_the_sums_lack(folder: Path) -> None:
+    (folder / SIGNATURE).write_text("-----BEGIN SSH SIGNATURE-----")
+    assert broken_sums(folder) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["{sum}  ../secret", "{sum}  /etc/passwd", "{sum} *cells.parquet", "x", "{sum}  SHA256SUMS"]
+)
+def test_sums_in_another_form_or_of_files_elsewhere_are_refused(folder: Path, line: str) -> None:
+    (folder / SUMS).write_text(line.format(sum="ab" * 32) + "\n")
+    assert broken_sums(folder) == [SUMS]
+
+
+def test_an_empty_or_missing_folder_is_broken(tmp_path: Path) -> None:
+    assert broken_sums(tmp_path) == broken_sums(tmp_path / "none") == [SUMS]

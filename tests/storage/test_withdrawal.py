@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+from sqlalchemy import Engine, text
+
+from storage.withdrawal import Withdrawal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KEY = "ab" * 32
+
+HOSTS = {
+    "t.co": (True, True),
+    "T.CO.": (True, True),
+    "a.b.t.co": (True, True),
+    "t.com": (False, False),
+    "at.co": (False, False),
+    "t.co.cdn.test": (False, True),
+    "x-t.co": (False, False),
+}
+"""Whether a host is the site's own, and whether the site's labels are in it."""
+
+TEXTS = {
+    "/https://t.co/x": True,
+    "/WWW.T.CO.js": True,
+    "/a_t.co": True,
+    "/t.com/x": False,
+    "/chat.co/": False,
+    "t.co": True,
+    None: None,
+}
+
+
+@pytest.fixture
+def ask(database: Engine) -> Callable[[str, str | None], tuple[object, object]]:
+    """The same SQL asked of PostgreSQL and of DuckDB; it has $value."""
+
+    def ask(expression: str, value: str | None) -> tuple[object, object]:
+        with database.connect() as connection:
+            query = f"SELECT {expression} FROM (SELECT CAST(:value AS text) AS value) AS one"
+            first = connection.scalar(text(query), {"value": value})
+        with duckdb.connect(":memory:") as other:
+            query = f"SELECT {expression.replace('regexp_like', 'regexp_matches')} FROM (SELECT $value::VARCHAR AS value)"
+            row = other.execute(query, {"value": value}).fetchone()
+        assert row is not None
+        return first, row[0]
+
+    return ask
+
+
+def test_postgresql_and_duckdb_find_the_site_and_what_is_below_it_and_no_longer_name(
+    ask: Callable[[str, str | None], tuple[object, object]],
+) -> None:
+    site = Withdrawal(host="t.co", key=KEY)
+    for host, (own, inside) in HOSTS.items():
+        assert ask(site.is_own("value"), host) == (own, own), host
+        assert ask(site.is_in("value"), host) == (inside, inside), host
+    for said, named in TEXTS.items():
+        assert ask(site.is_named("value", matches="regexp_like"), said) == (named, named), said
+    first, second = ask(site.replaced("value"), "CDN.t.co")
+    assert first == second
+    assert re.fullmatch(r"erased-[0-9a-f]{16}\.invalid", str(first))
+    assert ask(site.replaced("value"), "cdn.t.co") == (first, first)
+    assert ask(site.replaced("value"), "cdn2.t.co") != (first, first)
+
+
+@pytest.mark.parametrize("host", ["a.test' OR 'a", "", "a.test:b", "B.test", "b\u00fccher.test"])
+def test_what_is_no_host_never_reaches_the_sql(host: str) -> None:
+    with pytest.raises(ValueError, match="no host"):
+        Withdrawal(host=host, key=KEY)
+
+
+def test_a_name_in_another_alphabet_is_found_however_it_is_written(
+    ask: Callable[[str, str | None], tuple[object, object]],
+) -> None:
+    site = Withdrawal(host="xn--bcher-kva.test", key=KEY)
+    for said in ("/xn--bcher-kva.test", "/B\u00fccher.test/", "/b%C3%BCcher.test"):
+        assert ask(site.is_named("value", matches="regexp_like"), said) == (True, True), said

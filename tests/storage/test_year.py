@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from storage.year import NotReady, Year, year_of
+from tests.factories import stored_crawl
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+
+def year(**sealed: bool) -> Year:
+    return Year(
+        2026, "desktop.local.tcp.web", {f"2026-{month[1:]}": value for month, value in sealed.items()}
+    )
+
+
+def test_the_report_is_of_the_newest_crawl_and_the_other_months_are_missing() -> None:
+    found = year(m03=True, m11=True)
+    assert found.newest() == "2026-11.desktop.local.tcp.web"
+    assert found.missing == [f"2026-{month:02}" for month in (1, 2, 4, 5, 6, 7, 8, 9, 10, 12)]
+
+
+def test_an_older_crawl_that_nobody_finished_holds_nothing_up() -> None:
+    assert year(m03=False, m11=True).newest() == "2026-11.desktop.local.tcp.web"
+
+
+def test_a_newest_crawl_that_is_not_over_is_waited_for() -> None:
+    with pytest.raises(NotReady, match=r"2026-12\.desktop\.local\.tcp\.web is not sealed yet"):
+        year(m11=True, m12=False).newest()
+
+
+def test_a_year_without_a_crawl_says_where_to_look() -> None:
+    with pytest.raises(NotReady, match="firstflight crawl list"):
+        year().newest()
+
+
+def test_the_database_knows_the_months_of_one_series_and_one_year(database_18: Engine) -> None:
+    stored_crawl.store(database_18, stored_crawl.typical(sites=1))
+    with database_18.connect() as connection:
+        found = year_of(connection, 2026, series="desktop.here.tcp.localweb")
+        assert found.sealed == {"2026-11": True}
+        assert year_of(connection, 2025, series="desktop.here.tcp.localweb").sealed == {}
+        assert year_of(connection, 2026).sealed == {}

@@ -1,0 +1,233 @@
+"""Cases of how a page asks: ahead of need, across origins, on leaving, in numbers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tests.zoo.case import Case, Page
+from tests.zoo.replies import (
+    CORS,
+    HTML,
+    NO_STORE,
+    PIXEL,
+    SCRIPT,
+    TEXT,
+    answer,
+    bodiless,
+    fields,
+    page,
+    script,
+)
+
+if TYPE_CHECKING:
+    from tests.zoo.serving.handler import Reply, Request
+
+IMAGE = "content-type: image/gif"
+FRESH = "cache-control: max-age=3600"
+
+SPECULATION = """<script type=speculationrules>
+{"prefetch": [{"source": "list", "urls": ["HERE/ahead"], "eagerness": "immediate"}]}
+</script>"""
+LATER = "await pause(300); await get('HERE/later');"
+
+PREFLIGHTED = bodiless(
+    CORS, "access-control-allow-headers: x-zoo", "access-control-allow-methods: PUT", status=204
+)
+
+
+async def stored(request: Request, reply: Reply) -> None:
+    """PUT, and the preflight before it."""
+    await (PREFLIGHTED if request.method == "OPTIONS" else answer(b"stored", CORS))(request, reply)
+
+
+PUT = "{method: 'PUT', headers: {'x-zoo': '1'}, body: 'x'}"
+
+ORIGINS = (
+    Case(
+        id="preflight",
+        routes={"THERE/x": stored},
+        script=f"await get('THERE/x', {PUT});",
+    ),
+    Case(
+        id="preflight-refused",
+        routes={"THERE/x": answer(status=403)},
+        script=f"await get('THERE/x', {PUT});",
+    ),
+    Case(
+        id="cors-blocked",
+        routes={"THERE/x": answer(b"", NO_STORE)},
+        script="await get('THERE/x');",
+    ),
+    Case(
+        id="cors-blocked-body",
+        routes={"THERE/x": answer(TEXT, NO_STORE)},
+        script="await get('THERE/x');",
+        bounded="the browser stops reading when it has seen the header",
+    ),
+    Case(
+        id="opaque",
+        routes={"THERE/x": answer(TEXT)},
+        script="await get('THERE/x', {mode: 'no-cors'});",
+    ),
+)
+"""Cases of asking across origins."""
+
+AHEAD = Page(
+    host="ahead.test",
+    cases=(
+        Case(
+            id="prefetch",
+            routes={"HERE/x": answer(TEXT, FRESH)},
+            html="<link rel=prefetch href=HERE/x>",
+        ),
+        Case(
+            id="preload",
+            routes={
+                "HERE/x": answer(TEXT, "content-type: font/woff2", FRESH, CORS),
+                "HERE/y": answer(PIXEL, IMAGE, FRESH),
+                "HERE/z": script("0;", FRESH),
+            },
+            html="<link rel=preload as=font crossorigin href=HERE/x><link rel=preload as=image href=HERE/y>"
+            "<link rel=modulepreload href=HERE/z><img src=HERE/y>",
+        ),
+        Case(
+            id="preconnect",
+            routes={"//unused.test/preconnect/x": answer()},
+            html="<link rel=preconnect href=//unused.test>",
+        ),
+        Case(
+            id="speculation-rules",
+            routes={"HERE/ahead": page("soon", FRESH), "HERE/later": answer(b"later")},
+            html=SPECULATION,
+            script=LATER,
+            initiators={"HERE/ahead": None},
+            apart={"h1": "Chromium prefetches by rules what is https alone"},
+        ),
+        Case(
+            id="speculation-rules-unheeded",
+            routes={"HERE/later": answer(b"later")},
+            html=SPECULATION,
+            script=LATER,
+            apart=dict.fromkeys(("h1tls", "h2", "h3"), "Chromium heeds them there"),
+        ),
+        *ORIGINS,
+    ),
+)
+
+
+async def hinting(request: Request, reply: Reply) -> None:
+    """A document before which 103 announces a script."""
+    path = f"/{UNHEEDED if request.protocol == 'http/1.1' else 'early-hints'}/x"
+    # Chromium drops a 103 that comes before it waits for the header: a millisecond after the request, on loopback.
+    await asyncio.sleep(0.1)
+    await reply.inform(103, fields(f"link: <{path}>; rel=preload; as=script"))
+    await asyncio.sleep(0.1)
+    body = f"<!doctype html><link rel=icon href=data:,><script src={path}></script>"
+    await answer(body.encode(), HTML)(request, reply)
+
+
+UNHEEDED = "early-hints-unheeded"
+
+HINTED = Page(
+    host="hinted.test",
+    document=hinting,
+    cases=(
+        Case(
+            id="early-hints",
+            routes={"HERE/x": answer(b"0;", SCRIPT, FRESH)},
+            apart=dict.fromkeys(("h1", "h1tls"), "Chromium does not heed 103 in HTTP/1.1"),
+        ),
+        Case(
+            id=UNHEEDED,
+            routes={"HERE/x": answer(b"0;", SCRIPT, FRESH)},
+            apart=dict.fromkeys(("h2", "h3"), "Chromium heeds 103 there"),
+        ),
+    ),
+)
+
+LEAVING = Page(
+    host="leaving.test",
+    cases=(
+        Case(
+            id="unload",
+            routes={
+                "HERE/next": page("elsewhere"),
+                "HERE/beacon": bodiless(status=204),
+                # Without a body: Chromium may leave it unread once the renderer that asked is gone.
+                "HERE/kept": answer(b"", pause_s=0.05),
+            },
+            script="""
+            addEventListener('pagehide', () => {
+              navigator.sendBeacon('HERE/beacon', 'x'.repeat(500));
+              fetch('HERE/kept', {keepalive: true, method: 'POST', body: 'bye'});
+            });
+            await pause(100);
+            location.href = 'HERE/next';""",
+            initiators={"HERE/next": None, "HERE/beacon": None, "HERE/kept": None},
+        ),
+    ),
+)
+
+MANY = Page(
+    host="many.test",
+    cases=(
+        Case(
+            id="six-connections",
+            routes={f"HERE/{n}": answer(TEXT, NO_STORE, pause_s=0.05) for n in range(12)},
+            script="await Promise.all([...Array(12).keys()].map(n => get(`HERE/${n}`)));",
+        ),
+        Case(
+            id="hundred-streams",
+            routes={f"THERE/{n}": answer(TEXT[: 100 * n], NO_STORE, CORS) for n in range(100)},
+            script="await Promise.all([...Array(100).keys()].map(n => get(`THERE/${n}`)));",
+        ),
+    ),
+)
+
+CALM = Page(
+    host="calm.test",
+    cases=(
+        Case(
+            id="one-by-one",
+            # So short that it leaves at once: nothing of it queues.
+            routes={f"HERE/{n}": answer(TEXT[:500], NO_STORE) for n in range(40)},
+            script="for (let n = 0; n < 40; n++) { await get(`HERE/${n}`); await pause(10); }",
+        ),
+    ),
+)
+
+LARGE_BYTES = 200_000_000
+PIECE_BYTES = 1 << 18
+
+
+CUT = 5_000_000
+"""Where the protocol does not matter, since all this costs time."""
+
+
+async def large(request: Request, reply: Reply) -> None:
+    """More than anybody should hold in memory, piece by piece."""
+    size = LARGE_BYTES if (request.scheme, request.protocol) == ("https", "http/1.1") else CUT
+    await reply.head(200, fields(f"content-length: {size}", NO_STORE))
+    piece, left = bytes(PIECE_BYTES), size
+    while left:
+        part = piece[: min(left, PIECE_BYTES)]
+        await reply.body(part)
+        left -= len(part)
+    await reply.end()
+
+
+LARGE = Page(
+    host="large.test",
+    settle_s=60.0,
+    cases=(
+        Case(
+            id="large",
+            routes={"HERE/x": large},
+            script="const reader = (await fetch('HERE/x')).body.getReader();"
+            "while (!(await reader.read()).done);",
+        ),
+    ),
+)
+
+PAGES = (AHEAD, HINTED, LEAVING, MANY, CALM, LARGE)

@@ -1,0 +1,106 @@
+"""Cases of bodies: how they are encoded and framed, and where there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.zoo.case import Case, Page
+from tests.zoo.replies import (
+    BROTLI,
+    GZIP,
+    NO_STORE,
+    TEXT,
+    ZSTD,
+    answer,
+    bodiless,
+    fields,
+    pieces,
+    revalidated,
+)
+
+if TYPE_CHECKING:
+    from tests.zoo.serving.handler import Handler, Reply, Request
+
+NO_HTTP1 = "HTTP/1.1 has no frames"
+CHUNKS_ARE_HTTP1 = "chunks are HTTP/1.1's alone"
+
+
+async def to_close(request: Request, reply: Reply) -> None:
+    """A body that ends with its connection."""
+    await reply.head(200, fields(NO_STORE, "connection: close"))
+    await reply.body(TEXT)
+    await reply.close()
+
+
+def informed(then: Handler) -> Handler:
+    """103 in front."""
+
+    async def handle(request: Request, reply: Reply) -> None:
+        await reply.inform(103, fields("link: </informed/x>; rel=preload; as=image"))
+        await then(request, reply)
+
+    return handle
+
+
+def one(case_id: str, handler: Handler, options: str = "{}") -> Case:
+    """A case of one fetch."""
+    return Case(id=case_id, routes={"HERE/x": handler}, script=f"await get('HERE/x', {options});")
+
+
+BODIES = Page(
+    host="bodies.test",
+    cases=(
+        one("plain", answer(TEXT)),
+        one("gzip", answer(GZIP, "content-encoding: gzip")),
+        one("br", answer(BROTLI, "content-encoding: br")),
+        one("zstd", answer(ZSTD, "content-encoding: zstd")),
+        Case(
+            id="chunked",
+            routes={"HERE/x": pieces(b"abc", TEXT, b"d" * 70_000)},
+            script="await get('HERE/x');",
+            apart=dict.fromkeys(("h2", "h3"), CHUNKS_ARE_HTTP1),
+        ),
+        one("unknown-length", pieces(b"abc", TEXT, pause_s=0.02)),
+        one("trailers", pieces(TEXT, trailers=("x-checksum: 1",))),
+        one("empty", answer(b"")),
+        Case(
+            id="to-close",
+            routes={"HERE/x": to_close},
+            script="await get('HERE/x');",
+            apart=dict.fromkeys(("h2", "h3"), "the end of a stream is not the end of its connection"),
+        ),
+        one("large-header", answer(TEXT, f"x-large: {'h' * 60_000}")),
+        one("interim", informed(answer(TEXT))),
+        one("upload", answer(b"thanks"), "{method: 'POST', body: 'x'.repeat(40000)}"),
+        Case(
+            id="data-and-blob",
+            routes={},
+            script="await get('data:text/plain,x'); await get(URL.createObjectURL(new Blob(['x'])));",
+        ),
+        one("204", bodiless(status=204)),
+        one("204-end-apart", bodiless(status=204, end_apart=True)),
+        Case(
+            id="304",
+            routes={"HERE/x": revalidated(TEXT)},
+            script="await get('HERE/x'); await get('HERE/x');",
+        ),
+        Case(
+            id="304-end-apart",
+            routes={"HERE/x": revalidated(TEXT, end_apart=True)},
+            script="await get('HERE/x'); await get('HERE/x');",
+        ),
+        one("404", answer(TEXT, status=404)),
+        one("500", answer(b"sorry", status=500)),
+        one("head", answer(TEXT, NO_STORE), "{method: 'HEAD'}"),
+        Case(
+            id="cookies",
+            routes={
+                "HERE/set": answer(TEXT, f"set-cookie: long={'c' * 3000}; path=/", "set-cookie: two=2"),
+                "HERE/sent": answer(b"seen"),
+            },
+            script="await get('HERE/set'); await get('HERE/sent');",
+        ),
+    ),
+)
+
+PAGES = (BODIES,)

@@ -1,0 +1,244 @@
+"""One visit to a page of the zoo, held against what the server says it sent and what the wire carried."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from crawler.visit.visit import QUIET_S
+from tests.zoo.case import PAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.zoo.case import Case, Page
+
+TRUNCATED_US = 2000
+"""The browser's log has whole milliseconds, and so has the start of a visit that its times are counted from: each may be
+off by one. Cause and effect may seem to have changed places by so much."""
+
+Ends = tuple[str, int, int]
+"""Server address and port, client port: ports alone repeat across the addresses of loopback."""
+
+Where = tuple[Ends | None, int | None, int | None]
+"""Connection, position on it, stream."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Visited:
+    """One page in one protocol. All methods that yield tell what is wrong, a sentence each, with its case."""
+
+    page: Page
+    protocol: str
+    seen: dict[str, Any]
+    """As `visiting` tells it."""
+
+    def __str__(self) -> str:
+        return f"{self.protocol} {self.page.host}"
+
+    @functools.cached_property
+    def cases(self) -> dict[str, Case]:
+        """Those that apply, by id."""
+        return {case.id: case for case in self.page.played(self.protocol)}
+
+    def case_of(self, row: dict[str, Any]) -> str:
+        """Id of the case that a response belongs to."""
+        first = row["path"].split("/")[1]
+        return first if first in self.cases else PAGE
+
+    def is_bounded(self, row: dict[str, Any]) -> bool:
+        """Whether only "at most" can be held of it."""
+        case = self.cases.get(self.case_of(row))
+        return case is not None and bool(case.bounded)
+
+    @functools.cached_property
+    def ends(self) -> dict[int, Ends]:
+        """Of the crawler's connections, by id."""
+        return {
+            row["id"]: (row["remote_address"], row["port"], row["local_port"])
+            for row in self.seen["connections"]
+        }
+
+    @functools.cached_property
+    def sent_connections(self) -> dict[Ends, dict[str, Any]]:
+        """The server's connections that were opened during this visit."""
+        began, ended = self.seen["began_us"], self.seen["ended_us"]
+        return {
+            (one["server_address"], one["server_port"], one["client_port"]): one
+            for one in self.seen["truth"]["connections"]
+            if began <= one["opened_us"] <= ended
+        }
+
+    @functools.cached_property
+    def sent(self) -> dict[Where, dict[str, Any]]:
+        """The server's responses that began."""
+        ends = {one["id"]: end for end, one in self.sent_connections.items()}
+        return {
+            (ends[one["connection_id"]], one["position"], one["stream_id"]): one
+            | {"path": one["path"].partition("?")[0]}
+            for one in self.seen["truth"]["responses"]
+            if one["wire_bytes"] and one["connection_id"] in ends
+        }
+
+    @functools.cached_property
+    def received(self) -> dict[Where, dict[str, Any]]:
+        """The crawler's responses that crossed the network."""
+        found = {}
+        for row in self.seen["responses"]:
+            if row["wire_bytes"] is not None:
+                where = (self.ends.get(row["connection_id"]), row["position"], row["stream_id"])
+                assert where not in found, f"{self}: two responses in one place: {row}"
+                found[where] = row
+        return found
+
+    def unknown(self, case_id: str) -> dict[str, int]:
+        """Responses of a case whose size is not known, by reason."""
+        reasons = (
+            row["wire_bytes_unknown"]
+            for row in self.seen["responses"]
+            if row["wire_bytes"] is None and self.case_of(row) == case_id
+        )
+        return dict(collections.Counter(reasons))
+
+    def equal(self, case_id: str) -> tuple[int, int]:
+        """Responses of a case that are equal, of how many the server sent."""
+        wheres = [where for where, one in self.sent.items() if self.case_of(one) == case_id]
+        return sum(_sizes(self.received.get(where)) == _sizes(self.sent[where]) for where in wheres), len(
+            wheres
+        )
+
+    def wrong_responses(self) -> Iterator[str]:
+        """Responses that differ from the server's, that it did not send, or that were lost."""
+        for where in self.received.keys() | self.sent.keys():
+            found, sent = self.received.get(where), self.sent.get(where)
+            either = found or sent
+            assert either is not None
+            at_most = self.is_bounded(either)
+            if at_most and (found is None or (sent is not None and _is_part(found, sent))):
+                continue
+            if _sizes(found) != _sizes(sent):
+                yield f"{self} {self.case_of(either)}: {where} got {_sizes(found)}, sent {_sizes(sent)}"
+
+    def wrong_connections(self) -> Iterator[str]:
+        """Connections that differ from the server's or the capture's."""
+        bounded = {where[0] for where, one in self.sent.items() if self.is_bounded(one)}
+        for row in self.seen["connections"]:
+            ends = self.ends[row["id"]]
+            sent = self.sent_connections.get(ends)
+            cases = sorted({self.case_of(one) for where, one in self.received.items() if where[0] == ends})
+            who = f"{self} connection {ends} of {cases}"
+            if sent is None:
+                yield f"{who}: the server has not heard of it"
+                continue
+            carried = self._carried(ends, sent)
+            if row["received_bytes"] > carried:
+                yield f"{who}: received {row['received_bytes']}, the wire carried {carried}"
+            # What nobody asked anything of, nobody reads to the end.
+            if ends in bounded or not row["response_count"]:
+                continue
+            got, wanted = _connection(row), _sent_connection(sent, carried)
+            if any(self.cases[case].unread_end for case in cases if case != PAGE):
+                got, wanted = got[:4] + got[7:9], wanted[:4] + wanted[7:9]
+            unread = carried - row["received_bytes"]
+            if unread in self._late(ends, sent):
+                wanted = (*wanted[:4], *(size - unread for size in wanted[4:6]), *wanted[6:])
+            if got != wanted:
+                yield f"{who}: got {got}, sent {wanted}"
+
+    def _carried(self, ends: Ends, sent: dict[str, Any]) -> int:
+        if sent["protocol"] == "h3":
+            return sum(size for _, size in self._datagrams(ends, sent))
+        wanted = [ends[0], ends[1], sent["client_address"], sent["client_port"]]
+        return sum(size for *found, size in self.seen["truth"]["tcp"] if found == wanted)
+
+    def _datagrams(self, ends: Ends, sent: dict[str, Any]) -> list[tuple[int, int]]:
+        wanted = [ends[0], ends[1], sent["client_address"], sent["client_port"]]
+        return [
+            one for *found, datagrams in self.seen["truth"]["udp"] if found == wanted for one in datagrams
+        ]
+
+    def _late(self, ends: Ends, sent: dict[str, Any]) -> set[int]:
+        """Bytes that the recording may lack of what was sent last: QUIC acknowledges and probes for a while after all
+        has come, and goes on when the recording ends."""
+        since_us = self.seen["recorded_us"] - round(QUIET_S * 1e6)
+        late = (size for at_us, size in reversed(self._datagrams(ends, sent)) if at_us >= since_us)
+        return set(itertools.accumulate(late))
+
+    def wrong_initiators(self) -> Iterator[str]:
+        """Responses whose initiator is not whose content asked for them."""
+        rows = {row["id"]: row for row in self.seen["responses"]}
+        wanted = self.page.initiators(self.protocol) | {(self.page.host, "/"): None}
+        for row in rows.values():
+            place = row["host"], row["path"]
+            by = rows.get(row["initiator_id"])
+            found = None if by is None else (by["host"], by["path"])
+            if row["from_cache"]:  # which of those that asked for it came first is the network's answer
+                continue
+            if place not in wanted:
+                yield f"{self} {self.case_of(row)}: nobody should have asked for {place}"
+            elif found != wanted[place]:
+                yield f"{self} {self.case_of(row)}: {place} was asked for by {wanted[place]}, not {found}"
+
+    def wrong_order(self) -> Iterator[str]:
+        """Responses whose times are not in the order of things, by the crawler's own times or by the server's too."""
+        connections = {row["id"]: row for row in self.seen["connections"]}
+        rows = {row["id"]: row for row in self.seen["responses"]}
+        for where, row in self.received.items():
+            on = connections[row["connection_id"]]
+            asked = [on["secured_us"] or on["connected_us"], row["request_sent_us"]]
+            if on["protocol"] == "h3" and on["tls_resumed"]:  # 0-RTT asks before the handshake ends
+                asked.sort()
+            times = [on["opened_us"], on["connected_us"], *asked]
+            times += [row["first_byte_us"], row["last_byte_us"], on["last_byte_us"]]
+            if times != sorted(times):
+                yield f"{self} {self.case_of(row)}: {row['path']} has times {times}"
+            for cause in (row["initiator_id"], row["redirected_from_id"]):
+                came_us = 0 if cause is None else rows[cause]["first_byte_us"] or 0
+                if came_us > row["request_sent_us"]:
+                    yield f"{self} {self.case_of(row)}: {row['path']} was asked for before its cause came"
+            sent = self.sent.get(where)
+            if sent is not None and not self.is_bounded(row) and min(self.delays(row, sent)) < -TRUNCATED_US:
+                yield f"{self} {self.case_of(row)}: {row['path']} came before it was sent: {self.delays(row, sent)}"
+
+    def delays(self, row: dict[str, Any], sent: dict[str, Any]) -> tuple[int, int, int]:
+        """Microseconds from the request's sending to its receipt, and of the first and last byte likewise."""
+        start = self.seen["started_us"]
+        return (
+            sent["request_received_us"] - (start + row["request_sent_us"]),
+            start + row["first_byte_us"] - sent["first_byte_us"],
+            start + row["last_byte_us"] - sent["last_byte_us"],
+        )
+
+
+def _sizes(one: dict[str, Any] | None) -> tuple[Any, ...] | None:
+    """What must be equal."""
+    what = ("protocol", "method", "scheme", "host", "path", "status")
+    sizes = ("wire_bytes", "header_bytes", "body_bytes")
+    return None if one is None else tuple(one[name] for name in what + sizes)
+
+
+def _is_part(found: dict[str, Any], sent: dict[str, Any]) -> bool:
+    """Whether the browser read at most what was sent."""
+    same = all(found[name] == sent[name] for name in ("protocol", "method", "host", "path", "status"))
+    sizes = ("wire_bytes", "header_bytes", "body_bytes")
+    return same and all(found[name] is None or found[name] <= sent[name] for name in sizes)
+
+
+def _connection(row: dict[str, Any]) -> tuple[Any, ...]:
+    return (
+        *(row[name] for name in ("host", "protocol", "tls_version", "tls_resumed")),
+        *(row[name] for name in ("received_bytes", "received_bytes", "decrypted_bytes")),
+        *(row[name] or 0 for name in ("tls_handshake_bytes", "tls_ticket_bytes", "frame_bytes")),
+    )
+
+
+def _sent_connection(sent: dict[str, Any], carried: int) -> tuple[Any, ...]:
+    return (
+        *(sent[name] for name in ("host", "protocol", "tls_version", "tls_resumed", "sent_bytes")),
+        carried,
+        *(sent[name] for name in ("plaintext_bytes", "tls_handshake_bytes", "tls_ticket_bytes")),
+        sent["frame_bytes"],
+    )

@@ -1,0 +1,119 @@
+"""Cases of responses that end before their time, never begin, or never end."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+from typing import TYPE_CHECKING
+
+from tests.zoo.case import Case, Page
+from tests.zoo.replies import EVENTS, TEXT, broken_off, fields, framing, silence, stalled
+
+if TYPE_CHECKING:
+    from tests.zoo.serving.handler import Reply, Request
+
+WEBSOCKET_KEY = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+"""RFC 6455 §1.3."""
+
+
+async def echo(request: Request, reply: Reply) -> None:
+    """A WebSocket that sends a text, and whatever it is sent, back as it came."""
+    key = request.headers["sec-websocket-key"].encode() + WEBSOCKET_KEY
+    accept = base64.b64encode(hashlib.sha1(key, usedforsecurity=False).digest()).decode()
+    await reply.upgrade(
+        [("upgrade", "websocket"), ("connection", "Upgrade"), ("sec-websocket-accept", accept)]
+    )
+    await reply.body(b"\x81\x05hello")
+    if await reply.receive():
+        await reply.body(b"\x82\x7e" + (5000).to_bytes(2, "big") + bytes(5000))
+
+
+async def trickle(request: Request, reply: Reply) -> None:
+    """A body that never ends and never stops for long."""
+    await reply.head(200, fields(*framing(request)))
+    while True:
+        await reply.body(b"x" * 100)
+        await asyncio.sleep(0.02)
+
+
+READ_A_BIT = "const reader = (await fetch('HERE/x', {signal})).body.getReader(); await reader.read();"
+
+ENDINGS = Page(
+    host="endings.test",
+    cases=(
+        Case(
+            id="aborted",
+            routes={"HERE/x": stalled(TEXT, TEXT, length=1_000_000)},
+            script=f"const quit = new AbortController(), signal = quit.signal; {READ_A_BIT}"
+            "await pause(150); quit.abort();",
+        ),
+        Case(
+            id="aborted-unanswered",
+            routes={"HERE/x": silence},
+            script="const quit = new AbortController(); get('HERE/x', {signal: quit.signal});"
+            "await pause(150); quit.abort();",
+        ),
+        Case(
+            id="timed-out",
+            routes={"HERE/x": stalled(TEXT)},
+            script="await get('HERE/x', {signal: AbortSignal.timeout(800)});",
+        ),
+        Case(
+            id="reset",
+            routes={"HERE/x": broken_off(TEXT, length=900_000, how="reset")},
+            script="await get('HERE/x');",
+        ),
+        Case(
+            id="short",
+            routes={"//short.test/short/x": broken_off(TEXT, length=900_000, how="close")},
+            script="await get('//short.test/short/x');",
+        ),
+        Case(
+            id="short-stream",
+            routes={"HERE/x": broken_off(TEXT, length=900_000, how="end")},
+            script="await get('HERE/x');",
+            apart=dict.fromkeys(("h1", "h1tls"), "a body ends by its length alone"),
+        ),
+    ),
+)
+
+STREAMS = Page(
+    host="streams.test",
+    settle_s=1.2,
+    stop_reasons=frozenset({"busy"}),
+    cases=(
+        Case(
+            id="websocket",
+            routes={"HERE/x": echo},
+            script="const socket = new WebSocket(`${location.protocol.replace('http', 'ws')}//${location.host}HERE/x`);"
+            "socket.onmessage = event => { if (event.data === 'hello') socket.send('more'); };",
+        ),
+        Case(
+            id="server-sent-events",
+            routes={"HERE/x": stalled(*[b"data: tick\n\n"] * 5, lines=(EVENTS,), gap_s=0.05)},
+            script="new EventSource('HERE/x');",
+        ),
+        Case(
+            id="open-stream",
+            routes={"HERE/x": stalled(*[TEXT] * 5, gap_s=0.02)},
+            script="await get('HERE/x');",
+        ),
+    ),
+)
+
+ENDLESS = Page(
+    host="endless.test",
+    settle_s=1.0,
+    stop_reasons=frozenset({"busy"}),
+    cases=(
+        Case(
+            id="endless",
+            routes={"HERE/x": trickle},
+            script="await get('HERE/x');",
+            bounded="it goes on after the recording has stopped",
+        ),
+    ),
+)
+
+PAGES = (ENDINGS, STREAMS, ENDLESS)

@@ -1,0 +1,173 @@
+"""Cases of what asks that is not the page itself: frames, style sheets, workers."""
+
+from __future__ import annotations
+
+from tests.zoo.case import PAGE, Case, Page
+from tests.zoo.replies import CORS, NO_STORE, PIXEL, STYLE, TEXT, answer, page, script
+
+WOFF2 = "content-type: font/woff2"
+IMAGE = "content-type: image/gif"
+
+
+def asking(path: str) -> str:
+    """A script that reads one thing."""
+    return f"fetch('{path}').then(r => r.arrayBuffer()).catch(() => 0);"
+
+
+FRAMES = Page(
+    host="frames.test",
+    cases=(
+        Case(
+            id="cross-origin-frame",
+            routes={
+                "THERE/frame": page(
+                    "<img src=/cross-origin-frame/image><script src=/cross-origin-frame/script></script>"
+                    f"<script>{asking('/cross-origin-frame/inline')}</script>"
+                    "<iframe src=//third.test/cross-origin-frame/inner></iframe>"
+                ),
+                "THERE/image": answer(PIXEL, IMAGE),
+                "THERE/script": script(asking("/cross-origin-frame/by-script")),
+                "THERE/by-script": answer(TEXT),
+                "THERE/inline": answer(TEXT),
+                "//third.test/cross-origin-frame/inner": page(
+                    "<img src=//other.test/cross-origin-frame/across>"
+                ),
+                "THERE/across": answer(PIXEL, IMAGE),
+            },
+            html="<iframe src=THERE/frame></iframe>",
+            initiators={
+                "THERE/image": "THERE/frame",
+                "THERE/script": "THERE/frame",
+                "THERE/by-script": "THERE/script",
+                "THERE/inline": "THERE/frame",
+                "//third.test/cross-origin-frame/inner": "THERE/frame",
+                "THERE/across": "//third.test/cross-origin-frame/inner",
+            },
+        ),
+        Case(
+            id="same-origin-frame",
+            routes={
+                "HERE/frame": page(f"<script>{asking('/same-origin-frame/x')}</script>"),
+                "HERE/x": answer(TEXT),
+            },
+            html="<iframe src=HERE/frame></iframe>",
+            initiators={"HERE/x": "HERE/frame"},
+        ),
+        Case(
+            id="font",
+            routes={
+                "HERE/sheet": answer(
+                    b"@import url(imported);"
+                    b"@font-face{font-family:f;src:url(//other.test/font/f)}p{font-family:f}",
+                    STYLE,
+                ),
+                "HERE/imported": answer(b"p{background:url(background)}", STYLE),
+                "HERE/background": answer(PIXEL, IMAGE),
+                "THERE/f": answer(TEXT, WOFF2, CORS),
+            },
+            html="<link rel=stylesheet href=HERE/sheet><p>text</p>",
+            initiators={
+                "HERE/imported": "HERE/sheet",
+                "HERE/background": "HERE/imported",
+                "THERE/f": "HERE/sheet",
+            },
+        ),
+        Case(
+            id="uncredentialed",
+            routes={"THERE/with": answer(TEXT), "THERE/without": answer(TEXT, CORS)},
+            html="<img src=THERE/with><img crossorigin=anonymous src=THERE/without>",
+        ),
+        Case(
+            id="by-script",
+            routes={
+                "HERE/outer": script("import('/by-script/inner');"),
+                "HERE/inner": script(asking("/by-script/x")),
+                "HERE/x": answer(TEXT),
+            },
+            html="<script src=HERE/outer></script>",
+            initiators={"HERE/inner": "HERE/outer", "HERE/x": "HERE/inner"},
+        ),
+    ),
+)
+
+WORKERS = Page(
+    host="workers.test",
+    cases=(
+        Case(
+            id="worker",
+            routes={
+                "HERE/main": script("importScripts('/worker/imported');" + asking("/worker/x")),
+                "HERE/imported": script(asking("/worker/y")),
+                "HERE/x": answer(TEXT),
+                "HERE/y": answer(TEXT),
+            },
+            script="new Worker('HERE/main');",
+            initiators={"HERE/imported": "HERE/main", "HERE/x": "HERE/main", "HERE/y": "HERE/imported"},
+        ),
+        Case(
+            id="module-worker",
+            routes={
+                "HERE/main": script("import '/module-worker/imported';"),
+                "HERE/imported": script(asking("//other.test/module-worker/x")),
+                "THERE/x": answer(TEXT, CORS),
+            },
+            script="new Worker('HERE/main', {type: 'module'});",
+            initiators={"HERE/imported": "HERE/main", "THERE/x": "HERE/imported"},
+        ),
+        Case(
+            id="blob-worker",
+            routes={"HERE/x": answer(TEXT)},
+            script="new Worker(URL.createObjectURL(new Blob([`fetch('${location.origin}HERE/x')"
+            ".then(r => r.arrayBuffer())`])));",
+            initiators={"HERE/x": None},
+        ),
+        Case(
+            id="shared-worker",
+            routes={"HERE/main": script(asking("/shared-worker/x")), "HERE/x": answer(TEXT)},
+            script="new SharedWorker('HERE/main');",
+            initiators={"HERE/x": "HERE/main"},
+        ),
+    ),
+)
+
+SERVICE_WORKER = """
+addEventListener('install', event => event.waitUntil(fetch('/service-worker/installed').then(r => r.text())));
+addEventListener('activate', event => event.waitUntil(clients.claim()));
+addEventListener('fetch', event => {
+  if (event.request.url.endsWith('/made-up')) event.respondWith(new Response('made up'));
+  else if (event.request.url.endsWith('/through')) event.respondWith(fetch(event.request));
+});
+"""
+
+CONTROLLED = """<script>
+Promise.all(['through', 'made-up', 'past'].map(
+  name => fetch(`/service-worker/${name}`).then(r => r.arrayBuffer()).catch(() => 0)));
+</script>"""
+
+SERVICE_WORKERS = Page(
+    host="service.localhost",
+    cases=(
+        Case(
+            id="service-worker",
+            routes={
+                "HERE/main": script(SERVICE_WORKER, NO_STORE, "service-worker-allowed: /service-worker/"),
+                "HERE/installed": answer(TEXT),
+                "HERE/controlled": page(CONTROLLED),
+                "HERE/through": answer(TEXT),
+                "HERE/past": answer(TEXT),
+            },
+            script="const registration = await navigator.serviceWorker.register('HERE/main', {scope: 'HERE/'});"
+            "await new Promise(done => { const worker = registration.installing;"
+            "worker.onstatechange = () => { if (worker.state === 'activated') done(); }; });"
+            "await add('iframe', {src: 'HERE/controlled'});",
+            initiators={
+                "HERE/installed": "HERE/main",
+                "HERE/controlled": PAGE,
+                "HERE/through": "HERE/controlled",
+                "HERE/past": "HERE/controlled",
+            },
+        ),
+    ),
+)
+
+PAGES = (FRAMES, WORKERS, SERVICE_WORKERS)

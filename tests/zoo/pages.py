@@ -1,0 +1,37 @@
+"""All pages of the zoo, and what answers for their hosts together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.zoo import asking, bodies, caching, endings, others, repeats, secured
+from tests.zoo.case import by_path
+
+if TYPE_CHECKING:
+    from tests.zoo.case import Page
+    from tests.zoo.serving.handler import Handler
+
+PAGES: tuple[Page, ...] = (
+    *bodies.PAGES,
+    *repeats.PAGES,
+    *caching.PAGES,
+    *endings.PAGES,
+    *others.PAGES,
+    *asking.PAGES,
+    *secured.PAGES,
+)
+
+
+def handlers(protocol: str) -> dict[str, Handler]:
+    """By host, for all pages."""
+    together: dict[str, dict[str, Handler]] = {}
+    for page in PAGES:
+        for host, answers in page.answers(protocol).items():
+            together.setdefault(host, {}).update(answers)
+    return {host: by_path(answers) for host, answers in together.items()}
+
+
+H1 = handlers("h1")
+H1TLS = handlers("h1tls")
+H2 = handlers("h2")
+H3 = handlers("h3")

@@ -1,0 +1,84 @@
+"""A packet capture of loopback: the second truth, which knows nothing of the server."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+from tests.zoo.serving.pcap import Carried, carried
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+HEADERS = 160
+"""Bytes kept of a packet: Ethernet, and IPv4 and TCP with all their options."""
+BUFFER_KIB = 65_536
+WAIT_S = 10.0
+DISCARD = 9
+DROPPED = re.compile(r"(\d+) packets? dropped by kernel")
+
+
+@dataclasses.dataclass(slots=True)
+class Captured:
+    """There after the block."""
+
+    carried: Carried = dataclasses.field(default_factory=lambda: Carried({}, {}))
+
+
+@contextlib.contextmanager
+def capturing(folder: Path) -> Iterator[Captured]:
+    """Capture all TCP and UDP on `lo` while in the block; raises AssertionError where a packet was missed.
+
+    Needs CAP_NET_RAW: of the machine, or of a network namespace of one's own.
+    """
+    program = shutil.which("tcpdump")
+    assert program, "tcpdump is missing: apt-get install tcpdump"
+    path, said = folder / "loopback.pcap", folder / "tcpdump.txt"
+    path.unlink(missing_ok=True)
+    command = [program, "-i", "lo", "-n", "-U", "--immediate-mode"]
+    command += ["-Z", "root"] if os.geteuid() == 0 else []  # else it becomes a user who may not write here
+    command += ["-s", str(HEADERS), "-B", str(BUFFER_KIB), "-w", str(path), "ip and (tcp or udp)"]
+    captured = Captured()
+    with said.open("w") as stderr, subprocess.Popen(command, stderr=stderr) as tcpdump:
+        try:
+            _until(lambda: "listening on" in said.read_text(), tcpdump, said)
+            yield captured
+            _await_sentinel(path, tcpdump, said)
+        finally:
+            tcpdump.send_signal(signal.SIGINT)
+            tcpdump.wait(WAIT_S)
+    dropped = DROPPED.search(said.read_text())
+    assert dropped, f"tcpdump does not say what it missed: {said.read_text()}"
+    assert dropped[1] == "0", f"tcpdump missed packets: {said.read_text()}"
+    captured.carried = carried(path.read_bytes())
+
+
+def _await_sentinel(path: Path, tcpdump: subprocess.Popen[bytes], said: Path) -> None:
+    """Send a datagram and wait for it in the file: all packets before it are there too."""
+    token = os.urandom(16)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.sendto(token, ("127.0.0.1", DISCARD))
+    _until(lambda: token in _tail(path), tcpdump, said)
+
+
+def _tail(path: Path, size: int = 65_536) -> bytes:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - size))
+        return file.read()
+
+
+def _until(condition: Callable[[], bool], tcpdump: subprocess.Popen[bytes], said: Path) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not condition():
+        assert tcpdump.poll() is None, f"tcpdump ended: {said.read_text()}"
+        assert time.monotonic() < deadline, f"tcpdump is late: {said.read_text()}"
+        time.sleep(0.01)

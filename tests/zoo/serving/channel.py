@@ -1,0 +1,210 @@
+"""One TCP connection of the zoo's server, TLS included: octets handed to TCP one send at a time, counted and timed."""
+
+from __future__ import annotations
+
+import array
+import asyncio
+import fcntl
+import socket
+import struct
+import termios
+from typing import TYPE_CHECKING, NamedTuple
+
+from localweb.log import SentConnection, TruthLog, now_us
+from localweb.tls import TLSFailure, TLSLayer
+
+if TYPE_CHECKING:
+    import ssl
+
+READ_SIZE = 262_144
+DRAIN_S = 5.0
+POLL_S = 0.001
+
+SIOCOUTQNSD = 0x894B
+"""Bytes in the send queue that have not been sent; TIOCOUTQ counts those that have not been acknowledged too."""
+
+
+class Handed(NamedTuple):
+    """When octets were handed to TCP: their first, and their last. Taken before the call that does it."""
+
+    first_us: int
+    last_us: int
+
+
+class Gone(ConnectionError):
+    """The client has closed or reset the connection or the stream."""
+
+
+class Channel:
+    """Plaintext in and out. TCP_NODELAY, so that what is handed over leaves at once."""
+
+    def __init__(self, sock: socket.socket, entry: SentConnection, context: ssl.SSLContext | None) -> None:
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.entry = entry
+        self.is_gone = False
+        """Whether the client has ended its side; browsers do not half-close."""
+        self.is_finished = False
+        """Whether we have ended ours."""
+        self.came_us = 0
+        """When the client's last octets came, before anything was made of them."""
+        self._socket = sock
+        self._tls = TLSLayer(context) if context else None
+        self._is_reset = False
+        self._receiving: asyncio.Task[bytes] | None = None
+        self._early = b""
+        """Plaintext that came with the end of the handshake."""
+
+    async def secure(self) -> str | None:
+        """The TLS handshake, where there is TLS; returns what ALPN settled on."""
+        if self._tls is None:
+            return None
+        while not self._tls.is_secured:
+            octets = await self._receive()
+            if not octets:
+                raise Gone
+            self._early += await self._open(self._tls, octets)
+        self.entry.sni, self.entry.tls_version = self._tls.server_name, self._tls.version
+        self.entry.tls_resumed, self.entry.secured_us = self._tls.is_resumed, self.came_us
+        return self._tls.protocol
+
+    async def receive(self) -> bytes:
+        """The next plaintext; empty at the client's end, or when it has reset the connection."""
+        early, self._early = self._early, b""
+        if early:
+            return early
+        # What the client said last and its goodbye may have come together.
+        while not (self._tls and self._tls.is_ended):
+            octets = await self._receive()
+            if not octets:
+                return b""
+            plaintext = await self._open(self._tls, octets) if self._tls else octets
+            if plaintext:
+                return plaintext
+        self._ended()
+        return b""
+
+    async def _open(self, tls: TLSLayer, octets: bytes) -> bytes:
+        try:
+            plaintext = tls.receive(octets)
+        except TLSFailure as exc:
+            self.entry.error = str(exc)
+            await self._send(tls.to_send())
+            raise Gone(str(exc)) from exc
+        await self._send(tls.to_send())
+        self.entry.tls_handshake_bytes, self.entry.tls_ticket_bytes = tls.handshake_bytes, tls.ticket_bytes
+        return plaintext
+
+    async def _receive(self) -> bytes:
+        receiving = asyncio.get_running_loop().sock_recv(self._socket, READ_SIZE)
+        self._receiving = asyncio.ensure_future(receiving)
+        try:
+            octets = await self._receiving
+        except ConnectionError:
+            octets = b""
+        except asyncio.CancelledError:
+            if not self._is_reset:
+                raise
+            octets = b""
+        self.entry.received_bytes += len(octets)
+        if octets:
+            self.came_us = now_us()
+        else:
+            self._ended()
+        return octets
+
+    async def send(self, plaintext: bytes) -> Handed:
+        """Hand it to TCP, all of it, or raise Gone."""
+        handed = await self._send(self._tls.encrypt(plaintext) if self._tls else plaintext)
+        self.entry.plaintext_bytes += len(plaintext)
+        return handed
+
+    async def _send(self, octets: bytes) -> Handed:
+        left = memoryview(octets)
+        first_us = last_us = 0
+        while left:
+            if self.is_gone:
+                raise Gone
+            before_us = now_us()
+            try:
+                size = self._socket.send(left)
+            except BlockingIOError:
+                await self._writable()
+                continue
+            except ConnectionError as exc:
+                self._ended()
+                raise Gone from exc
+            first_us, last_us = first_us or before_us, before_us
+            self.entry.sent_bytes += size
+            left = left[size:]
+        return Handed(first_us, last_us)
+
+    def _ended(self) -> None:
+        if self.is_gone:
+            return
+        self.is_gone = True
+        self.entry.closed_us = now_us()
+        self.entry.unsent_bytes = self._queued(SIOCOUTQNSD)
+        if self.entry.unsent_bytes:  # or the kernel would go on sending it behind our back
+            self._abandon()
+
+    def _abandon(self) -> None:
+        """Let closing be a reset."""
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    async def _writable(self) -> None:
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+        loop.add_writer(self._socket, ready.set)
+        try:
+            await ready.wait()
+        finally:
+            loop.remove_writer(self._socket)
+
+    async def finish(self) -> None:
+        """FIN, over TLS behind close_notify; the client's side stays open."""
+        if self._tls and self._tls.is_secured:
+            await self._send(self._tls.close_notify())
+        self._socket.shutdown(socket.SHUT_WR)
+        self.is_finished = True
+
+    async def reset(self) -> None:
+        """RST, as soon as the client's kernel has acknowledged what was sent."""
+        async with asyncio.timeout(DRAIN_S):
+            while self._queued(termios.TIOCOUTQ) and not self.is_gone:
+                await asyncio.sleep(POLL_S)
+        self._abandon()
+        self._is_reset = True
+        if self._receiving:  # the loop must not watch a descriptor that may soon be another's
+            self._receiving.cancel()
+            await asyncio.wait([self._receiving])
+        self.close()
+
+    def _queued(self, request: int) -> int:
+        size = array.array("i", [0])
+        fcntl.ioctl(self._socket, request, size)
+        return size[0]
+
+    def close(self) -> None:
+        """End it, if it has not ended."""
+        if self._socket.fileno() < 0:
+            return
+        self.is_finished = True
+        self._ended()
+        self._socket.close()
+
+
+def opened(sock: socket.socket, host: str, log: TruthLog) -> SentConnection:
+    """The log's entry of a connection that has just been accepted."""
+    server, client = sock.getsockname(), sock.getpeername()
+    entry = SentConnection(
+        id=log.connection_id(),
+        host=host,
+        server_address=server[0],
+        server_port=server[1],
+        client_address=client[0],
+        client_port=client[1],
+        opened_us=now_us(),
+    )
+    log.connections.append(entry)
+    return entry

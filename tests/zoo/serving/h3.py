@@ -1,0 +1,310 @@
+"""HTTP/3 of the zoo's server, by aioquic.
+
+In the truth log `sent_bytes` is UDP payload, `plaintext_bytes` the data of all streams, each byte once, and
+`frame_bytes` that of control and QPACK streams. `tls_handshake_bytes` is the UDP payload of datagrams with a packet
+of the handshake, `tls_ticket_bytes` CRYPTO data after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from typing import TYPE_CHECKING, Any, cast
+
+from aioquic.asyncio.protocol import QuicConnectionProtocol
+from aioquic.asyncio.server import QuicServer
+from aioquic.buffer import encode_uint_var
+from aioquic.h3.connection import ErrorCode, H3Connection
+from aioquic.h3.events import DataReceived, H3Event, HeadersReceived
+from aioquic.quic.configuration import QuicConfiguration
+from aioquic.quic.events import (
+    ConnectionTerminated,
+    HandshakeCompleted,
+    ProtocolNegotiated,
+    QuicEvent,
+    StopSendingReceived,
+    StreamReset,
+)
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from cryptography.x509 import load_pem_x509_certificates
+
+from localweb.log import SentConnection, SentResponse, now_us
+from tests.zoo.serving.handler import Request
+from tests.zoo.serving.packets import CLEAN, CountedSocket, Counter, Counters, HostSocket, Path
+
+if TYPE_CHECKING:
+    from aioquic.quic.connection import QuicConnection
+    from aioquic.tls import SessionTicket
+
+    from tests.zoo.serving.handler import Fields
+    from tests.zoo.serving.site import Site
+
+PIECE = 65_536
+"""Bytes of a DATA frame, and of the body that is in memory twice."""
+
+
+class QuicListener:
+    """One host on one UDP port."""
+
+    def __init__(self, site: Site, path: Path = CLEAN) -> None:
+        self._site = site
+        self._path = path
+        self._tickets: dict[bytes, SessionTicket] = {}
+        self.connections: list[Connection] = []
+
+    async def listen(self, address: str, port: int) -> int:
+        """Begin; 0 lets the system choose. Returns the port."""
+        loop = asyncio.get_running_loop()
+        self._socket, _ = await loop.create_datagram_endpoint(self._server, local_addr=(address, port))
+        bound: int = self._socket.get_extra_info("sockname")[1]
+        return bound
+
+    async def close(self) -> None:
+        """End, and drop what is open."""
+        for connection in self.connections:
+            await connection.drop()
+        self._socket.close()
+
+    def _server(self) -> Server:
+        tickets = self._site.security.tickets
+        return Server(
+            configuration=self._configuration(),
+            create_protocol=self._accepted,
+            session_ticket_fetcher=self._tickets.get if tickets else None,
+            session_ticket_handler=self._remember if tickets else None,
+            retry=self._path.retry,
+        )
+
+    def _accepted(self, quic: QuicConnection, **_: object) -> Connection:
+        self.connections.append(Connection(quic, self._site, self._path))
+        return self.connections[-1]
+
+    def _remember(self, ticket: SessionTicket) -> None:
+        self._tickets[ticket.ticket] = ticket
+
+    def _configuration(self) -> QuicConfiguration:
+        configuration = QuicConfiguration(
+            is_client=False,
+            alpn_protocols=["h3"],
+            quic_logger=Counters(),
+            congestion_control_algorithm="constant",
+            max_datagram_size=self._path.datagram_bytes,
+        )
+        chain, key = self._site.authority.files(self._site.host)
+        configuration.certificate, *configuration.certificate_chain = load_pem_x509_certificates(chain)
+        configuration.private_key = load_pem_private_key(key, None)
+        return configuration
+
+
+class Server(QuicServer):
+    """Tells connections apart, and asks for Retry."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is open."""
+        # asyncio's own sockets for datagrams are none by inheritance.
+        super().connection_made(HostSocket(cast("asyncio.DatagramTransport", transport)))
+
+
+class Connection(QuicConnectionProtocol):
+    """One connection."""
+
+    def __init__(self, quic: QuicConnection, site: Site, path: Path) -> None:
+        super().__init__(quic)
+        self.counter = cast("Counter", quic._quic_logger)
+        self.entry = SentConnection(
+            id=site.log.connection_id(),
+            host=site.host,
+            server_address="",
+            server_port=0,
+            client_address="",
+            client_port=0,
+            protocol="h3",
+            opened_us=now_us(),
+        )
+        self._site = site
+        self._path = path
+        self._http: H3Connection | None = None
+        self._came_us = 0
+        """When the client's last datagram came."""
+        self._asking: dict[int, tuple[SentResponse, dict[str, str], bytearray]] = {}
+        """Requests that are not whole yet, with their pseudo-headers."""
+        self._entries: dict[int, SentResponse] = {}
+        self._answering: dict[int, asyncio.Task[None]] = {}
+        site.log.connections.append(self.entry)
+
+    @property
+    def http(self) -> H3Connection:
+        """HTTP/3 on this connection; it has been agreed on before the first request."""
+        assert self._http is not None
+        return self._http
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is the host's."""
+        assert isinstance(transport, HostSocket)
+        self.entry.server_address, self.entry.server_port = transport.transport.get_extra_info("sockname")[:2]
+        self._socket = CountedSocket(transport, self.entry, self._path)
+        super().connection_made(self._socket)
+
+    def datagram_received(self, data: bytes | str, addr: Any) -> None:
+        """The client's address is that of its first packet; it may move."""
+        if not self.entry.client_port:
+            self.entry.client_address, self.entry.client_port = addr[:2]
+            self._socket.opened_by(addr)
+        self.entry.received_bytes += len(data)
+        self._came_us = now_us()
+        super().datagram_received(data, addr)
+
+    def transmit(self) -> None:
+        """Send what can be sent, and write down what that was."""
+        super().transmit()
+        counter, entry = self.counter, self.entry
+        entry.plaintext_bytes, entry.frame_bytes = counter.stream_bytes, counter.frame_bytes
+        entry.tls_ticket_bytes = counter.ticket_bytes
+        for stream_id in counter.moved & self._entries.keys():
+            stream, response = counter.stream(stream_id), self._entries[stream_id]
+            response.wire_bytes, response.body_bytes = stream.sent_bytes, stream.sent_body_bytes
+            response.header_bytes = response.wire_bytes - response.body_bytes
+            response.first_byte_us, response.last_byte_us = stream.first_byte_us, stream.last_byte_us
+        counter.moved.clear()
+
+    def quic_event_received(self, event: QuicEvent) -> None:
+        """aioquic has news."""
+        if isinstance(event, ProtocolNegotiated):
+            self._http = H3Connection(self._quic)
+        elif isinstance(event, HandshakeCompleted):
+            self.entry.tls_version, self.entry.secured_us = "TLS 1.3", self._came_us
+            self.entry.tls_resumed = event.session_resumed
+        elif isinstance(event, StopSendingReceived | StreamReset):
+            self.counter.stream(event.stream_id).end()
+        elif isinstance(event, ConnectionTerminated):
+            self.entry.closed_us = now_us()
+            self.entry.error = event.reason_phrase or None
+            for stream in self.counter.streams.values():
+                stream.end()
+        if self._http is not None:
+            for found in self._http.handle_event(event):
+                self._http_event(found)
+
+    def _http_event(self, event: H3Event) -> None:
+        if isinstance(event, HeadersReceived):
+            if event.stream_id not in self._asking:  # or it is a trailer
+                self._begin(event)
+        elif isinstance(event, DataReceived):
+            self._asking[event.stream_id][2].extend(event.data or b"")
+        else:
+            return
+        if event.stream_ended:
+            self._answer(event.stream_id)
+
+    def _begin(self, event: HeadersReceived) -> None:
+        fields = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
+        entry = SentResponse(
+            connection_id=self.entry.id,
+            position=len(self._entries) + 1,
+            stream_id=event.stream_id,
+            protocol="h3",
+            method=fields.pop(":method"),
+            scheme=fields.pop(":scheme"),
+            host=fields.pop(":authority").partition(":")[0],
+            path=fields.pop(":path"),
+        )
+        self._site.log.responses.append(entry)
+        self._entries[event.stream_id] = entry
+        self._asking[event.stream_id] = (entry, fields, bytearray())
+
+    def _answer(self, stream_id: int) -> None:
+        entry, fields, body = self._asking.pop(stream_id)
+        entry.request_received_us = self._came_us
+        request = Request(
+            protocol="h3",
+            method=entry.method,
+            scheme=entry.scheme,
+            host=entry.host,
+            target=entry.path,
+            headers=fields,
+            body=bytes(body),
+        )
+        reply = Http3Reply(self, entry, stream_id)
+        self._answering[stream_id] = asyncio.create_task(self._site.answer(request, reply))
+
+    async def drop(self) -> None:
+        """Stop answering, and close."""
+        for task in self._answering.values():
+            task.cancel()
+        await asyncio.gather(*self._answering.values(), return_exceptions=True)
+        if self.entry.client_port:
+            self.close()
+
+
+class Http3Reply:
+    """One reply; see `handler.Reply`."""
+
+    def __init__(self, connection: Connection, entry: SentResponse, stream_id: int) -> None:
+        self._connection = connection
+        self._entry = entry
+        self._stream_id = stream_id
+        self._stream = connection.counter.stream(stream_id)
+
+    async def inform(self, status: int, fields: Fields) -> None:
+        """HEADERS."""
+        await self._headers([(":status", str(status)), *fields])
+
+    async def head(self, status: int, fields: Fields, *, end: bool = False) -> None:
+        """HEADERS, with FIN if it is all."""
+        self._entry.status = status
+        await self._headers([(":status", str(status)), *fields], end=end)
+
+    async def body(self, content: bytes, *, end: bool = False) -> None:
+        """DATA frames, the last with FIN: no more of them at a time than the client allows."""
+        for start in range(0, len(content), PIECE):
+            await self._data(content[start : start + PIECE], end=end and start + PIECE >= len(content))
+
+    async def end(self, trailers: Fields = ()) -> None:
+        """HEADERS with FIN, or FIN alone in a STREAM frame without data."""
+        if trailers:
+            await self._headers(trailers, end=True)
+        else:
+            await self._write(lambda: self._quic.send_stream_data(self._stream_id, b"", True), end=True)
+
+    async def reset(self) -> None:
+        """RESET_STREAM."""
+        self._quic.reset_stream(self._stream_id, ErrorCode.H3_INTERNAL_ERROR)
+        self._stream.end()
+        self._connection.transmit()
+
+    async def close(self) -> None:
+        """CONNECTION_CLOSE."""
+        self._connection._socket.end()
+        self._connection.close(ErrorCode.H3_NO_ERROR)
+
+    async def upgrade(self, fields: Fields) -> None:
+        """There is no 101 in HTTP/3 (RFC 9114 §4.5)."""
+        raise NotImplementedError("HTTP/3 has no Upgrade")
+
+    async def receive(self) -> bytes:
+        """There is nothing after a 101."""
+        raise NotImplementedError("HTTP/3 has no Upgrade")
+
+    @property
+    def _quic(self) -> QuicConnection:
+        return self._connection._quic
+
+    async def _headers(self, fields: Fields, *, end: bool = False) -> None:
+        block = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields]
+        send = functools.partial(self._connection.http.send_headers, self._stream_id, block, end)
+        await self._write(send, end=end)
+
+    async def _data(self, content: bytes, *, end: bool) -> None:
+        send = functools.partial(self._connection.http.send_data, self._stream_id, content, end)
+        start = self._stream.written_bytes + 1 + len(encode_uint_var(len(content)))
+        self._stream.bodies.append((start, start + len(content)))
+        await self._write(send, end=end)
+
+    async def _write(self, send: functools.partial[None] | Any, *, end: bool) -> None:
+        if self._stream.is_over:
+            raise ConnectionResetError("the client wants no more of it")
+        send()
+        self._stream.written_bytes = self._quic._streams[self._stream_id].sender._buffer_stop
+        self._connection.transmit()
+        await self._stream.flushed()
+        self._entry.is_complete |= end

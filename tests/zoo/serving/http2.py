@@ -1,0 +1,235 @@
+"""H2 of the zoo's server: streams answered side by side, frames counted by stream as they are handed to TCP.
+
+HEADERS, CONTINUATION and DATA belong to their stream's response; all other frames, RST_STREAM among them, to the
+connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+import h2.config
+import h2.connection
+import h2.errors
+import h2.events
+import h2.exceptions
+
+from localweb import frames
+from localweb.log import SentResponse
+from localweb.modes import ALPN_H2
+from tests.zoo.serving.channel import Gone
+from tests.zoo.serving.handler import Request
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from tests.zoo.serving.channel import Channel
+    from tests.zoo.serving.handler import Fields
+    from tests.zoo.serving.site import Site
+
+
+class Http2Session:
+    """One connection."""
+
+    def __init__(self, channel: Channel, site: Site, scheme: str) -> None:
+        config = h2.config.H2Configuration(client_side=False, header_encoding="latin-1")
+        self.connection = h2.connection.H2Connection(config)
+        self.channel = channel
+        self.turns = asyncio.Lock()
+        """Held from a frame's making to its handing over: they must not overtake each other. It is fair, so streams
+        take turns."""
+        self._site = site
+        self._scheme = scheme
+        self._replies: dict[int, Http2Reply] = {}
+        """Streams that the client has neither reset nor seen the end of."""
+        self._answering: set[asyncio.Task[None]] = set()
+        self._windows = asyncio.Event()
+        """Set, and replaced, when a window may have grown."""
+        self._position = 0
+
+    async def serve(self) -> None:
+        """Until the client leaves."""
+        self.connection.initiate_connection()
+        try:
+            await self.flush()
+            while octets := await self.channel.receive():
+                self._receive(octets)
+                await self.flush()
+        finally:
+            self._wake()
+            for task in self._answering:
+                task.cancel()
+            await asyncio.gather(*self._answering, return_exceptions=True)
+
+    def _receive(self, octets: bytes) -> None:
+        for event in self.connection.receive_data(octets):
+            if isinstance(event, h2.events.RequestReceived):
+                self._asked(event)
+            elif isinstance(event, h2.events.DataReceived):
+                self._replies[event.stream_id].received += event.data
+                self.connection.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+            elif isinstance(event, h2.events.StreamEnded):
+                self._answer(self._replies[event.stream_id])
+            elif isinstance(event, h2.events.StreamReset) and event.stream_id in self._replies:
+                self._replies[event.stream_id].is_reset = True
+        self._wake()
+
+    def _asked(self, event: h2.events.RequestReceived) -> None:
+        self._position += 1
+        fields = combined(event.headers)
+        entry = SentResponse(
+            connection_id=self.channel.entry.id,
+            position=self._position,
+            stream_id=event.stream_id,
+            protocol=ALPN_H2,
+            method=fields[":method"],
+            scheme=self._scheme,
+            host=fields[":authority"].partition(":")[0],
+            path=fields[":path"],
+        )
+        self._site.log.responses.append(entry)
+        self._replies[event.stream_id] = Http2Reply(self, entry, event.stream_id, fields)
+
+    def _answer(self, reply: Http2Reply) -> None:
+        reply.entry.request_received_us = self.channel.came_us
+        task = asyncio.create_task(self._site.answer(reply.request(), reply))
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+
+    def _wake(self) -> None:
+        self._windows.set()
+        self._windows = asyncio.Event()
+
+    async def window(self) -> None:
+        """Wait until a window may have grown, or the stream or the client be gone."""
+        await self._windows.wait()
+
+    async def flush(self, stream_id: int | None = None, entry: SentResponse | None = None) -> None:
+        """Hand over all frames that have been made, those of a stream to be counted as its response's."""
+        async with self.turns:
+            await self.hand_over(stream_id, entry)
+
+    async def hand_over(self, stream_id: int | None = None, entry: SentResponse | None = None) -> None:
+        """The same for who has the turn already."""
+        octets = self.connection.data_to_send()
+        handed = await self.channel.send(octets)
+        for frame in frames.scan(octets):
+            if entry is not None and frame.stream_id == stream_id and frame.is_of_response:
+                header, body = frame.wire_bytes - frame.data_bytes, frame.data_bytes
+                entry.wrote(header=header, body=body, first_us=handed.first_us, last_us=handed.last_us)
+            else:
+                self.channel.entry.frame_bytes += frame.wire_bytes
+
+
+class Http2Reply:
+    """One stream; see `handler.Reply`."""
+
+    def __init__(
+        self, session: Http2Session, entry: SentResponse, stream_id: int, fields: dict[str, str]
+    ) -> None:
+        self.entry = entry
+        self.received = bytearray()
+        self.is_reset = False
+        """By the client."""
+        self._session = session
+        self._stream_id = stream_id
+        self._fields = fields
+
+    def request(self) -> Request:
+        """What is asked, when all of it has come."""
+        return Request(
+            protocol=ALPN_H2,
+            method=self.entry.method,
+            scheme=self.entry.scheme,
+            host=self.entry.host,
+            target=self.entry.path,
+            headers={name: value for name, value in self._fields.items() if not name.startswith(":")},
+            body=bytes(self.received),
+        )
+
+    async def inform(self, status: int, fields: Fields) -> None:
+        """An interim response: HEADERS."""
+        await self._headers([(":status", str(status)), *fields])
+
+    async def head(self, status: int, fields: Fields, *, end: bool = False) -> None:
+        """HEADERS."""
+        self.entry.status = status
+        await self._headers([(":status", str(status)), *fields], end=end)
+
+    async def body(self, content: bytes, *, end: bool = False) -> None:
+        """DATA, a frame a turn, as far as the windows allow."""
+        left = memoryview(content)
+        while left:
+            left = left[await self._data(left, end=end) :]
+
+    async def end(self, trailers: Fields = ()) -> None:
+        """Trailers in HEADERS, or an empty DATA, with END_STREAM."""
+        if trailers:
+            await self._headers(list(trailers), end=True)
+            return
+        async with self._turn() as connection:
+            connection.end_stream(self._stream_id)
+        self.entry.is_complete = True
+
+    async def reset(self) -> None:
+        """RST_STREAM, INTERNAL_ERROR."""
+        async with self._turn() as connection:
+            connection.reset_stream(self._stream_id, h2.errors.ErrorCodes.INTERNAL_ERROR)
+
+    async def close(self) -> None:
+        """GOAWAY, FIN."""
+        async with self._turn() as connection:
+            connection.close_connection()
+        await self._session.channel.finish()
+
+    async def upgrade(self, fields: Fields) -> None:
+        """H2 has none."""
+        raise TypeError("only HTTP/1.1 is upgraded")
+
+    async def receive(self) -> bytes:
+        """H2 has none."""
+        raise TypeError("only HTTP/1.1 is upgraded")
+
+    async def _headers(self, fields: list[tuple[str, str]], *, end: bool = False) -> None:
+        async with self._turn() as connection:
+            connection.send_headers(self._stream_id, fields, end_stream=end)
+        self.entry.is_complete = end
+
+    async def _data(self, left: memoryview, *, end: bool) -> int:
+        """Write a frame and say how much it held; 0 after waiting for a window."""
+        async with self._turn() as connection:
+            room = connection.local_flow_control_window(self._stream_id)
+            size = min(room, connection.max_outbound_frame_size, len(left))
+            if size > 0:
+                connection.send_data(
+                    self._stream_id, bytes(left[:size]), end_stream=end and size == len(left)
+                )
+        if size <= 0:
+            await self._session.window()
+            return 0
+        self.entry.is_complete = end and size == len(left)
+        return size
+
+    @contextlib.asynccontextmanager
+    async def _turn(self) -> AsyncIterator[h2.connection.H2Connection]:
+        """The connection, to make a frame for this stream, which is handed over after the block."""
+        session = self._session
+        await asyncio.sleep(0)  # where TCP takes all at once, nothing else would ever let others have a turn
+        async with session.turns:
+            if self.is_reset or session.channel.is_gone:
+                raise Gone
+            yield session.connection
+            await session.hand_over(self._stream_id, self.entry)
+
+
+def combined(headers: Iterable[tuple[str | bytes, str | bytes]]) -> dict[str, str]:
+    """Fields by name; of a repeated one the values together."""
+    found: dict[str, str] = {}
+    for name, value in headers:
+        assert isinstance(name, str)
+        assert isinstance(value, str)
+        between = "; " if name == "cookie" else ", "
+        found[name] = f"{found[name]}{between}{value}" if name in found else value
+    return found

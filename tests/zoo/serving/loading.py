@@ -1,0 +1,109 @@
+"""Loads the examples with Chromium, in the network namespace that it is called in, and tells what everybody saw."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import socket
+import struct
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import async_playwright
+
+from crawler.browser.browser import Browser
+from firstflight.settings import from_environment
+from tests.zoo.serving.capture import capturing
+from tests.zoo.serving.examples import HOST, PIECE
+from tests.zoo.serving.pcap import Ends
+from tests.zoo.serving.process import playing
+from tests.zoo.serving.security import Security
+from tests.zoo.serving.server import ZooWeb
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from playwright.async_api import Playwright
+
+    from tests.zoo.serving.handler import Reply, Request
+    from tests.zoo.serving.server import Spoken
+
+LOAD_MS = 30_000
+
+
+def load(webs: Sequence[tuple[Spoken, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """For each protocol and security: the server's truth, what the capture carried to clients, and what the page says."""
+    return asyncio.run(_load(webs))
+
+
+async def _load(webs: Sequence[tuple[Spoken, dict[str, Any]]]) -> list[dict[str, Any]]:
+    async with async_playwright() as playwright:
+        told = []
+        for protocol, security in webs:
+            with tempfile.TemporaryDirectory() as folder:
+                told.append(await _load_one(playwright, Path(folder), protocol, Security(**security)))
+        return told
+
+
+async def _load_one(
+    playwright: Playwright, folder: Path, protocol: Spoken, security: Security
+) -> dict[str, Any]:
+    hosts = "tests.zoo.serving.examples:HOSTS"
+    with (
+        capturing(folder) as captured,
+        playing(hosts, protocol=protocol, folder=folder, security=security) as web,
+    ):
+        chromium = from_environment().chromium
+        async with Browser.launch(chromium, flags=web.browser_flags, playwright=playwright) as browser:
+            context = await browser.context()
+            page = await context.new_page()
+            scheme = "http" if protocol == "h1" else "https"
+            await page.goto(f"{scheme}://{HOST}/", timeout=LOAD_MS)
+            loaded = await page.evaluate("loaded")
+            await context.close()
+    return {
+        "protocol": protocol,
+        "connections": [dataclasses.asdict(one) for one in web.truth.connections],
+        "responses": [dataclasses.asdict(one) for one in web.truth.responses],
+        "carried": [[*ends, size] for ends, size in captured.carried.tcp.items()],
+        "loaded": loaded,
+    }
+
+
+def abandon() -> list[dict[str, Any]]:
+    """The same of clients that reset, or close, a connection in the middle of a reply without end."""
+    return [asyncio.run(_abandon(is_reset=is_reset)) for is_reset in (True, False)]
+
+
+async def _abandon(*, is_reset: bool) -> dict[str, Any]:
+    async def endless(request: Request, reply: Reply) -> None:
+        await reply.head(200, [("transfer-encoding", "chunked")])
+        while True:
+            await reply.body(PIECE)  # in one call, which TCP takes a part of
+
+    loop = asyncio.get_running_loop()
+    with tempfile.TemporaryDirectory() as folder, capturing(Path(folder)) as captured:
+        async with ZooWeb({HOST: endless}, protocol="h1") as web:
+            client = socket.socket()
+            client.setblocking(False)
+            await loop.sock_connect(client, web.endpoint("http", HOST))
+            await loop.sock_sendall(client, f"GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+            await loop.sock_recv(client, 1000)
+            await asyncio.sleep(0.2)  # until the server can hand over no more
+            if is_reset:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            else:
+                client.shutdown(socket.SHUT_WR)
+            await asyncio.sleep(0.1)
+            client.close()
+            (connection,) = web.log.connections
+            while not connection.closed_us:
+                await asyncio.sleep(0.01)
+    server = (connection.server_address, connection.server_port)
+    ends = Ends(*server, connection.client_address, connection.client_port)
+    return {
+        "sent_bytes": connection.sent_bytes,
+        "unsent_bytes": connection.unsent_bytes,
+        "carried": captured.carried.tcp[ends],
+    }

@@ -1,0 +1,251 @@
+"""What aioquic puts into packets: each stream's bytes counted when a packet with them is built, and once."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from aioquic.quic.congestion.base import QuicCongestionControl, register_congestion_control
+from aioquic.quic.connection import stream_is_unidirectional
+from aioquic.quic.logger import QuicLogger, QuicLoggerTrace
+
+from localweb.log import SentConnection, now_us
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from aioquic.quic.packet_builder import QuicSentPacket
+
+LONG_HEADER = 0x80
+"""Bit of a datagram's first byte (RFC 9000 §17.2): a packet of the handshake is in it."""
+
+WINDOW = 400_000
+"""Below the 1 MiB that Chromium lets its socket hold, so that nothing is lost on loopback."""
+
+
+LATE_S = 0.15
+"""Long enough for others to overtake it, so that the server takes it for lost and sends what it held again."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Path:
+    """What happens to a connection's datagrams on their way to the client; 0 for never."""
+
+    lost: int = 0
+    late: int = 0
+    doubled: int = 0
+    """Every so-manieth."""
+    retry: bool = False
+    """Whether clients must prove their address first (RFC 9000 §8.1.2)."""
+    datagram_bytes: int = 1452
+    """UDP payload: what fits into an Ethernet frame by IPv6, and less than the 1,472 bytes that Chromium takes."""
+
+
+CLEAN = Path()
+
+
+@dataclasses.dataclass(slots=True)
+class SentStream:
+    """What of one stream has been in a packet."""
+
+    sent_bytes: int = 0
+    written_bytes: int = 0
+    body_bytes: int = 0
+    """DATA payload that was sent, besides that in `bodies`."""
+    bodies: deque[tuple[int, int]] = dataclasses.field(default_factory=deque)
+    """Where DATA payload begins and ends that is not wholly sent."""
+    first_byte_us: int | None = None
+    last_byte_us: int | None = None
+    is_over: bool = False
+    """Whether nothing more can be sent on it."""
+    progress: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)
+
+    def sent_until(self, offset: int) -> None:
+        """A packet with bytes up to `offset` has been built."""
+        if offset <= self.sent_bytes:
+            return
+        self.sent_bytes = offset
+        self.last_byte_us = now_us()
+        self.first_byte_us = self.first_byte_us or self.last_byte_us
+        while self.bodies and self.bodies[0][1] <= offset:
+            start, stop = self.bodies.popleft()
+            self.body_bytes += stop - start
+        self.progress.set()
+
+    @property
+    def sent_body_bytes(self) -> int:
+        """DATA payload that was sent, that of a frame sent in part too."""
+        started = sum(max(0, min(stop, self.sent_bytes) - start) for start, stop in self.bodies)
+        return self.body_bytes + started
+
+    async def flushed(self) -> None:
+        """Wait until all that was written is in packets; ConnectionError if it never will be."""
+        while self.sent_bytes < self.written_bytes:
+            if self.is_over:
+                raise ConnectionResetError("the client wants no more of it")
+            self.progress.clear()
+            await self.progress.wait()
+
+    def end(self) -> None:
+        """Nothing more can be sent."""
+        self.is_over = True
+        self.progress.set()
+
+
+class Counter(QuicLoggerTrace):
+    """Counts the frames of the packets that aioquic says it has built for one connection, and keeps nothing else."""
+
+    def __init__(self, *, is_client: bool, odcid: bytes) -> None:
+        super().__init__(is_client=is_client, odcid=odcid)
+        self.streams: dict[int, SentStream] = {}
+        self.moved: set[int] = set()
+        """Streams of which something was sent since somebody last looked."""
+        self.stream_bytes = 0
+        """On all streams, each byte once."""
+        self.frame_bytes = 0
+        """On those of them that belong to no request."""
+        self.ticket_bytes = 0
+        """CRYPTO data after the handshake."""
+        self.repeated_bytes = 0
+        """Stream data that was in a packet before."""
+
+    def stream(self, stream_id: int) -> SentStream:
+        """The stream, from before its first byte."""
+        return self.streams.setdefault(stream_id, SentStream())
+
+    def log_event(self, *, category: str, event: str, data: dict[str, Any]) -> None:
+        """Count."""
+        if event == "packet_sent":
+            for frame in data["frames"]:
+                self._frame(data["header"]["packet_type"], frame)
+
+    def _frame(self, packet_type: str, frame: dict[str, Any]) -> None:
+        if frame["frame_type"] == "stream":
+            self._stream_frame(frame["stream_id"], frame["offset"], frame["offset"] + frame["length"])
+        elif frame["frame_type"] == "crypto" and packet_type == "1RTT":
+            self.ticket_bytes = max(self.ticket_bytes, frame["offset"] + frame["length"])
+
+    def _stream_frame(self, stream_id: int, start: int, stop: int) -> None:
+        stream = self.stream(stream_id)
+        self.repeated_bytes += max(0, min(stop, stream.sent_bytes) - start)
+        new = max(0, stop - stream.sent_bytes)
+        self.stream_bytes += new
+        self.frame_bytes += new if stream_is_unidirectional(stream_id) else 0
+        self.moved.add(stream_id)
+        stream.sent_until(stop)
+
+    def encode_http3_headers_frame(self, length: int, headers: Any, stream_id: int) -> dict[str, Any]:
+        """Nothing: names and values need not be UTF-8."""
+        return {}
+
+
+class Counters(QuicLogger):
+    """A counter for each connection."""
+
+    def start_trace(self, is_client: bool, odcid: bytes) -> QuicLoggerTrace:
+        """aioquic begins a connection."""
+        return Counter(is_client=is_client, odcid=odcid)
+
+    def end_trace(self, trace: QuicLoggerTrace) -> None:
+        """aioquic ends one: the counter stays with whoever reads it."""
+
+
+class HostSocket(asyncio.DatagramTransport):
+    """The UDP socket of a host; what is sent on it directly belongs to no connection yet."""
+
+    def __init__(self, transport: asyncio.DatagramTransport) -> None:
+        super().__init__()
+        self.transport = transport
+        self.sent_bytes: dict[Any, int] = {}
+        """Retry packets, by the client's address."""
+
+    def sendto(self, data: Any, addr: Any = None) -> None:
+        """Count and send."""
+        self.sent_bytes[addr] = self.sent_bytes.get(addr, 0) + len(data)
+        self.transport.sendto(data, addr)
+
+    def close(self) -> None:
+        """Close the socket."""
+        self.transport.close()
+
+
+class CountedSocket(asyncio.DatagramTransport):
+    """The UDP socket of a host as one of its connections uses it: what is sent is what the path lets through."""
+
+    def __init__(self, socket: HostSocket, entry: SentConnection, path: Path) -> None:
+        super().__init__()
+        self._socket = socket
+        self._transport = socket.transport
+        self._entry = entry
+        self._path = path
+        self._datagrams = 0
+        self._late: list[asyncio.TimerHandle] = []
+
+    def opened_by(self, client: Any) -> None:
+        """What was sent to the client before the connection was one is of it too."""
+        before = self._socket.sent_bytes.pop(client, 0)
+        self._entry.sent_bytes += before
+        self._entry.tls_handshake_bytes += before
+
+    def end(self) -> None:
+        """The next datagram ends the connection. It comes, and once: a client that has gone reads no copy, and nothing late."""
+        self._path = CLEAN
+        for late in self._late:
+            late.cancel()
+
+    def sendto(self, data: Any, addr: Any = None) -> None:
+        """Send, or what the path makes of it."""
+        self._datagrams += 1
+        if self._is_due(self._path.lost):
+            return
+        if self._is_due(self._path.late):
+            self._late.append(asyncio.get_running_loop().call_later(LATE_S, self._send, data, addr))
+            return
+        for _ in range(1 + self._is_due(self._path.doubled)):
+            self._send(data, addr)
+
+    def _is_due(self, every: int) -> bool:
+        return every > 0 and self._datagrams % every == 0
+
+    def _send(self, data: bytes, addr: Any) -> None:
+        if self._transport.is_closing():
+            return
+        self._entry.sent_bytes += len(data)
+        if data[0] & LONG_HEADER:
+            self._entry.tls_handshake_bytes += len(data)
+        self._transport.sendto(data, addr)
+
+
+class ConstantWindow(QuicCongestionControl):
+    """As much in flight as the client's socket holds, whatever the round trips of a busy machine suggest."""
+
+    def __init__(self, *, max_datagram_size: int) -> None:
+        super().__init__(max_datagram_size=max_datagram_size)
+        self.congestion_window = WINDOW
+
+    def on_packet_acked(self, *, now: float, packet: QuicSentPacket) -> None:
+        """It has left the network."""
+        self.bytes_in_flight -= packet.sent_bytes
+
+    def on_packet_sent(self, *, packet: QuicSentPacket) -> None:
+        """It has entered the network."""
+        self.bytes_in_flight += packet.sent_bytes
+
+    def on_packets_expired(self, *, packets: Iterable[QuicSentPacket]) -> None:
+        """They will never be acknowledged."""
+        self.bytes_in_flight -= sum(packet.sent_bytes for packet in packets)
+
+    def on_packets_lost(self, *, now: float, packets: Iterable[QuicSentPacket]) -> None:
+        """They have left the network."""
+        self.bytes_in_flight -= sum(packet.sent_bytes for packet in packets)
+
+    def on_persistent_congestion(self) -> None:
+        """There is none on loopback."""
+
+    def on_rtt_measurement(self, *, now: float, rtt: float) -> None:
+        """No reason to slow down."""
+
+
+register_congestion_control("constant", ConstantWindow)

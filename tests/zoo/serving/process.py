@@ -1,0 +1,103 @@
+"""The zoo's server in a process of its own, so that neither the browser's driver nor the test disturbs its times."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import importlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.zoo.serving.security import Security
+from tests.zoo.serving.server import ZooWeb
+from tests.zoo.serving.truth import Truth, lines, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.zoo.serving.server import Spoken
+
+MODULE = "tests.zoo.serving.process"
+START_S = 30.0
+END_S = 10.0
+SCHEMES = ("http", "https")
+
+
+@dataclasses.dataclass(slots=True)
+class Playing:
+    """Where to go, and after the end what was sent."""
+
+    browser_flags: list[str]
+    endpoints: dict[str, tuple[str, int]]
+    """Address and port by origin, e.g. `https://zoo.test`."""
+    truth: Truth = dataclasses.field(default_factory=Truth)
+
+
+@contextlib.contextmanager
+def playing(
+    hosts: str, *, protocol: Spoken, folder: Path, security: Security | None = None
+) -> Iterator[Playing]:
+    """Serve the hosts that `module:name` names: a mapping of host to Handler. The truth is there after the block.
+
+    Raises AssertionError where a handler went wrong.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    state, log = folder / "web.json", folder / "sent.jsonl"
+    for old in (state, log):
+        old.unlink(missing_ok=True)
+    order = {
+        "hosts": hosts,
+        "protocol": protocol,
+        "security": dataclasses.asdict(security or Security()),
+        "state": str(state),
+        "log": str(log),
+    }
+    with subprocess.Popen([sys.executable, "-m", MODULE, json.dumps(order)]) as server:
+        try:
+            playing = _started(server, state)
+            yield playing
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait(END_S)
+    playing.truth = parse(log.read_text().splitlines())
+    assert not playing.truth.failures, "\n".join(playing.truth.failures)
+
+
+def _started(server: subprocess.Popen[bytes], state: Path) -> Playing:
+    deadline = time.monotonic() + START_S
+    while not state.exists():
+        assert server.poll() is None, "the zoo's server did not start"
+        assert time.monotonic() < deadline, "the zoo's server does not listen"
+        time.sleep(0.01)
+    facts = json.loads(state.read_text())
+    endpoints = {origin: (address, port) for origin, (address, port) in facts["endpoints"].items()}
+    return Playing(facts["browser_flags"], endpoints)
+
+
+async def _serve(order: dict[str, Any]) -> None:
+    module, _, name = order["hosts"].partition(":")
+    hosts = getattr(importlib.import_module(module), name)
+    stopped = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
+    async with ZooWeb(hosts, protocol=order["protocol"], security=Security(**order["security"])) as web:
+        endpoints = {f"{scheme}://{host}": web.endpoint(scheme, host) for host in hosts for scheme in SCHEMES}
+        _write(Path(order["state"]), json.dumps({"browser_flags": web.browser_flags, "endpoints": endpoints}))
+        await stopped.wait()
+    _write(Path(order["log"]), "\n".join(lines(web)))
+
+
+def _write(path: Path, text: str) -> None:
+    """All at once: whoever sees the file sees the whole of it."""
+    partial = path.with_suffix(".partial")
+    partial.write_text(text)
+    partial.rename(path)
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(json.loads(sys.argv[1])))

@@ -1,0 +1,109 @@
+"""Chromium, the server and a packet capture, in a network namespace: all three saw the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.zoo.serving.examples import PIECE, PIECES, TEXT
+from tests.zoo.serving.namespace import in_namespace
+
+if TYPE_CHECKING:
+    from tests.zoo.serving.server import Spoken
+
+pytestmark = [pytest.mark.browser]
+
+LOADED = {
+    "/plain": len(TEXT),
+    "/hinted": len(TEXT),
+    "/redirect": len(TEXT),
+    "/in-pieces": 3 + len(TEXT) + 70_000,
+    "/no-content": 0,
+    "/ended-apart": 0,
+    "/broken-off": -1,
+    "/large": PIECES * len(PIECE),
+    "/echo": 40_000,
+    "/socket": 5,
+}
+
+WEBS: list[tuple[Spoken, dict[str, Any]]] = [
+    ("h1", {}),
+    ("h1tls", {"version": "TLS 1.2", "cbc": True, "tickets": False}),
+    ("h2", {"long_chain": True}),
+]
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, dict[str, Any]]:
+    """By protocol."""
+    found = in_namespace("tests.zoo.serving.loading:load", WEBS, timeout_s=240)
+    return {one["protocol"]: one for one in found}
+
+
+@pytest.mark.parametrize("protocol", ["h1", "h1tls", "h2"])
+def test_the_page_got_what_was_sent(protocol: str, told: dict[str, dict[str, Any]]) -> None:
+    assert told[protocol]["loaded"] == LOADED
+
+
+@pytest.mark.parametrize("protocol", ["h1", "h1tls", "h2"])
+def test_the_capture_carried_what_the_server_counted(protocol: str, told: dict[str, dict[str, Any]]) -> None:
+    counted = {}
+    for one in told[protocol]["connections"]:
+        server = [one["server_address"], one["server_port"]]
+        client = [one["client_address"], one["client_port"]]
+        counted[*server, *client] = one["sent_bytes"]
+        counted[*client, *server] = one["received_bytes"]
+    carried = {tuple(ends): size for *ends, size in told[protocol]["carried"]}
+    assert carried == {ends: size for ends, size in counted.items() if size or ends in carried}
+
+
+@pytest.mark.parametrize("protocol", ["h1", "h1tls", "h2"])
+def test_a_connection_is_its_responses_and_frames(protocol: str, told: dict[str, dict[str, Any]]) -> None:
+    for connection in told[protocol]["connections"]:
+        on = [one for one in told[protocol]["responses"] if one["connection_id"] == connection["id"]]
+        assert [one["position"] for one in on] == list(range(1, len(on) + 1))
+        assert (
+            sum(one["wire_bytes"] for one in on) + connection["frame_bytes"] == connection["plaintext_bytes"]
+        )
+        for one in on:
+            times = [
+                connection["opened_us"],
+                *([connection["secured_us"]] if connection["secured_us"] else []),
+            ]
+            times += [one["request_received_us"], one["first_byte_us"], one["last_byte_us"]]
+            assert times == sorted(times)
+
+
+def test_a_socket_counts_as_body_of_its_switching(told: dict[str, dict[str, Any]]) -> None:
+    (one,) = [one for one in told["h2"]["responses"] if one["path"] == "/socket"]
+    assert (one["scheme"], one["status"], one["protocol"]) == ("wss", 101, "http/1.1")
+    assert one["body_bytes"] == len(b"\x81\x05hello")
+
+
+def test_a_connection_says_how_it_was_secured(told: dict[str, dict[str, Any]]) -> None:
+    assert {(one["tls_version"], one["tls_resumed"]) for one in told["h1"]["connections"]} == {(None, None)}
+    assert {one["tls_version"] for one in told["h1tls"]["connections"]} == {"TLS 1.2"}
+    assert {one["tls_version"] for one in told["h2"]["connections"]} == {"TLS 1.3"}
+
+
+@pytest.mark.parametrize(("protocol", "flight"), [("h1tls", 1000), ("h2", 8192)])
+def test_a_session_is_taken_up_without_certificates(
+    protocol: str, flight: int, told: dict[str, dict[str, Any]]
+) -> None:
+    connections = [one for one in told[protocol]["connections"] if one["secured_us"]]
+    whole = [one["tls_handshake_bytes"] for one in connections if not one["tls_resumed"]]
+    short = [one["tls_handshake_bytes"] for one in connections if one["tls_resumed"]]
+    assert min(whole) > flight
+    assert 0 < max(short) < 500
+
+
+def test_tickets_are_counted_apart_in_tls_1_3_alone(told: dict[str, dict[str, Any]]) -> None:
+    assert {one["tls_ticket_bytes"] for one in told["h1tls"]["connections"]} == {0}
+    assert all(one["tls_ticket_bytes"] > 200 for one in told["h2"]["connections"] if one["secured_us"])
+
+
+def test_what_a_client_left_behind_in_the_servers_kernel_is_known() -> None:
+    for one in in_namespace("tests.zoo.serving.loading:abandon", timeout_s=60):
+        assert one["unsent_bytes"] > 0
+        assert one["carried"] == one["sent_bytes"] - one["unsent_bytes"]

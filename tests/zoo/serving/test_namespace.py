@@ -1,0 +1,42 @@
+"""Calls into network namespaces: what comes back, and what does not outlive them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.zoo.serving.namespace import in_namespace
+
+
+def test_loopback_is_all_there_is() -> None:
+    assert in_namespace("socket:if_nameindex") == [[1, "lo"]]
+
+
+def test_loopback_is_up_on_all_its_addresses() -> None:
+    assert "dev lo" in in_namespace("subprocess:getoutput", "ip -o -4 route get 127.21.1.0")
+
+
+def test_a_failure_is_told_with_its_reason() -> None:
+    with pytest.raises(AssertionError, match="JSONDecodeError: Expecting value"):
+        in_namespace("json:loads", "as it should be")
+
+
+def test_what_is_late_is_ended_with_all_that_it_began(tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+    with pytest.raises(AssertionError, match="took more than"):
+        in_namespace("subprocess:getoutput", f"echo $$ > {file}; exec sleep 60", timeout_s=3)
+    pid = int(file.read_text())
+    deadline = time.monotonic() + 5
+    while is_running(pid):
+        assert time.monotonic() < deadline, "it runs on"
+        time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"

@@ -1,0 +1,302 @@
+"""The server by clients that count every byte themselves: pipelining, many streams, resets, mistakes of a handler."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+import socket
+import ssl
+from typing import TYPE_CHECKING
+
+import h2.config
+import h2.connection
+import h2.events
+import pytest
+from hyperframe.frame import ContinuationFrame, DataFrame, Frame, HeadersFrame
+
+from tests.zoo.serving.examples import HOSTS, TEXT
+from tests.zoo.serving.server import ZooWeb
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Coroutine
+
+    from tests.zoo.serving.handler import Reply, Request
+
+HOST = "zoo.test"
+STREAMS = 100
+LIMIT_S = 30
+
+
+def run(coroutine: Coroutine[None, None, None]) -> None:
+    async def limited() -> None:
+        async with asyncio.timeout(LIMIT_S):
+            await coroutine
+
+    asyncio.run(limited())
+
+
+@contextlib.asynccontextmanager
+async def connected(web: ZooWeb) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """To the clear port."""
+    reader, writer = await asyncio.open_connection(*web.endpoint("http", HOST), limit=1 << 20)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+class Http2Client:
+    """Keeps what it received in order: stream and size of each DATA, and what ended or broke off."""
+
+    def __init__(self, web: ZooWeb) -> None:
+        self._web = web
+        self._connection = h2.connection.H2Connection(h2.config.H2Configuration())
+        self.received: list[tuple[int, int]] = []
+        self.ended: set[int] = set()
+        self.reset: set[int] = set()
+        self.octets = bytearray()
+
+    async def __aenter__(self) -> Http2Client:
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.set_alpn_protocols(["h2"])
+        address, port = self._web.endpoint("https", HOST)
+        self._reader, self._writer = await asyncio.open_connection(
+            address, port, ssl=context, server_hostname=HOST
+        )
+        self._connection.initiate_connection()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._writer.close()
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()
+
+    def ask(self, path: str) -> int:
+        stream_id = self._connection.get_next_available_stream_id()
+        fields = [(":method", "GET"), (":scheme", "https"), (":authority", HOST), (":path", path)]
+        self._connection.send_headers(stream_id, fields, end_stream=True)
+        return stream_id
+
+    def cancel(self, stream_id: int) -> None:
+        self._connection.reset_stream(stream_id)
+
+    def ping(self) -> None:
+        self._connection.ping(b"are you?")
+        self._writer.write(self._connection.data_to_send())
+
+    async def read(self, *, until: int, data: int = 0) -> None:
+        """Until so many streams have ended, and so many DATA frames have come."""
+        while len(self.ended | self.reset) < until or len(self.received) < data:
+            self._writer.write(self._connection.data_to_send())
+            octets = await self._reader.read(65_536)
+            assert octets, "the server has closed the connection"
+            self.octets += octets
+            for event in self._connection.receive_data(octets):
+                if isinstance(event, h2.events.DataReceived):
+                    self.received.append((event.stream_id, len(event.data)))
+                    self._connection.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+                elif isinstance(event, h2.events.StreamEnded):
+                    self.ended.add(event.stream_id)
+                elif isinstance(event, h2.events.StreamReset):
+                    self.reset.add(event.stream_id)
+
+    def frames(self) -> collections.Counter[int]:
+        """Bytes by stream of frames that carry responses; of all others by 0."""
+        sizes: collections.Counter[int] = collections.Counter()
+        at = 0
+        while at < len(self.octets):
+            frame, length = Frame.parse_frame_header(memoryview(self.octets[at : at + 9]))
+            carries = isinstance(frame, DataFrame | HeadersFrame | ContinuationFrame)
+            sizes[frame.stream_id if carries else 0] += 9 + length
+            at += 9 + length
+        assert at == len(self.octets)
+        return sizes
+
+
+def test_a_hundred_streams_take_turns() -> None:
+    async def ask() -> None:
+        async with ZooWeb(HOSTS, protocol="h2") as web, Http2Client(web) as client:
+            streams = [client.ask("/in-pieces") for _ in range(STREAMS)]
+            await client.read(until=STREAMS)
+            sizes: collections.Counter[int] = collections.Counter()
+            for stream, size in client.received:
+                sizes[stream] += size
+            assert sizes == dict.fromkeys(streams, 3 + len(TEXT) + 70_000)
+            assert [one.body_bytes for one in web.log.responses] == [sizes[stream] for stream in streams]
+            assert [one.stream_id for one in web.log.responses] == streams
+            (connection,) = web.log.connections
+            assert len(client.octets) == connection.plaintext_bytes
+            assert client.frames() == {
+                0: connection.frame_bytes,
+                **{one.stream_id: one.wire_bytes for one in web.log.responses},
+            }
+
+            order = [stream for stream, _ in client.received]
+            begun = max(order.index(stream) for stream in streams)
+            done = min(len(order) - order[::-1].index(stream) for stream in streams)
+            assert begun < done, "a stream was done before another had begun"
+
+    run(ask())
+
+
+def test_a_client_that_says_a_last_word_with_its_goodbye_is_answered() -> None:
+    async def ask() -> None:
+        async with ZooWeb(HOSTS, protocol="h2") as web:
+            async with Http2Client(web) as client:
+                client.ask("/plain")
+                await client.read(until=1)
+                client.ping()  # in the same read of the server's as close_notify
+            assert web.log.connections[0].closed_us
+
+    run(ask())
+
+
+def test_a_stream_that_is_reset_leaves_the_others() -> None:
+    async def ask() -> None:
+        async with ZooWeb(HOSTS, protocol="h2") as web, Http2Client(web) as client:
+            broken, whole = client.ask("/broken-off"), client.ask("/plain")
+            await client.read(until=2)
+            assert (client.reset, client.ended) == ({broken}, {whole})
+            first, second = web.log.responses
+            assert (first.body_bytes, first.is_complete) == (3000, False)
+            assert (second.body_bytes, second.is_complete) == (len(TEXT), True)
+            (connection,) = web.log.connections
+            sizes = {broken: first.wire_bytes, whole: second.wire_bytes, 0: connection.frame_bytes}
+            assert client.frames() == sizes
+            assert len(client.octets) == connection.plaintext_bytes
+
+    run(ask())
+
+
+def test_a_client_that_resets_a_stream_stops_who_writes_to_it() -> None:
+    stopped: list[str] = []
+
+    async def endless(request: Request, reply: Reply) -> None:
+        if request.path == "/other":
+            await reply.head(204, [], end=True)
+            return
+        await reply.head(200, [])
+        try:
+            while True:
+                await reply.body(bytes(16_384))
+        except ConnectionError:
+            stopped.append(request.path)
+            raise
+
+    async def ask() -> None:
+        async with ZooWeb({HOST: endless}, protocol="h2") as web, Http2Client(web) as client:
+            endless_id = client.ask("/endless")
+            await client.read(until=0, data=1)
+            client.cancel(endless_id)
+            client.ask("/other")
+            await client.read(until=1)
+            assert stopped == ["/endless"]
+            assert [one.is_complete for one in web.log.responses] == [False, True]
+            assert web.failures == []
+
+    run(ask())
+
+
+def test_pipelined_requests_are_answered_in_their_order() -> None:
+    paths = ["/plain", "/in-pieces", "/no-content", "/redirect"]
+
+    async def ask() -> None:
+        async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
+            for path in paths:
+                writer.write(f"GET {path} HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+            octets = await reader.readuntil(b"moved")
+            assert [(one.path, one.position) for one in web.log.responses] == list(
+                zip(paths, (1, 2, 3, 4), strict=True)
+            )
+            assert [one.status for one in web.log.responses] == [200, 200, 204, 302]
+            assert sum(one.wire_bytes for one in web.log.responses) == len(octets)
+            assert web.log.connections[0].sent_bytes == len(octets)
+
+    run(ask())
+
+
+def test_a_request_body_is_read_by_its_framing() -> None:
+    head = f"POST /echo HTTP/1.1\r\nHost: {HOST}\r\n"
+    chunked = f"{head}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nX-T: 1\r\n\r\n"
+    expecting = f"{head}Content-Length: 4\r\nExpect: 100-continue\r\n\r\n"
+    interim = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+    async def ask() -> None:
+        async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
+            writer.write(chunked.encode())
+            assert (await reader.readuntil(b"abcde")).startswith(b"HTTP/1.1 200 OK\r\n")
+            writer.write(expecting.encode())
+            assert await reader.readexactly(len(interim)) == interim
+            writer.write(b"wxyz")
+            final = await reader.readuntil(b"wxyz")
+            second = web.log.responses[1]
+            assert (second.wire_bytes, second.body_bytes) == (len(interim) + len(final), 4)
+
+    run(ask())
+
+
+def test_a_reset_follows_what_was_sent() -> None:
+    body = bytes(300_000)
+
+    async def broken(request: Request, reply: Reply) -> None:
+        await reply.head(200, [("content-length", "999999")])
+        await reply.body(body)
+        await reply.reset()
+
+    async def ask() -> None:
+        async with ZooWeb({HOST: broken}, protocol="h1") as web:
+            loop, octets = asyncio.get_running_loop(), bytearray()
+            with socket.socket() as client:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.setblocking(False)
+                await loop.sock_connect(client, web.endpoint("http", HOST))
+                await loop.sock_sendall(client, f"GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+                with contextlib.suppress(ConnectionResetError):
+                    while piece := await loop.sock_recv(client, 2048):
+                        octets += piece
+                        await asyncio.sleep(0)
+                    pytest.fail("the server has closed the connection in order")
+            (one,) = web.log.responses
+            assert (one.wire_bytes, one.body_bytes, one.is_complete) == (len(octets), len(body), False)
+            assert web.log.connections[0].closed_us
+
+    run(ask())
+
+
+@pytest.mark.parametrize(
+    ("declared", "is_complete"),
+    [([], True), ([("content-length", "3")], True), ([("content-length", "9")], False)],
+)
+def test_closing_completes_a_body_that_has_what_it_declared(
+    declared: list[tuple[str, str]], is_complete: bool
+) -> None:
+    async def closing(request: Request, reply: Reply) -> None:
+        await reply.head(200, declared)
+        await reply.body(b"abc")
+        await reply.close()
+
+    async def ask() -> None:
+        async with ZooWeb({HOST: closing}, protocol="h1") as web, connected(web) as (reader, writer):
+            writer.write(f"GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+            assert (await reader.read()).endswith(b"\r\n\r\nabc")
+            assert [one.is_complete for one in web.log.responses] == [is_complete]
+
+    run(ask())
+
+
+def test_a_mistake_of_a_handler_is_told() -> None:
+    async def wrong(request: Request, reply: Reply) -> None:
+        raise KeyError(request.path)
+
+    async def ask() -> None:
+        async with ZooWeb({HOST: wrong}, protocol="h1") as web, connected(web) as (_, writer):
+            writer.write(f"GET /oh HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+            while not web.failures:
+                await asyncio.sleep(0.01)
+            assert "KeyError: '/oh'" in web.failures[0]
+
+    run(ask())

@@ -1,0 +1,105 @@
+"""Visits the pages of the zoo, in the network namespace that it is called in, and tells what crawler, server and wire say."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import itertools
+import resource
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from playwright.async_api import async_playwright
+
+from crawler.browser.browser import Browser
+from crawler.browser.logstream import same_moment
+from crawler.capture.capture import on_loopback
+from crawler.visit.visit import visit
+from firstflight.settings import from_environment
+from tests.zoo.pages import PAGES
+from tests.zoo.serving.capture import capturing
+from tests.zoo.serving.process import playing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from playwright.async_api import Playwright
+
+    from crawler.visit.observation import Observation
+    from tests.zoo.case import Page
+    from tests.zoo.serving.server import Spoken
+
+BytesFrom: TypeAlias = Literal["log", "capture"]
+
+LEFT_OUT = {("capture", "large.test")}
+"""200 MB in less than a second are more than the ring holds; what is lost is told (tests/crawler/capture/test_capture.py)."""
+
+BUDGET_S = 60.0
+TOLD = ("outcome", "stop_reason", "error", "status", "coverage", "decrypted_coverage", "received_bytes")
+
+
+def visit_all(protocol: Spoken, bytes_from: BytesFrom) -> list[dict[str, Any]]:
+    """For each page that has cases in this protocol: see `_visit_one`, and with it what the server and the capture saw."""
+    return asyncio.run(_visit_all(protocol, bytes_from))
+
+
+async def _visit_all(protocol: Spoken, bytes_from: BytesFrom) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = []
+    played = [page for page in PAGES if page.played(protocol) and (bytes_from, page.host) not in LEFT_OUT]
+    async with async_playwright() as playwright:
+        for _, pages in itertools.groupby(played, key=lambda page: page.security):
+            told += await _visit_web(playwright, protocol, bytes_from, list(pages))
+    return told
+
+
+async def _visit_web(
+    playwright: Playwright, protocol: Spoken, bytes_from: BytesFrom, pages: Sequence[Page]
+) -> list[dict[str, Any]]:
+    hosts = f"tests.zoo.pages:{protocol.upper()}"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with (
+            capturing(folder) as captured,
+            playing(hosts, protocol=protocol, folder=folder, security=pages[0].security) as web,
+            on_loopback() if bytes_from == "capture" else contextlib.nullcontext() as capture,
+        ):
+            assert (capture is None) == (bytes_from == "log"), "loopback cannot be captured"
+            chromium = from_environment().chromium
+            async with Browser.launch(
+                chromium,
+                flags=web.browser_flags,
+                quic=protocol == "h3",
+                playwright=playwright,
+                capture=capture,
+            ) as browser:
+                seen = [await _visit_one(browser, page) for page in pages]
+    truth = {
+        "connections": [dataclasses.asdict(one) for one in web.truth.connections],
+        "responses": [dataclasses.asdict(one) for one in web.truth.responses],
+        "tcp": [[*ends, size] for ends, size in captured.carried.tcp.items()],
+        "udp": [[*ends, datagrams] for ends, datagrams in captured.carried.udp.items()],
+    }
+    return [one | {"truth": truth} for one in seen]
+
+
+async def _visit_one(browser: Browser, page: Page) -> dict[str, Any]:
+    """What the crawler says of one page, when by the wall clock its recording ended, and the memory that the visit took."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.monotonic_ns() // 1000
+    observation: Observation = await visit(browser, page.host, budget_s=BUDGET_S, settle_s=page.settle_s)
+    wall_ns, monotonic_ns = same_moment()
+    started = round(observation.visit["started_at"].timestamp() * 1e6)
+    return {
+        "host": page.host,
+        "visit": {name: observation.visit[name] for name in TOLD},
+        "connections": observation.connections,
+        "responses": observation.responses,
+        "started_us": started - (wall_ns - monotonic_ns) // 1000,
+        "began_us": began,
+        "recorded_us": round(observation.visit["ended_at"].timestamp() * 1e6),
+        "ended_us": time.monotonic_ns() // 1000,
+        "grown_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before,
+    }
