@@ -11,7 +11,7 @@ import datetime
 import json
 from typing import TYPE_CHECKING, Any
 
-from recordings.exchange import Exchange, Times, connection_name, protocol_name
+from recordings.exchange import RecordedExchange, Times, connection_name, protocol_name
 from recordings.har import media_type, stack_url
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ class Sizes:
     received_bytes: int = 0
 
 
-class Fold:
-    """Network events, one after the other, into exchanges."""
+class CdpLog:
+    """The exchanges of one log, built up event by event."""
 
     def __init__(self) -> None:
-        self.exchanges: list[Exchange] = []
+        self.exchanges: list[RecordedExchange] = []
         self.date = ""
         """Day of the first request, YYYY-MM-DD."""
-        self._open: dict[str, Exchange] = {}
+        self._open: dict[str, RecordedExchange] = {}
         self._top_frame: str | None = None
         self._inner_frames: set[str | None] = set()
         self._sizes: dict[str, Sizes] = {}
@@ -79,7 +79,7 @@ class Fold:
             before.times = dataclasses.replace(before.times, last_byte=microseconds(params.get("timestamp")))
         headers = lower(params["request"].get("headers", {}))
         kind = (params.get("type") or "").lower()
-        found = Exchange(
+        found = RecordedExchange(
             url=params["request"]["url"],
             method=params["request"]["method"],
             request_body_bytes=sent_bytes(params["request"]),
@@ -104,7 +104,7 @@ class Fold:
         self.exchanges.append(found)
 
 
-def response(found: Exchange, sizes: Sizes, params: Event) -> None:
+def response(found: RecordedExchange, sizes: Sizes, params: Event) -> None:
     """Take in the header of a response."""
     message = params["response"]
     found.status = message["status"]
@@ -118,7 +118,7 @@ def response(found: Exchange, sizes: Sizes, params: Event) -> None:
     carried(found, message)
 
 
-def carried(found: Exchange, message: Event) -> None:
+def carried(found: RecordedExchange, message: Event) -> None:
     """Take in which connection it came on, when, and its header."""
     found.headers = lower(message.get("headers", {}))
     found.connection = connection_name(message.get("connectionId"))
@@ -154,7 +154,7 @@ def microseconds(seconds: float | None) -> int | None:
     return None if seconds is None else round(1e6 * seconds)
 
 
-def body_bytes(found: Exchange, sizes: Sizes, *, total: int) -> int:
+def body_bytes(found: RecordedExchange, sizes: Sizes, *, total: int) -> int:
     """The encoded body of a response that came whole, by the best of what the log says."""
     stated = sizes.headers.get("content-length", "")
     if stated.isdigit() and found.method != "HEAD" and found.status != 304:
@@ -168,7 +168,7 @@ def body_bytes(found: Exchange, sizes: Sizes, *, total: int) -> int:
     return total
 
 
-def redirected(found: Exchange, response: Event, *, to: str) -> None:
+def redirected(found: RecordedExchange, response: Event, *, to: str) -> None:
     """Close the exchange that a redirect answered: CDP reports it only with the request that follows."""
     headers = lower(response.get("headers", {}))
     found.status = response["status"]
@@ -184,12 +184,12 @@ def redirected(found: Exchange, response: Event, *, to: str) -> None:
         found.repairs.add("size_from_content_length")
 
 
-def read(messages: Iterable[Any]) -> Fold:
-    """Fold a log, whichever way its recorder wrapped the events."""
-    fold = Fold()
+def read(messages: Iterable[Any]) -> CdpLog:
+    """Read a log, however its recorder wrapped the events."""
+    log = CdpLog()
     for message in messages:
-        fold.feed(unwrapped(message))
-    return fold
+        log.feed(unwrapped(message))
+    return log
 
 
 def unwrapped(message: Any) -> Event:  # noqa: ANN401  # JSON as the recorders wrote it

@@ -1,4 +1,4 @@
-"""What HAR files and CDP logs have in common: a request, what came back, and who asked."""
+"""One request and its response as a HAR file or a CDP log records them, and what initiated the request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Times:
 
 
 @dataclasses.dataclass(kw_only=True, slots=True, eq=False)
-class Exchange:
+class RecordedExchange:
     """One entry of a recording, in the recorder's own order, before any repair."""
 
     url: str
@@ -45,7 +45,7 @@ class Exchange:
     referer: str | None = None
     location: str | None = None
     """Where a redirect leads, absolute."""
-    redirected_from: Exchange | None = None
+    redirected_from: RecordedExchange | None = None
     started_s: float = 0.0
     connection: str = ""
     """Names the connection within the recording; empty where it does not tell."""

@@ -7,7 +7,7 @@ import json
 from typing import Any
 from urllib.parse import urljoin
 
-from recordings.exchange import Exchange, Times, connection_name, protocol_name
+from recordings.exchange import RecordedExchange, Times, connection_name, protocol_name
 
 HEADER_AT_MOST = 4096
 """More than a header block takes: a larger difference between two sizes has another cause."""
@@ -15,7 +15,7 @@ HEADER_AT_MOST = 4096
 Entry = dict[str, Any]
 
 
-def read(log: dict[str, Any]) -> list[Exchange]:
+def read(log: dict[str, Any]) -> list[RecordedExchange]:
     """The exchanges of a HAR's first page, in the order of asking, sizes repaired."""
     creator = log["creator"]["name"]
     entries: list[Entry] = log["entries"]
@@ -30,11 +30,11 @@ def read(log: dict[str, Any]) -> list[Exchange]:
     return exchanges
 
 
-def exchange(entry: Entry) -> Exchange:
+def exchange(entry: Entry) -> RecordedExchange:
     """One entry; its size as its producer meant it, but for hdrgrab's."""
     request, response = entry["request"], entry["response"]
     location = header(response, "location") or response.get("redirectURL") or None
-    found = Exchange(
+    found = RecordedExchange(
         url=request["url"],
         method=request["method"],
         status=max(0, response["status"]),
@@ -59,7 +59,7 @@ def exchange(entry: Entry) -> Exchange:
     return found
 
 
-def body_bytes(response: dict[str, Any], found: Exchange) -> int | None:
+def body_bytes(response: dict[str, Any], found: RecordedExchange) -> int | None:
     """The encoded body, or None: -1 and negative values say that the producer does not know."""
     size: int | None = response.get("bodySize")
     if size is None or size < 0:
@@ -80,7 +80,7 @@ def sent_bytes(request: dict[str, Any]) -> int | None:
     return None if size is None or size < 0 else size
 
 
-def without_header(total: int, response: dict[str, Any], found: Exchange) -> int:
+def without_header(total: int, response: dict[str, Any], found: RecordedExchange) -> int:
     """The body in chrome-har's total of an H2 response, which includes the header block.
 
     Told apart by Content-Length, or by the decoded size of a body that was not compressed; else the
@@ -100,7 +100,7 @@ def without_header(total: int, response: dict[str, Any], found: Exchange) -> int
     return total
 
 
-def mend_cumulative_sizes(entries: list[Entry], exchanges: list[Exchange]) -> None:
+def mend_cumulative_sizes(entries: list[Entry], exchanges: list[RecordedExchange]) -> None:
     """Turn hdrgrab's sizes, summed up over each connection, into one a response."""
     so_far: dict[str, int] = {}
     for entry, found in zip(entries, exchanges, strict=True):

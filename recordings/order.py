@@ -6,7 +6,7 @@ import collections
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from recordings.exchange import Exchange, bare
+from recordings.exchange import RecordedExchange, bare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,16 +46,16 @@ MEDIA_TYPES = (
 
 
 def first_load(
-    exchanges: Sequence[Exchange], *, by_silence: bool = False
-) -> tuple[list[Exchange], collections.Counter[str]]:
+    exchanges: Sequence[RecordedExchange], *, by_silence: bool = False
+) -> tuple[list[RecordedExchange], collections.Counter[str]]:
     """What of it crossed the network, and why the rest is left out, counted. `by_silence` where nothing else parts loads."""
     repairs: collections.Counter[str] = collections.Counter()
     return [one for one in cut(exchanges, repairs, by_silence=by_silence) if keep(one, repairs)], repairs
 
 
 def cut(
-    exchanges: Sequence[Exchange], repairs: collections.Counter[str], *, by_silence: bool
-) -> Sequence[Exchange]:
+    exchanges: Sequence[RecordedExchange], repairs: collections.Counter[str], *, by_silence: bool
+) -> Sequence[RecordedExchange]:
     """The first load alone."""
     document_seen = False
     for index, one in enumerate(exchanges):
@@ -67,7 +67,7 @@ def cut(
     return exchanges
 
 
-def keep(one: Exchange, repairs: collections.Counter[str]) -> bool:
+def keep(one: RecordedExchange, repairs: collections.Counter[str]) -> bool:
     """Whether it crossed the network and can be played."""
     reasons = {
         "not_http_dropped": urlsplit(one.url).scheme not in ("http", "https"),
@@ -82,7 +82,7 @@ def keep(one: Exchange, repairs: collections.Counter[str]) -> bool:
     return reason is None
 
 
-def find_parents(kept: Sequence[Exchange]) -> list[tuple[int | None, str]]:
+def find_parents(kept: Sequence[RecordedExchange]) -> list[tuple[int | None, str]]:
     """For each exchange the index of the one that asked for it, and how we know."""
     place = {id(one): index for index, one in enumerate(kept)}
     by_url: dict[str, int] = {}
@@ -103,7 +103,7 @@ def find_parents(kept: Sequence[Exchange]) -> list[tuple[int | None, str]]:
 
 
 def parent(
-    one: Exchange, *, index: int, main: int, redirect: int | None, by_url: dict[str, int]
+    one: RecordedExchange, *, index: int, main: int, redirect: int | None, by_url: dict[str, int]
 ) -> tuple[int | None, str]:
     """The best evidence there is."""
     if index == 0:
@@ -118,7 +118,7 @@ def parent(
     return main, "guess"
 
 
-def kind_of(one: Exchange) -> str:
+def kind_of(one: RecordedExchange) -> str:
     """One of recipes.KINDS, by the browser's word for it; else by its media type."""
     if one.resource_type:
         return RESOURCE_TYPES.get(one.resource_type, "other")
@@ -126,6 +126,6 @@ def kind_of(one: Exchange) -> str:
     return "fetch" if kind == "document" and one.status == 204 else kind
 
 
-def is_redirect(one: Exchange) -> bool:
+def is_redirect(one: RecordedExchange) -> bool:
     """Whether it sent the browser elsewhere."""
     return 300 <= one.status < 400 and one.status != 304

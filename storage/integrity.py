@@ -60,23 +60,23 @@ UNGUARDED = """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Finding:
+class Invariant:
     """One thing that must hold of a crawl, and how many rows are against it."""
 
     name: str
     offenders: int
 
 
-def check(connection: Connection, crawl: Crawl) -> Iterator[Finding]:
+def check(connection: Connection, crawl: Crawl) -> Iterator[Invariant]:
     """Everything that can be asked of what is attached of a crawl."""
     there = attached(connection, crawl.id)
     lacking = {model.__tablename__ for model in OBSERVATIONS} - there.keys() - set(DETACHABLE)
-    yield Finding("its partitions are attached", len(lacking))
+    yield Invariant("its partitions are attached", len(lacking))
     if crawl.sealed_at is not None:
         found = connection.scalar(text(UNGUARDED), {"partitions": list(there.values())})
-        yield Finding("what is sealed refuses to be written", found or 0)
+        yield Invariant("what is sealed refuses to be written", found or 0)
     gone = [name for name in DETACHABLE if name not in there]
     for name, query in OFFENDERS.items():
         if not lacking and not any(f"FROM {table}" in query or f"JOIN {table}" in query for table in gone):
             counted = connection.scalar(text(f"SELECT count(*) {query}"), {"crawl_id": crawl.id})  # our own
-            yield Finding(name, counted or 0)
+            yield Invariant(name, counted or 0)

@@ -11,10 +11,12 @@ from recordings.order import find_parents, first_load, kind_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from recordings.exchange import Exchange
+    from recordings.exchange import RecordedExchange
 
 
-def page(exchanges: Sequence[Exchange], *, number: int, source: Source, splits_loads: bool = False) -> Page:
+def page(
+    exchanges: Sequence[RecordedExchange], *, number: int, source: Source, splits_loads: bool = False
+) -> Page:
     """The recipe of one load. `splits_loads` where the recording holds several, told only by silence."""
     kept, repairs = first_load(exchanges, by_silence=splits_loads)
     if not kept:
@@ -34,7 +36,7 @@ def page(exchanges: Sequence[Exchange], *, number: int, source: Source, splits_l
     )
 
 
-def settle_kinds(kept: Sequence[Exchange], parents: Sequence[tuple[int | None, str]]) -> list[str]:
+def settle_kinds(kept: Sequence[RecordedExchange], parents: Sequence[tuple[int | None, str]]) -> list[str]:
     """What each was asked for as; a redirect as what stands at its end, whatever its own media type."""
     kinds = [kind_of(one) for one in kept]
     for index in reversed(range(len(kept))):
@@ -44,7 +46,7 @@ def settle_kinds(kept: Sequence[Exchange], parents: Sequence[tuple[int | None, s
     return kinds
 
 
-def web_object(one: Exchange, kind: str, parent: int | None, how: str) -> WebObject:
+def web_object(one: RecordedExchange, kind: str, parent: int | None, how: str) -> WebObject:
     """What the recipe keeps: names and sizes, no content."""
     url = urlsplit(one.url)
     return WebObject(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from recordings.exchange import Exchange
+    from recordings.exchange import RecordedExchange
 
 FRAME_BYTES = 16_384
 FRAME_HEADER_BYTES = 9
@@ -89,7 +89,7 @@ def read_recording(path: Path, kind: str, number: int) -> Recorded:
     )
 
 
-def read_har(document: dict[str, Any]) -> tuple[str, list[Exchange], bool]:
+def read_har(document: dict[str, Any]) -> tuple[str, list[RecordedExchange], bool]:
     """Who wrote it, its first page, and whether only silence parts that page from the next."""
     log = document["log"]
     creator = log["creator"]
@@ -100,12 +100,12 @@ def read_har(document: dict[str, Any]) -> tuple[str, list[Exchange], bool]:
     )
 
 
-def read_log(document: list[Any]) -> tuple[str, list[Exchange], bool]:
+def read_log(document: list[Any]) -> tuple[str, list[RecordedExchange], bool]:
     """The same of a log of DevTools events, in which a navigation begins the next page."""
     return "Chrome DevTools Protocol", cdp.read(document).exchanges, False
 
 
-def recipe_of(kept: Sequence[Exchange], number: int) -> Recipe | None:
+def recipe_of(kept: Sequence[RecordedExchange], number: int) -> Recipe | None:
     """The recipe of one load; None without a main document of known size."""
     main = next((index for index, one in enumerate(kept) if not is_redirect(one)), None)
     if main is None:
@@ -115,7 +115,7 @@ def recipe_of(kept: Sequence[Exchange], number: int) -> Recipe | None:
     return make_recipe(visit, connections, response_rows(kept, places))
 
 
-def response_rows(kept: Sequence[Exchange], connections: Sequence[int]) -> list[Row]:
+def response_rows(kept: Sequence[RecordedExchange], connections: Sequence[int]) -> list[Row]:
     """As a release has them."""
     return [
         {
@@ -140,7 +140,7 @@ def response_rows(kept: Sequence[Exchange], connections: Sequence[int]) -> list[
     ]
 
 
-def connection_rows(kept: Sequence[Exchange]) -> tuple[list[Row], list[int]]:
+def connection_rows(kept: Sequence[RecordedExchange]) -> tuple[list[Row], list[int]]:
     """Connections as a release has them, and that of each exchange.
 
     Where the recording does not name it, an origin has one over H2, and each exchange one of its own over H1.
@@ -175,7 +175,7 @@ def connection_rows(kept: Sequence[Exchange]) -> tuple[list[Row], list[int]]:
     return list(rows.values()), places
 
 
-def wire_bytes(one: Exchange) -> int | None:
+def wire_bytes(one: RecordedExchange) -> int | None:
     """Header and body, with the frames of H2 and H3; None where the body is unknown."""
     if one.body_bytes is None:
         return None
@@ -185,12 +185,12 @@ def wire_bytes(one: Exchange) -> int | None:
     return header + one.body_bytes + frames * FRAME_HEADER_BYTES
 
 
-def header_text_bytes(one: Exchange) -> int:
+def header_text_bytes(one: RecordedExchange) -> int:
     """Of the header as HTTP/1.1 has it: of a compressed one an upper bound."""
     status_line = len(f"HTTP/1.1 {one.status} OK\r\n")
     return status_line + sum(len(name) + len(value) + 4 for name, value in one.headers.items()) + 2
 
 
-def host_of(one: Exchange) -> str:
+def host_of(one: RecordedExchange) -> str:
     """Host of its URL, lower case."""
     return (urlsplit(one.url).hostname or "").lower()

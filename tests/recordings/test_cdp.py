@@ -10,7 +10,7 @@ import pytest
 from recordings import cdp
 
 if TYPE_CHECKING:
-    from recordings.exchange import Exchange
+    from recordings.exchange import RecordedExchange
 
 
 def asked(key: str, url: str, **other: Any) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def ended(key: str, total: int) -> dict[str, Any]:
     return {"method": "Network.loadingFinished", "params": {"requestId": key, "encodedDataLength": total}}
 
 
-def only(*events: dict[str, Any]) -> Exchange:
+def only(*events: dict[str, Any]) -> RecordedExchange:
     (found,) = cdp.read(events).exchanges
     return found
 

@@ -8,7 +8,7 @@ import pytest
 
 from localweb.derive import recipe
 from localweb.recipes import Page, RecipeError, Source
-from recordings.exchange import Exchange, protocol_name
+from recordings.exchange import RecordedExchange, protocol_name
 
 SOURCE = Source(
     repository="a/b", commit="c0ffee", licence="MIT", file="x.har", tool="by hand", date="2020-02-02"
@@ -16,16 +16,16 @@ SOURCE = Source(
 ROOT = "http://a.example/"
 
 
-def one(url: str, **other: Any) -> Exchange:
+def one(url: str, **other: Any) -> RecordedExchange:
     values: dict[str, Any] = {"method": "GET", "status": 200, "mime_type": "image/png", "body_bytes": 5}
-    return Exchange(url=url, **{**values, **other})
+    return RecordedExchange(url=url, **{**values, **other})
 
 
-def root(**other: Any) -> Exchange:
+def root(**other: Any) -> RecordedExchange:
     return one(ROOT, **{"mime_type": "text/html", **other})
 
 
-def page(*exchanges: Exchange, **other: Any) -> Page:
+def page(*exchanges: RecordedExchange, **other: Any) -> Page:
     return recipe.page(exchanges, number=1, source=SOURCE, **other)
 
 
@@ -39,7 +39,7 @@ def page(*exchanges: Exchange, **other: Any) -> Page:
         (one("https://a.example/ws", status=101), "upgrade_dropped"),
     ],
 )
-def test_what_cannot_be_played_is_dropped_and_counted(exchange: Exchange, repair: str) -> None:
+def test_what_cannot_be_played_is_dropped_and_counted(exchange: RecordedExchange, repair: str) -> None:
     found = page(root(), exchange, one(ROOT + "y"))
 
     assert [thing.kind for thing in found.objects] == ["document", "image"]
