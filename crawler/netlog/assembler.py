@@ -106,6 +106,8 @@ class Fold:
                 transport.host = found and found[1]
             if transport.records is not None:
                 transport.records.finish()
+            if transport.quic is not None:
+                transport.quic.finish()
             self._stream_times(transport)
         exchanges = [exchange for exchange in self._order if not exchange.internal]
         for exchange in exchanges:  # the log has no header of a response that the browser refused

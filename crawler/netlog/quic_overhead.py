@@ -52,6 +52,8 @@ class DatagramReader:
         self.received_bytes = 0
         self.handshake_bytes = 0
         """Of datagrams that begin with a long header: Initial, Handshake, Retry, Version Negotiation."""
+        self.frame_bytes = 0
+        """Least bytes of all frames listed."""
         self._explained = 0
         """Of datagrams that are done with."""
         self._size = 0
@@ -113,6 +115,7 @@ class DatagramReader:
         least, most = UNSIZED[event.name] if sized is None else sized(event)
         self._least += least
         self._most += most
+        self.frame_bytes += least
 
     def dropped(self, *, long_header: bool) -> None:
         """It cannot be opened, or has come before: whatever it held comes again."""

@@ -6,6 +6,7 @@ import gzip
 import json
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -103,6 +104,19 @@ def test_a_stream_frame_that_the_log_does_not_have_lowers_the_coverage() -> None
     assert abs(missing - longest.number("length")) < 20
 
 
+def test_frames_count_as_received_where_the_log_lacks_their_datagrams() -> None:
+    datagrams = [event for event in recorded() if is_name(event, "PACKET_RECEIVED")]
+    found = made(event for event in recorded() if event not in datagrams[50:])
+    assert_possible(found)
+    assert found.coverage is not None
+    assert found.coverage < 1
+
+
+def test_a_thinned_log_has_no_impossible_size() -> None:
+    random = Random(10)  # it leaves frames of more bytes than datagrams
+    assert_possible(made(event for event in recorded()[9:352] if random.random() < 0.7))
+
+
 def test_whether_the_session_was_resumed_is_unknown_without_a_server_hello() -> None:
     log = [one for one in recorded() if not is_name(one, "CRYPTO_FRAME_RECEIVED")]
     assert [row["tls_resumed"] for row in made(log).connections] == [None, None, None]
@@ -126,7 +140,7 @@ def assert_possible(found: Rows) -> None:
         assert row["header_bytes"] is None or 0 <= row["header_bytes"] <= row["wire_bytes"]
     for row in found.connections:
         assert 0 <= row["tls_handshake_bytes"] <= row["received_bytes"]
-        assert 0 <= row["frame_bytes"] <= row["decrypted_bytes"]
+        assert 0 <= row["frame_bytes"] <= row["decrypted_bytes"] <= row["received_bytes"]
     for share in (found.coverage, found.decrypted_coverage):
         assert share is None or 0 <= share <= 1
 
