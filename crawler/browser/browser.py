@@ -21,9 +21,9 @@ from crawler.browser import processes
 from crawler.browser.logstream import LogStream
 from crawler.browser.user_agent import AS_IT_IS
 from crawler.capture.keylog import KeyLog
-from crawler.capture.log_payloads import Filling
+from crawler.capture.log_payloads import LogPayloads
 from crawler.devtools import document, initiators
-from crawler.devtools.pipe_tee import Tap, opened_path
+from crawler.devtools.pipe_tee import PipeTee, opened_path
 from crawler.errors import BrowserMissing, LaunchFailed
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Browser:
         self,
         browser: PlaywrightBrowser,
         log: LogStream,
-        tap: Tap,
+        pipe_tee: PipeTee,
         identity: Identity,
         device: Device,
         guise: Guise,
@@ -117,10 +117,10 @@ class Browser:
         self.identity = identity
         self.guard = guard
         self.log = log
-        self.tap = tap
+        self.pipe_tee = pipe_tee
         self.device = device
         self._browser = browser
-        self._pid = tap.pid()
+        self._pid = pipe_tee.pid()
         self._guise = guise
 
     @classmethod
@@ -150,22 +150,22 @@ class Browser:
             # Nobody but us may enter it, so that what is executed there is ours.
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-")))
             box.check_place(folder)
-            filling = None
+            payloads = None
             opened = [folder / "netlog"]
             if capture is not None and capture.is_trusted and not quic:
                 opened.append(folder / "keys")
                 keys = KeyLog(opened[KEYS])
                 stack.callback(keys.close)
-                filling = Filling(capture, keys)
-                stack.callback(filling.close)
-            log = LogStream(opened[LOG], filling)
+                payloads = LogPayloads(capture, keys)
+                stack.callback(payloads.close)
+            log = LogStream(opened[LOG], payloads)
             stack.callback(log.close)
             for fifo in opened:
                 fifo.chmod(WRITTEN_BY_OTHERS)
-            tap = Tap(folder, EVENTS)
-            stack.callback(tap.close)
+            pipe_tee = PipeTee(folder, EVENTS)
+            stack.callback(pipe_tee.close)
             measuring = [*flags, *(() if quic else ("--disable-quic",))]
-            logging = [f"{CAPTURE_MODE_FLAG}{'Everything' if filling is None else 'IncludeSensitive'}"]
+            logging = [f"{CAPTURE_MODE_FLAG}{'Everything' if payloads is None else 'IncludeSensitive'}"]
             try:
                 guise = appearance.of(await _version(chromium))
                 arguments = [
@@ -174,11 +174,11 @@ class Browser:
                     f"--user-agent={guise.user_agent}",
                     f"{LOG_FLAG}{opened_path(LOG)}",
                     *logging,
-                    *(() if filling is None else (f"{KEY_LOG_FLAG}{opened_path(KEYS)}",)),
+                    *(() if payloads is None else (f"{KEY_LOG_FLAG}{opened_path(KEYS)}",)),
                 ]
                 entrance = () if guard is None else guard.entrance()
                 browser = await driver.chromium.launch(
-                    executable_path=tap.program(
+                    executable_path=pipe_tee.program(
                         box.command(chromium, memory_bytes=DATA_LIMIT_BYTES, entrance=entrance),
                         options=[f"{PROFILE_FLAG}{box.PROFILE}"],
                         opened=opened,
@@ -198,7 +198,7 @@ class Browser:
                     f"{chromium} does not start ({_reason(exc)}): try it by hand, or reinstall {PACKAGE}"
                 ) from exc
             identity = _identity(browser, chromium, (*measuring, *logging), guise)
-            yield cls(browser, log, tap, identity, appearance.device, guise, guard)
+            yield cls(browser, log, pipe_tee, identity, appearance.device, guise, guard)
 
     @property
     def alive(self) -> bool:

@@ -1,4 +1,4 @@
-"""The live log of one browser, drained as it is written, and the fold of the visit that is going on.
+"""The live log of one browser, drained as it is written, and the assembler of the visit that is going on.
 
 Nothing of the log is stored.
 """
@@ -13,13 +13,13 @@ import time
 from typing import TYPE_CHECKING
 
 from crawler.fifo import Drain
-from crawler.netlog.assembler import HANDLERS, Fold
+from crawler.netlog.assembler import HANDLERS, Assembler
 from crawler.netlog.netlog import Event, LineReader, LineSplitter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.capture.log_payloads import Filling
+    from crawler.capture.log_payloads import LogPayloads
     from crawler.netlog.assembler import Traffic
 
 COOKIE_ADDED = "COOKIE_STORE_COOKIE_ADDED"
@@ -54,11 +54,11 @@ def same_moment() -> tuple[int, int]:
 class LogStream:
     """Open it before the browser starts and close it after the browser's end."""
 
-    def __init__(self, path: Path, filling: Filling | None = None) -> None:
+    def __init__(self, path: Path, payloads: LogPayloads | None = None) -> None:
         self.path = path
-        self.filling = filling
+        self.payloads = payloads
         """What knows the bytes that the log only counts; None for a log that has them itself."""
-        wanted = {COOKIE_ADDED, *HANDLERS, *(filling.wanted if filling else ())}
+        wanted = {COOKIE_ADDED, *HANDLERS, *(payloads.wanted if payloads else ())}
         self.reader = LineReader(frozenset(wanted))
         self.splitter = LineSplitter()
         self.open_requests: set[int] = set()
@@ -66,32 +66,32 @@ class LogStream:
         self.last_request_ms = 0
         self._began_ms = 0
         self._lost_before = self._missed_before = 0
-        self._fold = Fold()
-        self._folding = threading.Lock()
+        self._assembler = Assembler()
+        self._assembling = threading.Lock()
         self._marks: dict[str, asyncio.Event] = {}
         self._loop = asyncio.get_running_loop()
         self._drain = Drain(path, self._read)
 
     def begin(self) -> int:
         """Forget what was and record anew; the time at which the recording began."""
-        with self._folding:
+        with self._assembling:
             self.open_requests = set()
             self._lost_before, self._missed_before = self._lost(), self._missed()
-            self._fold = Fold()
+            self._assembler = Assembler()
             self._began_ms = self.last_request_ms = now_ms()
             return self._began_ms
 
     def stop(self) -> int:
         """What happens from now on is no part of the recording; the time at which it stopped."""
-        self._fold.stop_ms = now_ms()
-        return self._fold.stop_ms
+        self._assembler.stop_ms = now_ms()
+        return self._assembler.stop_ms
 
     def finish(self) -> Traffic:
         """What was recorded; to be asked for when a mark made after `stop` has passed."""
-        with self._folding:
-            fold, self._fold = self._fold, Fold()
+        with self._assembling:
+            assembler, self._assembler = self._assembler, Assembler()
         self._drain.check()
-        return fold.finish()
+        return assembler.finish()
 
     @property
     def lines_lost(self) -> int:
@@ -106,14 +106,14 @@ class LogStream:
     @property
     def is_answered(self) -> bool:
         """Whether a byte has come for a document of a main frame, as far as the log has been read."""
-        with self._folding:
-            return self._fold.is_answered
+        with self._assembling:
+            return self._assembler.is_answered
 
     def _lost(self) -> int:
         return self.reader.ignored + self.splitter.dropped
 
     def _missed(self) -> int:
-        return self.filling.missed if self.filling else 0
+        return self.payloads.missed if self.payloads else 0
 
     def error_name(self, number: int) -> str:
         """Chromium's name of a network error."""
@@ -132,9 +132,9 @@ class LogStream:
 
     def _read(self, chunk: bytes) -> None:
         events = list(self.reader.events(self.splitter.feed(chunk)))
-        if self.filling is not None:
-            events = [self.filling.fill(event) for event in events]
-        with self._folding:
+        if self.payloads is not None:
+            events = [self.payloads.fill(event) for event in events]
+        with self._assembling:
             for event in events:
                 self._take(event)
 
@@ -149,7 +149,7 @@ class LogStream:
                     self.open_requests.discard(event.source)
                 self.last_request_ms = event.time_ms
             if event.name in HANDLERS:
-                self._fold.feed(event)
+                self._assembler.feed(event)
 
     def _pass(self, name: str) -> None:
         passed = self._marks.pop(name, None)

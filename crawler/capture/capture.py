@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from crawler.capture.ring import Ring, open_socket
 from crawler.capture.segments import segment
-from crawler.capture.tcp_reassembly import Streams
+from crawler.capture.tcp_reassembly import TcpReassembler
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
 
-    from crawler.capture.tcp_reassembly import Stream
+    from crawler.capture.tcp_reassembly import TcpStream
 
 WAIT_S = 0.25
 """For bytes that the browser has read, hence the kernel has captured: it hands them over a few milliseconds later. After
@@ -42,7 +42,7 @@ class Capture:
 
     def __init__(self, sock: socket.socket) -> None:
         self._ring = Ring(sock)
-        self._streams = Streams()
+        self._streams = TcpReassembler()
         self._asking = threading.Lock()
         self._misses = 0
         self._end = os.eventfd(0, os.EFD_CLOEXEC)
@@ -57,7 +57,7 @@ class Capture:
         """
         return self._misses < MISSES_LIMIT
 
-    def claim(self, flow: bytes) -> Stream | None:
+    def claim(self, flow: bytes) -> TcpStream | None:
         """The stream of a connection that is there; None if its beginning was not captured."""
         deadline = time.monotonic() + WAIT_S
         while True:
@@ -68,7 +68,7 @@ class Capture:
                 return found
             time.sleep(POLL_S)
 
-    def take(self, stream: Stream, size: int) -> bytes | None:
+    def take(self, stream: TcpStream, size: int) -> bytes | None:
         """The next bytes of a stream; None if they were not captured."""
         deadline = time.monotonic() + WAIT_S
         while True:

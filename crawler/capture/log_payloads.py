@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from crawler.capture.capture import Capture
     from crawler.capture.keylog import KeyLog
-    from crawler.capture.tcp_reassembly import Stream
+    from crawler.capture.tcp_reassembly import TcpStream
     from crawler.netlog.netlog import Event
 
 KEY_WITHIN_S = 1.0
@@ -39,7 +39,7 @@ class Socket:
     """What it takes to know the bytes of one connection."""
 
     flow: bytes
-    stream: Stream | None
+    stream: TcpStream | None
     """None once bytes of it could not be had: nothing behind them can be placed."""
     is_secured: bool = False
     client_randoms: list[bytes] = dataclasses.field(default_factory=list)
@@ -53,7 +53,7 @@ class Socket:
     opener: Opener | None = None
 
 
-class Filling:
+class LogPayloads:
     """Feed it the events of one browser in the order of its log."""
 
     def __init__(self, capture: Capture, keys: KeyLog) -> None:
@@ -185,13 +185,13 @@ class Filling:
         return event
 
 
-HANDLERS: dict[str, Callable[[Filling, Event], Event]] = {
-    "TCP_CONNECT": Filling._connected,
-    "SSL_HANDSHAKE_MESSAGE_SENT": Filling._said,
-    "SSL_ENCRYPTED_CLIENT_HELLO": Filling._said,
-    "SSL_HANDSHAKE_MESSAGE_RECEIVED": Filling._heard,
-    "SSL_CONNECT": Filling._secured,
-    "SOCKET_BYTES_RECEIVED": Filling._received,
-    "SSL_SOCKET_BYTES_RECEIVED": Filling._opened,
-    "SOCKET_ALIVE": Filling._gone,
+HANDLERS: dict[str, Callable[[LogPayloads, Event], Event]] = {
+    "TCP_CONNECT": LogPayloads._connected,
+    "SSL_HANDSHAKE_MESSAGE_SENT": LogPayloads._said,
+    "SSL_ENCRYPTED_CLIENT_HELLO": LogPayloads._said,
+    "SSL_HANDSHAKE_MESSAGE_RECEIVED": LogPayloads._heard,
+    "SSL_CONNECT": LogPayloads._secured,
+    "SOCKET_BYTES_RECEIVED": LogPayloads._received,
+    "SSL_SOCKET_BYTES_RECEIVED": LogPayloads._opened,
+    "SOCKET_ALIVE": LogPayloads._gone,
 }

@@ -96,11 +96,11 @@ class Opener:
         suite = {"TLS 1.2": TLS12_SUITES, "TLS 1.3": TLS13_SUITES}.get(version, {}).get(cipher_suite)
         if suite is None:
             raise CannotOpen(f"{version}, {cipher_suite:#06x}")
-        self._stream: Stream12 | Stream13
+        self._stream: Tls12Records | Tls13Records
         if version == "TLS 1.3":
-            self._stream = Stream13(suite, secret)
+            self._stream = Tls13Records(suite, secret)
         else:
-            self._stream = Stream12(protection(suite, secret, server_random + client_random))
+            self._stream = Tls12Records(protection(suite, secret, server_random + client_random))
         self._unread = bytearray()
         """The record that has not come whole."""
         self._opened = bytearray()
@@ -144,7 +144,7 @@ class Opener:
         return at
 
 
-class Stream13:
+class Tls13Records:
     """A TLS 1.3 server's records, in their order."""
 
     def __init__(self, suite: Suite, secret: bytes) -> None:
@@ -222,7 +222,7 @@ class Stream13:
         self._sequence = 0
 
 
-class Stream12:
+class Tls12Records:
     """A TLS 1.2 server's records, in their order: in the clear until its ChangeCipherSpec."""
 
     def __init__(self, protection: Protection) -> None:

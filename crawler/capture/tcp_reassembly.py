@@ -33,7 +33,7 @@ WINDOW = 1 << 30
 """The largest there is (RFC 7323 §2.3): what is further ahead is no part of the stream."""
 
 
-class Stream:
+class TcpStream:
     """What one connection receives, in order, each byte once."""
 
     __slots__ = (
@@ -142,12 +142,12 @@ class Stream:
         self._starts.clear()
 
 
-class Streams:
+class TcpReassembler:
     """The streams of all connections, from the SYN-ACK that begins each until it is released or forgotten."""
 
     def __init__(self) -> None:
-        self._streams: dict[bytes, Stream] = {}
-        self._unclaimed: OrderedDict[bytes, Stream] = OrderedDict()
+        self._streams: dict[bytes, TcpStream] = {}
+        self._unclaimed: OrderedDict[bytes, TcpStream] = OrderedDict()
         """The oldest first."""
         self._unclaimed_bytes = 0
 
@@ -165,7 +165,7 @@ class Streams:
                 return
             sequence += 1
             if stream is None or stream.connection != acknowledgment:
-                stream = self._begin(flow, Stream(sequence, acknowledgment))
+                stream = self._begin(flow, TcpStream(sequence, acknowledgment))
         if stream is None or not payload:
             return
         before = stream.kept
@@ -175,7 +175,7 @@ class Streams:
             if self._unclaimed_bytes > UNCLAIMED_BYTES:
                 self._forget()
 
-    def claim(self, key: bytes) -> Stream | None:
+    def claim(self, key: bytes) -> TcpStream | None:
         """The stream of the newest connection on this flow, from its first byte; None if it is claimed, or not there."""
         stream = self._unclaimed.pop(key, None)
         if stream is not None:
@@ -187,7 +187,7 @@ class Streams:
         if key not in self._unclaimed:
             self._streams.pop(key, None)
 
-    def _begin(self, flow: bytes, stream: Stream) -> Stream:
+    def _begin(self, flow: bytes, stream: TcpStream) -> TcpStream:
         self.claim(flow)
         self._streams[flow] = self._unclaimed[flow] = stream
         if len(self._unclaimed) > UNCLAIMED_STREAMS:

@@ -1,4 +1,4 @@
-"""Which request brought the document that the page's main frame shows: a fold over events of the DevTools protocol.
+"""Which request brought the document that the page's main frame shows, told from events of the DevTools protocol.
 
 The address bar does not tell: scripts change it (history.pushState), and a popup may have the same. The protocol
 gives a navigation one id, of its request (redirects included) and of the loader of the document that it ends in.

@@ -1,6 +1,6 @@
 """What the page itself says of its requests: who asked for what.
 
-A fold over events of the DevTools protocol, of a page, its frames and dedicated workers; sizes are no business of it.
+Told from events of the DevTools protocol, of a page, its frames and dedicated workers; sizes are no business of it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ RESOURCE_TYPES = {
 
 
 @dataclasses.dataclass(slots=True)
-class Asked:
+class PageRequest:
     """One request, as the page saw it."""
 
     url: str
@@ -57,15 +57,15 @@ class Asked:
     failure: str | None = None
 
 
-class PageFacts:
+class Initiators:
     """Feed it the events of a page's session."""
 
     def __init__(self) -> None:
-        self.asked: list[Asked] = []
+        self.requests: list[PageRequest] = []
         self._url_characters = 0
-        self._open: dict[str, Asked] = {}
+        self._open: dict[str, PageRequest] = {}
         self._awaited: set[str] = set()
-        self._preflights: dict[str, Asked] = {}
+        self._preflights: dict[str, PageRequest] = {}
         """By the request that they are for, where that is not known yet: another process tells it."""
 
     @property
@@ -101,17 +101,19 @@ class PageFacts:
             if is_renderers and is_own:
                 self._awaited.add(request_id)
 
-    def _ask(self, url: str, params: dict[str, Any], *, kind: str | None) -> Asked | None:
+    def _ask(self, url: str, params: dict[str, Any], *, kind: str | None) -> PageRequest | None:
         url = url[:URL_LIMIT]
         if not url.startswith(("http:", "https:", "ws:", "wss:")):
             return None
         initiator = self._initiator_url(params)
         initiator = None if initiator is None else initiator[:URL_LIMIT]
         self._url_characters += len(url) + len(initiator or "")
-        if len(self.asked) >= REQUEST_LIMIT or self._url_characters > 2 * URLS_LIMIT:
+        if len(self.requests) >= REQUEST_LIMIT or self._url_characters > 2 * URLS_LIMIT:
             return None
-        asked = Asked(url.partition("#")[0], initiator, kind, int(float(params.get("timestamp", 0)) * 1000))
-        self.asked.append(asked)
+        asked = PageRequest(
+            url.partition("#")[0], initiator, kind, int(float(params.get("timestamp", 0)) * 1000)
+        )
+        self.requests.append(asked)
         return asked
 
     def _initiator_url(self, params: dict[str, Any]) -> str | None:

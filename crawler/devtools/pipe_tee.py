@@ -1,4 +1,4 @@
-"""A tap on the pipe by which a browser tells its driver what happens: of what Playwright hears anyway, we hear a copy.
+"""A tee in the pipe by which a browser tells its driver what happens: of what Playwright hears anyway, we hear a copy.
 
 A DevTools session of our own beside Playwright's would have the browser, the driver and us do all of it twice.
 """
@@ -44,7 +44,7 @@ def opened_path(number: int) -> str:
     return f"/proc/self/fd/{FIRST_OPENED + number}"
 
 
-class Heard(NamedTuple):
+class PageEvent(NamedTuple):
     """One event."""
 
     page: str
@@ -55,7 +55,7 @@ class Heard(NamedTuple):
     params: dict[str, Any]
 
 
-class Tap:
+class PipeTee:
     """Made before the browser starts and closed after the browser's end."""
 
     def __init__(self, folder: Path, wanted: frozenset[str]) -> None:
@@ -65,19 +65,19 @@ class Tap:
         self._pages: dict[str, tuple[str, bool]] = {}
         """By session, the target of its page, and whether it is the page's own: else it is that of a frame or worker."""
         self._page: str | None = None
-        self._hear: Callable[[Heard], None] | None = None
+        self._hear: Callable[[PageEvent], None] | None = None
         self._loop = asyncio.get_running_loop()
         self._drain = Drain(folder / "heard", self._read)
 
     def program(
         self, call: Sequence[str], *, options: Sequence[str] = (), opened: Sequence[Path] = ()
     ) -> Path:
-        """A program that takes the browser's arguments, and is the browser with its pipe tapped.
+        """A program that takes the browser's arguments, and is the browser with a tee in its pipe.
 
         `call` is the browser's command, and `options` follow the arguments. The files `opened` it may write, as
         descriptors of its own (`opened_path`).
         """
-        script = self._folder / "tapped"
+        script = self._folder / "launcher"
         text = SCRIPT.format(
             folder=shlex.quote(str(self._folder)),
             call=shlex.join(call),
@@ -94,7 +94,7 @@ class Tap:
         """Process of the program, once the driver has spoken with it."""
         return int((self._folder / "pid").read_text(encoding="ascii"))
 
-    def listen(self, page: str, hear: Callable[[Heard], None]) -> None:
+    def listen(self, page: str, hear: Callable[[PageEvent], None]) -> None:
         """From now on, tell of the wanted events of a page, by its target."""
         self._drain.check()
         self._page, self._hear = page, hear
@@ -124,7 +124,7 @@ class Tap:
             with contextlib.suppress(RuntimeError):  # the loop has ended: nobody listens
                 self._loop.call_soon_threadsafe(self._tell, heard)
 
-    def _event(self, message: bytes) -> Heard | None:
+    def _event(self, message: bytes) -> PageEvent | None:
         """What a wanted message says."""
         if not message.startswith(BEGIN):
             return None
@@ -141,7 +141,7 @@ class Tap:
         elif method == DETACHED:
             self._detached(params["sessionId"])
         elif speaker is not None:
-            return Heard(*speaker, method, params)
+            return PageEvent(*speaker, method, params)
         return None
 
     def _attached(self, params: dict[str, Any], by: tuple[str, bool] | None) -> None:
@@ -157,7 +157,7 @@ class Tap:
         if is_own and (page, True) not in self._pages.values():  # the page may have several
             self._pages = {one: told for one, told in self._pages.items() if told[0] != page}
 
-    def _tell(self, heard: list[Heard]) -> None:
+    def _tell(self, heard: list[PageEvent]) -> None:
         for one in heard:
             if self._hear is not None and one.page == self._page:
                 self._hear(one)

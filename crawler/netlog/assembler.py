@@ -1,4 +1,4 @@
-"""The fold: NetLog events in, connections and responses with their sizes and times out.
+"""The assembler: NetLog events in, connections and responses with their sizes and times out.
 
 No browser, no clock, no database: it holds what the events of one visit said, and nothing else.
 HTTP/1.1: what arrives on a socket between two `HTTP_STREAM_REQUEST_BOUND_TO_JOB` is one response.
@@ -66,7 +66,7 @@ class Traffic:
         return any(exchange.error == NETWORK_CHANGED for exchange in self.exchanges)
 
 
-class Fold:
+class Assembler:
     """Feed it the events of one visit in the order of the log; `finish` gives what they amount to."""
 
     def __init__(self) -> None:
@@ -326,7 +326,7 @@ class Fold:
     def _quic_session(self, event: Event) -> None:
         if event.phase == "BEGIN" and event.source not in self._transports:
             transport = self._transports[event.source] = Transport(opened_ms=event.time_ms, protocol="h3")
-            transport.quic = quic.Session(transport)
+            transport.quic = quic.QuicSession(transport)
             transport.host = event.text("host") or None
             transport.remote_port = event.number("port")
             transport.connected_ms = event.time_ms
@@ -351,44 +351,44 @@ class Fold:
         self._request_headers(event)
 
 
-HANDLERS: dict[str, Callable[[Fold, Event], None]] = {
-    "SOCKET_POOL_CONNECT_JOB_CREATED": Fold._connect_job,
-    "SOCKET_ALIVE": Fold._socket,
-    "TCP_CONNECT": Fold._tcp_connect,
-    "SSL_CONNECT": Fold._tls_connect,
-    "SSL_HANDSHAKE_MESSAGE_RECEIVED": Fold._handshake_message,
-    "SOCKET_BYTES_RECEIVED": Fold._socket_bytes,
-    "SSL_SOCKET_BYTES_RECEIVED": Fold._plain_bytes,
-    "URL_REQUEST_START_JOB": Fold._start_job,
-    "URL_REQUEST_REDIRECT_JOB": Fold._internal_redirect,
-    "SOCKET_POOL_BOUND_TO_SOCKET": Fold._bound_to_socket,
-    "HTTP_STREAM_REQUEST_BOUND_TO_JOB": Fold._bound_to_job,
-    "HTTP_TRANSACTION_SEND_REQUEST_HEADERS": Fold._request_headers,
-    "HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS": Fold._request_headers,
-    "HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS": Fold._quic_request,
-    "HTTP_TRANSACTION_READ_RESPONSE_HEADERS": Fold._response_headers,
-    "URL_REQUEST_JOB_FILTERED_BYTES_READ": Fold._decoded,
-    "HTTP_CACHE_READ_INFO": Fold._cache_read,
-    "IN_MEMORY_CACHE_READ_RESPONSE_HEADERS": Fold._cache_read,
-    "REQUEST_ALIVE": Fold._request_alive,
-    "FAILED": Fold._error,
-    "HTTP2_SESSION_INITIALIZED": Fold._h2_session,
-    "HTTP2_SESSION_SEND_HEADERS": Fold._h2_request,
-    "HTTP2_SESSION_RECV_HEADERS": Fold._h2_headers,
-    "HTTP_STREAM_REQUEST_BOUND_TO_QUIC_SESSION": Fold._bound_to_quic,
-    "QUIC_SESSION": Fold._quic_session,
-    **dict.fromkeys(quic.EVENTS, Fold._in_quic_session),
+HANDLERS: dict[str, Callable[[Assembler, Event], None]] = {
+    "SOCKET_POOL_CONNECT_JOB_CREATED": Assembler._connect_job,
+    "SOCKET_ALIVE": Assembler._socket,
+    "TCP_CONNECT": Assembler._tcp_connect,
+    "SSL_CONNECT": Assembler._tls_connect,
+    "SSL_HANDSHAKE_MESSAGE_RECEIVED": Assembler._handshake_message,
+    "SOCKET_BYTES_RECEIVED": Assembler._socket_bytes,
+    "SSL_SOCKET_BYTES_RECEIVED": Assembler._plain_bytes,
+    "URL_REQUEST_START_JOB": Assembler._start_job,
+    "URL_REQUEST_REDIRECT_JOB": Assembler._internal_redirect,
+    "SOCKET_POOL_BOUND_TO_SOCKET": Assembler._bound_to_socket,
+    "HTTP_STREAM_REQUEST_BOUND_TO_JOB": Assembler._bound_to_job,
+    "HTTP_TRANSACTION_SEND_REQUEST_HEADERS": Assembler._request_headers,
+    "HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS": Assembler._request_headers,
+    "HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS": Assembler._quic_request,
+    "HTTP_TRANSACTION_READ_RESPONSE_HEADERS": Assembler._response_headers,
+    "URL_REQUEST_JOB_FILTERED_BYTES_READ": Assembler._decoded,
+    "HTTP_CACHE_READ_INFO": Assembler._cache_read,
+    "IN_MEMORY_CACHE_READ_RESPONSE_HEADERS": Assembler._cache_read,
+    "REQUEST_ALIVE": Assembler._request_alive,
+    "FAILED": Assembler._error,
+    "HTTP2_SESSION_INITIALIZED": Assembler._h2_session,
+    "HTTP2_SESSION_SEND_HEADERS": Assembler._h2_request,
+    "HTTP2_SESSION_RECV_HEADERS": Assembler._h2_headers,
+    "HTTP_STREAM_REQUEST_BOUND_TO_QUIC_SESSION": Assembler._bound_to_quic,
+    "QUIC_SESSION": Assembler._quic_session,
+    **dict.fromkeys(quic.EVENTS, Assembler._in_quic_session),
 }
-"""What each event means to the fold; also the events that it wants."""
+"""What each event means to the assembler; also the events that it wants."""
 
 
-def fold(events: Iterable[Event], *, stop_ms: int | None = None) -> Traffic:
+def assemble(events: Iterable[Event], *, stop_ms: int | None = None) -> Traffic:
     """All events of one visit at once."""
-    one = Fold()
-    one.stop_ms = stop_ms
+    assembler = Assembler()
+    assembler.stop_ms = stop_ms
     for event in events:
-        one.feed(event)
-    return one.finish()
+        assembler.feed(event)
+    return assembler.finish()
 
 
 def _bind(exchange: Exchange, transport: Transport) -> None:

@@ -1,4 +1,4 @@
-"""What the fold knows about one connection and about one request with its response, while it is going on."""
+"""What the assembler knows about one connection and about one request with its response, while it is going on."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crawler.netlog.http1 import MessageReader
-    from crawler.netlog.http2 import FrameReader, StreamBytes
-    from crawler.netlog.http3 import Stream
-    from crawler.netlog.quic import Session
+    from crawler.netlog.http2 import FrameReader, Http2Stream
+    from crawler.netlog.http3 import Http3Stream
+    from crawler.netlog.quic import QuicSession
     from crawler.netlog.tls import RecordReader
     from schema.http_caching import Freshness
 
@@ -35,7 +35,7 @@ class Transport:
     """None for clear text and QUIC."""
     frames: FrameReader | None = None
     """None unless HTTP/2."""
-    quic: Session | None = None
+    quic: QuicSession | None = None
     """None unless HTTP/3."""
     current: Exchange | None = None
     """HTTP/1.1: whose response the next bytes are."""
@@ -47,7 +47,7 @@ class Transport:
         self.received_bytes += size
         self.last_byte_ms = time_ms
 
-    def stream(self, stream_id: int | None) -> StreamBytes | Stream | None:
+    def stream(self, stream_id: int | None) -> Http2Stream | Http3Stream | None:
         """What an H2 or H3 stream received; None if it has not been asked for or heard of."""
         if stream_id is None:
             return None

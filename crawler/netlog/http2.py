@@ -20,7 +20,7 @@ PADDED = 0x8
 
 
 @dataclasses.dataclass(slots=True)
-class StreamBytes:
+class Http2Stream:
     """What one stream received."""
 
     wire_bytes: int = 0
@@ -35,12 +35,12 @@ class FrameReader:
     """Counts what a connection receives as it arrives, so that half a frame is counted as half a frame."""
 
     def __init__(self) -> None:
-        self.streams: dict[int, StreamBytes] = {}
+        self.streams: dict[int, Http2Stream] = {}
         self.frame_bytes = 0
         """Whole frames that belong to no response, and the parts of them that arrived."""
         self._header = b""
         self._left = 0
-        self._stream: StreamBytes | None = None
+        self._stream: Http2Stream | None = None
         self._is_data = False
         self._padding = 0
         self._awaits_pad_length = False
@@ -72,7 +72,7 @@ class FrameReader:
             self._stream = None
             self.frame_bytes += FRAME_HEADER_BYTES
             return
-        stream = self._stream = self.streams.setdefault(stream_id, StreamBytes())
+        stream = self._stream = self.streams.setdefault(stream_id, Http2Stream())
         stream.wire_bytes += FRAME_HEADER_BYTES
         stream.is_whole |= kind != CONTINUATION and bool(flags & END_STREAM)
         stream.first_byte_ms = time_ms if stream.first_byte_ms is None else stream.first_byte_ms

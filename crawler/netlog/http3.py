@@ -51,7 +51,7 @@ class Ranges:
         return self._edges[-1] if self._edges else 0
 
 
-class Stream:
+class Http3Stream:
     """What one stream received, each byte once."""
 
     def __init__(self) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.netlog.http3 import Ranges, Stream
+from crawler.netlog.http3 import Http3Stream, Ranges
 from crawler.netlog.netlog import endpoint, final_status, headers
-from crawler.netlog.quic_overhead import FRAMES, DatagramReader, varint_bytes
+from crawler.netlog.quic_overhead import FRAMES, QuicOverhead, varint_bytes
 from crawler.netlog.serverhello import HelloReader
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ INITIAL = "ENCRYPTION_INITIAL"
 ONE_RTT = "ENCRYPTION_FORWARD_SECURE"
 
 
-class Session:
+class QuicSession:
     """Accounts for one connection; feed it the events of its session in the order of the log."""
 
     def __init__(self, transport: Transport) -> None:
-        self.streams: dict[int, Stream] = {}
-        self.datagrams = DatagramReader()
+        self.streams: dict[int, Http3Stream] = {}
+        self.overhead = QuicOverhead()
         self.ticket_bytes = 0
         """CRYPTO data after the handshake."""
         self._crypto: dict[str, Ranges] = {}
@@ -41,7 +41,7 @@ class Session:
     @property
     def handshake_bytes(self) -> int:
         """UDP payload of the datagrams with packets of the handshake."""
-        return self.datagrams.handshake_bytes
+        return self.overhead.handshake_bytes
 
     @property
     def frame_bytes(self) -> int:
@@ -52,7 +52,7 @@ class Session:
     def overhead_bytes(self) -> int:
         """What is explained of all packets, without the data of streams: headers, tags, handshake, tickets,
         acknowledgements, padding, and what came twice."""
-        return max(0, self.datagrams.explained_bytes - self._transport.decrypted_bytes)
+        return max(0, self.overhead.explained_bytes - self._transport.decrypted_bytes)
 
     def bind(self, exchange: Exchange, stream_id: int) -> bool:
         """The exchange goes out on this stream; False if another has: a stream carries one request."""
@@ -64,7 +64,7 @@ class Session:
     def feed(self, event: Event) -> None:
         """The next event of the session."""
         if event.name in FRAMES:
-            self.datagrams.frame(event)
+            self.overhead.frame(event)
         handler = HANDLERS.get(event.name)
         if handler is not None:
             handler(self, event)
@@ -74,10 +74,10 @@ class Session:
         # Frames arrive in datagrams alone. More bytes of frames than of datagrams mean that the log lacks datagrams:
         # these frames arrived all the same. Their packets' headers and tags stay unknown, so the coverage says that
         # something is missing: the frames' own headers, at least, are not explained.
-        self._transport.received_bytes = max(self._transport.received_bytes, self.datagrams.frame_bytes)
+        self._transport.received_bytes = max(self._transport.received_bytes, self.overhead.frame_bytes)
 
-    def _stream(self, event: Event) -> Stream:
-        return self.streams.setdefault(event.number("stream_id"), Stream())
+    def _stream(self, event: Event) -> Http3Stream:
+        return self.streams.setdefault(event.number("stream_id"), Http3Stream())
 
     def _secured(self, event: Event) -> None:
         transport = self._transport
@@ -89,17 +89,17 @@ class Session:
     def _datagram(self, event: Event) -> None:
         transport = self._transport
         transport.received(event.number("size"), event.time_ms)
-        self.datagrams.datagram(event.number("size"))
+        self.overhead.datagram(event.number("size"))
         if not transport.remote_address:  # after a migration it is still the connection that began here
             transport.remote_address, transport.remote_port = endpoint(event.text("peer_address"))
             transport.local_port = endpoint(event.text("self_address"))[1]
 
     def _packet(self, event: Event) -> None:
         is_long = "LONG" in event.text("header_format")
-        self.datagrams.packet(event.number("packet_number"), long_header=is_long)
+        self.overhead.packet(event.number("packet_number"), long_header=is_long)
 
     def _dropped(self, event: Event) -> None:
-        self.datagrams.dropped(long_header=event.text("encryption_level") not in ("", ONE_RTT))
+        self.overhead.dropped(long_header=event.text("encryption_level") not in ("", ONE_RTT))
 
     def _crypto_frame(self, event: Event) -> None:
         level, start = event.text("encryption_level"), event.number("offset")
@@ -146,28 +146,28 @@ class Session:
         self._stream(event).frame(event.number("payload_length"), type_bytes=type_bytes)
 
 
-HANDLERS: dict[str, Callable[[Session, Event], None]] = {
-    "QUIC_SESSION_CRYPTO_HANDSHAKE_COMPLETE": Session._secured,
-    "QUIC_SESSION_PACKET_RECEIVED": Session._datagram,
-    "QUIC_SESSION_UNAUTHENTICATED_PACKET_HEADER_RECEIVED": Session._packet,
-    "QUIC_SESSION_DROPPED_UNDECRYPTABLE_PACKET": Session._dropped,
-    "QUIC_SESSION_VERSION_NEGOTIATION_PACKET_RECEIVED": lambda session, _: session.datagrams.dropped(
+HANDLERS: dict[str, Callable[[QuicSession, Event], None]] = {
+    "QUIC_SESSION_CRYPTO_HANDSHAKE_COMPLETE": QuicSession._secured,
+    "QUIC_SESSION_PACKET_RECEIVED": QuicSession._datagram,
+    "QUIC_SESSION_UNAUTHENTICATED_PACKET_HEADER_RECEIVED": QuicSession._packet,
+    "QUIC_SESSION_DROPPED_UNDECRYPTABLE_PACKET": QuicSession._dropped,
+    "QUIC_SESSION_VERSION_NEGOTIATION_PACKET_RECEIVED": lambda session, _: session.overhead.dropped(
         long_header=True
     ),
-    "QUIC_SESSION_DUPLICATE_PACKET_RECEIVED": lambda session, _: session.datagrams.dropped(long_header=False),
-    "QUIC_SESSION_PUBLIC_RESET_PACKET_RECEIVED": lambda session, _: session.datagrams.dropped(
+    "QUIC_SESSION_DUPLICATE_PACKET_RECEIVED": lambda session, _: session.overhead.dropped(long_header=False),
+    "QUIC_SESSION_PUBLIC_RESET_PACKET_RECEIVED": lambda session, _: session.overhead.dropped(
         long_header=False
     ),
-    "QUIC_SESSION_BUFFERED_UNDECRYPTABLE_PACKET": lambda session, _: session.datagrams.kept(),
-    "QUIC_SESSION_ATTEMPTING_TO_PROCESS_UNDECRYPTABLE_PACKET": lambda session, _: session.datagrams.opened(),
-    "QUIC_SESSION_CRYPTO_FRAME_RECEIVED": Session._crypto_frame,
-    "QUIC_SESSION_STREAM_FRAME_RECEIVED": Session._stream_frame,
-    "QUIC_SESSION_STOP_SENDING_FRAME_SENT": Session._stopped,
-    "HTTP3_HEADERS_SENT": Session._request,
-    "HTTP3_HEADERS_RECEIVED": Session._headers,
-    "HTTP3_HEADERS_DECODED": Session._fields,
-    "HTTP3_DATA_FRAME_RECEIVED": Session._data,
-    "HTTP3_UNKNOWN_FRAME_RECEIVED": Session._unknown_frame,
+    "QUIC_SESSION_BUFFERED_UNDECRYPTABLE_PACKET": lambda session, _: session.overhead.kept(),
+    "QUIC_SESSION_ATTEMPTING_TO_PROCESS_UNDECRYPTABLE_PACKET": lambda session, _: session.overhead.opened(),
+    "QUIC_SESSION_CRYPTO_FRAME_RECEIVED": QuicSession._crypto_frame,
+    "QUIC_SESSION_STREAM_FRAME_RECEIVED": QuicSession._stream_frame,
+    "QUIC_SESSION_STOP_SENDING_FRAME_SENT": QuicSession._stopped,
+    "HTTP3_HEADERS_SENT": QuicSession._request,
+    "HTTP3_HEADERS_RECEIVED": QuicSession._headers,
+    "HTTP3_HEADERS_DECODED": QuicSession._fields,
+    "HTTP3_DATA_FRAME_RECEIVED": QuicSession._data,
+    "HTTP3_UNKNOWN_FRAME_RECEIVED": QuicSession._unknown_frame,
 }
 """What an event of a session means, besides the frames of its packets."""
 

@@ -45,7 +45,7 @@ def varint_bytes(number: int) -> int:
     return 1 if number < 1 << 6 else 2 if number < 1 << 14 else 4 if number < 1 << 30 else 8
 
 
-class DatagramReader:
+class QuicOverhead:
     """Accounts for what arrived, datagram by datagram."""
 
     def __init__(self) -> None:

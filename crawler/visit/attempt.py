@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from crawler.devtools.initiators import PageFacts
+from crawler.devtools.initiators import Initiators
 from crawler.errors import (
     AddressBlocked,
     BadResponse,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawler.devtools.document import MainDocument
-    from crawler.devtools.pipe_tee import Heard
+    from crawler.devtools.pipe_tee import PageEvent
 
 UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
 """Ends of an https try after which http is tried, where no response had come."""
@@ -48,7 +48,7 @@ class Try:
     start_ms: int
     refuses: Callable[[str], bool] | None = None
     """Whether the address guard refuses an address; None where there was none around the browser."""
-    facts: PageFacts = dataclasses.field(default_factory=PageFacts)
+    initiators: Initiators = dataclasses.field(default_factory=Initiators)
     document: MainDocument | None = None
     """None until there was a page."""
     stop_reason: str = "failed"
@@ -66,12 +66,12 @@ class Try:
     links: list[str] = dataclasses.field(default_factory=list)
     """URLs of the page's links, where they were asked for."""
 
-    def hear(self, event: Heard, now_s: float) -> None:
+    def hear(self, event: PageEvent, now_s: float) -> None:
         """An event of the page or of what belongs to it; unheard if it happened when the recording was over, as in the log."""
         happened_s = float(event.params.get("timestamp", now_s))  # both CLOCK_MONOTONIC's
         if self.stop_ms is not None and happened_s * 1000 >= self.stop_ms + 1:
             return
-        self.facts.feed(event.method, event.params, is_own=event.is_own)
+        self.initiators.feed(event.method, event.params, is_own=event.is_own)
         if self.document is not None:
             self.document.feed(event.method, event.params)
         self.last_event_s = happened_s
@@ -115,8 +115,10 @@ class Try:
 
     def observation(self, *, salt: bytes, error_name: Callable[[int], str]) -> Observation:
         """What is stored of it."""
-        traffic = with_reused(self.traffic, self.facts.asked)
-        made: Rows = rows(traffic, self.facts.asked, start_ms=self.start_ms, salt=salt, error_name=error_name)
+        traffic = with_reused(self.traffic, self.initiators.requests)
+        made: Rows = rows(
+            traffic, self.initiators.requests, start_ms=self.start_ms, salt=salt, error_name=error_name
+        )
         index = self.document.among(traffic.exchanges) if self.document else None
         if index is None and self.document is not None and self.document.is_shown:
             self.lost = True  # a document is shown of which the log has no trace

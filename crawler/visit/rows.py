@@ -14,7 +14,7 @@ from schema import http_caching
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from crawler.devtools.initiators import Asked
+    from crawler.devtools.initiators import PageRequest
     from crawler.netlog.assembler import Traffic
     from crawler.netlog.exchange import Transport
 
@@ -76,7 +76,12 @@ class Times:
 
 
 def rows(
-    traffic: Traffic, asked: Sequence[Asked], *, start_ms: int, salt: bytes, error_name: Callable[[int], str]
+    traffic: Traffic,
+    asked: Sequence[PageRequest],
+    *,
+    start_ms: int,
+    salt: bytes,
+    error_name: Callable[[int], str],
 ) -> Rows:
     """Rows of all connections that received something and of all requests, numbered from 1."""
     times = Times(start_ms)
@@ -96,7 +101,7 @@ def rows(
     )
 
 
-def with_reused(traffic: Traffic, asked: Iterable[Asked]) -> Traffic:
+def with_reused(traffic: Traffic, asked: Iterable[PageRequest]) -> Traffic:
     """With what the renderer took from its own memory, which the network stack never heard of, among the rest."""
     reused = [
         Exchange(one.url, "GET", "other", one.asked_ms, cached=True, reused=True)
@@ -151,7 +156,7 @@ class _Responses:
     """The rows of all responses: each may name others."""
 
     exchanges: Sequence[Exchange]
-    joined: Mapping[int, Asked]
+    joined: Mapping[int, PageRequest]
     connection_ids: Mapping[int, int]
     positions: Mapping[int, int]
     times: Times
@@ -195,7 +200,7 @@ class _Responses:
             **self._response(exchange, asked),
         }
 
-    def _initiator(self, exchange: Exchange, asked: Asked | None) -> int | None:
+    def _initiator(self, exchange: Exchange, asked: PageRequest | None) -> int | None:
         if exchange.frame == "main frame":
             return None
         if asked and asked.initiator_url in self.by_url:
@@ -207,7 +212,7 @@ class _Responses:
             return able[0] if len(able) == 1 else None
         return self.by_url.get(referer.geturl())
 
-    def _response(self, exchange: Exchange, asked: Asked | None) -> dict[str, Any]:
+    def _response(self, exchange: Exchange, asked: PageRequest | None) -> dict[str, Any]:
         wire, body = exchange.sizes()
         cached = exchange.cached and exchange.transport is None and exchange.error is None
         unknown = None if wire else "from_cache" if cached else "no_response"
@@ -261,12 +266,12 @@ def _decoded(exchange: Exchange, body: int | None) -> int | None:
     return body if body == 0 or not exchange.response_headers.get("content-encoding") else None
 
 
-def _join(exchanges: Sequence[Exchange], asked: Iterable[Asked]) -> dict[int, Asked]:
+def _join(exchanges: Sequence[Exchange], asked: Iterable[PageRequest]) -> dict[int, PageRequest]:
     """What the page said, by the index of the exchange: the n-th request of a URL is the n-th in both.
 
     A preflight has the URL of the request that follows it, and comes before it in one and after it in the other.
     """
-    waiting: dict[tuple[str, bool, bool], list[Asked]] = {}
+    waiting: dict[tuple[str, bool, bool], list[PageRequest]] = {}
     for one in asked:
         waiting.setdefault((one.url, one.resource_type == "preflight", one.in_memory), []).append(one)
     for ones in waiting.values():
@@ -283,7 +288,7 @@ def _is_preflight(exchange: Exchange) -> bool:
     return exchange.method == "OPTIONS" and "access-control-request-method" in exchange.request_headers
 
 
-def _resource_type(exchange: Exchange, asked: Asked | None) -> str:
+def _resource_type(exchange: Exchange, asked: PageRequest | None) -> str:
     """Sec-Fetch-Dest says it, but is not sent in the clear; then the frame, then the page."""
     headers = exchange.request_headers
     if _is_preflight(exchange):

@@ -129,8 +129,8 @@ async def _try(
     if context is None or not (is_read or await _drained(browser, context, one, deadline + DRAINED_BY_S)):
         one.lost = True
         one.broken = one.broken or "the browser is gone"
-    await browser.tap.caught_up()
-    browser.tap.stop()
+    await browser.pipe_tee.caught_up()
+    browser.pipe_tee.stop()
     one.log_lines_lost = browser.log.lines_lost
     one.lost |= browser.log.is_missing_bytes
     one.traffic = browser.log.finish()
@@ -180,7 +180,7 @@ async def _listen(one: Try, context: BrowserContext, page: Page, browser: Browse
     frame_id = tree["frameTree"]["frame"]["id"]  # which is the page's own, too
     one.document = MainDocument(frame_id)
     loop = asyncio.get_running_loop()
-    browser.tap.listen(frame_id, lambda event: one.hear(event, loop.time()))
+    browser.pipe_tee.listen(frame_id, lambda event: one.hear(event, loop.time()))
     await browser.pose(session)
 
 
@@ -263,7 +263,9 @@ async def _quiet(one: Try, context: BrowserContext, browser: Browser, until: flo
     """
     loop = asyncio.get_running_loop()
     while (left_s := until - loop.time()) > 0:
-        wait_s = max(QUIET_S - (loop.time() - one.last_event_s), POLL_S if one.facts.outstanding else 0.0)
+        wait_s = max(
+            QUIET_S - (loop.time() - one.last_event_s), POLL_S if one.initiators.outstanding else 0.0
+        )
         if wait_s <= 0:
             if not await browser.drained(context, timeout_s=_left_s(until)):
                 return False

@@ -23,7 +23,7 @@ RENEW_S = store.LEASE_S / 3
 
 
 class Leases:
-    """A thread of its own: folding a large page keeps the event loop busy for seconds."""
+    """A thread of its own: assembling a large page keeps the event loop busy for seconds."""
 
     def __init__(self, engine: Engine, crawl: Crawl) -> None:
         self._engine = engine

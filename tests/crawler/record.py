@@ -1,6 +1,6 @@
-"""Records the logs that test_fold.py folds: `python -m tests.crawler.record`, by hand, when Chromium's log changes.
+"""Records the logs that test_assembler.py reads: `python -m tests.crawler.record`, by hand, when Chromium's log changes.
 
-Of each log only the events that the fold wants are kept, and of its constants only their names.
+Of each log only the events that the assembler wants are kept, and of its constants only their names.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def test_what_is_opened_for_a_browser_lies_in_a_folder_of_ours_alone(chromium: P
             return {
                 one.name: (one.stat().st_uid, one.stat().st_mode & 0o777)
                 for one in (folder, *folder.iterdir())
-                if one.name in {folder.name, "tapped", "netlog"}
+                if one.name in {folder.name, "launcher", "netlog"}
             }
 
     tempfile.tempdir = str(tmp_path)

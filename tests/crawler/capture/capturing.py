@@ -24,7 +24,7 @@ from firstflight.settings import from_environment
 from tests.zoo.serving.process import playing
 
 if TYPE_CHECKING:
-    from crawler.capture.tcp_reassembly import Stream
+    from crawler.capture.tcp_reassembly import TcpStream
 
 KEPT_BYTES = 3000
 """Of a connection: enough for the handshake, not for the page."""
@@ -33,11 +33,11 @@ KEPT_BYTES = 3000
 class Leaky(Capture):
     """Whose ring has no room for what comes after the first bytes of a connection."""
 
-    def take(self, stream: Stream, size: int) -> bytes | None:
+    def take(self, stream: TcpStream, size: int) -> bytes | None:
         given = self.given[stream] = self.given.get(stream, 0) + size
         return super().take(stream, size) if given <= KEPT_BYTES else None
 
-    given: ClassVar[dict[Stream, int]] = {}
+    given: ClassVar[dict[TcpStream, int]] = {}
 
 
 def visits(host: str) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.capture.ring import BLOCK_BYTES, RETURN, SO_ATTACH_FILTER, Ring, open_socket, renew
 from crawler.capture.segments import flow, segment
-from crawler.capture.tcp_reassembly import Stream, Streams
+from crawler.capture.tcp_reassembly import TcpReassembler, TcpStream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -106,10 +106,10 @@ def shape(mtu: int, largest: int, segments: int) -> None:
 def download(host: str, size: int, *shaped: int) -> dict[str, Any]:
     """What the client read and what the capture saw of it, while both go on."""
     shape(*shaped)
-    streams, taken = Streams(), hashlib.sha256()
+    streams, taken = TcpReassembler(), hashlib.sha256()
     heads: list[bytes] = []
     largest = total = 0
-    stream: Stream | None = None
+    stream: TcpStream | None = None
     with captured() as ring:
         going = Download(host, size)
         while total < size and select.select([ring], [], [], WAIT_S)[0]:
@@ -166,7 +166,7 @@ def latency() -> list[float]:
 
 def overflow() -> dict[str, Any]:
     """A ring that nobody empties in time, and then somebody does."""
-    streams = Streams()
+    streams = TcpReassembler()
 
     def drain(ring: Ring) -> int:
         time.sleep(SETTLED_S)

@@ -8,9 +8,9 @@ import pytest
 
 from crawler.capture import log_payloads as module
 from crawler.capture.keylog import MASTER_SECRET, SERVER_TRAFFIC_SECRET, KeyLog
-from crawler.capture.log_payloads import Filling
+from crawler.capture.log_payloads import LogPayloads
 from crawler.capture.segments import flow
-from crawler.capture.tcp_reassembly import Stream
+from crawler.capture.tcp_reassembly import TcpStream
 from crawler.netlog.netlog import Event
 from tests.crawler.capture.talking import BODY, talked
 
@@ -31,16 +31,16 @@ class Wire:
     """As a capture that has one connection, of which `missing` bytes at the end did not come."""
 
     def __init__(self, received: bytes, *, missing: int = 0) -> None:
-        self.stream = Stream(0, 0)
+        self.stream = TcpStream(0, 0)
         self.stream.add(0, received[: len(received) - missing])
         self.is_trusted = True
         self.released: list[bytes] = []
         self.misses: list[bytes] = []
 
-    def claim(self, key: bytes) -> Stream | None:
+    def claim(self, key: bytes) -> TcpStream | None:
         return self.stream if key == FLOW else None
 
-    def take(self, stream: Stream, size: int) -> bytes | None:
+    def take(self, stream: TcpStream, size: int) -> bytes | None:
         return stream.take(size)
 
     def release(self, key: bytes) -> None:
@@ -91,16 +91,16 @@ def handshake(talk: Talk) -> list[Event]:
     ]
 
 
-def filled(keys: KeyLog, wire: Wire, events: list[Event]) -> tuple[Filling, list[str | bytes]]:
-    filling = Filling(wire, keys)  # type: ignore[arg-type]  # it is all that is asked of a capture
-    return filling, [filling.fill(one).data for one in events]
+def filled(keys: KeyLog, wire: Wire, events: list[Event]) -> tuple[LogPayloads, list[str | bytes]]:
+    payloads = LogPayloads(wire, keys)  # type: ignore[arg-type]  # it is all that is asked of a capture
+    return payloads, [payloads.fill(one).data for one in events]
 
 
 def test_a_clear_connection_has_the_bytes_that_were_read_in_their_order(keys: KeyLog) -> None:
     wire = Wire(b"HTTP/1.1 204 No Content\r\n\r\n")
-    filling, data = filled(keys, wire, [connected(), received(4), received(0), received(23)])
+    payloads, data = filled(keys, wire, [connected(), received(4), received(0), received(23)])
     assert data == ["", b"HTTP", "", b"/1.1 204 No Content\r\n\r\n"]
-    assert (filling.missed, wire.misses) == (0, [])
+    assert (payloads.missed, wire.misses) == (0, [])
 
 
 @pytest.mark.parametrize("suite", [None, GCM], ids=["TLS 1.3", "TLS 1.2"])
@@ -116,9 +116,9 @@ def test_a_secured_connection_has_what_came_and_what_was_in_it(keys: KeyLog, sui
         received(len(talk.received) - half),
         opened(len(BODY) - 100),
     ]
-    filling, data = filled(keys, wire, events)
+    payloads, data = filled(keys, wire, events)
     assert data[5:] == [talk.received[:half], BODY[:100], talk.received[half:], BODY[100:]]
-    assert filling.missed == 0
+    assert payloads.missed == 0
 
 
 def test_a_key_may_be_logged_by_the_random_of_the_encrypted_hello(keys: KeyLog) -> None:
@@ -133,15 +133,15 @@ def test_a_key_may_be_logged_by_the_random_of_the_encrypted_hello(keys: KeyLog) 
 
 def test_bytes_that_were_not_captured_are_missed_once_a_connection_and_every_time(keys: KeyLog) -> None:
     wire = Wire(b"123456", missing=1)
-    filling, data = filled(keys, wire, [connected(), received(3), received(3), received(3)])
+    payloads, data = filled(keys, wire, [connected(), received(3), received(3), received(3)])
     assert data == ["", b"123", "", ""]
-    assert (filling.missed, wire.misses) == (2, [FLOW])
+    assert (payloads.missed, wire.misses) == (2, [FLOW])
 
 
 def test_a_connection_that_was_not_captured_is_missed(keys: KeyLog) -> None:
     wire = Wire(b"")
-    filling, _ = filled(keys, wire, [connected(LOCAL), received(3)])
-    assert (filling.missed, len(wire.misses)) == (1, 1)
+    payloads, _ = filled(keys, wire, [connected(LOCAL), received(3)])
+    assert (payloads.missed, len(wire.misses)) == (1, 1)
 
 
 def test_a_connection_that_nobody_told_of_is_missed(keys: KeyLog) -> None:
@@ -159,27 +159,27 @@ def test_what_cannot_be_opened_is_missed_and_what_came_is_not(
     monkeypatch.setattr(module, "KEY_WITHIN_S", 0.01)
     talk = talked(None)  # whose key is not logged
     size = len(talk.received)
-    filling, data = filled(keys, Wire(talk.received), [*handshake(talk), received(size), opened(5)])
+    payloads, data = filled(keys, Wire(talk.received), [*handshake(talk), received(size), opened(5)])
     assert data[-2:] == [talk.received, ""]
-    assert filling.missed == 1
+    assert payloads.missed == 1
 
 
 def test_a_suite_that_nobody_knows_is_missed(keys: KeyLog) -> None:
     talk = talked(None)
     logged(keys, talk)
     events = [*handshake(talk), event("SSL_CONNECT", "END", version="TLS 1.3", cipher_suite=0x1399)]
-    filling, _ = filled(keys, Wire(talk.received), [*events, received(len(talk.received)), opened(5)])
-    assert filling.missed == 1
+    payloads, _ = filled(keys, Wire(talk.received), [*events, received(len(talk.received)), opened(5)])
+    assert payloads.missed == 1
 
 
 def test_a_handshake_without_end_is_not_kept(keys: KeyLog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SEALED_LIMIT", 1000)
     wire = Wire(bytes(2000))
-    filling, data = filled(
+    payloads, data = filled(
         keys, wire, [connected(), event("SSL_CONNECT", "BEGIN"), received(900), received(101), received(1)]
     )
     assert data[2:] == [bytes(900), "", ""]
-    assert (filling.missed, wire.misses) == (2, [FLOW])
+    assert (payloads.missed, wire.misses) == (2, [FLOW])
 
 
 def test_a_closed_socket_lets_its_connection_go(keys: KeyLog) -> None:
@@ -192,11 +192,11 @@ def test_a_closed_socket_lets_its_connection_go(keys: KeyLog) -> None:
 
 def test_what_a_browser_left_open_is_let_go_with_it(keys: KeyLog) -> None:
     wire = Wire(b"123")
-    filling, _ = filled(keys, wire, [connected(), received(1)])
-    filling.close()
+    payloads, _ = filled(keys, wire, [connected(), received(1)])
+    payloads.close()
     assert wire.released == [FLOW]
 
 
 def test_events_of_other_things_pass_as_they_are(keys: KeyLog) -> None:
     one = event("REQUEST_ALIVE", "BEGIN", data="aGk=")
-    assert Filling(Wire(b""), keys).fill(one) is one  # type: ignore[arg-type]
+    assert LogPayloads(Wire(b""), keys).fill(one) is one  # type: ignore[arg-type]

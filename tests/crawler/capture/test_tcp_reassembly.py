@@ -1,4 +1,4 @@
-"""Streams from segments, however the network cuts, repeats and reorders them."""
+"""TCP streams put together from segments, however the network cuts, repeats and reorders them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crawler.capture import tcp_reassembly
 from crawler.capture.segments import ACK, FIN, RST, SYN, Segment, flow
-from crawler.capture.tcp_reassembly import Stream, Streams
+from crawler.capture.tcp_reassembly import TcpReassembler, TcpStream
 
 FLOW = flow(("198.51.100.7", 50123), ("192.0.2.1", 443))
 ISN = 1000
@@ -31,14 +31,14 @@ def part(position: int, payload: memoryview | bytes, key: bytes = FLOW, *, isn: 
     return Segment(key, (isn + 1 + position) % 2**32, 1, ACK, payload)
 
 
-def fed(*segments: Segment) -> Streams:
-    found = Streams()
+def fed(*segments: Segment) -> TcpReassembler:
+    found = TcpReassembler()
     for one in segments:
         found.feed(one)
     return found
 
 
-def claimed(found: Streams, key: bytes = FLOW) -> Stream:
+def claimed(found: TcpReassembler, key: bytes = FLOW) -> TcpStream:
     stream = found.claim(key)
     assert stream is not None
     return stream
@@ -199,7 +199,7 @@ def test_after_its_release_a_stream_gets_nothing_until_a_new_connection() -> Non
 
 
 def test_what_was_never_there_may_be_released() -> None:
-    Streams().release(FLOW)
+    TcpReassembler().release(FLOW)
 
 
 def test_of_too_many_unclaimed_streams_the_oldest_are_forgotten() -> None:
@@ -212,13 +212,13 @@ def test_what_was_forgotten_is_in_no_memory() -> None:
     found = fed(
         syn_ack(), part(0, b"abc"), *(syn_ack(flow_of(n)) for n in range(tcp_reassembly.UNCLAIMED_STREAMS))
     )
-    there = [one for one in gc.get_objects() if isinstance(one, Stream)]
+    there = [one for one in gc.get_objects() if isinstance(one, TcpStream)]
     assert found.claim(FLOW) is None
     assert [one.kept for one in there if one.kept] == []
 
 
 def test_of_too_many_unclaimed_bytes_the_oldest_are_forgotten() -> None:
-    found = Streams()
+    found = TcpReassembler()
     for n in range(6):
         found.feed(syn_ack(flow_of(n)))
     found.claim(flow_of(0))
@@ -232,7 +232,7 @@ def test_of_too_many_unclaimed_bytes_the_oldest_are_forgotten() -> None:
 
 
 def test_what_was_claimed_counts_as_unclaimed_no_more() -> None:
-    found = Streams()
+    found = TcpReassembler()
     most = bytes(tcp_reassembly.UNCLAIMED_BYTES)
     for n in range(3):
         found.feed(syn_ack(flow_of(n)))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.devtools.initiators import Asked, PageFacts
+from crawler.devtools.initiators import Initiators, PageRequest
 from crawler.visit.rows import text
 
 
@@ -20,7 +20,7 @@ def asks(number: str, url: str, **fields: Any) -> tuple[str, dict[str, Any]]:
 
 
 def test_who_asked_for_what_comes_from_parsers_and_stacks() -> None:
-    facts = PageFacts()
+    initiators = Initiators()
     stack = {"callFrames": [{"url": ""}], "parent": {"callFrames": [{"url": "https://a.test/b.js"}]}}
     for method, params in (
         asks("ABC", "https://a.test/#top", type="Document", initiator={"type": "other"}),
@@ -33,20 +33,23 @@ def test_who_asked_for_what_comes_from_parsers_and_stacks() -> None:
         ("Network.loadingFinished", {"requestId": "1.99"}),
         asks("1.5", "https://a.test/y", type="XHR", initiator={"type": "other"}),
     ):
-        facts.feed(method, params)
-    assert facts.asked == [
-        Asked("https://a.test/", None, None),
-        Asked("https://a.test/i", "https://a.test/", "image", in_memory=True),
-        Asked("https://a.test/x", "https://a.test/b.js", "fetch", failure="net::ERR_FAILED"),
-        Asked("https://a.test/y", None, "fetch"),
+        initiators.feed(method, params)
+    assert initiators.requests == [
+        PageRequest("https://a.test/", None, None),
+        PageRequest("https://a.test/i", "https://a.test/", "image", in_memory=True),
+        PageRequest("https://a.test/x", "https://a.test/b.js", "fetch", failure="net::ERR_FAILED"),
+        PageRequest("https://a.test/y", None, "fetch"),
     ]
-    assert facts.outstanding == 1
+    assert initiators.outstanding == 1
 
 
 def test_a_page_is_not_kept_waiting_by_a_worker_which_may_end_before_its_requests() -> None:
-    facts = PageFacts()
-    facts.feed(*asks("2.1", "https://a.test/by-worker", type="Fetch"), is_own=False)
-    assert ([one.url for one in facts.asked], facts.outstanding) == (["https://a.test/by-worker"], 0)
+    initiators = Initiators()
+    initiators.feed(*asks("2.1", "https://a.test/by-worker", type="Fetch"), is_own=False)
+    assert ([one.url for one in initiators.requests], initiators.outstanding) == (
+        ["https://a.test/by-worker"],
+        0,
+    )
 
 
 def test_text_from_the_network_can_be_stored() -> None:
@@ -66,19 +69,19 @@ def played(name: str) -> list[tuple[str, dict[str, Any]]]:
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_pages_requests_are_all_told_and_who_asked_asked_before(name: str) -> None:
     events = played(name)
-    facts = PageFacts()
+    initiators = Initiators()
     for method, params in events:
-        facts.feed(method, params)
+        initiators.feed(method, params)
     urls = [
         params["request"]["url"].partition("#")[0]
         for method, params in events
         if method == "Network.requestWillBeSent" and params["request"]["url"].startswith("http")
     ]
-    assert [one.url for one in facts.asked if one.resource_type != "websocket"] == urls
-    known = [one for one in facts.asked[1:] if one.initiator_url]
-    assert len(known) >= len(facts.asked) * 0.5
-    seen = {facts.asked[0].url}
-    for one in facts.asked[1:]:
+    assert [one.url for one in initiators.requests if one.resource_type != "websocket"] == urls
+    known = [one for one in initiators.requests[1:] if one.initiator_url]
+    assert len(known) >= len(initiators.requests) * 0.5
+    seen = {initiators.requests[0].url}
+    for one in initiators.requests[1:]:
         seen.add(one.url)
         assert one.initiator_url is None or one.initiator_url in seen or "*" in one.initiator_url, one
 
@@ -89,55 +92,59 @@ def test_events_of_a_page_in_any_order_and_number_stop_nothing(name: str, data: 
     events = played(name)
     events = events[: data.draw(st.integers(0, len(events)))] * data.draw(st.integers(1, 2))
     data.draw(st.randoms(use_true_random=False)).shuffle(events)
-    facts = PageFacts()
+    initiators = Initiators()
     for method, params in events:
-        facts.feed(method, params)
+        initiators.feed(method, params)
     asked = sum(method == "Network.requestWillBeSent" for method, _ in events)
-    assert 0 <= facts.outstanding <= asked
-    assert len(facts.asked) <= asked + sum(method == "Network.webSocketCreated" for method, _ in events)
+    assert 0 <= initiators.outstanding <= asked
+    assert len(initiators.requests) <= asked + sum(
+        method == "Network.webSocketCreated" for method, _ in events
+    )
 
 
 def test_a_redirects_target_has_the_initiator_of_the_request_that_was_redirected() -> None:
-    facts = PageFacts()
+    initiators = Initiators()
     stack = {"callFrames": [{"url": "https://a.test/b.js"}]}
-    facts.feed(*asks("1.2", "https://a.test/x", initiator={"type": "script", "stack": stack}))
+    initiators.feed(*asks("1.2", "https://a.test/x", initiator={"type": "script", "stack": stack}))
     at_the_parser = {"type": "parser", "url": "https://a.test/"}
-    facts.feed(*asks("1.2", "https://c.test/x", initiator=at_the_parser, redirectResponse={"status": 302}))
-    assert [one.initiator_url for one in facts.asked] == ["https://a.test/b.js"] * 2
+    initiators.feed(
+        *asks("1.2", "https://c.test/x", initiator=at_the_parser, redirectResponse={"status": 302})
+    )
+    assert [one.initiator_url for one in initiators.requests] == ["https://a.test/b.js"] * 2
 
 
 def test_a_preflight_has_the_initiator_of_the_request_that_it_is_for() -> None:
-    facts = PageFacts()
-    facts.feed(*asks("1.2", "https://c.test/x", initiator={"type": "parser", "url": "https://a.test/"}))
+    initiators = Initiators()
+    initiators.feed(*asks("1.2", "https://c.test/x", initiator={"type": "parser", "url": "https://a.test/"}))
     preflight = {"type": "preflight", "url": "https://c.test/x", "requestId": "1.2"}
-    facts.feed(*asks("ABC", "https://c.test/x", type="Other", initiator=preflight))
-    (_, found) = facts.asked
+    initiators.feed(*asks("ABC", "https://c.test/x", type="Other", initiator=preflight))
+    (_, found) = initiators.requests
     assert (found.initiator_url, found.resource_type) == ("https://a.test/", "preflight")
 
 
 def test_a_preflight_that_is_told_first_has_its_initiator_too() -> None:
-    facts = PageFacts()
+    initiators = Initiators()
     preflight = {"type": "preflight", "url": "https://c.test/x", "requestId": "1.2"}
-    facts.feed(*asks("ABC", "https://c.test/x", type="Other", initiator=preflight))
-    facts.feed(*asks("1.2", "https://c.test/x", initiator={"type": "parser", "url": "https://a.test/"}))
-    assert [one.initiator_url for one in facts.asked] == ["https://a.test/"] * 2
+    initiators.feed(*asks("ABC", "https://c.test/x", type="Other", initiator=preflight))
+    initiators.feed(*asks("1.2", "https://c.test/x", initiator={"type": "parser", "url": "https://a.test/"}))
+    assert [one.initiator_url for one in initiators.requests] == ["https://a.test/"] * 2
 
 
 def test_what_the_page_is_never_told_the_end_of_is_not_waited_for() -> None:
-    facts = PageFacts()
-    facts.feed(*asks("ABC", "https://a.test/worker.js", type="Script"))
-    assert (facts.outstanding, facts.asked[0].resource_type) == (0, "worker")
-    facts.feed(*asks("1.2", "https://a.test/script.js", type="Script"))
-    assert (facts.outstanding, facts.asked[1].resource_type) == (1, "script")
+    initiators = Initiators()
+    initiators.feed(*asks("ABC", "https://a.test/worker.js", type="Script"))
+    assert (initiators.outstanding, initiators.requests[0].resource_type) == (0, "worker")
+    initiators.feed(*asks("1.2", "https://a.test/script.js", type="Script"))
+    assert (initiators.outstanding, initiators.requests[1].resource_type) == (1, "script")
 
 
 def test_a_websocket_has_an_initiator_and_is_not_waited_for() -> None:
-    facts = PageFacts()
+    initiators = Initiators()
     created = {
         "requestId": "1.3",
         "url": "wss://a.test/s",
         "initiator": {"type": "parser", "url": "https://a.test/"},
     }
-    facts.feed("Network.webSocketCreated", created)
-    assert facts.asked == [Asked("wss://a.test/s", "https://a.test/", "websocket")]
-    assert facts.outstanding == 0
+    initiators.feed("Network.webSocketCreated", created)
+    assert initiators.requests == [PageRequest("wss://a.test/s", "https://a.test/", "websocket")]
+    assert initiators.outstanding == 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.devtools.pipe_tee import SESSIONS_KEPT, Heard, Tap
+from crawler.devtools.pipe_tee import SESSIONS_KEPT, PageEvent, PipeTee
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,27 +33,27 @@ def asked(session: str, number: int) -> bytes:
     return event(ASKED, session, requestId=f"7.{number}")
 
 
-async def driven(folder: Path, written: bytes, page: str = "PAGE") -> tuple[bytes, list[Heard]]:
+async def driven(folder: Path, written: bytes, page: str = "PAGE") -> tuple[bytes, list[PageEvent]]:
     """What the driver and we hear of a browser that writes and ends."""
-    heard: list[Heard] = []
+    heard: list[PageEvent] = []
     (folder / "written").write_bytes(written)
     browser = folder / "browser"
     browser.write_text(f"#!/bin/sh\ncat {shlex.quote(str(folder / 'written'))} >&4\n")
     browser.chmod(0o700)
-    tap = Tap(folder, frozenset({ASKED}))
-    tap.listen(page, heard.append)
+    pipe_tee = PipeTee(folder, frozenset({ASKED}))
+    pipe_tee.listen(page, heard.append)
     ours, theirs = socket.socketpair()
     with ours:
         program = await asyncio.create_subprocess_exec(
-            *("sh", "-c", f"exec {shlex.quote(str(tap.program([str(browser)])))} 3<&- 4>&1 1>&2"),
+            *("sh", "-c", f"exec {shlex.quote(str(pipe_tee.program([str(browser)])))} 3<&- 4>&1 1>&2"),
             stdout=theirs.fileno(),
         )
         theirs.close()
         got = await asyncio.to_thread(lambda: b"".join(iter(lambda: ours.recv(1 << 16), b"")))
         assert await program.wait() == 0
-    await tap.caught_up(timeout_s=20)
-    tap.stop()
-    await asyncio.to_thread(tap.close)
+    await pipe_tee.caught_up(timeout_s=20)
+    pipe_tee.stop()
+    await asyncio.to_thread(pipe_tee.close)
     return got, heard
 
 

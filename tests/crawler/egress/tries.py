@@ -25,7 +25,7 @@ from crawler.browser.browser import Browser
 from crawler.capture.capture import Capture, capturing
 from crawler.capture.ring import Ring
 from crawler.capture.segments import flow, segment
-from crawler.capture.tcp_reassembly import Streams
+from crawler.capture.tcp_reassembly import TcpReassembler
 from crawler.egress.guard import Guard, guarded
 from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
@@ -121,7 +121,7 @@ def captured(guard: Guard, address: str) -> str:
     assert guard.capture is not None
     assert not guard.capture.get_inheritable()
     inside = [f"--{kind}=/proc/{guard.holder}/ns/{kind}" for kind in ("user", "net")]
-    ring, streams = Ring(guard.capture), Streams()
+    ring, streams = Ring(guard.capture), TcpReassembler()
     call = ["nsenter", "--preserve-credentials", *inside, sys.executable, "-c", FETCH, address]
     host, port = subprocess.run(call, capture_output=True, text=True, check=True).stdout.split()
     while select.select([ring], [], [], 0.2)[0]:

@@ -1,4 +1,4 @@
-"""Recorded logs, folded: every response is the server's, whatever happens to the stream of events."""
+"""Recorded logs, assembled: every response is the server's, whatever happens to the stream of events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.netlog.assembler import HANDLERS, Traffic, fold
+from crawler.netlog.assembler import HANDLERS, Traffic, assemble
 from crawler.netlog.netlog import Event, LineReader
 from crawler.visit.rows import rows
 
@@ -43,7 +43,7 @@ def received(traffic: Traffic) -> list[tuple[str, str, str, int, int | None]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_response_of_a_recorded_log_is_what_the_server_sent(name: str) -> None:
-    traffic = fold(recorded(name))
+    traffic = assemble(recorded(name))
     assert received(traffic) == sent(name)
     made = rows(traffic, [], start_ms=0, salt=b"", error_name=str)
     assert made.decrypted_coverage == 1.0
@@ -52,7 +52,7 @@ def test_every_response_of_a_recorded_log_is_what_the_server_sent(name: str) -> 
 
 
 def made_of(name: str) -> list[dict[str, Any]]:
-    return rows(fold(recorded(name)), [], start_ms=0, salt=b"", error_name=str).responses
+    return rows(assemble(recorded(name)), [], start_ms=0, salt=b"", error_name=str).responses
 
 
 def test_what_came_from_the_cache_says_so() -> None:
@@ -89,7 +89,7 @@ def test_a_response_that_the_browser_refused_has_its_status() -> None:
 
 def test_the_status_of_a_request_that_was_given_up_is_what_had_come() -> None:
     log = [one for one in recorded("h2-bodies") if one.name != "HTTP_TRANSACTION_READ_RESPONSE_HEADERS"]
-    assert {exchange.status for exchange in fold(log).exchanges} == {None}
+    assert {exchange.status for exchange in assemble(log).exchanges} == {None}
     for came, status in (("103",), None), (("103", "404"), 404):
         with_sections = []
         for event in log:
@@ -100,7 +100,9 @@ def test_the_status_of_a_request_that_was_given_up_is_what_had_come() -> None:
                     with_sections.append(
                         Event("HTTP2_SESSION_RECV_HEADERS", "NONE", event.source, event.time_ms, params)
                     )
-        answered = [exchange for exchange in fold(with_sections).exchanges if exchange.stream_id is not None]
+        answered = [
+            exchange for exchange in assemble(with_sections).exchanges if exchange.stream_id is not None
+        ]
         assert {exchange.status for exchange in answered} == {status}
 
 
@@ -120,10 +122,10 @@ def test_a_body_has_its_size_before_compression_too(name: str) -> None:
 def test_a_recording_that_stops_keeps_what_had_arrived() -> None:
     log = recorded("h1-repeats")
     middle = (log[0].time_ms + log[-1].time_ms) // 2
-    early = fold(log, stop_ms=log[0].time_ms - 1)
+    early = assemble(log, stop_ms=log[0].time_ms - 1)
     assert (early.transports, early.exchanges) == ([], [])
     before = [event for event in log if event.time_ms <= middle]
-    assert received(fold(log, stop_ms=middle)) == received(fold(before))
+    assert received(assemble(log, stop_ms=middle)) == received(assemble(before))
 
 
 def broken(log: list[Event], data: st.DataObject, ways: list[str]) -> list[Event]:
@@ -150,7 +152,7 @@ def test_a_stream_that_is_cut_doubled_or_shuffled_stops_nothing_and_makes_no_byt
     name: str, data: st.DataObject
 ) -> None:
     ways = ["cut", "doubled", "some doubled", "shuffled", "some lost"]
-    traffic = fold(broken(list(recorded(name)), data, ways))
+    traffic = assemble(broken(list(recorded(name)), data, ways))
     made = rows(traffic, [], start_ms=0, salt=b"", error_name=str)
     for row in made.responses:
         assert (row["wire_bytes"] is None) == (row["wire_bytes_unknown"] is not None)
@@ -164,7 +166,9 @@ def test_a_stream_that_is_cut_doubled_or_shuffled_stops_nothing_and_makes_no_byt
 @given(st.sampled_from([*NAMES, "h3"]), st.data())
 def test_a_piece_of_a_log_accounts_for_no_more_than_was_received(name: str, data: st.DataObject) -> None:
     # Only where every event came once: plaintext that is logged twice is more than what was received.
-    made = rows(fold(broken(list(recorded(name)), data, ["cut"])), [], start_ms=0, salt=b"", error_name=str)
+    made = rows(
+        assemble(broken(list(recorded(name)), data, ["cut"])), [], start_ms=0, salt=b"", error_name=str
+    )
     for number, row in enumerate(made.connections, 1):
         on = [one["wire_bytes"] or 0 for one in made.responses if one["connection_id"] == number]
         parts = [row["tls_handshake_bytes"] or 0, row["tls_ticket_bytes"] or 0, row["frame_bytes"]]
@@ -177,8 +181,8 @@ def test_a_piece_of_a_log_accounts_for_no_more_than_was_received(name: str, data
 @given(st.integers(0, 10**6))
 def test_a_log_cut_off_anywhere_has_no_more_than_the_whole(cut: int) -> None:
     log = recorded("h2")
-    part = fold(log[: cut % len(log)])
-    whole = {(one.url, one.stream_id): one.sizes() for one in fold(log).exchanges}
+    part = assemble(log[: cut % len(log)])
+    whole = {(one.url, one.stream_id): one.sizes() for one in assemble(log).exchanges}
     for one in part.exchanges:
         if one.stream_id is not None:
             assert all(

@@ -16,7 +16,7 @@ from hyperframe.frame import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.netlog.http2 import FrameReader, StreamBytes
+from crawler.netlog.http2 import FrameReader, Http2Stream
 
 FRAMES: list[Frame] = [
     SettingsFrame(0, {SettingsFrame.MAX_CONCURRENT_STREAMS: 100}),
@@ -54,7 +54,7 @@ def test_every_byte_belongs_to_one_stream_or_to_the_connection() -> None:
     reader.feed(WIRE, time_ms=5)
     assert counted(reader) == WANTED
     assert reader.frame_bytes == len(WIRE) - sum(wire for wire, _ in WANTED.values())
-    assert reader.streams[7] == StreamBytes(9, 0, 5, 5)
+    assert reader.streams[7] == Http2Stream(9, 0, 5, 5)
 
 
 @given(st.lists(st.integers(0, len(WIRE)), max_size=20))
@@ -79,7 +79,7 @@ def test_first_and_last_byte_have_the_times_of_the_pieces_that_they_came_in() ->
     reader.feed(wire[:4], time_ms=1)
     reader.feed(wire[4:10], time_ms=2)
     reader.feed(wire[10:], time_ms=3)
-    assert reader.streams[1] == StreamBytes(12, 3, 2, 3)
+    assert reader.streams[1] == Http2Stream(12, 3, 2, 3)
 
 
 def test_a_stream_is_whole_when_its_end_has_come() -> None:

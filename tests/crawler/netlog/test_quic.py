@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.netlog.assembler import HANDLERS, fold
-from crawler.netlog.http3 import Ranges, Stream
+from crawler.netlog.assembler import HANDLERS, assemble
+from crawler.netlog.http3 import Http3Stream, Ranges
 from crawler.netlog.netlog import Event, LineReader
 from crawler.visit.rows import Rows, rows
 
@@ -31,7 +31,7 @@ def recorded() -> tuple[Event, ...]:
 
 
 def made(log: Iterable[Event]) -> Rows:
-    return rows(fold(log), [], start_ms=0, salt=b"", error_name=str)
+    return rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
 
 
 def is_name(event: Event, name: str) -> bool:
@@ -40,7 +40,7 @@ def is_name(event: Event, name: str) -> bool:
 
 def test_every_response_of_the_log_is_what_the_server_sent() -> None:
     sent = sorted(tuple(one) for one in json.loads((LOGS / "h3.sent.json").read_text()))
-    received = [(one, urlsplit(one.url)) for one in fold(recorded()).exchanges]
+    received = [(one, urlsplit(one.url)) for one in assemble(recorded()).exchanges]
     found = sorted((one.method, url.netloc, url.path, *one.sizes()) for one, url in received)
     left = [one for one in found if one[2] == "/endless"]
     assert [one for one in found if one not in left] == [one for one in sent if one[2] != "/endless"]
@@ -186,14 +186,14 @@ def test_each_byte_of_a_stream_counts_once(pieces: list[tuple[int, int]]) -> Non
     assert ranges.stop == max(arrived, default=-1) + 1
 
 
-def stream(*received: tuple[int, int]) -> Stream:
-    found = Stream()
+def stream(*received: tuple[int, int]) -> Http3Stream:
+    found = Http3Stream()
     for start, stop in received:
         found.received(start, stop, 5)
     return found
 
 
-def sizes(found: Stream) -> tuple[int, int | None]:
+def sizes(found: Http3Stream) -> tuple[int, int | None]:
     return found.wire_bytes, found.body_bytes
 
 
@@ -218,7 +218,7 @@ def test_a_header_that_is_not_whole_is_header() -> None:
     assert sizes(stream((0, 40_000))) == (40_000, 0)
 
 
-def left(content_length: Any, ends_at: int | None) -> Stream:
+def left(content_length: Any, ends_at: int | None) -> Http3Stream:
     """A redirect whose body the browser does not read."""
     found = stream((0, 57))
     found.frame(48)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crawler.netlog.netlog import Event
-from crawler.netlog.quic_overhead import FRAMES, STALE_ACK_BYTES, DatagramReader
+from crawler.netlog.quic_overhead import FRAMES, STALE_ACK_BYTES, QuicOverhead
 
 
 def frame(kind: str, **params: Any) -> Event:
@@ -24,7 +24,7 @@ STREAM_HEADER = 1 + 1 + 2 + 2
 """Type, stream, offset, length."""
 
 
-def reader(size: int, *frames: Event, long_header: bool = False) -> DatagramReader:
+def reader(size: int, *frames: Event, long_header: bool = False) -> QuicOverhead:
     found = secured()
     found.datagram(size)
     found.packet(1, long_header=long_header)
@@ -33,9 +33,9 @@ def reader(size: int, *frames: Event, long_header: bool = False) -> DatagramRead
     return found
 
 
-def secured() -> DatagramReader:
+def secured() -> QuicOverhead:
     """Behind a handshake of no bytes."""
-    found = DatagramReader()
+    found = QuicOverhead()
     found.datagram(0)
     found.packet(0, long_header=True)
     return found
@@ -88,7 +88,7 @@ def test_a_packet_that_cannot_be_opened_is_explained(long_header: bool, handshak
 
 
 def test_what_comes_before_the_first_packet_that_can_be_opened_is_of_the_handshake() -> None:
-    found = DatagramReader()
+    found = QuicOverhead()
     found.datagram(92)  # Retry
     found.datagram(1200)
     found.packet(0, long_header=True)
@@ -96,7 +96,7 @@ def test_what_comes_before_the_first_packet_that_can_be_opened_is_of_the_handsha
 
 
 def test_a_packet_that_waits_for_its_keys_is_explained_when_they_come() -> None:
-    found = DatagramReader()
+    found = QuicOverhead()
     found.datagram(HEADER + STREAM_HEADER + 70)
     found.kept()
     found.datagram(1200)

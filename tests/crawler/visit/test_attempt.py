@@ -7,7 +7,7 @@ import datetime
 import pytest
 
 from crawler.devtools.document import MainDocument
-from crawler.devtools.pipe_tee import Heard
+from crawler.devtools.pipe_tee import PageEvent
 from crawler.errors import BadResponse, ConnectError, NavigationAborted, TLSError, VisitError, VisitTimeout
 from crawler.netlog.assembler import NETWORK_CHANGED, Traffic
 from crawler.netlog.exchange import Exchange
@@ -105,13 +105,13 @@ def test_what_happens_after_the_end_of_the_recording_is_not_heard() -> None:
     def ask(path: str, second: float | None) -> None:
         at = {} if second is None else {"timestamp": second}
         request = {"requestId": path, "request": {"url": f"https://a.test/{path}"}, **at}
-        one.hear(Heard("page", True, "Network.requestWillBeSent", request), now_s=5.5)
+        one.hear(PageEvent("page", True, "Network.requestWillBeSent", request), now_s=5.5)
 
     ask("before", 4.9)
     ask("in-its-last-millisecond", 5.0009)
     ask("after", 5.001)
     ask("of-no-stated-time", None)
-    assert [asked.url for asked in one.facts.asked] == [
+    assert [asked.url for asked in one.initiators.requests] == [
         "https://a.test/before",
         "https://a.test/in-its-last-millisecond",
     ]

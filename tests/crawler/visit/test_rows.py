@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.devtools.initiators import Asked
+from crawler.devtools.initiators import PageRequest
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange
 from crawler.visit.rows import rows, with_reused
@@ -17,7 +17,7 @@ def exchange(
     return Exchange(url, "GET", "other", asked_ms, request_headers=headers, status=200, **fields)
 
 
-def initiators(exchanges: list[Exchange], asked: list[Asked] | None = None) -> list[int | None]:
+def initiators(exchanges: list[Exchange], asked: list[PageRequest] | None = None) -> list[int | None]:
     traffic = with_reused(Traffic([], exchanges, 0), asked or [])
     made = rows(traffic, asked or [], start_ms=0, salt=b"", error_name=str)
     return [row["initiator_id"] for row in made.responses]
@@ -42,7 +42,7 @@ def test_a_referer_that_may_be_cut_down_names_nobody_where_two_can_have_asked() 
 
 
 def test_what_the_page_says_goes_before_the_referer() -> None:
-    asked = [Asked("https://c.test/x", "https://a.test/frame", "fetch")]
+    asked = [PageRequest("https://c.test/x", "https://a.test/frame", "fetch")]
     assert initiators([PAGE, FRAME, exchange("https://c.test/x", "empty", "https://a.test/")], asked)[2] == 2
 
 
@@ -51,8 +51,8 @@ def test_a_preflight_and_its_request_are_not_taken_for_each_other() -> None:
         "https://c.test/x", "OPTIONS", "other", 1, request_headers={"access-control-request-method": "PUT"}
     )
     asked = [
-        Asked("https://c.test/x", "https://a.test/frame", "fetch"),
-        Asked("https://c.test/x", "https://a.test/", "preflight"),
+        PageRequest("https://c.test/x", "https://a.test/frame", "fetch"),
+        PageRequest("https://c.test/x", "https://a.test/", "preflight"),
     ]
     found = initiators([PAGE, FRAME, preflight, exchange("https://c.test/x", "empty")], asked)
     assert found[2:] == [1, 2]
@@ -60,7 +60,9 @@ def test_a_preflight_and_its_request_are_not_taken_for_each_other() -> None:
 
 def test_what_the_renderers_memory_answered_is_a_row_in_its_place() -> None:
     traffic = Traffic([], [PAGE, exchange("https://a.test/late", "empty", asked_ms=9)], 0)
-    asked = [Asked("https://a.test/s", "https://a.test/", "script", asked_ms=5, in_memory=True, status=200)]
+    asked = [
+        PageRequest("https://a.test/s", "https://a.test/", "script", asked_ms=5, in_memory=True, status=200)
+    ]
     made = rows(with_reused(traffic, asked), asked, start_ms=0, salt=b"", error_name=str).responses
     assert [(row["path"], row["from_cache"], row["wire_bytes_unknown"]) for row in made] == [
         ("/", False, "unseen"),
