@@ -19,7 +19,7 @@ from replay.lab import debian, kernel, player
 from replay.lab.guest_process import Lab, run_guest, usable_cpus
 from replay.networks.populations import DECIDING, profiles_of
 from replay.published import cs244
-from replay.recipes.recipes import Object, Origin, Recipe
+from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.run import replay
 from replay.runs.transfers import Transfer, transfer

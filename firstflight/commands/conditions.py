@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from replay.runs.conditions import CACHE, CONGESTION_CONTROLS, THINK, Competition, Conditions, Loss
+from replay.runs.conditions import CACHE, CONGESTION_CONTROLS, SERVER_DELAY, Competition, Conditions, Loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
 MOST_LOSS = 0.5
-MOST_RIVALS = 64
+MOST_COMPETING_FLOWS = 64
 MOST_SEGMENTS = 250
 """Each window is an address of the guest's client."""
 
@@ -52,7 +52,7 @@ def read_pacing(word: str) -> bool:
 
 def read_think(word: str) -> bool:
     """As recorded, or none."""
-    return bool(THINK.index(word))
+    return bool(SERVER_DELAY.index(word))
 
 
 def read_cache(word: str) -> bool:
@@ -81,7 +81,7 @@ def read_competition(word: str) -> Competition | None:
     if not match:
         raise ValueError(word)
     found = Competition(flows=int(match[1]), congestion_control=read_control(match[2]), iw=int(match[3]))
-    if not 1 <= found.flows <= MOST_RIVALS or not 1 <= found.iw <= MOST_SEGMENTS:
+    if not 1 <= found.flows <= MOST_COMPETING_FLOWS or not 1 <= found.iw <= MOST_SEGMENTS:
         raise ValueError(word)
     return found
 
@@ -119,7 +119,7 @@ OPTIONS = (
         "--competition",
         callback=each(
             read_competition,
-            f"none, or up to {MOST_RIVALS} downloads as FLOWSxCONTROL@IW, such as 2xbbr@10; "
+            f"none, or up to {MOST_COMPETING_FLOWS} downloads as FLOWSxCONTROL@IW, such as 2xbbr@10; "
             f"controls are {', '.join(CONGESTION_CONTROLS)}",
         ),
         metavar="none|NxCONTROL@IW,...",
@@ -129,7 +129,7 @@ OPTIONS = (
     ),
     click.option(
         "--think",
-        callback=each(read_think, " or ".join(THINK)),
+        callback=each(read_think, " or ".join(SERVER_DELAY)),
         metavar="none|recorded,...",
         default="none",
         show_default=True,
@@ -165,9 +165,14 @@ def arms(
     """Every combination."""
     return [
         Conditions(
-            congestion_control=control, pacing=paced, loss=lost, competition=rivals, think=thinking, warm=warm
+            congestion_control=control,
+            pacing=paced,
+            loss=lost,
+            competition=competing,
+            server_delay=delayed,
+            warm_cache=warm,
         )
-        for control, paced, lost, rivals, thinking, warm in itertools.product(
+        for control, paced, lost, competing, delayed, warm in itertools.product(
             congestion_control, pacing, loss, competition, think, cache
         )
     ]

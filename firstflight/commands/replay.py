@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
-from firstflight.commands.replay_options import EXPECTED, asked_for, replay_options
+from firstflight.commands.replay_options import EXPECTED, plan_replay, replay_options
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
 from replay.errors import ReplayError
@@ -21,17 +21,17 @@ from replay.published.catalogue import REPRODUCTIONS
 from replay.published.document import document, verdict
 from replay.runs.chunks import LOAD_S, MOST, Chunk, how_many, is_done, write_chunk
 from replay.runs.chunks import merge as merge_chunks
+from replay.runs.replay_folder import findings, table_of, write_replay
 from replay.runs.responses import response_tables
 from replay.runs.run import replay
 from replay.runs.selftest import selftest
-from replay.runs.store import findings, table_of, write_replay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from firstflight.commands.replay_options import Asked
+    from firstflight.commands.replay_options import PlannedReplay
     from firstflight.settings import Settings
-    from replay.published.verdict import Reproduction
+    from replay.published.reproduction import Reproduction
     from replay.runs.cells import Cell
     from replay.runs.run import Result
 
@@ -158,7 +158,7 @@ def run(
     """
     with one_line(*EXPECTED):
         check_signer(settings)
-        asked = asked_for(settings, **options)
+        asked = plan_replay(settings, **options)
         lab = find_lab(settings.cache_dir)
         if chunk:
             run_chunk(lab, asked, chunk, guests=guests)
@@ -177,7 +177,7 @@ def check_signer(settings: Settings) -> None:
         settings.signer.check()
 
 
-def run_chunk(lab: Lab, asked: Asked, chunk: Chunk, *, guests: int | None) -> None:
+def run_chunk(lab: Lab, asked: PlannedReplay, chunk: Chunk, *, guests: int | None) -> None:
     """Replay a chunk, unless it is there; one of which no load was done is not kept."""
     folder = chunk.folder(asked.folder)
     if is_done(folder, asked.plan):
@@ -231,7 +231,7 @@ def plan(
       firstflight replay plan --crawl 2026-11 --seeds 5 --at-least 2
     """
     with one_line(*EXPECTED):
-        asked = asked_for(settings, **options)
+        asked = plan_replay(settings, **options)
         chunks = how_many(len(asked.cells), minutes=minutes, at_least=at_least)
     recipes, loads = asked.facts["recipes"], len(asked.cells)
     click.echo(
@@ -262,7 +262,7 @@ def merge(
     """
     with one_line(*EXPECTED):
         check_signer(settings)
-        asked = asked_for(settings, **options)
+        asked = plan_replay(settings, **options)
         facts = merge_chunks(asked.folder, chunks, asked.plan, asked.facts, signer=settings.signer)
     tell(facts, asked.folder, as_json=as_json)
 
@@ -312,9 +312,9 @@ def reproduce(
         return
     for one in found:
         click.secho(f"{one.id}: {verdict(one)}", bold=True)
-        for check in one.checks:
+        for criterion in one.criteria:
             click.echo(
-                f"  {'ok  ' if check.passed else 'FAIL'} {check.what}: {check.measured:.4g}, bound {check.bound:g}"
+                f"  {'ok  ' if criterion.passed else 'FAIL'} {criterion.what}: {criterion.measured:.4g}, bound {criterion.bound:g}"
             )
 
 

@@ -17,7 +17,7 @@ from replay.networks.population_csv import PopulationError, read_population
 from replay.networks.populations import DECIDING, PROFILES, profiles_of
 from replay.runs.cells import plan, sample
 from replay.runs.chunks import plan_of
-from replay.runs.store import plan_facts
+from replay.runs.replay_folder import plan_facts
 from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS
 from storage.signatures import SigningFailed
 
@@ -123,14 +123,14 @@ OPTIONS = (
 
 
 def replay_options(command: Command) -> Command:
-    """All of them and the sources, on a command that passes them to `asked_for`."""
+    """All of them and the sources, on a command that passes them to `plan_replay`."""
     for option in reversed(OPTIONS):
         command = option(command)
     return source_options(command)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
+class PlannedReplay:
     """A replay before its first cell."""
 
     cells: Sequence[Cell]
@@ -146,7 +146,7 @@ class Asked:
         return plan_of(self.facts, self.cells, responses=self.responses)
 
 
-def asked_for(
+def plan_replay(
     settings: Settings,
     *,
     crawl: str | None,
@@ -163,7 +163,7 @@ def asked_for(
     harm_pages: int,
     responses: bool,
     **conditions: Any,  # noqa: ANN401  # the options of conditions.py
-) -> Asked:
+) -> PlannedReplay:
     """The cells of these options; UsageError, or one of EXPECTED."""
     populations: tuple[Population, ...] = DECIDING
     if population:
@@ -189,4 +189,6 @@ def asked_for(
         commit=code_commit(settings.commit),
         populations=populations,
     )
-    return Asked(cells=cells, folder=settings.replays / source.folder, facts=facts, responses=responses)
+    return PlannedReplay(
+        cells=cells, folder=settings.replays / source.folder, facts=facts, responses=responses
+    )

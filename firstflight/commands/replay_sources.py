@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from releases.catalogue import ReleaseError, find_release
-from replay.recipes.recipes import read_recipes
+from replay.recipes.page_recipe import read_recipes
 from replay.recipes.recorded import read_recordings
 from storage.signatures import faults
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from firstflight.settings import Settings
     from releases.catalogue import Release
-    from replay.recipes.recipes import Recipe
+    from replay.recipes.page_recipe import Recipe
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 

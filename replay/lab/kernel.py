@@ -61,7 +61,7 @@ def package_version() -> str:
     return version
 
 
-def recipe_key(version: str) -> str:
+def build_key(version: str) -> str:
     """SHA-256 of all that decides what the kernel is."""
     options = [line for line in CONFIG.read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
     # Without the patches' licence, which changes no kernel: one that was built before they named it is the same.
@@ -79,7 +79,7 @@ def patches() -> list[Path]:
 
 def kernel_path(cache: Path) -> Path:
     """Where this recipe's kernel lies once it is built."""
-    return cache / "kernel" / recipe_key(package_version())[:16] / "linux"
+    return cache / "kernel" / build_key(package_version())[:16] / "linux"
 
 
 def locate(cache: Path) -> Path:

@@ -49,14 +49,14 @@ class PopulationError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class CsvPopulation:
     """A population's networks, the population, and its slow part."""
 
     profiles: tuple[Profile, ...]
     populations: tuple[Population, Population]
 
 
-def read_population(path: Path, *, measured: str, source: str) -> Imported:
+def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
     """The population of a file, called by the file's name; raises PopulationError."""
     name = path.stem
     if not ID.fullmatch(name) or len(name) > 24:
@@ -71,7 +71,7 @@ def read_population(path: Path, *, measured: str, source: str) -> Imported:
     profiles = tuple(_profile(f"{name}-{number}", row, source) for number, row in enumerate(rows, start=1))
     shares = [row["weight"] / math.fsum(one["weight"] for one in rows) for row in rows]
     whole = tuple((one.id, share) for one, share in zip(profiles, shares, strict=True))
-    return Imported(
+    return CsvPopulation(
         profiles=profiles,
         populations=(
             _population(name, whole, measured=measured, source=source, slow=False),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from releases.slow_start import flights
 from replay.networks.populations import profile
-from replay.published.verdict import Check, Place, Reproduction, Row
+from replay.published.reproduction import Criterion, Place, Reproduction, Row
 from replay.runs.transfers import Flow, Race, race
 
 if TYPE_CHECKING:
@@ -81,31 +81,31 @@ def run(lab: Lab) -> Reproduction:
                 for size, gain in found.items()
             ),
         ),
-        checks=(
-            Check(
+        criteria=(
+            Criterion(
                 what="rounds of equation 6 that differ",
                 measured=sum(row.ours != row.published for row in rounds),
                 bound=0,
             ),
-            Check(
+            Criterion(
                 what="static, 30 to 160 KB: sizes that lose",
                 measured=sum(gains[case][size] < 0 for case in STATIC for size in MIDDLE_KB),
                 bound=0,
             ),
             *(
-                check
+                criterion
                 for what, theirs, ours in summary
-                for check in (
-                    Check(
+                for criterion in (
+                    Criterion(
                         what=f"{what}: at least half of the gain",
                         measured=ours,
                         bound=theirs / 2,
                         at_most=False,
                     ),
-                    Check(what=f"{what}: at most twice the gain", measured=ours, bound=theirs * 2),
+                    Criterion(what=f"{what}: at most twice the gain", measured=ours, bound=theirs * 2),
                 )
             ),
-            Check(
+            Criterion(
                 what="the best gain on the train, less the mean static one",
                 measured=train - static,
                 bound=0,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from replay.lab.guest_process import Lab
-    from replay.published.verdict import Reproduction
+    from replay.published.reproduction import Reproduction
 
 REPRODUCTIONS: dict[str, Callable[[Lab], Reproduction]] = {
     "rfc6928-rounds": rfc6928.run,

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.networks.profiles import Profile
-from replay.published.verdict import Place, Reproduction, Row, error_checks
+from replay.published.reproduction import Place, Reproduction, Row, error_criteria
 from replay.runs.transfers import Transfer, transfer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from replay.lab.guest_process import Lab
-    from replay.published.verdict import Check
+    from replay.published.reproduction import Criterion
 
 CELLS = Path(__file__).with_name("oracles") / "cs244_2017_cells.csv"
 """Medians of the published raw run without each configuration's first sample, seconds."""
@@ -58,7 +58,7 @@ def run(lab: Lab) -> Reproduction:
     cells = published_cells()
     transfers = [one.transfer for one in cells]
     rows: list[Row] = []
-    checks: list[Check] = []
+    criteria: list[Criterion] = []
     for shaper, name in SHAPERS.items():
         times = transfer(lab, transfers, shaper=shaper, congestion_control=CONGESTION_CONTROL)
         found = [
@@ -66,7 +66,7 @@ def run(lab: Lab) -> Reproduction:
             for one, time in zip(cells, times, strict=True)
         ]
         rows += (*found, *figure_rows(cells, found, name))
-        checks += error_checks(found, what=name, median=MEDIAN, p90=P90)
+        criteria += error_criteria(found, what=name, median=MEDIAN, p90=P90)
     return Reproduction(
         id="cs244-2017",
         title="Figs 5 and 7 of the rerun: response time by bandwidth and by size, IW 3 and 10",
@@ -74,7 +74,7 @@ def run(lab: Lab) -> Reproduction:
         method="Each file over a new connection on an idle network of its rate and delay, time from the first SYN to "
         f"the last byte of payload, {CONGESTION_CONTROL}; replies with {HEADER_BYTES} B of header.",
         rows=(*rows, *gain_rows(lab)),
-        checks=tuple(checks),
+        criteria=tuple(criteria),
         defects=(
             "ARP stands in the first sample of each of its configurations (left out here).",
             "Its 3 segments are 4,500 B and a header: 4 segments on the wire.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from replay.published.verdict import Reproduction, Row
+    from replay.published.reproduction import Reproduction, Row
 
 HEAD = """# Published results, measured again
 
@@ -27,8 +27,10 @@ def document(found: Sequence[Reproduction], *, commit: str, figures: Mapping[str
 
 def verdict(one: Reproduction) -> str:
     """In words, with the checks that failed counted."""
-    failed = sum(not check.passed for check in one.checks)
-    return "reproduced" if one.reproduced else f"not reproduced: {failed} of {len(one.checks)} checks failed"
+    failed = sum(not criterion.passed for criterion in one.criteria)
+    return (
+        "reproduced" if one.reproduced else f"not reproduced: {failed} of {len(one.criteria)} checks failed"
+    )
 
 
 def section(one: Reproduction, figure: str | None) -> Iterator[str]:
@@ -40,9 +42,9 @@ def section(one: Reproduction, figure: str | None) -> Iterator[str]:
     yield ""
     yield "| check | measured | bound | |"
     yield "|---|---|---|---|"
-    for check in one.checks:
-        sign = "≤" if check.at_most else "≥"
-        yield f"| {check.what} | {check.measured:.4g} | {sign} {check.bound:g} | {'passed' if check.passed else 'failed'} |"
+    for criterion in one.criteria:
+        sign = "≤" if criterion.at_most else "≥"
+        yield f"| {criterion.what} | {criterion.measured:.4g} | {sign} {criterion.bound:g} | {'passed' if criterion.passed else 'failed'} |"
     yield ""
     yield from (f"- {defect}" for defect in one.defects)
     if figure:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from releases.slow_start import MSS_FIG1, arrivals_ms, segments
 from replay.networks.copula import interpolated, quantile
 from replay.networks.profiles import QUEUE_BYTES, Profile
-from replay.published.verdict import Check, Place, Reproduction, Row, error_checks, spearman
+from replay.published.reproduction import Criterion, Place, Reproduction, Row, error_criteria, spearman
 from replay.runs.transfers import Transfer, transfer
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def run(lab: Lab) -> Reproduction:
     clients = draw(DRAWN)
     gains = [client.search_ms(3) - client.search_ms(10) for client in clients]
     rows: list[Row] = []
-    checks: list[Check] = []
+    criteria: list[Criterion] = []
     for panel, (name, value) in PANELS.items():
         buckets = bucketed(clients, gains, [bucket["bucket"] for bucket in figures[panel]], value)
         ours = [statistics.fmean(bucket) for bucket in buckets]
@@ -136,16 +136,16 @@ def run(lab: Lab) -> Reproduction:
             )
             for bucket, some, gain in zip(figures[panel], buckets, ours, strict=True)
         )
-        checks += (
-            Check(what=f"{name}: buckets that lose", measured=sum(gain < 0 for gain in ours), bound=0),
-            Check(
+        criteria += (
+            Criterion(what=f"{name}: buckets that lose", measured=sum(gain < 0 for gain in ours), bound=0),
+            Criterion(
                 what=f"{name}: Spearman's correlation of the gains",
                 measured=spearman(ours, published),
                 bound=SPEARMAN,
                 at_most=False,
             ),
         )
-    knee_rows, knee_check = knee(clients[:KNEE_CLIENTS], figures["fig2_iw_latency_ms"])
+    knee_rows, knee_criterion = knee(clients[:KNEE_CLIENTS], figures["fig2_iw_latency_ms"])
     kernel = kernel_rows(lab, clients[:KERNEL_CLIENTS])
     return Reproduction(
         id="dukkipati-2010",
@@ -156,10 +156,12 @@ def run(lab: Lab) -> Reproduction:
         f"The first {KERNEL_CLIENTS} clients also over the kernel ({CONGESTION_CONTROL}), to hold the arithmetic to. "
         "Gains are means in milliseconds.",
         rows=(*rows, *knee_rows, *kernel),
-        checks=(
-            *checks,
-            knee_check,
-            *error_checks(kernel, what="arithmetic against the kernel", median=KERNEL_MEDIAN, p90=KERNEL_P90),
+        criteria=(
+            *criteria,
+            knee_criterion,
+            *error_criteria(
+                kernel, what="arithmetic against the kernel", median=KERNEL_MEDIAN, p90=KERNEL_P90
+            ),
         ),
         defects=(
             "The paper's latency includes the server's own time, which it does not print: gains are compared in "
@@ -239,7 +241,7 @@ def kernel_rows(lab: Lab, clients: Sequence[Client]) -> list[Row]:
     ]
 
 
-def knee(clients: Sequence[Client], published: Mapping[str, float]) -> tuple[list[Row], Check]:
+def knee(clients: Sequence[Client], published: Mapping[str, float]) -> tuple[list[Row], Criterion]:
     """What each window saves over IW 3 in the mean; and whether the curve bends where the paper's does."""
     means = {iw: statistics.fmean(client.search_ms(iw) for client in clients) for iw in KNEE_WINDOWS}
     theirs = {int(iw): value for iw, value in published.items()}
@@ -254,7 +256,7 @@ def knee(clients: Sequence[Client], published: Mapping[str, float]) -> tuple[lis
         for iw in KNEE_WINDOWS[1:]
     ]
     apart = abs(KNEE_WINDOWS.index(bend(means)) - KNEE_WINDOWS.index(bend(theirs)))
-    return rows, Check(what="Fig 2: steps of the grid between its knee and ours", measured=apart, bound=0)
+    return rows, Criterion(what="Fig 2: steps of the grid between its knee and ours", measured=apart, bound=0)
 
 
 def bend(means: Mapping[int, float]) -> int:

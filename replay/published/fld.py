@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.networks.profiles import Profile
-from replay.published.verdict import Check, Place, Reproduction, Row
+from replay.published.reproduction import Criterion, Place, Reproduction, Row
 from replay.runs.transfers import Flow, Race, race
 
 if TYPE_CHECKING:
@@ -69,16 +69,16 @@ def run(lab: Lab) -> Reproduction:
         f"bottleneck with RED (20 packets, thresholds 5 and 15), IW {IW}; four bursts, each a flow of its own, {APART_S:g} s "
         f"apart; means of {REPEATS} runs.",
         rows=tuple(rows),
-        checks=(
-            Check(what="10 Mbps: bursts that Reno sends faster", measured=slower(ratios), bound=0),
-            Check(what="2 Mbps: bursts that Reno sends faster", measured=slower(mobile), bound=0),
-            Check(
+        criteria=(
+            Criterion(what="10 Mbps: bursts that Reno sends faster", measured=slower(ratios), bound=0),
+            Criterion(what="2 Mbps: bursts that Reno sends faster", measured=slower(mobile), bound=0),
+            Criterion(
                 what="10 Mbps: median of Reno's time over FLD_TCP's",
                 measured=statistics.median(ratios),
                 bound=LEAST_RATIO,
                 at_most=False,
             ),
-            Check(
+            Criterion(
                 what="10 Mbps: largest delay of the background", measured=max(delays) / 100, bound=MOST_DELAY
             ),
         ),

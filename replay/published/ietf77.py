@@ -13,8 +13,8 @@ from releases.slow_start import MSS
 from replay.lab.guest_process import usable_cpus
 from replay.networks.profiles import QUEUE_BYTES, Profile
 from replay.published import dukkipati
-from replay.published.verdict import Check, Place, Reproduction, Row
-from replay.recipes.recipes import Object, Origin, Recipe
+from replay.published.reproduction import Criterion, Place, Reproduction, Row
+from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell
 from replay.runs.conditions import Conditions
 from replay.runs.run import replay
@@ -40,7 +40,7 @@ HOSTS, CONNECTIONS, TILES, TILE_BYTES = 2, 6, 24, 14_000
 
 LEAST_UP_BPS = 128_000
 CONGESTION_CONTROL = "cubic"
-SHORT_BYTES, SHORT_FLOWS, RIVALS = 12_000, 8, 4
+SHORT_BYTES, SHORT_FLOWS, COMPETING_FLOWS = 12_000, 8, 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +61,7 @@ def run(lab: Lab) -> Reproduction:
         for name in ("search", "maps")
         for iw, one in both_windows(lab, center, name, CLIENTS).items()
     }
-    rivals = rival_rows(lab)
+    competing_flows = competing_rows(lab)
     rises = {
         (center, name): found[center, name, 10].retransmitted_pct - found[center, name, 3].retransmitted_pct
         for center in RHOS
@@ -75,9 +75,9 @@ def run(lab: Lab) -> Reproduction:
         method=f"{CLIENTS} clients a data center drawn from the 2010 paper's Fig 3 (copula), each a network of its own with a queue "
         f"of 64 kB and other people's flows at 5 % of its rate; search is one response of Fig 1's sizes, Maps {TILES} tiles of "
         f"{TILE_BYTES:,} B over {HOSTS} x {CONNECTIONS} connections. {CONGESTION_CONTROL}; losses are the queue's alone.",
-        rows=(*table_rows(found), *rivals),
-        checks=(
-            Check(
+        rows=(*table_rows(found), *competing_flows),
+        criteria=(
+            Criterion(
                 what="search: quantiles p10 to p99 that IW 10 does not improve",
                 measured=sum(
                     gain(found, center, "search", share) <= 0
@@ -87,7 +87,7 @@ def run(lab: Lab) -> Reproduction:
                 bound=0,
             ),
             *(
-                Check(
+                Criterion(
                     what=f"{center}: rise of retransmissions from IW 3 to 10, {name}, pp",
                     measured=rises[center, name],
                     bound=0.001,
@@ -96,7 +96,7 @@ def run(lab: Lab) -> Reproduction:
                 for center, name in rises
             ),
             *(
-                Check(
+                Criterion(
                     what=f"{center}: rise for Maps, less the rise for search, pp",
                     measured=rises[center, "maps"] - rises[center, "search"],
                     bound=0.001,
@@ -104,13 +104,13 @@ def run(lab: Lab) -> Reproduction:
                 )
                 for center in RHOS
             ),
-            Check(
+            Criterion(
                 what="Maps: rise at SlowDC, less the rise at AvgDC, pp",
                 measured=rises["SlowDC", "maps"] - rises["AvgDC", "maps"],
                 bound=0.001,
                 at_most=False,
             ),
-            Check(
+            Criterion(
                 what="Maps at SlowDC: gain at p99, less the gain at p50, points",
                 measured=slow_maps[99] - slow_maps[50],
                 bound=0,
@@ -229,7 +229,7 @@ def table_rows(found: dict[tuple[str, str, int], Found]) -> Iterator[Row]:
     yield Row(what="Maps: segments in the first flights at IW 10", unit="", published=100, ours=window)
 
 
-def rival_rows(lab: Lab) -> Sequence[Row]:
+def competing_rows(lab: Lab) -> Sequence[Row]:
     """Short flows at IW 3 beside others of either window, through the queue of the median client."""
     where = network("AvgDC", dukkipati.Client(kbps=1200, rtt_ms=70, size_bytes=SHORT_BYTES), 0)
 
@@ -242,18 +242,19 @@ def rival_rows(lab: Lab) -> Sequence[Row]:
             flows=tuple(
                 one
                 for at in range(SHORT_FLOWS)
-                for one in (*(flow(iw, 0.5 * at) for _ in range(RIVALS)), flow(3, 0.5 * at))
+                for one in (*(flow(iw, 0.5 * at) for _ in range(COMPETING_FLOWS)), flow(3, 0.5 * at))
             ),
         )
         for iw in WINDOWS
     ]
     found = race(lab, races, shaper="tbf", congestion_control=CONGESTION_CONTROL)
     means = [
-        float(np.mean([flow.seconds for flow in one.flows[RIVALS :: RIVALS + 1]])) * 1e3 for one in found
+        float(np.mean([flow.seconds for flow in one.flows[COMPETING_FLOWS :: COMPETING_FLOWS + 1]])) * 1e3
+        for one in found
     ]
     return [
         Row(
-            what=f"a flow at IW 3 of {SHORT_BYTES:,} B among {RIVALS} at IW {iw}, mean",
+            what=f"a flow at IW 3 of {SHORT_BYTES:,} B among {COMPETING_FLOWS} at IW {iw}, mean",
             unit="ms",
             published=None,
             ours=mean,

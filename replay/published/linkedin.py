@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from replay.networks.populations import LONG_RTT_MBPS, LONG_RTTS_MS, long_rtt
+from replay.published.reproduction import Criterion, Place, Reproduction, Row
 from replay.published.signed_rank import wilcoxon_signed_rank
-from replay.published.verdict import Check, Place, Reproduction, Row
 from replay.runs.transfers import Flow, Race, race
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def run(lab: Lab) -> Reproduction:
         f"random loss {LOSSES} each way, of {SIZES} B, queue 64 kB, {SEEDS} seeds where there is loss; gain of a cell is 1 less "
         f"the mean time over {CONTROL}'s. Means over the cells with bootstrap intervals (95 %) and Wilcoxon's test.",
         rows=tuple(rows(gains, bounds)),
-        checks=(
+        criteria=(
             *(
-                Check(
+                Criterion(
                     what=f"{name}: lower bound of the mean gain over {CONTROL}",
                     measured=bounds[name][0],
                     bound=0,
@@ -64,18 +64,18 @@ def run(lab: Lab) -> Reproduction:
                 )
                 for name in CANDIDATES
             ),
-            Check(
+            Criterion(
                 what="hybla: mean gain, at least half of the published 5 %",
                 measured=hybla,
                 bound=PUBLISHED[0] / 2,
                 at_most=False,
             ),
-            Check(
+            Criterion(
                 what="hybla: mean gain, at most twice the published 7 %",
                 measured=hybla,
                 bound=2 * PUBLISHED[1],
             ),
-            Check(what="candidates better than hybla", measured=int(best != ORACLE["best"]), bound=0),
+            Criterion(what="candidates better than hybla", measured=int(best != ORACLE["best"]), bound=0),
         ),
         defects=(
             "The article prints no bandwidth, round trip, loss or size: its gains are of users in India over a week, ours of a grid "

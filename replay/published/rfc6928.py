@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from releases.slow_start import delayed_ack_rounds, linux_flights
 from replay.lab.guest_process import SILENCE_S
 from replay.networks.profiles import Profile
-from replay.published.verdict import Check, Place, Reproduction, Row
-from replay.runs.gates import SEGMENT_BYTES, Flight, count_flights
+from replay.published.reproduction import Criterion, Place, Reproduction, Row
+from replay.runs.calibration import SEGMENT_BYTES, Flight, count_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
-from replay.runs.run import Guest, Shift, work_through
+from replay.runs.run import Guest, NetworkJob, work_through
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,9 +69,9 @@ def run(lab: Lab) -> Reproduction:
         method="The RFC's own model by arithmetic (every second segment acknowledged, an odd one waits for ever); "
         f"and Linux's sender, {CONGESTION_CONTROL}, over 1 Gbps and 100 ms, against its own arithmetic.",
         rows=(*arithmetic, *kernel),
-        checks=(
-            Check(what="rows of the table that differ", measured=differing(arithmetic), bound=0),
-            Check(
+        criteria=(
+            Criterion(what="rows of the table that differ", measured=differing(arithmetic), bound=0),
+            Criterion(
                 what="transfers whose rounds differ from Linux's arithmetic",
                 measured=differing(kernel),
                 bound=0,
@@ -96,7 +96,7 @@ def kernel_rows(lab: Lab) -> list[Row]:
         for count, _, _ in TABLE
         for iw in (3, 10)
     ]
-    guest = Guest(shifts=[Shift(profile=WIDE, flights=flights, cells=[])], recipes=[], origins=1)
+    guest = Guest(jobs=[NetworkJob(profile=WIDE, flights=flights, cells=[])], recipes=[], origins=1)
     work_through(
         lab,
         guest,

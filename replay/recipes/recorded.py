@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from recordings import cdp, har
 from recordings.order import find_parents, first_load, is_redirect
 from replay.errors import RecipeError
-from replay.recipes.recipes import Recipe, Row, make_recipe
+from replay.recipes.page_recipe import Recipe, Row, make_recipe
 from schema import http_caching
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ TCP = ("http/1.1", "h2")
 """Protocols whose connections tell a round trip: QUIC's handshake is its cryptography's too."""
 
 
-def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[int, int | None]:
+def server_delays(connections: Sequence[Row], responses: Sequence[Row]) -> dict[int, int | None]:
     """Microseconds by response: from the request's sending to the first byte, less one round trip, at least 0.
 
     The round trip is the quickest TCP handshake of the visit with that address. Unknown (None) is what has no

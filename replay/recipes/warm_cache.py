@@ -6,10 +6,10 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from replay.errors import RecipeError
-from replay.recipes.recipes import payload
+from replay.recipes.page_recipe import payload
 
 if TYPE_CHECKING:
-    from replay.recipes.recipes import Object, Recipe
+    from replay.recipes.page_recipe import Object, Recipe
 
 REVISIT_S = 60
 """From the first visit to the second, whose recipe this is. Ours: the repeat view of page tests, soon after the first."""
@@ -19,7 +19,7 @@ NOT_MODIFIED_BYTES = 386
 214 and 563 bytes. Over HTTP/2 it is less; either way it is one segment."""
 
 
-def warmed(recipe: Recipe) -> Recipe:
+def warm_recipe(recipe: Recipe) -> Recipe:
     """The page without what is still fresh in the cache, each hole handing over to who asked for it.
 
     The main document is asked for again, as on a reload. What is stale and has a validator is answered by 304: a

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from replay.recipes.warm_cache import warmed
+from replay.recipes.warm_cache import warm_recipe
 from replay.runs.conditions import Conditions
 from schema.computed_tables import CELL
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from replay.networks.profiles import Profile
-    from replay.recipes.recipes import Recipe
+    from replay.recipes.page_recipe import Recipe
 
 BACKGROUND_LOAD = 0.05
 """Share of the bottleneck that other people's short flows ask for. Ours: enough that seeds differ, and
@@ -53,9 +53,13 @@ class Cell:
     @property
     def virtual_limit_s(self) -> float:
         """Ten times what the bytes alone need of their share, all thinking, and a minute: more is a load that hangs."""
-        rivals = self.conditions.competition.flows if self.conditions.competition else 0
-        sharing = (1 + rivals) / (1 - self.background_load)
-        thought = sum(one.think_us or 0 for one in self.recipe.objects) if self.conditions.think else 0
+        competing_flows = self.conditions.competition.flows if self.conditions.competition else 0
+        sharing = (1 + competing_flows) / (1 - self.background_load)
+        thought = (
+            sum(one.server_delay_us or 0 for one in self.recipe.objects)
+            if self.conditions.server_delay
+            else 0
+        )
         down_s = 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
         up_s = 8 * sum(one.request_bytes for one in self.recipe.objects) / self.profile.up_bps
         return 60 + thought / 1e6 + 10 * (down_s + up_s)
@@ -83,9 +87,19 @@ def plan(
     conditions: Sequence[Conditions] = (Conditions(),),
 ) -> list[Cell]:
     """Every page over every profile under all conditions at every window with every seed, from 1."""
-    warm = {recipe: warmed(recipe) for recipe in recipes} if any(arm.warm for arm in conditions) else {}
+    warm = (
+        {recipe: warm_recipe(recipe) for recipe in recipes}
+        if any(arm.warm_cache for arm in conditions)
+        else {}
+    )
     return [
-        Cell(recipe=warm[recipe] if arm.warm else recipe, profile=profile, iw=iw, seed=seed, conditions=arm)
+        Cell(
+            recipe=warm[recipe] if arm.warm_cache else recipe,
+            profile=profile,
+            iw=iw,
+            seed=seed,
+            conditions=arm,
+        )
         for recipe in recipes
         for profile in profiles
         for arm in conditions

@@ -22,9 +22,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from replay.errors import ReplayError
+from replay.runs.replay_folder import findings, origin, table_of, write_cells, write_facts, write_replay
 from replay.runs.responses import read_responses, response_tables, write_responses
 from replay.runs.run import share_out, sort_key
-from replay.runs.store import findings, origin, table_of, write_cells, write_facts, write_replay
 from schema.computed_tables import CELL, CELL_KEY
 from storage.staging import put_in_place
 from storage.sums import broken_sums, seal
@@ -176,9 +176,9 @@ def _together(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     before = [sum(len(one["guests"]) for one in found[:place]) for place in range(len(found))]
     return {
         "gates": [
-            {**gate, "guest": gate["guest"] + guests}
+            {**check, "guest": check["guest"] + guests}
             for one, guests in zip(found, before, strict=True)
-            for gate in one["gates"]
+            for check in one["gates"]
         ],
         "failures": [failure for one in found for failure in one["failures"]],
         "guests": [guest for one in found for guest in one["guests"]],

@@ -26,7 +26,7 @@ CONGESTION_CONTROLS = (
 )
 """Those of the guest's kernel: Reno is in every one."""
 
-THINK = ("none", "recorded")
+SERVER_DELAY = ("none", "recorded")
 """Whether servers think, in words."""
 
 CACHE = ("cold", "warm")
@@ -103,9 +103,9 @@ class Conditions:
     loss: Loss | None = None
     """In place of the network's own; None: its own."""
     competition: Competition | None = None
-    think: bool = False
+    server_delay: bool = False
     """Whether servers think before they answer, as long as the crawl recorded."""
-    warm: bool = False
+    warm_cache: bool = False
     """Whether it is a second visit, with a cache that the first one filled."""
     queue: Queue | None = None
     """In place of the network's own; None: its own."""
@@ -118,7 +118,7 @@ class Conditions:
         pacing = "paced" if self.pacing else "bursts"
         return (
             f"{self.congestion_control}.{pacing}.{self.loss or 'own'}.{self.competition or 'alone'}"
-            f".{THINK[self.think]}.{CACHE[self.warm]}{self._others}"
+            f".{SERVER_DELAY[self.server_delay]}.{CACHE[self.warm_cache]}{self._others}"
         )
 
     @property
@@ -141,8 +141,8 @@ class Conditions:
             "loss": self.loss and self.loss.share,
             "loss_burst": self.loss and self.loss.burst,
             "competition": self.competition and str(self.competition),
-            "think": THINK[self.think],
-            "cache": CACHE[self.warm],
+            "think": SERVER_DELAY[self.server_delay],
+            "cache": CACHE[self.warm_cache],
             "queue": self.queue and str(self.queue),
             "background_load": self.neighbours and self.neighbours.load,
             "everyone": self.neighbours and self.neighbours.everyone,
@@ -155,9 +155,9 @@ class Conditions:
         yield f"pacing {'on' if self.pacing else 'off'}"
         loss = self.loss or Loss(share=profile.loss, burst=profile.loss_burst)
         yield f"loss {loss.share:.9f} {loss.burst:.3f}"
-        rivals = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
-        yield f"thinking {'on' if self.think else 'off'}"
-        yield f"rivals {rivals.flows} {rivals.iw} {rivals.congestion_control}"
+        competing = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
+        yield f"thinking {'on' if self.server_delay else 'off'}"
+        yield f"rivals {competing.flows} {competing.iw} {competing.congestion_control}"
         neighbours = self.neighbours or Neighbours()
         yield f"background {iw if neighbours.everyone else BACKGROUND_IW}"
         yield f"probe {'on' if neighbours.probe else 'off'}"

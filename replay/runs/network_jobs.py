@@ -13,7 +13,7 @@ FIRST_ORIGIN = 2
 """Host 0 is the client, host 1 serves the background."""
 
 
-def shift(
+def network_job(
     profile: Profile,
     *,
     shaper: str,

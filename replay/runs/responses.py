@@ -38,10 +38,10 @@ def read_responses(folder: Path) -> Iterator[pa.Table]:
 def response_tables(result: Result) -> Iterator[pa.Table]:
     """Responses of one load after the other, of all that are done, in the order of their cells."""
     loads = [
-        (judged, cell, shift.answers[cell.id]["each"])
+        (judged, cell, job.answers[cell.id]["each"])
         for guest in result.guests
-        for shift in guest.shifts
-        for judged, cell in zip(judge(guest, shift), shift.cells, strict=True)
+        for job in guest.jobs
+        for judged, cell in zip(judge(guest, job), job.cells, strict=True)
         if judged["state"] == "done"
     ]
     for judged, cell, each in sorted(loads, key=lambda load: sort_key(load[0])):

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from replay.errors import GuestFailed
 from replay.lab.guest_process import SILENCE_S, run_guest, usable_cpus
+from replay.runs.calibration import SEGMENT_BYTES, CalibrationCheck, Flight, calibration_checks
 from replay.runs.cells import row
 from replay.runs.conditions import BACKGROUND_IW, Conditions
-from replay.runs.gates import SEGMENT_BYTES, Flight, Gate, gates
-from replay.runs.network_jobs import FIRST_ORIGIN, shift
+from replay.runs.network_jobs import FIRST_ORIGIN, network_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from replay.lab.guest_process import Lab
     from replay.networks.profiles import Profile
-    from replay.recipes.recipes import Recipe
+    from replay.recipes.page_recipe import Recipe
     from replay.runs.cells import Cell
 
 MOST_ORIGINS = 250
@@ -36,21 +36,21 @@ class Progress(Protocol):
 
 
 @dataclass(kw_only=True, slots=True)
-class Shift:
+class NetworkJob:
     """What one guest found out about one profile."""
 
     profile: Profile
     flights: list[Flight]
     cells: list[Cell]
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
-    gates: list[Gate] = field(default_factory=list)
+    checks: list[CalibrationCheck] = field(default_factory=list)
 
 
 @dataclass(kw_only=True, slots=True)
 class Guest:
     """One guest's share of the cells."""
 
-    shifts: list[Shift]
+    jobs: list[NetworkJob]
     recipes: list[Recipe]
     origins: int
     failure: GuestFailed | None = None
@@ -108,7 +108,7 @@ def replay(
 
     with ThreadPoolExecutor(max_workers=guests) as pool:
         crew = [guest for some in pool.map(work, range(len(shares))) for guest in some]
-    rows = [row for guest in crew for one in guest.shifts for row in judge(guest, one)]
+    rows = [row for guest in crew for one in guest.jobs for row in judge(guest, one)]
     wall_s = time.monotonic() - began
     return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=wall_s, programs=lab.sums())
 
@@ -144,18 +144,18 @@ def weight(page: list[Cell]) -> int:
 
 
 def crew_guest(share: list[Cell]) -> Guest:
-    """A guest for these cells: as many hosts as its largest page has origins, a shift for each profile."""
+    """A guest for these cells: as many hosts as its largest page has origins, a job for each profile."""
     recipes = list(dict.fromkeys(cell.recipe for cell in share))
     windows = sorted({cell.iw for cell in share})
     origins = min(max(len(recipe.origins) for recipe in recipes), MOST_ORIGINS)
     networks: dict[Profile, list[Cell]] = {}
     for cell in share:
         networks.setdefault(cell.network, []).append(cell)
-    shifts = [
-        Shift(profile=network, flights=calibration(windows, origins, first=not number), cells=cells)
+    jobs = [
+        NetworkJob(profile=network, flights=calibration(windows, origins, first=not number), cells=cells)
         for number, (network, cells) in enumerate(networks.items())
     ]
-    return Guest(shifts=shifts, recipes=recipes, origins=origins)
+    return Guest(jobs=jobs, recipes=recipes, origins=origins)
 
 
 def leave_to_another(guest: Guest) -> list[Cell]:
@@ -167,7 +167,7 @@ def leave_to_another(guest: Guest) -> list[Cell]:
         return []
     left: list[Cell] = []
     found = False
-    for one in guest.shifts:
+    for one in guest.jobs:
         waiting = [cell for cell in one.cells if cell.id not in one.answers]
         if not found and waiting:
             found = True
@@ -210,14 +210,14 @@ def work_through(
                 "origins": guest.origins,
                 "windows": windows_of(guest),
                 "shifts": [
-                    shift(
+                    network_job(
                         one.profile,
                         shaper=shaper,
                         congestion_control=congestion_control,
                         flights=[f"flight {fl.id} {fl.host} {fl.iw} {fl.bytes}" for fl in one.flights],
                         loads=[*(["responses"] if responses else []), *load_commands(one.cells, numbers)],
                     )
-                    for one in guest.shifts
+                    for one in guest.jobs
                 ],
             },
             [recipe.to_text() for recipe in guest.recipes],
@@ -232,14 +232,14 @@ def work_through(
 
 def windows_of(guest: Guest) -> list[int]:
     """Every window that anybody in it sends with: each is a route."""
-    flights = {flight.iw for shift in guest.shifts for flight in shift.flights}
-    rivals = {
+    flights = {flight.iw for job in guest.jobs for flight in job.flights}
+    competing_flows = {
         cell.conditions.competition.iw
-        for shift in guest.shifts
-        for cell in shift.cells
+        for job in guest.jobs
+        for cell in job.cells
         if cell.conditions.competition
     }
-    return sorted({BACKGROUND_IW} | flights | rivals)
+    return sorted({BACKGROUND_IW} | flights | competing_flows)
 
 
 def load_commands(cells: Sequence[Cell], numbers: Mapping[Recipe, int]) -> Iterator[str]:
@@ -253,7 +253,7 @@ def load_commands(cells: Sequence[Cell], numbers: Mapping[Recipe, int]) -> Itera
 
 
 class Listener:
-    """Sorts a guest's answers into its shifts."""
+    """Sorts a guest's answers into its jobs."""
 
     lock = threading.Lock()
     """Of the progress, which all guests share."""
@@ -262,8 +262,8 @@ class Listener:
         self.guest = guest
         self.progress = progress
         self.began = began
-        self.shifts = iter(guest.shifts)
-        self.shift: Shift | None = None
+        self.jobs = iter(guest.jobs)
+        self.job: NetworkJob | None = None
         self.arrivals: list[tuple[int, int]] = []
         self.each: list[list[int]] = []
 
@@ -273,38 +273,38 @@ class Listener:
             self.guest.offloads_on = answer["offloads_on"]
             self.guest.boot_s = time.monotonic() - self.began
         elif "profile" in answer:
-            self.shift = next(self.shifts)
+            self.job = next(self.jobs)
         elif "arrived" in answer:
             self.arrivals.append((answer["arrived"], answer["ns"]))
-        elif "flight" in answer and self.shift:
-            self.flight(self.shift, answer)
+        elif "flight" in answer and self.job:
+            self.flight(self.job, answer)
         elif "each" in answer:
             self.each = answer["each"]
-        elif "cell" in answer and self.shift:
-            self.shift.answers[answer["cell"]] = {**answer, "each": self.each}
+        elif "cell" in answer and self.job:
+            self.job.answers[answer["cell"]] = {**answer, "each": self.each}
             self.each = []
             if self.progress:
                 with self.lock:
                     self.progress.update(1)
 
-    def flight(self, shift: Shift, answer: dict[str, Any]) -> None:
+    def flight(self, job: NetworkJob, answer: dict[str, Any]) -> None:
         """The end of a flight whose arrivals came before."""
-        flight = next(one for one in shift.flights if one.id == answer["flight"])
+        flight = next(one for one in job.flights if one.id == answer["flight"])
         flight.facts, flight.arrivals = answer, self.arrivals
         self.arrivals = []
 
 
-def judge(guest: Guest, shift: Shift) -> list[dict[str, Any]]:
-    """The rows of one shift: refused where a gate failed, failed where no load came back."""
-    shift.gates = gates(shift.profile, shift.flights, offloads_on=guest.offloads_on)
-    broken = next((gate for gate in shift.gates if not gate.passed), None)
-    return [judge_cell(cell, shift.answers.get(cell.id), guest.failure, broken) for cell in shift.cells]
+def judge(guest: Guest, job: NetworkJob) -> list[dict[str, Any]]:
+    """The rows of one job: refused where a check failed, failed where no load came back."""
+    job.checks = calibration_checks(job.profile, job.flights, offloads_on=guest.offloads_on)
+    broken = next((check for check in job.checks if not check.passed), None)
+    return [judge_cell(cell, job.answers.get(cell.id), guest.failure, broken) for cell in job.cells]
 
 
 def judge_cell(
-    cell: Cell, answer: dict[str, Any] | None, failure: GuestFailed | None, broken: Gate | None
+    cell: Cell, answer: dict[str, Any] | None, failure: GuestFailed | None, broken: CalibrationCheck | None
 ) -> dict[str, Any]:
-    """One row. A guest that failed explains what it did not answer, before any gate does."""
+    """One row. A guest that failed explains what it did not answer, before any check does."""
     if answer is None:
         return row(cell, "failed", str(failure) if failure else "the guest gave no answer", None)
     if broken:

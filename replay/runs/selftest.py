@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from replay.lab.guest_process import SILENCE_S
 from replay.networks.populations import PROFILES
-from replay.runs.gates import gates
-from replay.runs.run import Guest, Shift, calibration, work_through
+from replay.runs.calibration import calibration_checks
+from replay.runs.run import Guest, NetworkJob, calibration, work_through
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from replay.lab.guest_process import Lab
     from replay.networks.profiles import Profile
-    from replay.runs.gates import Gate
+    from replay.runs.calibration import CalibrationCheck
 
 CONGESTION_CONTROL = "cubic"
 """Linux's default, and so what most servers run."""
@@ -30,12 +30,12 @@ def selftest(
     windows: Sequence[int] = WINDOWS,
     shaper: str = "tbf",
     cpu: int | None = None,
-) -> dict[str, list[Gate]]:
+) -> dict[str, list[CalibrationCheck]]:
     """The gates of each profile, by its id; raises GuestFailed."""
     guest = calibrate(lab, profiles=profiles, windows=windows, shaper=shaper, cpu=cpu)
     return {
-        shift.profile.id: gates(shift.profile, shift.flights, offloads_on=guest.offloads_on)
-        for shift in guest.shifts
+        job.profile.id: calibration_checks(job.profile, job.flights, offloads_on=guest.offloads_on)
+        for job in guest.jobs
     }
 
 
@@ -48,11 +48,11 @@ def calibrate(
     cpu: int | None = None,
 ) -> Guest:
     """A guest that has done nothing but its calibration flights."""
-    shifts = [
-        Shift(profile=profile, flights=calibration(windows, ORIGINS, first=not number), cells=[])
+    jobs = [
+        NetworkJob(profile=profile, flights=calibration(windows, ORIGINS, first=not number), cells=[])
         for number, profile in enumerate(profiles)
     ]
-    guest = Guest(shifts=shifts, recipes=[], origins=ORIGINS)
+    guest = Guest(jobs=jobs, recipes=[], origins=ORIGINS)
     work_through(lab, guest, cpu, progress=None, shaper=shaper, silence_s=SILENCE_S)
     if guest.failure:
         raise guest.failure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from replay.errors import GuestFailed
 from replay.lab.guest_process import run_guest, usable_cpus
-from replay.runs.network_jobs import FIRST_ORIGIN, shift
+from replay.runs.network_jobs import FIRST_ORIGIN, network_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,7 +94,7 @@ def race(
         "origins": 1,
         "windows": sorted({10, *(flow.iw for one in races for flow in one.flows)}),
         "shifts": [
-            shift(
+            network_job(
                 profile,
                 shaper=shaper,
                 congestion_control=congestion_control,

@@ -11,7 +11,7 @@ from reports.document.figures import LIGHT, svg
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from replay.published.verdict import Reproduction, Row
+    from replay.published.reproduction import Reproduction, Row
 
 COLUMNS = 2
 WIDTH, HEIGHT = 400, 210

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from replay.runs import store
+from replay.runs import replay_folder
 from reports.document.figures import LIGHT, cdf_figure, svg
 from reports.document.render import render_html, render_text
 from reports.document.replay_figures import by_profile, page_time
@@ -65,7 +65,7 @@ def origin(inputs: Inputs, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def origin_of_replay(replay: Replay) -> dict[str, Any]:
     """The replay by its checksum, and what its own manifest says: code, kernel, programs, parameters."""
-    return {"checksum": replay.checksum, **store.origin(replay.provenance)}
+    return {"checksum": replay.checksum, **replay_folder.origin(replay.provenance)}
 
 
 def draw(inputs: Inputs, measured: Measured | None, *, is_illustrative: bool) -> dict[str, str]:

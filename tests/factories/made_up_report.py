@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from releases.distributions import compute
 from replay.networks.populations import DECIDING, profiles_of
-from replay.runs.store import population_facts
+from replay.runs.replay_folder import population_facts
 from storage.sums import seal
 from tests.factories.made_up import cells
 from tests.factories.made_up_crawl import NAME, MadeUp, write_tables

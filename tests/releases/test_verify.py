@@ -12,8 +12,8 @@ from releases.build import build
 from releases.catalogue import Release, read_release
 from releases.verify import Check, verify
 from replay.errors import RecipeError
-from replay.recipes.recipes import read_recipes
-from replay.recipes.warm_cache import warmed
+from replay.recipes.page_recipe import read_recipes
+from replay.recipes.warm_cache import warm_recipe
 from reports.document.report_content import crawl_facts
 from schema.tables import SCHEMA_VERSION
 from storage.sums import sha256
@@ -218,6 +218,6 @@ def test_a_release_of_schema_version_1_is_still_sound_and_read_by_name(tmp_path:
     recipes = read_recipes(release)
     assert len(recipes) == 6
     with pytest.raises(RecipeError, match="from schema version 3 on"):
-        warmed(recipes[0])
+        warm_recipe(recipes[0])
     forged = forge(release, "visit", "FROM visit WHERE id <> 1")
     assert "every site's final visit exists" in failed(forged)

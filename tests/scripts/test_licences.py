@@ -51,14 +51,14 @@ def test_every_file_has_a_licence_and_the_gpl_is_that_of_changes_to_linux_alone(
 def test_the_licence_of_a_patch_is_no_part_of_what_the_kernel_is(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    key = kernel.recipe_key("1")
+    key = kernel.build_key("1")
     bare = []
     for patch in kernel.patches():
         text = patch.read_text(encoding="utf-8")
         bare.append(tmp_path / patch.name)
         bare[-1].write_text(text.removeprefix(kernel.LICENCE), encoding="utf-8")
     monkeypatch.setattr(kernel, "patches", lambda: bare)
-    assert kernel.recipe_key("1") == key
+    assert kernel.build_key("1") == key
 
 
 def test_the_licence_file_and_the_package_name_both_licences() -> None:

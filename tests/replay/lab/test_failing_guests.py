@@ -20,7 +20,7 @@ from replay.lab import guest_process, kernel, player
 from replay.lab.guest_process import Lab, run_guest, usable_cpus
 from replay.lab.scratch import PREFIX, guest_folder
 from replay.networks.populations import profile
-from replay.recipes.recipes import Object, Origin, Recipe
+from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell, plan
 from replay.runs.run import Result, replay
 
@@ -30,12 +30,12 @@ MID, SLOW = profile("avgdc-2010-mid"), profile("slowdc-2010-median")
 
 
 STARTER = """
-from replay.lab import machine
+from replay.lab import guest_process
 from replay.runs.run import replay
 from tests.replay.lab.test_failing_guests import built, cells
 
 class Tell:
-    start = staticmethod(machine.start)
+    start = staticmethod(guest_process.start)
 
     def __call__(self, *positional, **named):
         self.guest = self.start(*positional, **named)
@@ -44,7 +44,7 @@ class Tell:
     def update(self, n=1):
         print(self.guest.pid, flush=True)
 
-machine.start = tell = Tell()
+guest_process.start = tell = Tell()
 replay(built(), cells(seeds=100), guests=1, progress=tell)
 """
 """Of a guest that has much to do; it is named with each load that is done."""

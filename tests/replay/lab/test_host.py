@@ -12,7 +12,7 @@ from replay.lab import guest_process, host, kernel, player
 from replay.lab.guest_process import Lab, host_command, run_guest, usable_cpus
 from replay.lab.player import GUEST
 from replay.networks.populations import profile
-from replay.runs.gates import SEGMENT_BYTES
+from replay.runs.calibration import SEGMENT_BYTES
 from replay.runs.transfers import Transfer, transfer
 
 if TYPE_CHECKING:

@@ -63,22 +63,22 @@ def test_a_missing_tool_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tm
 def test_the_key_depends_on_options_edits_and_version_but_not_on_comments(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    key = kernel.recipe_key("1")
-    assert kernel.recipe_key("2") != key
+    key = kernel.build_key("1")
+    assert kernel.build_key("2") != key
     text = kernel.CONFIG.read_text(encoding="utf-8")
     commented, optioned = tmp_path / "commented", tmp_path / "optioned"
     commented.write_text(f"# one more\n{text}", encoding="utf-8")
     optioned.write_text(f"{text}CONFIG_NET_SCH_PIE=y\n", encoding="utf-8")
     monkeypatch.setattr(kernel, "CONFIG", commented)
-    assert kernel.recipe_key("1") == key
+    assert kernel.build_key("1") == key
     monkeypatch.setattr(kernel, "CONFIG", optioned)
-    assert kernel.recipe_key("1") != key
+    assert kernel.build_key("1") != key
     monkeypatch.undo()
     monkeypatch.setattr(kernel, "patches", list)
-    assert kernel.recipe_key("1") != key
+    assert kernel.build_key("1") != key
     monkeypatch.undo()
     monkeypatch.setattr(kernel, "ADDED", {})
-    assert kernel.recipe_key("1") != key
+    assert kernel.build_key("1") != key
 
 
 def test_the_guest_has_every_queue_and_congestion_control_that_a_question_may_name() -> None:

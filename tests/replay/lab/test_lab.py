@@ -14,12 +14,12 @@ from replay.lab import kernel, player
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.networks.populations import PROFILES, profile
 from replay.networks.profiles import Profile
-from replay.recipes.recipes import Object, Origin, Recipe
+from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.runs.calibration import SEGMENT_BYTES, Flight, count_flights
 from replay.runs.cells import plan
 from replay.runs.conditions import Conditions
-from replay.runs.gates import SEGMENT_BYTES, Flight, count_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
-from replay.runs.run import Guest, Result, Shift, replay, work_through
+from replay.runs.run import Guest, NetworkJob, Result, replay, work_through
 from replay.runs.selftest import selftest
 
 pytestmark = pytest.mark.lab
@@ -90,7 +90,7 @@ def run(
 def test_every_profile_passes_its_gates(lab: Lab) -> None:
     found = selftest(lab)
     assert set(found) == {one.id for one in PROFILES}
-    assert [str(gate) for gates in found.values() for gate in gates if not gate.passed] == []
+    assert [str(check) for gates in found.values() for check in gates if not check.passed] == []
     assert all(len(gates) > 20 for gates in found.values())
 
 
@@ -108,7 +108,7 @@ def test_flights_of_the_kernel_equal_the_arithmetic(lab: Lab) -> None:
         for iw in (3, 10, 16, 30)
         for n in (1, iw, iw + 1, 3 * iw, 3 * iw + 1, 7 * iw, 7 * iw + 1)
     ]
-    guest = Guest(shifts=[Shift(profile=FAST, flights=cases, cells=[])], recipes=[], origins=1)
+    guest = Guest(jobs=[NetworkJob(profile=FAST, flights=cases, cells=[])], recipes=[], origins=1)
     work_through(lab, guest, usable_cpus()[0], progress=None, shaper="tbf", silence_s=WALL_S)
     assert guest.failure is None
     assert {one.id: count_flights(one, rtt_us=FAST.rtt_us) for one in cases} == {

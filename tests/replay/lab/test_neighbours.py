@@ -11,10 +11,10 @@ from firstflight.settings import from_environment
 from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
-from replay.recipes.recipes import Object, Origin, Recipe
+from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.runs.calibration import FRAME_BYTES, SEGMENT_BYTES
 from replay.runs.cells import plan
 from replay.runs.conditions import Conditions, Neighbours, Queue
-from replay.runs.gates import FRAME_BYTES, SEGMENT_BYTES
 from replay.runs.run import replay
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from replay.lab import debian, kernel, player
 from replay.lab.guest_process import SILENCE_S, Lab
 from replay.networks.profiles import Profile
 from replay.published import cs244
-from replay.runs.gates import SEGMENT_BYTES, Flight, count_flights
+from replay.runs.calibration import SEGMENT_BYTES, Flight, count_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
-from replay.runs.run import Guest, Shift, work_through
+from replay.runs.run import Guest, NetworkJob, work_through
 from replay.runs.transfers import Flow, Race, Raced, race, transfer
 
 pytestmark = pytest.mark.lab
@@ -81,7 +81,7 @@ def test_fld_tcp_triples_its_window(lab: Lab) -> None:
         Flight(id=str(n), host=FIRST_ORIGIN, iw=10, bytes=n * SEGMENT_BYTES)
         for n in (10, 11, 40, 41, 130, 131)
     ]
-    guest = Guest(shifts=[Shift(profile=network(), flights=cases, cells=[])], recipes=[], origins=1)
+    guest = Guest(jobs=[NetworkJob(profile=network(), flights=cases, cells=[])], recipes=[], origins=1)
     work_through(lab, guest, None, progress=None, shaper="tbf", silence_s=SILENCE_S, congestion_control="fld")
     assert guest.failure is None
     assert [count_flights(one, rtt_us=100_000) for one in cases] == [1, 2, 2, 3, 3, 4]

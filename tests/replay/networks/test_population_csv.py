@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from replay.networks.population_csv import MOST_ROWS, Imported, PopulationError, read_population, slow_part
+from replay.networks.population_csv import (
+    MOST_ROWS,
+    CsvPopulation,
+    PopulationError,
+    read_population,
+    slow_part,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +22,7 @@ HEADER = "bandwidth_kbps,rtt_ms,loss,weight"
 GOOD = f"{HEADER}\n20000,30,0,5\n1500,60.5,0.001,3\n400,200,0.01,2\n"
 
 
-def imported(folder: Path, text: str, name: str = "ndt-2026-05.csv") -> Imported:
+def imported(folder: Path, text: str, name: str = "ndt-2026-05.csv") -> CsvPopulation:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return read_population(path, measured="2026-05", source="M-Lab NDT, May 2026")

@@ -9,7 +9,7 @@ from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
 from replay.networks.populations import long_rtt
 from replay.published import baidu, cs244, dukkipati, fld, ietf77, linkedin, rfc6928
-from replay.published.verdict import errors
+from replay.published.reproduction import errors
 from replay.runs.transfers import transfer
 
 pytestmark = pytest.mark.lab

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from firstflight.main import main
 from firstflight.settings import from_environment
 from replay.errors import RecipeError
-from replay.recipes.recipes import Object, Origin, Recipe
+from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.recipes.recorded import Recorded, read_recordings
-from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warmed
+from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,10 +109,10 @@ def test_a_hars_page_becomes_a_recipe_as_a_releases_does(har: Path) -> None:
             parent=parent,
             response_bytes=size,
             is_document=number == 1,
-            think_us=think_us,
+            server_delay_us=server_delay_us,
             fresh_s=fresh_s,
         )
-        for number, origin, parent, size, think_us, fresh_s in (
+        for number, origin, parent, size, server_delay_us, fresh_s in (
             (1, 0, -1, sizes[0], 100_000, 0),  # 120 ms less the 20 that TCP took of the 60 to connect
             (2, 0, 0, sizes[1], 0, 3600),
             (4, 1, 1, sizes[2], 100_000, 0),
@@ -151,7 +151,7 @@ def test_hosts_on_one_connection_are_one_origin_unless_its_name_is_a_port(tmp_pa
 def test_connecting_that_may_hold_tls_tells_no_round_trip(tmp_path: Path) -> None:
     whole = {**DOCUMENT, "timings": {**TIMINGS, "ssl": -1}}
     (document,) = recipe_of_har(tmp_path, whole).objects
-    assert document.think_us is None
+    assert document.server_delay_us is None
 
 
 def test_over_http1_each_exchange_may_tell_a_quicker_round_trip(tmp_path: Path) -> None:
@@ -160,7 +160,10 @@ def test_over_http1_each_exchange_may_tell_a_quicker_round_trip(tmp_path: Path) 
         entry(f"https://a.example/{n}", version="HTTP/1.1", connection="", timings=timings)
         for n, timings in enumerate((TIMINGS, quick))
     )
-    assert [one.think_us for one in recipe_of_har(tmp_path, first, second).objects] == [110_000, 110_000]
+    assert [one.server_delay_us for one in recipe_of_har(tmp_path, first, second).objects] == [
+        110_000,
+        110_000,
+    ]
 
 
 def event(method: str, **params: Any) -> dict[str, Any]:
@@ -209,7 +212,7 @@ def test_a_log_of_devtools_events_becomes_a_recipe_too(tmp_path: Path) -> None:
     redirect, document = found.recipe.objects
     assert (redirect.parent, document.parent) == (-1, 0)
     assert (redirect.is_document, document.is_document) == (False, True)
-    assert (redirect.think_us, document.think_us) == (20_000, 50_000)
+    assert (redirect.server_delay_us, document.server_delay_us) == (20_000, 50_000)
     assert document.response_bytes == 5_000 + 150 + 9 * 2 + 22
     assert (found.kind, found.headers_estimated) == ("cdp", 1)  # of a redirect the log has only the text
 
@@ -234,7 +237,7 @@ def test_a_recording_whose_document_has_no_size_cannot_be_replayed(tmp_path: Pat
 
 def test_a_second_visit_asks_for_the_document_and_for_what_is_stale(har: Path) -> None:
     cold = read_one(har).recipe
-    warm = warmed(cold)
+    warm = warm_recipe(cold)
     assert [one.response_id for one in warm.objects] == [1, 4, 5]
     assert [one.parent for one in warm.objects] == [-1, 0, 0]  # the style sheet's font is the document's now
     assert warm.origins == cold.origins
@@ -251,7 +254,7 @@ def test_what_is_stale_and_has_a_validator_is_confirmed_by_a_304(tmp_path: Path)
         entry("https://a.example/absent", headers={"ETag": '"1"'}, body=50_000, status=404),
     )
     before = [one.response_bytes for one in cold.objects]
-    after = [one.response_bytes for one in warmed(cold).objects]
+    after = [one.response_bytes for one in warm_recipe(cold).objects]
     over_tls = NOT_MODIFIED_BYTES + 22  # a record
     assert after == [over_tls, over_tls, before[2], NOT_MODIFIED_BYTES, before[4]]
 
@@ -260,7 +263,7 @@ def test_what_is_fresh_until_the_second_visit_is_stale_at_it(har: Path) -> None:
     cold = read_one(har).recipe
     for fresh_s, left in ((REVISIT_S, 4), (REVISIT_S + 1, 1)):
         objects = tuple(dataclasses.replace(one, fresh_s=fresh_s) for one in cold.objects)
-        assert len(warmed(dataclasses.replace(cold, objects=objects)).objects) == left
+        assert len(warm_recipe(dataclasses.replace(cold, objects=objects)).objects) == left
 
 
 def test_the_document_is_asked_for_again_even_where_it_is_fresh(har: Path, tmp_path: Path) -> None:
@@ -271,7 +274,7 @@ def test_the_document_is_asked_for_again_even_where_it_is_fresh(har: Path, tmp_p
     path = tmp_path / "fresh.har"
     log = {"creator": {"name": "x", "version": "1"}, "entries": [{**DOCUMENT, "response": fresh}]}
     path.write_text(json.dumps({"log": log}))
-    assert len(warmed(read_one(path).recipe).objects) == 1
+    assert len(warm_recipe(read_one(path).recipe).objects) == 1
 
 
 @pytest.mark.parametrize(

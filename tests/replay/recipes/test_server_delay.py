@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from replay.recipes.server_delay import FLIGHT_BYTES, think_times
+from replay.recipes.server_delay import FLIGHT_BYTES, server_delays
 
 Row = dict[str, Any]
 
@@ -39,7 +39,7 @@ def response(
 
 
 def think_of(*responses: Row, connections: tuple[Row, ...] = (connection(),)) -> list[int | None]:
-    return list(think_times(connections, responses).values())
+    return list(server_delays(connections, responses).values())
 
 
 def test_the_first_request_on_a_connection_waits_a_round_trip_and_the_server() -> None:

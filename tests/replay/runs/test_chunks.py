@@ -12,6 +12,7 @@ import pytest
 from replay.errors import GuestFailed
 from replay.lab.cpus import quiet_cpus
 from replay.lab.guest_process import usable_cpus
+from replay.runs.calibration import CalibrationCheck
 from replay.runs.chunks import (
     Chunk,
     ChunkError,
@@ -22,10 +23,9 @@ from replay.runs.chunks import (
     plan_of,
     write_chunk,
 )
-from replay.runs.gates import Gate
+from replay.runs.replay_folder import findings, plan_facts, table_of, write_replay
 from replay.runs.responses import response_tables
-from replay.runs.run import Guest, Result, Shift, judge, share_out, sort_key
-from replay.runs.store import findings, plan_facts, table_of, write_replay
+from replay.runs.run import Guest, NetworkJob, Result, judge, share_out, sort_key
 from reports.recommendation.rule import RULE
 from storage.sums import broken_sums
 from tests.replay.runs.test_run import cells, recipe
@@ -50,24 +50,24 @@ def guest_of(share: list[Cell], number: int) -> Guest:
     answers = {
         cell.id: {"page_ns": cell.random_state % 10**10, "each": [[0, 1, 2, 3, cell.iw, 0]]} for cell in share
     }
-    shift = Shift(profile=network, flights=[], cells=share, answers=answers)
+    job = NetworkJob(profile=network, flights=[], cells=share, answers=answers)
     failure = GuestFailed("a guest said nothing for 120 s", "its log") if number == 2 else None
-    return Guest(shifts=[shift], recipes=[], origins=1, failure=failure, offloads_on=0)
+    return Guest(jobs=[job], recipes=[], origins=1, failure=failure, offloads_on=0)
 
 
 def replayed(shares: list[list[Cell]], numbers: list[int]) -> Result:
     crew = [guest_of(share, number) for share, number in zip(shares, numbers, strict=True)]
     if 1 in numbers:  # that it failed at once, and another took its cells
-        crew.insert(0, Guest(shifts=[], recipes=[], origins=1))
-    rows = [one for guest in crew for shift in guest.shifts for one in judge(guest, shift)]
+        crew.insert(0, Guest(jobs=[], recipes=[], origins=1))
+    rows = [one for guest in crew for job in guest.jobs for one in judge(guest, job)]
     return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=1.5, programs={"kernel": "ab" * 32})
 
 
 @pytest.fixture(autouse=True)
 def one_gate(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which every shift passes."""
-    gate = Gate(name="RTT", measured=1, expected=1, tolerance=0.1)
-    monkeypatch.setattr("replay.runs.run.gates", lambda *_args, **_named: [gate])
+    """Which every job passes."""
+    check = CalibrationCheck(name="RTT", measured=1, expected=1, tolerance=0.1)
+    monkeypatch.setattr("replay.runs.run.calibration_checks", lambda *_args, **_named: [check])
 
 
 def write_whole(folder: Path, guests: int) -> None:

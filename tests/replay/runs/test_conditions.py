@@ -11,10 +11,10 @@ from firstflight.settings import from_environment
 from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
-from replay.recipes.recipes import Object, Origin, Recipe
+from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.runs.calibration import SEGMENT_BYTES
 from replay.runs.cells import plan
 from replay.runs.conditions import CONGESTION_CONTROLS, Competition, Conditions, Loss, Neighbours
-from replay.runs.gates import SEGMENT_BYTES
 from replay.runs.run import replay
 
 pytestmark = pytest.mark.lab
@@ -48,14 +48,14 @@ LOSSY = Conditions(congestion_control="bbr", loss=Loss(share=0.02))
 BURSTY = Conditions(congestion_control="bbr", loss=Loss(share=0.02, burst=4))
 LOSSLESS = Conditions(loss=Loss(share=0))
 RIVAL = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=10))
-RIVALS = Conditions(competition=Competition(flows=3, congestion_control="cubic", iw=10))
+COMPETING_FLOWS = Conditions(competition=Competition(flows=3, congestion_control="cubic", iw=10))
 BBR_RIVAL = Conditions(competition=Competition(flows=1, congestion_control="bbr", iw=30))
-THINKING = Conditions(think=True)
+THINKING = Conditions(server_delay=True)
 BUSY = Conditions(neighbours=Neighbours(load=0.5))
 BUSY_BBR = dataclasses.replace(BUSY, congestion_control="bbr")
 BURSTING = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=45))
 BURSTING_PACED = dataclasses.replace(BURSTING, pacing=True)
-ARMS = (LOSSY, PACED, BBR, BURSTY, RIVALS, BBR_RIVAL, RIVAL, LOSSLESS, THINKING, PLAIN)
+ARMS = (LOSSY, PACED, BBR, BURSTY, COMPETING_FLOWS, BBR_RIVAL, RIVAL, LOSSLESS, THINKING, PLAIN)
 
 Rows = dict[Conditions, dict[str, Any]]
 
@@ -78,7 +78,7 @@ def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
             parent=parent,
             response_bytes=1_000,
             is_document=not index,
-            think_us=THINK_MS * 1000 if index else None,
+            server_delay_us=THINK_MS * 1000 if index else None,
         )
         for index, parent in enumerate(parents)
     )
@@ -178,8 +178,8 @@ def test_what_is_lost_at_random_is_sent_again(found: list[dict[str, Any]], arm: 
 def test_rivals_take_their_share_of_the_bottleneck(rows: Rows) -> None:
     alone = rows[PLAIN]["page_ms"]
     assert 1.4 * alone < rows[RIVAL]["page_ms"] < 3 * alone
-    assert rows[RIVAL]["page_ms"] < rows[RIVALS]["page_ms"] < 8 * alone
-    for arm in (RIVAL, RIVALS, BBR_RIVAL):
+    assert rows[RIVAL]["page_ms"] < rows[COMPETING_FLOWS]["page_ms"] < 8 * alone
+    for arm in (RIVAL, COMPETING_FLOWS, BBR_RIVAL):
         row = rows[arm]
         rate = 8e3 * (row["competition_bytes"] + row["payload_bytes"]) / row["page_ms"]
         assert (

@@ -15,7 +15,7 @@ from replay.lab import kernel, player
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.networks.populations import profile
 from replay.published import fld
-from replay.recipes.recipes import Object, Origin, Recipe
+from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Conditions
 from replay.runs.run import replay

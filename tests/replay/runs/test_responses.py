@@ -12,9 +12,9 @@ from releases.slow_start import linux_flights
 from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
-from replay.recipes.recipes import Object, Origin, Recipe
+from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.runs.calibration import SEGMENT_BYTES
 from replay.runs.cells import plan
-from replay.runs.gates import SEGMENT_BYTES
 from replay.runs.responses import response_tables, write_responses
 from replay.runs.run import Result, replay
 from schema.computed_tables import REPLAYED_RESPONSE

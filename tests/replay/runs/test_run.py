@@ -4,10 +4,10 @@ import pytest
 
 from replay.errors import RecipeError
 from replay.networks.populations import PROFILES, profile
-from replay.recipes.recipes import Object, Origin, Recipe
+from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.runs.calibration import SEGMENT_BYTES, CalibrationCheck, Flight, calibration_checks, count_flights
 from replay.runs.cells import Cell, plan, row, sample
 from replay.runs.conditions import Competition, Conditions, Loss, Queue
-from replay.runs.gates import SEGMENT_BYTES, Flight, Gate, count_flights, gates
 from replay.runs.run import crew_guest, judge_cell, load_commands, share_out
 from reports.recommendation.harm_conditions import HARM_CONDITIONS
 from schema.computed_tables import CELL
@@ -55,16 +55,16 @@ def flight(
     )
 
 
-def failed(found: list[Gate]) -> list[str]:
-    return [gate.name.split(": ")[-1] for gate in found if not gate.passed]
+def failed(found: list[CalibrationCheck]) -> list[str]:
+    return [check.name.split(": ")[-1] for check in found if not check.passed]
 
 
 def test_a_clean_calibration_passes_every_gate() -> None:
-    assert failed(gates(MID, [flight(3), flight(10), flight(30)], offloads_on=0)) == []
+    assert failed(calibration_checks(MID, [flight(3), flight(10), flight(30)], offloads_on=0)) == []
 
 
 @pytest.mark.parametrize(
-    ("broken", "gate"),
+    ("broken", "check"),
     [
         ({"handshake_ns": round(MID.rtt_us * 1001.1)}, "RTT of the handshake, ms"),
         ({"handshake_ns": MID.rtt_us * 2000}, "RTT of the handshake, ms"),
@@ -76,23 +76,23 @@ def test_a_clean_calibration_passes_every_gate() -> None:
         ({"window": 29_200}, "receive window, bytes"),
     ],
 )
-def test_each_gate_can_fail(broken: dict[str, int], gate: str) -> None:
-    assert failed(gates(MID, [flight(**broken)], offloads_on=0)) == [gate]
+def test_each_gate_can_fail(broken: dict[str, int], check: str) -> None:
+    assert failed(calibration_checks(MID, [flight(**broken)], offloads_on=0)) == [check]
 
 
 def test_an_offload_that_is_on_fails_its_gate() -> None:
-    assert failed(gates(MID, [flight()], offloads_on=1)) == ["interfaces with an offload on"]
+    assert failed(calibration_checks(MID, [flight()], offloads_on=1)) == ["interfaces with an offload on"]
 
 
 def test_a_flight_that_never_came_fails_its_gate() -> None:
     lost = Flight(id="x", host=2, iw=10, bytes=SEGMENT_BYTES * 10)
-    assert failed(gates(MID, [lost], offloads_on=0)) == ["flight arrived"]
+    assert failed(calibration_checks(MID, [lost], offloads_on=0)) == ["flight arrived"]
 
 
 def test_packets_that_arrive_as_one_are_seen() -> None:
     merged = flight()
     merged.arrivals = merged.arrivals[4:]
-    assert "packets apart" in failed(gates(MID, [merged], offloads_on=0))
+    assert "packets apart" in failed(calibration_checks(MID, [merged], offloads_on=0))
 
 
 def test_a_pause_of_more_than_half_a_round_trip_begins_a_flight() -> None:
@@ -127,8 +127,8 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(loss=Loss(share=0.01)),
         Conditions(loss=Loss(share=0.01, burst=4)),
         Conditions(competition=Competition(flows=2, congestion_control="reno", iw=3)),
-        Conditions(think=True),
-        Conditions(warm=True),
+        Conditions(server_delay=True),
+        Conditions(warm_cache=True),
         *(one.conditions for one in HARM_CONDITIONS),
     ]
     planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
@@ -143,7 +143,7 @@ def test_pages_of_an_older_release_have_no_warm_cache_and_say_what_is_missing() 
         recipe(1), objects=tuple(dataclasses.replace(one, fresh_s=None) for one in recipe(1).objects)
     )
     with pytest.raises(RecipeError, match=r"1\.test: a warm cache needs .* from schema version 3 on"):
-        plan([older], [MID], windows=(3, 10), seeds=1, conditions=[Conditions(warm=True)])
+        plan([older], [MID], windows=(3, 10), seeds=1, conditions=[Conditions(warm_cache=True)])
 
 
 def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
@@ -169,12 +169,12 @@ def test_a_network_with_another_queue_is_calibrated_by_itself() -> None:
     queue = Queue(bdp=1)
     both = [Conditions(), Conditions(queue=queue)]
     guest = crew_guest(plan([recipe(1)], [MID], windows=(3, 10), seeds=1, conditions=both))
-    assert [(shift.profile.id, shift.profile.queue_bytes) for shift in guest.shifts] == [
+    assert [(job.profile.id, job.profile.queue_bytes) for job in guest.jobs] == [
         (MID.id, MID.queue_bytes),
         (MID.id, MID.bdp_bytes),
     ]
-    assert [len(shift.cells) for shift in guest.shifts] == [2, 2]
-    assert all(len(shift.flights) >= 2 for shift in guest.shifts)
+    assert [len(job.cells) for job in guest.jobs] == [2, 2]
+    assert all(len(job.flights) >= 2 for job in guest.jobs)
 
 
 def test_a_sample_has_the_smallest_and_the_largest_page_and_some_between() -> None:
@@ -196,7 +196,7 @@ def test_pages_are_shared_out_whole_and_evenly() -> None:
 
 def test_a_refused_cell_has_its_reason_and_no_figure() -> None:
     (cell, *_) = cells([recipe(1)])
-    broken = Gate(name="RTT", measured=2, expected=1, tolerance=0.001)
+    broken = CalibrationCheck(name="RTT", measured=2, expected=1, tolerance=0.001)
     judged = judge_cell(cell, {"cell": cell.id, "page_ns": 10**9, "responses": 1}, None, broken)
     assert (judged["state"], judged["page_ms"], judged["responses"]) == ("refused", None, None)
     assert "RTT" in judged["reason"]

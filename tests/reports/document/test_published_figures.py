@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from replay.published.cs244 import figure_rows, published_cells
-from replay.published.verdict import Place, Reproduction, Row
+from replay.published.reproduction import Place, Reproduction, Row
 from reports.document.figures import svg
 from reports.document.published_figures import OURS, PUBLISHED, figure, panel, points
 
@@ -15,7 +15,7 @@ def row(x: str, ours: float, published: float | None = None, *, series: str = "a
 
 
 def reproduction(*rows: Row) -> Reproduction:
-    return Reproduction(id="one", title="One", source="a source", method="a method", rows=rows, checks=())
+    return Reproduction(id="one", title="One", source="a source", method="a method", rows=rows, criteria=())
 
 
 def test_what_is_not_published_leaves_no_mark() -> None:

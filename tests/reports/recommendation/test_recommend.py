@@ -202,8 +202,8 @@ def test_harm_beyond_doubt_is_failed_however_wide_its_interval() -> None:
         Conditions(loss=Loss(share=0.01, burst=4)),
         Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=10)),
         Conditions(congestion_control="bbr"),
-        Conditions(think=True),
-        Conditions(warm=True),
+        Conditions(server_delay=True),
+        Conditions(warm_cache=True),
     ],
 )
 def test_cells_under_other_conditions_have_no_say(arm: Conditions) -> None:

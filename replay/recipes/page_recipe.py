@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow.parquet as pq
 
 from replay.errors import RecipeError
-from replay.recipes.server_delay import think_times
+from replay.recipes.server_delay import server_delays
 from schema.http_caching import can_be_confirmed, fresh_s
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Object:
     is_document: bool
     request_bytes: int = REQUEST_BYTES
     """TCP payload that asks for it."""
-    think_us: int | None = None
+    server_delay_us: int | None = None
     """What its server took to begin it; None where nobody knows, and then it begins at once."""
     fresh_s: int | None = None
     """How long a cache may reuse it without asking; None where no header of it was recorded."""
@@ -92,7 +92,7 @@ class Recipe:
         ]
         lines += [
             f"object {one.origin} {one.parent} {one.request_bytes} {one.response_bytes} "
-            f"{int(one.is_document)} {one.think_us or 0}"
+            f"{int(one.is_document)} {one.server_delay_us or 0}"
             for one in self.objects
         ]
         return "\n".join(lines) + "\n"
@@ -144,7 +144,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
         used[keys[row["id"]]].append(by_connection[row["connection_id"]])
     parents = find_parents(network, {row["id"] for row in kept}, document)
     indexes = {row["id"]: index for index, row in enumerate(kept)}
-    thinking = think_times(connections, network)
+    thinking = server_delays(connections, network)
     return Recipe(
         page=visit["host"],
         visit_id=visit["id"],
@@ -157,7 +157,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
                 response_bytes=payload(row["wire_bytes"], tls=keys[row["id"]][3]),
                 is_document=row["id"] == document,
                 request_bytes=request_bytes(row, tls=keys[row["id"]][3]),
-                think_us=thinking[row["id"]],
+                server_delay_us=thinking[row["id"]],
                 fresh_s=fresh_s(row),
                 can_be_confirmed=can_be_confirmed(row),
             )

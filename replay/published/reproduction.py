@@ -44,7 +44,7 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Check:
+class Criterion:
     """One demand on the rows."""
 
     what: str
@@ -73,14 +73,14 @@ class Reproduction:
     source: str
     method: str
     rows: tuple[Row, ...]
-    checks: tuple[Check, ...]
+    criteria: tuple[Criterion, ...]
     defects: tuple[str, ...] = ()
     """What is known to be wrong, or not said, in the original or in our reading of it."""
 
     @property
     def reproduced(self) -> bool:
         """Every check passed; without one there is no verdict to be had."""
-        return bool(self.checks) and all(check.passed for check in self.checks)
+        return bool(self.criteria) and all(criterion.passed for criterion in self.criteria)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -90,7 +90,7 @@ class Reproduction:
             "source": self.source,
             "method": self.method,
             "reproduced": self.reproduced,
-            "checks": [check.to_dict() for check in self.checks],
+            "checks": [criterion.to_dict() for criterion in self.criteria],
             "rows": [row.to_dict() for row in self.rows],
             "defects": list(self.defects),
         }
@@ -101,12 +101,14 @@ def errors(rows: Sequence[Row]) -> list[float]:
     return sorted(abs(row.difference) for row in rows if row.difference is not None)
 
 
-def error_checks(rows: Sequence[Row], *, what: str, median: float, p90: float) -> tuple[Check, Check]:
+def error_criteria(
+    rows: Sequence[Row], *, what: str, median: float, p90: float
+) -> tuple[Criterion, Criterion]:
     """Bounds on the median and on the 90th percentile (inclusive, linear) of the relative error."""
     found = errors(rows)
     return (
-        Check(what=f"{what}: median relative error", measured=statistics.median(found), bound=median),
-        Check(
+        Criterion(what=f"{what}: median relative error", measured=statistics.median(found), bound=median),
+        Criterion(
             what=f"{what}: its 90th percentile",
             measured=statistics.quantiles(found, n=10, method="inclusive")[8],
             bound=p90,

@@ -5,32 +5,36 @@ from typing import Any
 import pytest
 
 from replay.published.document import document
-from replay.published.verdict import Check, Reproduction, Row, error_checks, spearman
+from replay.published.reproduction import Criterion, Reproduction, Row, error_criteria, spearman
 
 
 def row(published: float | None, ours: float) -> Row:
     return Row(what="a value", unit="s", published=published, ours=ours)
 
 
-def reproduction(*checks: Check, **values: Any) -> Reproduction:
+def reproduction(*criteria: Criterion, **values: Any) -> Reproduction:
     given = {"rows": (row(2.0, 2.1), row(None, 1.0)), **values}
     return Reproduction(
         id="one",
         title="A title",
         source="A source",
         method="A way.",
-        checks=checks,
+        criteria=criteria,
         defects=("A defect.",),
         **given,
     )
 
 
-GOOD = Check(what="small", measured=1, bound=2)
-BAD = Check(what="large", measured=1, bound=2, at_most=False)
+GOOD = Criterion(what="small", measured=1, bound=2)
+BAD = Criterion(what="large", measured=1, bound=2, at_most=False)
 
 
-def test_a_result_is_reproduced_when_every_check_passes_and_there_is_one() -> None:
-    assert [reproduction(*checks).reproduced for checks in ((GOOD,), (GOOD, BAD), ())] == [True, False, False]
+def test_a_result_is_reproduced_when_every_criterion_is_met_and_there_is_one() -> None:
+    assert [reproduction(*criteria).reproduced for criteria in ((GOOD,), (GOOD, BAD), ())] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_an_unknown_published_value_has_no_difference() -> None:
@@ -39,7 +43,7 @@ def test_an_unknown_published_value_has_no_difference() -> None:
 
 def test_errors_are_bounded_in_the_median_and_at_the_90th_percentile() -> None:
     rows = [row(64.0, 64.0 + error) for error in range(11)] + [row(None, 7.0)]
-    median, p90 = error_checks(rows, what="w", median=5 / 64, p90=8 / 64)
+    median, p90 = error_criteria(rows, what="w", median=5 / 64, p90=8 / 64)
     assert (median.measured, p90.measured) == (5 / 64, 9 / 64)
     assert (median.passed, p90.passed) == (True, False)
 

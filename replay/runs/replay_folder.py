@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from replay.lab.kernel import PACKAGE, package_version, patches, recipe_key
+from replay.lab.kernel import PACKAGE, build_key, package_version, patches
 from replay.lab.player import player_key
 from replay.networks.populations import DECIDING
-from replay.recipes import recipes as recipe_rules
-from replay.recipes import warm_cache as warm_rules
+from replay.recipes import page_recipe, warm_cache
 from replay.runs import cells as cell_plan
 from replay.runs.responses import write_responses
 from reports.recommendation.rule import RULE_VERSION
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from replay.networks.profiles import Population, Profile
-    from replay.recipes.recipes import Recipe
+    from replay.recipes.page_recipe import Recipe
     from replay.runs.cells import Cell
     from replay.runs.run import Result
     from storage.signatures import Signer
@@ -100,10 +99,10 @@ def findings(result: Result) -> dict[str, Any]:
     """What the guests measured of themselves."""
     return {
         "gates": [
-            {"guest": number, "profile": shift.profile.id, **gate.to_dict()}
+            {"guest": number, "profile": job.profile.id, **check.to_dict()}
             for number, guest in enumerate(result.guests)
-            for shift in guest.shifts
-            for gate in shift.gates
+            for job in guest.jobs
+            for check in job.checks
         ],
         "failures": [{"reason": str(g.failure), "log": g.failure.log} for g in result.guests if g.failure],
         "guests": [{"boot_s": round(g.boot_s, 3), "wall_s": round(g.wall_s, 3)} for g in result.guests],
@@ -142,7 +141,7 @@ def kernel_facts() -> dict[str, Any]:
     return {
         "package": PACKAGE,
         "version": version,
-        "recipe": recipe_key(version),
+        "recipe": build_key(version),
         "patches": [patch.stem for patch in patches()],
     }
 
@@ -158,13 +157,13 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "background_iw": 10,
         "bottleneck": "token bucket of one packet (1,540 bytes) over a byte FIFO that drops its tail",
         "h1_connections_per_host": 6,
-        "request_bytes": recipe_rules.REQUEST_BYTES,
-        "request_bodies": f"as recorded, {recipe_rules.MOST_BODY_BYTES} bytes at most, from a client's window of 10",
+        "request_bytes": page_recipe.REQUEST_BYTES,
+        "request_bodies": f"as recorded, {page_recipe.MOST_BODY_BYTES} bytes at most, from a client's window of 10",
         "tls": "the bytes of the server's flight and one round trip; no cryptography",
-        "tls_record_overhead_bytes": recipe_rules.RECORD_OVERHEAD_BYTES,
+        "tls_record_overhead_bytes": page_recipe.RECORD_OVERHEAD_BYTES,
         "think_time": "where recorded: from request to first byte, less the quickest TCP handshake with that address",
-        "warm_cache": f"{warm_rules.REVISIT_S} s after the first visit: the main document and all that is stale then, "
-        f"a 304 of {warm_rules.NOT_MODIFIED_BYTES} bytes where it has a validator, else whole",
+        "warm_cache": f"{warm_cache.REVISIT_S} s after the first visit: the main document and all that is stale then, "
+        f"a 304 of {warm_cache.NOT_MODIFIED_BYTES} bytes where it has a validator, else whole",
         "segment_bytes": 1448,
         "receive_window": "16 MB from the client's first acknowledgement on, where a stock Linux client has 64,240 bytes",
         "tcp_slow_start_after_idle": 1,
@@ -186,7 +185,7 @@ def population_facts(population: Population) -> dict[str, Any]:
 
 def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
     """Those of one state of the cache."""
-    return list(dict.fromkeys(cell.recipe for cell in cells if cell.conditions.warm == warm))
+    return list(dict.fromkeys(cell.recipe for cell in cells if cell.conditions.warm_cache == warm))
 
 
 def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
@@ -197,15 +196,20 @@ def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
         "origins": sum(len(recipe.origins) for recipe in recipes),
         "response_bytes": sum(recipe.response_bytes for recipe in recipes),
         "left_out_responses": sum(recipe.left_out for recipe in recipes),
-        "think_ms": think_facts(recipes),
+        "think_ms": server_delay_facts(recipes),
         "unknown_freshness": sum(one.fresh_s is None for recipe in recipes for one in recipe.objects),
         "left_out_by_page": {recipe.page: recipe.left_out for recipe in recipes if recipe.left_out},
     }
 
 
-def think_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
+def server_delay_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
     """How much servers thought, as far as it is known, whether or not it was replayed."""
-    known = [one.think_us / 1e3 for recipe in recipes for one in recipe.objects if one.think_us is not None]
+    known = [
+        one.server_delay_us / 1e3
+        for recipe in recipes
+        for one in recipe.objects
+        if one.server_delay_us is not None
+    ]
     return {
         "known": len(known),
         "unknown": sum(len(recipe.objects) for recipe in recipes) - len(known),

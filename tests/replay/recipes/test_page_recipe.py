@@ -10,7 +10,7 @@ import pytest
 
 from releases.catalogue import Manifest, Release
 from replay.errors import RecipeError
-from replay.recipes.recipes import (
+from replay.recipes.page_recipe import (
     MOST_BODY_BYTES,
     REQUEST_BYTES,
     Object,
@@ -19,7 +19,7 @@ from replay.recipes.recipes import (
     payload,
     read_recipes,
 )
-from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warmed
+from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
 from schema.tables import Base, Connection, Response, Visit
@@ -139,7 +139,7 @@ def test_what_a_server_took_to_answer_is_kept_as_far_as_it_was_recorded(release:
         response(2, initiator_id=1, request_sent_us=100_000),
     ]
     (recipe,) = read_recipes(release([visit()], [handshake], responses))
-    assert [one.think_us for one in recipe.objects] == [40_000, None]
+    assert [one.server_delay_us for one in recipe.objects] == [40_000, None]
     assert recipe.to_text().splitlines()[-2:] == [
         "object 0 -1 450 1000 1 40000",
         "object 0 0 450 1000 0 0",
@@ -176,7 +176,7 @@ def test_a_releases_page_is_warmed_by_what_its_headers_said(release: WriteReleas
     ]
     (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
     assert [one.fresh_s for one in recipe.objects] == [0, REVISIT_S + 1, REVISIT_S, 0, 0, None]
-    again = [(one.response_id, one.parent, one.response_bytes) for one in warmed(recipe).objects]
+    again = [(one.response_id, one.parent, one.response_bytes) for one in warm_recipe(recipe).objects]
     assert again == [
         (1, -1, 20_000),
         (3, 0, 1_000),

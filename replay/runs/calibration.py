@@ -40,7 +40,7 @@ class Flight:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Gate:
+class CalibrationCheck:
     """One thing measured against what it must be."""
 
     name: str
@@ -65,55 +65,61 @@ class Gate:
         return f"{mark} {self.name}: {self.measured:g}, expected {self.expected:g}{allowed}"
 
 
-def gates(profile: Profile, flights: Sequence[Flight], *, offloads_on: int) -> list[Gate]:
-    """Every gate of one topology under one profile."""
+def calibration_checks(
+    profile: Profile, flights: Sequence[Flight], *, offloads_on: int
+) -> list[CalibrationCheck]:
+    """Every check of one topology under one profile."""
     return [
-        Gate(name="interfaces with an offload on", measured=offloads_on, expected=0, tolerance=0),
-        *(gate for flight in flights for gate in flight_gates(profile, flight)),
+        CalibrationCheck(name="interfaces with an offload on", measured=offloads_on, expected=0, tolerance=0),
+        *(check for flight in flights for check in flight_checks(profile, flight)),
     ]
 
 
-def flight_gates(profile: Profile, flight: Flight) -> Iterator[Gate]:
+def flight_checks(profile: Profile, flight: Flight) -> Iterator[CalibrationCheck]:
     """Those of one flight. The handshake is the first that is said to its host."""
     whose = f"IW {flight.iw} from host {flight.host}"
     if not flight.facts.get("done"):
-        yield Gate(name=f"{whose}: flight arrived", measured=0, expected=1, tolerance=0)
+        yield CalibrationCheck(name=f"{whose}: flight arrived", measured=0, expected=1, tolerance=0)
         return
-    yield Gate(
+    yield CalibrationCheck(
         name=f"{whose}: RTT of the handshake, ms",
         measured=flight.facts["handshake_ns"] / 1e6,
         expected=profile.rtt_us / 1e3,
         tolerance=RTT_TOLERANCE,
     )
-    yield Gate(name=f"{whose}: snd_cwnd", measured=flight.facts["snd_cwnd"], expected=flight.iw, tolerance=0)
-    yield Gate(
+    yield CalibrationCheck(
+        name=f"{whose}: snd_cwnd", measured=flight.facts["snd_cwnd"], expected=flight.iw, tolerance=0
+    )
+    yield CalibrationCheck(
         name=f"{whose}: neighbours learned by ARP",
         measured=flight.facts["learned_neighbours"],
         expected=0,
         tolerance=0,
     )
-    yield Gate(
+    yield CalibrationCheck(
         name=f"{whose}: receive window, bytes",
         measured=flight.facts["first_window_bytes"],
         expected=RECEIVE_WINDOW_BYTES,
         tolerance=0,
     )
     lost = flight.facts["segments_retransmitted"] + flight.facts["bottleneck_drops"]
-    yield Gate(name=f"{whose}: segments lost", measured=lost, expected=0, tolerance=0)
+    yield CalibrationCheck(name=f"{whose}: segments lost", measured=lost, expected=0, tolerance=0)
     if flight.bytes > SEGMENT_BYTES:
-        yield from shape_gates(profile, flight, whose)
+        yield from shape_checks(profile, flight, whose)
 
 
-def shape_gates(profile: Profile, flight: Flight, whose: str) -> Iterator[Gate]:
+def shape_checks(profile: Profile, flight: Flight, whose: str) -> Iterator[CalibrationCheck]:
     """One flight of as many packets as the window has: each seen by itself, at the bottleneck's pace."""
     packets = flight.bytes // SEGMENT_BYTES
-    yield Gate(
+    yield CalibrationCheck(
         name=f"{whose}: {packets} packets one after another, ms",
         measured=(flight.arrivals[-1][1] - flight.arrivals[0][1]) / 1e6,
         expected=(packets - 1) * FRAME_BYTES * 8e3 / profile.down_bps,
         tolerance=SERIALISATION_TOLERANCE,
     )
-    yield Gate(name=f"{whose}: packets apart", measured=len(flight.arrivals), expected=packets, tolerance=0)
+    yield CalibrationCheck(
+        name=f"{whose}: packets apart", measured=len(flight.arrivals), expected=packets, tolerance=0
+    )
 
 
 def count_flights(flight: Flight, *, rtt_us: int) -> int:
