@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks import results
 from firstflight.settings import from_environment
 from localweb.recipes import bundled, choose
+from releases.slow_start import WINDOWS
 from replay.errors import LabMissing, ReplayError
 from replay.lab import debian, kernel, player
 from replay.lab.guest_process import Lab, run_guest, usable_cpus
@@ -33,7 +34,6 @@ RUNS = 3
 REPEATS = 10
 """Of each file, as the original did."""
 
-WINDOWS = (3, 10, 16, 30)
 PAGES = ("www.lansstyrelsen.se", "www.vercel.com")
 """Bundled ones of ordinary size, the first over H1, the second over H2 and TLS."""
 

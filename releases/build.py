@@ -13,6 +13,7 @@ from sqlalchemy import func, select
 
 from releases import distributions, parquet
 from releases.catalogue import Damaged, Manifest, Release, ReleaseError, Withdrawn, listed, read_version
+from releases.measures import MODEL_IW, MODEL_MSS
 from releases.observations import crawl_column, reading, table_of
 from schema.arrow import arrow_schema
 from schema.computed_tables import DISTRIBUTION, MEASURES
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 LICENCE = "CC-BY-4.0"
 
-MODEL = {"initial_window_segments": distributions.MODEL_IW, "segment_bytes": distributions.MODEL_MSS}
+MODEL = {"initial_window_segments": MODEL_IW, "segment_bytes": MODEL_MSS}
 """The window by which responses count as IW-limited; in the metadata of `distribution`."""
 
 

@@ -1,16 +1,14 @@
-"""Distributions of a release: exact CDFs, the shares that fit into a window, quantiles, intervals. DuckDB over Parquet."""
+"""Distributions of a release computed from its observations: the exact CDFs, and confidence intervals of shares."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
-import duckdb
 import numpy as np
 
 from releases.interval import Interval
-from releases.measures import members
-from releases.slow_start import MSS_FIG1, MSS_TIMESTAMPS
+from releases.measures import open_measures
+from releases.slow_start import MSS_FIG1
 from schema.computed_tables import DISTRIBUTION, MEASURES
 
 if TYPE_CHECKING:
@@ -22,19 +20,11 @@ if TYPE_CHECKING:
 
     from releases.catalogue import Release
 
-MODEL_IW = 10
-"""Segments: the initial window by which responses count as IW-limited. RFC 6928, and Linux's default."""
-
-MODEL_MSS = MSS_TIMESTAMPS
-"""What a segment of that window holds: Linux's senders use timestamps."""
-
-PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
-
 STEPS = """
-WITH step AS (SELECT measure, size_bytes, count(*) AS members FROM member GROUP BY measure, size_bytes)
-SELECT measure, size_bytes, members AS count,
-       CASE WHEN size_bytes IS NOT NULL THEN sum(members) OVER sizes END::BIGINT AS cumulative,
-       CASE WHEN size_bytes IS NOT NULL THEN (sum(members) OVER sizes)::DOUBLE / sum(members) OVER known END AS cdf
+WITH step AS (SELECT measure, size_bytes, count(*) AS items FROM item GROUP BY measure, size_bytes)
+SELECT measure, size_bytes, items AS count,
+       CASE WHEN size_bytes IS NOT NULL THEN sum(items) OVER sizes END::BIGINT AS cumulative,
+       CASE WHEN size_bytes IS NOT NULL THEN (sum(items) OVER sizes)::DOUBLE / sum(items) OVER known END AS cdf
 FROM step
 WINDOW sizes AS (PARTITION BY measure, size_bytes IS NULL ORDER BY size_bytes),
        known AS (PARTITION BY measure, size_bytes IS NULL)
@@ -43,78 +33,15 @@ ORDER BY measure, size_bytes NULLS LAST
 
 
 def compute(folder: Path) -> pa.Table:
-    """The table `distribution` (schema.computed_tables.DISTRIBUTION) from a release's visit, connection and response files."""
-    with members(folder, iw=MODEL_IW, mss=MODEL_MSS) as database:
+    """Compute the table `distribution` (schema.computed_tables.DISTRIBUTION) from a release's observation files."""
+    with open_measures(folder) as database:
         found: pa.Table = database.sql(STEPS).to_arrow_table()
     return found.cast(DISTRIBUTION)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Share:
-    """How many members of a measure fit into one window."""
-
-    measure: str
-    iw: int
-    window_bytes: int
-    fitting: int
-    known: int
-    """Members whose size is known."""
-    unknown: int
-
-    @property
-    def share(self) -> float | None:
-        """Of the members whose size is known; None where there are none."""
-        return self.fitting / self.known if self.known else None
-
-
-FITTING = """
-SELECT coalesce(max(cumulative) FILTER (size_bytes <= ?), 0)::BIGINT,
-       coalesce(max(cumulative), 0)::BIGINT,
-       coalesce(sum("count") FILTER (size_bytes IS NULL), 0)::BIGINT
-FROM read_parquet(?, hive_partitioning = false) WHERE measure = ?
-"""
-
-
-def share(release: Release, measure: str, *, iw: int, mss: int = MSS_FIG1) -> Share:
-    """The share of `measure` that fits into `iw` segments of `mss` bytes."""
-    _check(measure)
-    window_bytes = iw * mss
-    with duckdb.connect(":memory:") as database:
-        row = database.execute(FITTING, [window_bytes, str(release.file("distribution")), measure]).fetchone()
-    assert row is not None  # an aggregate always answers
-    fitting, known, unknown = row
-    return Share(
-        measure=measure, iw=iw, window_bytes=window_bytes, fitting=fitting, known=known, unknown=unknown
-    )
-
-
-def steps(release: Release, measure: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The sizes at which the CDF steps up, and how many members are of that size or less."""
-    _check(measure)
-    with duckdb.connect(":memory:") as database:
-        found = database.execute(
-            "SELECT size_bytes, cumulative FROM read_parquet(?, hive_partitioning = false) "
-            "WHERE measure = ? AND size_bytes IS NOT NULL ORDER BY size_bytes",
-            [str(release.file("distribution")), measure],
-        ).fetchnumpy()
-    return np.asarray(found["size_bytes"], np.int64), np.asarray(found["cumulative"], np.int64)
-
-
-def quantiles(release: Release, measure: str, percents: Sequence[int] = PERCENTS) -> dict[int, int]:
-    """By percent, the least size that at least so many percent of the known do not exceed; empty without any."""
-    sizes, cumulative = steps(release, measure)
-    if not len(sizes):
-        return {}
-    # In whole numbers: 0.1 * 30 is not 3 in floating point.
-    return {
-        percent: int(sizes[np.searchsorted(cumulative * 100, percent * cumulative[-1])])
-        for percent in percents
-    }
-
-
 PER_SITE = """
 SELECT count(size_bytes) AS known, count(*) FILTER (size_bytes <= ?) AS fitting
-FROM studied LEFT JOIN (FROM member WHERE measure = ?) USING (visit_id) GROUP BY visit_id ORDER BY visit_id
+FROM studied LEFT JOIN (FROM item WHERE measure = ?) USING (visit_id) GROUP BY visit_id ORDER BY visit_id
 """
 
 
@@ -130,13 +57,14 @@ def share_intervals(
 ) -> dict[tuple[str, int], Interval]:
     """The share that fits with its interval, by measure and window; measures without a known size are left out.
 
-    A bootstrap over sites: the responses of one site are alike, so an interval that drew
-    them one by one would be several times too narrow.
+    The interval is a bootstrap over sites: the responses of one site are alike, so an interval that drew them
+    individually would be several times too narrow.
     """
     found = {}
-    with members(release.path, iw=MODEL_IW, mss=MODEL_MSS) as database:
+    with open_measures(release.path) as database:
         for measure in measures:
-            _check(measure)
+            if measure not in MEASURES:
+                raise ValueError(f"no measure {measure!r}; there are {', '.join(MEASURES)}")
             for iw in windows:
                 columns = database.execute(PER_SITE, [iw * mss, measure]).fetchnumpy()
                 known, fitting = (np.asarray(columns[name], np.float64) for name in ("known", "fitting"))
@@ -148,16 +76,16 @@ def share_intervals(
 
 
 CHUNK = 100
-"""Replicates drawn at once: bounds memory. A change of it changes the draws, and so past reports."""
+"""Replicates drawn at once, which bounds memory. Another value draws differently, and so changes past reports."""
 
 
 def ratio_interval(
     part: NDArray[np.float64], whole: NDArray[np.float64], *, confidence: float, replicates: int, seed: int
 ) -> Interval:
-    """The ratio of two sums over clusters, with the percentile interval of redrawing the clusters."""
+    """The ratio of two sums over clusters, with the percentile interval of a bootstrap over the clusters."""
     drawn = np.concatenate(list(_ratios(part, whole, replicates=replicates, seed=seed)))
     tail = (1 - confidence) / 2
-    # A replicate may draw no cluster that has a member at all: it says nothing of the ratio.
+    # A replicate may draw only clusters without an item: it says nothing about the ratio.
     lower, upper = np.nanquantile(drawn, [tail, 1 - tail])
     return Interval(float(part.sum() / whole.sum()), float(lower), float(upper))
 
@@ -172,8 +100,3 @@ def _ratios(
         weights = rng.multinomial(clusters, even, size=min(CHUNK, replicates - begin))
         wholes = weights @ whole
         yield np.divide(weights @ part, wholes, out=np.full(len(wholes), np.nan), where=wholes > 0)
-
-
-def _check(measure: str) -> None:
-    if measure not in MEASURES:
-        raise ValueError(f"no measure {measure!r}; there are {', '.join(MEASURES)}")

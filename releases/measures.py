@@ -1,4 +1,4 @@
-"""The members of each measure: every size that a distribution counts, with the visit it belongs to. DuckDB over Parquet."""
+"""The items of each measure: every size that a distribution counts, and the visit it belongs to. DuckDB over Parquet."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from releases.first_flights import Connection, Response, first_flight, iw_limited
+from releases.slow_start import MSS_TIMESTAMPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,30 +21,36 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-DERIVED = pa.schema(
+MODEL_IW = 10
+"""Initial window, in segments, by which responses count as IW-limited: RFC 6928, and Linux's default."""
+
+MODEL_MSS = MSS_TIMESTAMPS
+"""Payload of a segment of that window, in bytes: Linux's senders use timestamps."""
+
+ITEM = pa.schema(
     [
         pa.field("measure", pa.string(), nullable=False),
         pa.field("visit_id", pa.int64(), nullable=False),
         pa.field("size_bytes", pa.int64()),
     ]
 )
-"""One member, with null for a size that is unknown."""
+"""An item of a measure; its size is null if unknown."""
 
 BATCH_ROWS = 65_536
 
 MEMORY = "1GB"
-"""Of DuckDB; beyond it, it spills."""
+"""Memory limit of DuckDB, which spills to disk beyond it."""
 
 STUDIED = "SELECT id AS visit_id FROM visit WHERE is_final AND outcome = 'ok'"
-"""The visits that distributions are over."""
+"""Visits that the distributions are taken over."""
 
-# What crossed the network: not what a cache answered, and not what never arrived. What is left has a size or lost it.
+# Responses that crossed the network: neither answered by a cache nor without any byte. Their size is known or lost.
 ARRIVED = """
 SELECT visit_id, id, connection_id, position, wire_bytes FROM response SEMI JOIN studied USING (visit_id)
 WHERE wire_bytes IS NOT NULL OR wire_bytes_unknown NOT IN ('no_response', 'from_cache')
 """
 
-MEMBER = """
+ITEMS = """
 SELECT 'responses' AS measure, visit_id, wire_bytes AS size_bytes FROM arrived
 UNION ALL
 SELECT 'responses_first', visit_id, wire_bytes FROM arrived WHERE connection_id IS NOT NULL
@@ -60,16 +67,16 @@ GROUP BY visit_id, coalesce(host, remote_address)
 UNION ALL
 SELECT 'pages', id, received_bytes FROM visit WHERE id IN (FROM studied)
 UNION ALL
-SELECT measure, visit_id, size_bytes FROM derived
+SELECT measure, visit_id, size_bytes FROM flight_item
 """
 
 
 @contextlib.contextmanager
-def members(folder: Path, *, iw: int, mss: int) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A DuckDB with the views `studied` (visit_id) and `member` (measure, visit_id, size_bytes).
+def open_measures(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a DuckDB with the views `studied` (visit_id) and `item` (measure, visit_id, size_bytes) of a release's folder.
 
-    `folder` holds the Parquet files of one release; `iw` and `mss` are those of the window's model.
-    Both are views over files and one table, so that memory does not grow with the crawl.
+    First flights and IW-limited responses are derived once, when it is opened. Both views read files and one table, so
+    that memory does not grow with the crawl.
     """
     with (
         # DuckDB would spill into the working directory otherwise.
@@ -83,28 +90,25 @@ def members(folder: Path, *, iw: int, mss: int) -> Iterator[duckdb.DuckDBPyConne
         database.execute(f"CREATE VIEW studied AS {STUDIED}")
         database.execute(f"CREATE VIEW arrived AS {ARRIVED}")
         studied = {visit_id for (visit_id,) in database.execute("FROM studied").fetchall()}
-        database.register(
-            "flowing", pa.RecordBatchReader.from_batches(DERIVED, _derived(folder, studied, iw=iw, mss=mss))
-        )
-        database.execute("CREATE TABLE derived AS FROM flowing")
-        database.unregister("flowing")
-        database.execute(f"CREATE VIEW member AS {MEMBER}")
+        database.register("batches", pa.RecordBatchReader.from_batches(ITEM, _batches(folder, studied)))
+        database.execute("CREATE TABLE flight_item AS FROM batches")
+        database.unregister("batches")
+        database.execute(f"CREATE VIEW item AS {ITEMS}")
         yield database
 
 
-def _derived(folder: Path, studied: set[int], *, iw: int, mss: int) -> Iterator[pa.RecordBatch]:
-    """The members that follow from the order of events on a connection, by the batch."""
-    rows = _flights(folder, studied, iw=iw, mss=mss)
+def _batches(folder: Path, studied: set[int]) -> Iterator[pa.RecordBatch]:
+    """The items of `_flight_items`, in batches."""
+    rows = _flight_items(folder, studied)
     while batch := list(itertools.islice(rows, BATCH_ROWS)):
         columns = zip(*batch, strict=True)
         yield pa.RecordBatch.from_arrays(
-            [pa.array(column, field.type) for column, field in zip(columns, DERIVED, strict=True)],
-            schema=DERIVED,
+            [pa.array(column, field.type) for column, field in zip(columns, ITEM, strict=True)], schema=ITEM
         )
 
 
-def _flights(folder: Path, studied: set[int], *, iw: int, mss: int) -> Iterator[tuple[str, int, int | None]]:
-    """Both files are sorted by visit, so one pass over each will do."""
+def _flight_items(folder: Path, studied: set[int]) -> Iterator[tuple[str, int, int | None]]:
+    """Items that depend on the order of events on a connection. Both files are sorted by visit: one pass over each suffices."""
     by_visit = _by_visit(folder / "response.parquet", ("connection_id", *Response._fields))
     responses_of = _Merge(by_visit)
     for visit_id, rows in _by_visit(folder / "connection.parquet", Connection._fields):
@@ -122,13 +126,13 @@ def _flights(folder: Path, studied: set[int], *, iw: int, mss: int) -> Iterator[
                 yield "first_flights", visit_id, flight.size_bytes
                 yield "first_flights_after_tls", visit_id, flight.answer_bytes
             sizes = {one.id: one.wire_bytes for one in own}
-            for response_id, limited in iw_limited(connection, own, iw=iw, mss=mss).items():
+            for response_id, limited in iw_limited(connection, own, iw=MODEL_IW, mss=MODEL_MSS).items():
                 if limited is not False:
                     yield "responses_iw_limited", visit_id, sizes[response_id] if limited else None
 
 
 def _by_visit(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
-    """Rows of a file that is sorted by visit, a visit at a time, without their visit_id."""
+    """Rows of a file sorted by visit, grouped by visit, without their visit_id."""
     names = ["visit_id", *columns]
     with pq.ParquetFile(path) as file:
         rows = (
@@ -141,7 +145,7 @@ def _by_visit(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[
 
 
 class _Merge:
-    """The rows of one visit after the other, for visits asked for in ascending order."""
+    """Looks up the rows of visits in ascending order of visit."""
 
     def __init__(self, groups: Iterator[tuple[int, list[tuple[Any, ...]]]]) -> None:
         self._groups = groups

@@ -12,7 +12,10 @@ FRAME_OVERHEAD = 66
 """Of a segment on the wire beside its payload: Ethernet 14, IPv4 20, TCP 20 and timestamps 12 bytes."""
 
 MSS_FIG1 = 1430
-"""What the lines of the 2010 paper's Fig 1 stand at."""
+"""Segment payload by which the 2010 paper's Fig. 1 draws its windows; the default of shares that fit."""
+
+WINDOWS = (3, 10, 16, 30)
+"""Initial windows compared by default, in segments: before RFC 6928, since RFC 6928, and two candidates."""
 
 
 def segments(size_bytes: int, *, mss: int = MSS) -> int:

@@ -11,6 +11,7 @@ import click
 from firstflight.commands.conditions import MOST_SEGMENTS, arms, conditions_options
 from firstflight.commands.replay_sources import find_source, source_options
 from firstflight.commit import code_commit
+from releases import slow_start
 from releases.catalogue import ReleaseError
 from replay.errors import ReplayError
 from replay.networks.population_csv import PopulationError, read_population
@@ -32,8 +33,7 @@ Command = TypeVar("Command", bound="Callable[..., Any]")
 
 EXPECTED = (ReplayError, ReleaseError, PopulationError, SigningFailed, OSError)
 
-WINDOWS = "3,10,16,30"
-"""RFC 3390's window, RFC 6928's, and two candidates."""
+WINDOWS = ",".join(map(str, slow_start.WINDOWS))
 
 MOST_WINDOWS = 48
 """A guest has room for 64 (lab/guest/main.c), those of the background and of competing downloads among them."""

@@ -6,16 +6,16 @@ import itertools
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from releases.slow_start import FRAME_OVERHEAD, MSS_TIMESTAMPS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from replay.networks.profiles import Profile
 
-FRAME_BYTES = 1514
+SEGMENT_BYTES = MSS_TIMESTAMPS
+FRAME_BYTES = SEGMENT_BYTES + FRAME_OVERHEAD
 """A full segment on the wire, with its Ethernet header: what the shaper counts."""
-
-SEGMENT_BYTES = 1448
-"""Its payload, with the timestamp option."""
 
 RTT_TOLERANCE = 0.001
 SERIALISATION_TOLERANCE = 0.01

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.kernel import PACKAGE, build_key, package_version, patches
 from replay.lab.player import player_key
 from replay.networks.populations import DECIDING
@@ -164,7 +165,7 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "think_time": "where recorded: from request to first byte, less the quickest TCP handshake with that address",
         "warm_cache": f"{warm_cache.REVISIT_S} s after the first visit: the main document and all that is stale then, "
         f"a 304 of {warm_cache.NOT_MODIFIED_BYTES} bytes where it has a validator, else whole",
-        "segment_bytes": 1448,
+        "segment_bytes": MSS_TIMESTAMPS,
         "receive_window": "16 MB from the client's first acknowledgement on, where a stock Linux client has 64,240 bytes",
         "tcp_slow_start_after_idle": 1,
         "tcp_no_metrics_save": 1,

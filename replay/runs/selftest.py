@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from releases.slow_start import WINDOWS
 from replay.lab.guest_process import SILENCE_S
 from replay.networks.populations import PROFILES
 from replay.runs.calibration import calibration_checks
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 CONGESTION_CONTROL = "cubic"
 """Linux's default, and so what most servers run."""
 
-WINDOWS = (3, 10, 16, 30)
 ORIGINS = 4
 
 

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import vl_convert
 
-from releases.distributions import steps
+from releases.cdf import read_cdfs
 from releases.slow_start import MSS_FIG1
 from schema.computed_tables import MEASURES
 
@@ -137,7 +137,8 @@ def thinned(
 
 def curve(release: Release, measure: str, *, thresholds: Sequence[int]) -> list[dict[str, Any]]:
     """The points of one measure's CDF, from 0 at its smallest size."""
-    sizes, cumulative = steps(release, measure)
+    cdf = read_cdfs(release.file("distribution"))[measure]
+    sizes, cumulative = cdf.sizes, cdf.cumulative
     keep = thinned(sizes, cumulative, thresholds=thresholds)
     if not keep.any():
         return []
@@ -161,7 +162,7 @@ def cdf_figure(
 ) -> alt.LayerChart:
     """The CDFs of `measures` over a logarithmic size, with a line at each window of `mss`-byte segments.
 
-    Measures that have no member of known size are left out.
+    Measures that have no item of known size are left out.
     """
     thresholds = [iw * mss for iw in windows]
     curves = {measure: curve(release, measure, thresholds=thresholds) for measure in measures}

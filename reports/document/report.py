@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from releases.slow_start import WINDOWS
 from replay.runs import replay_folder
 from reports.document.figures import LIGHT, cdf_figure, svg
 from reports.document.render import render_html, render_text
 from reports.document.replay_figures import by_profile, page_time
 from reports.document.report_content import Measured, canonical, measure, report_facts
-from reports.document.size_facts import WINDOWS, size_facts
+from reports.document.size_facts import size_facts
 from reports.recommendation.rule import RULE, Rule
 from storage.staging import put_in_place
 from storage.sums import seal

@@ -4,63 +4,53 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from releases.distributions import quantiles, share, share_intervals, steps
-from releases.slow_start import MSS_FIG1
+from releases.cdf import read_cdfs
+from releases.distributions import share_intervals
+from releases.slow_start import MSS_FIG1, WINDOWS
 from schema.computed_tables import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from releases.catalogue import Release
 
-WINDOWS = (3, 10, 16, 30)
-"""Windows of the tables; the recommended one joins them."""
+PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
+"""Quantiles that the report states."""
 
 HEADLINE = ("first_flights", "responses_iw_limited", "responses", "pages")
 """Measures that the report opens with."""
 
 
 def size_facts(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int = MSS_FIG1) -> dict[str, Any]:
-    """Of each measure: members known and unknown, the share that fits each window, quantiles."""
+    """For each measure: items of known and of unknown size, the share that fits into each window, quantiles."""
     intervals = share_intervals(release, measures=list(MEASURES), windows=windows, mss=mss)
+    cdfs = read_cdfs(release.file("distribution"))
     measures = []
     for measure, definition in MEASURES.items():
-        least = share(release, measure, iw=windows[0], mss=mss)
-        sizes, cumulative = steps(release, measure)
-        fitting = {iw: _fitting(sizes, cumulative, iw * mss) for iw in windows}
+        cdf = cdfs[measure]
         measures.append(
             {
                 "id": measure,
                 "definition": definition,
-                "known": least.known,
-                "unknown": least.unknown,
+                "known": cdf.known,
+                "unknown": cdf.unknown,
                 "shares": [
                     {
-                        "iw": iw,
-                        "window_bytes": iw * mss,
-                        "fitting": fitting[iw],
-                        "percent": 100 * fitting[iw] / least.known if least.known else None,
-                        "lower_percent": _end(intervals.get((measure, iw)), "lower"),
-                        "upper_percent": _end(intervals.get((measure, iw)), "upper"),
+                        "iw": fit.iw,
+                        "window_bytes": fit.window_bytes,
+                        "fitting": fit.count,
+                        "percent": 100 * fit.count / cdf.known if cdf.known else None,
+                        "lower_percent": _end(intervals.get((measure, fit.iw)), "lower"),
+                        "upper_percent": _end(intervals.get((measure, fit.iw)), "upper"),
                     }
-                    for iw in windows
+                    for fit in (cdf.fit(iw, mss=mss) for iw in windows)
                 ],
                 "quantiles_bytes": {
-                    f"p{percent}": size for percent, size in quantiles(release, measure).items()
+                    f"p{percent}": cdf.quantile(percent) for percent in PERCENTS if cdf.known
                 },
             }
         )
     return {"mss_bytes": mss, "windows": list(windows), "headline": list(HEADLINE), "measures": measures}
-
-
-def _fitting(sizes: NDArray[np.int64], cumulative: NDArray[np.int64], window_bytes: int) -> int:
-    """Members of at most `window_bytes`, from the steps of their CDF."""
-    below = int(np.searchsorted(sizes, window_bytes, side="right"))
-    return int(cumulative[below - 1]) if below else 0
 
 
 def _end(interval: object | None, end: str) -> float | None:

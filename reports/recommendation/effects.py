@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from releases.interval import Interval
+from releases.slow_start import FRAME_OVERHEAD, MSS_TIMESTAMPS
 from replay.published.signed_rank import wilcoxon_signed_rank
 from reports.statistics.bootstrap import Estimate, Floats, bootstrap, bootstrap_quantile_ratio, hodges_lehmann
 from reports.statistics.paired_loads import Loads, complete
@@ -219,8 +220,8 @@ def _time_harm(
     return Harm(estimate=_bootstrap(pair, rule, _weighted(pair, mine, theirs), worse))
 
 
-PAYLOAD_OF_FRAME = 1448 / 1514
-"""Of a full segment on the wire."""
+PAYLOAD_OF_FRAME = MSS_TIMESTAMPS / (MSS_TIMESTAMPS + FRAME_OVERHEAD)
+"""Payload's share of a full segment on the wire."""
 
 
 def _bulk_harm(

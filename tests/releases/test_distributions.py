@@ -8,7 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from releases.catalogue import Release
-from releases.distributions import compute, quantiles, ratio_interval, share, share_intervals, steps
+from releases.cdf import Cdf, read_cdfs
+from releases.distributions import compute, ratio_interval, share_intervals
+from releases.slow_start import MSS_FIG1
 from schema.computed_tables import DISTRIBUTION, MEASURES
 from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
 
@@ -21,9 +23,13 @@ def released(folder: Path, made_up: MadeUp) -> Release:
     return release_of(folder)
 
 
-def members(release: Release, measure: str) -> dict[int | None, int]:
+def items(release: Release, measure: str) -> dict[int | None, int]:
     rows = pq.read_table(release.file("distribution")).to_pylist()
     return {row["size_bytes"]: row["count"] for row in rows if row["measure"] == measure}
+
+
+def cdf_of(release: Release, measure: str) -> Cdf:
+    return read_cdfs(release.file("distribution"))[measure]
 
 
 def one_page() -> MadeUp:
@@ -41,9 +47,9 @@ def one_page() -> MadeUp:
     return made_up
 
 
-def test_each_measure_counts_its_own_members(tmp_path: Path) -> None:
+def test_each_measure_counts_its_own_items(tmp_path: Path) -> None:
     release = released(tmp_path, one_page())
-    assert {measure: members(release, measure) for measure in MEASURES} == {
+    assert {measure: items(release, measure) for measure in MEASURES} == {
         "responses": {300: 1, 1000: 1, 5000: 1, 7000: 1, 20_000: 1},
         "responses_first": {300: 1, 1000: 1, 7000: 1},
         # The redirect left the window initial; the 14 segments after it opened it.
@@ -64,12 +70,12 @@ def test_only_final_visits_that_went_well_count(tmp_path: Path) -> None:
         made_up.add_connection()
         made_up.add_response(1234)
     release = released(tmp_path, made_up)
-    assert members(release, "responses")[1234] == 1
-    assert members(release, "first_flights")[1234] == 1
-    assert sum(members(release, "pages").values()) == 2
+    assert items(release, "responses")[1234] == 1
+    assert items(release, "first_flights")[1234] == 1
+    assert sum(items(release, "pages").values()) == 2
 
 
-def test_cached_and_absent_responses_are_no_members_and_an_unseen_one_is_of_unknown_size(
+def test_cached_and_absent_responses_are_not_counted_and_an_unseen_one_is_of_unknown_size(
     tmp_path: Path,
 ) -> None:
     made_up = MadeUp()
@@ -80,10 +86,10 @@ def test_cached_and_absent_responses_are_no_members_and_an_unseen_one_is_of_unkn
     made_up.add_response(None, unknown="from_cache")
     made_up.add_response(None, unknown="unseen")
     release = released(tmp_path, made_up)
-    assert members(release, "responses") == {4000: 1, None: 1}
-    assert members(release, "responses_first") == {4000: 1}
-    assert members(release, "first_flights") == {4000: 1}
-    assert members(release, "responses_iw_limited") == {4000: 1}
+    assert items(release, "responses") == {4000: 1, None: 1}
+    assert items(release, "responses_first") == {4000: 1}
+    assert items(release, "first_flights") == {4000: 1}
+    assert items(release, "responses_iw_limited") == {4000: 1}
 
 
 def test_an_unknown_flight_is_counted_as_unknown(tmp_path: Path) -> None:
@@ -93,10 +99,11 @@ def test_an_unknown_flight_is_counted_as_unknown(tmp_path: Path) -> None:
     made_up.add_response(4000, sent_ms=50, first_ms=100)
     made_up.add_response(None, sent_ms=60)
     release = released(tmp_path, made_up)
-    assert members(release, "first_flights") == {None: 1}
-    assert share(release, "first_flights", iw=10).share is None
-    assert share(release, "first_flights", iw=10).unknown == 1
-    assert quantiles(release, "first_flights") == {}
+    assert items(release, "first_flights") == {None: 1}
+    cdf = cdf_of(release, "first_flights")
+    assert cdf.fit(10, mss=MSS_FIG1).share is None
+    assert (cdf.known, cdf.unknown) == (0, 1)
+    assert cdf.thinned(10) == []
 
 
 def test_quic_has_no_flights_of_tcp(tmp_path: Path) -> None:
@@ -105,8 +112,8 @@ def test_quic_has_no_flights_of_tcp(tmp_path: Path) -> None:
     made_up.add_connection(tls_handshake_bytes=3000, protocol="h3")
     made_up.add_response(4000)
     release = released(tmp_path, made_up)
-    assert members(release, "responses") == {4000: 1}
-    assert members(release, "first_flights") == members(release, "responses_iw_limited") == {}
+    assert items(release, "responses") == {4000: 1}
+    assert items(release, "first_flights") == items(release, "responses_iw_limited") == {}
 
 
 def many_pages(seed: int = 1, sites: int = 40) -> MadeUp:
@@ -147,10 +154,10 @@ def test_a_share_counts_up_to_the_last_byte_of_the_window(tmp_path: Path) -> Non
     made_up.add_connection()
     for number, size in enumerate((4290, 4291, 14_300, 14_301)):
         made_up.add_response(size, sent_ms=100 + 100 * number, first_ms=150 + 100 * number)
-    release = released(tmp_path, made_up)
-    assert [share(release, "responses", iw=iw).share for iw in (2, 3, 10, 11)] == [0, 0.25, 0.75, 1]
-    assert share(release, "responses", iw=10, mss=1448).share == 1
-    assert share(release, "responses", iw=10).window_bytes == 14_300
+    cdf = cdf_of(released(tmp_path, made_up), "responses")
+    assert [cdf.fit(iw, mss=1430).share for iw in (2, 3, 10, 11)] == [0, 0.25, 0.75, 1]
+    assert cdf.fit(10, mss=1448).share == 1
+    assert cdf.fit(10, mss=1430).window_bytes == 14_300
 
 
 def test_quantiles_are_sizes_that_occur(tmp_path: Path) -> None:
@@ -159,8 +166,8 @@ def test_quantiles_are_sizes_that_occur(tmp_path: Path) -> None:
     made_up.add_connection()
     for number in range(10):
         made_up.add_response(100 * (number + 1), sent_ms=100 + 100 * number, first_ms=150 + 100 * number)
-    release = released(tmp_path, made_up)
-    assert quantiles(release, "responses", (10, 11, 30, 50, 100)) == {
+    cdf = cdf_of(released(tmp_path, made_up), "responses")
+    assert {percent: cdf.quantile(percent) for percent in (10, 11, 30, 50, 100)} == {
         10: 100,
         11: 200,
         30: 300,
@@ -171,10 +178,10 @@ def test_quantiles_are_sizes_that_occur(tmp_path: Path) -> None:
 
 def test_quantiles_agree_with_numpy_on_many_rows(tmp_path: Path) -> None:
     made_up = many_pages()
-    release = released(tmp_path, made_up)
+    cdf = cdf_of(released(tmp_path, made_up), "responses")
     sizes = [row["wire_bytes"] for row in made_up.response]
     expected = {p: int(np.quantile(sizes, p / 100, method="inverted_cdf")) for p in (10, 25, 50, 75, 90, 99)}
-    assert quantiles(release, "responses", tuple(expected)) == expected
+    assert {percent: cdf.quantile(percent) for percent in expected} == expected
 
 
 def test_physical_order_does_not_matter(tmp_path: Path) -> None:
@@ -193,20 +200,21 @@ def test_a_crawl_without_a_good_visit_has_an_empty_distribution(tmp_path: Path) 
     made_up.add_visit(outcome="dns")
     release = released(tmp_path, made_up)
     assert pq.read_table(release.file("distribution")).num_rows == 0
-    assert share(release, "pages", iw=10).share is None
+    assert cdf_of(release, "pages").fit(10, mss=MSS_FIG1).share is None
     assert share_intervals(release, measures=list(MEASURES), windows=[10]) == {}
 
 
 def test_an_interval_over_sites_holds_the_share_and_is_wider_than_one_over_responses(tmp_path: Path) -> None:
     release = released(tmp_path, many_pages())
     interval = share_intervals(release, measures=["responses"], windows=[3])["responses", 3]
-    exact = share(release, "responses", iw=3)
+    cdf = cdf_of(release, "responses")
+    exact = cdf.fit(3, mss=MSS_FIG1)
     assert exact.share is not None
     assert interval.estimate == pytest.approx(exact.share)
     assert interval.lower < exact.share < interval.upper
     alone = ratio_interval(
-        np.repeat([1.0, 0.0], [exact.fitting, exact.known - exact.fitting]),
-        np.ones(exact.known),
+        np.repeat([1.0, 0.0], [exact.count, cdf.known - exact.count]),
+        np.ones(cdf.known),
         confidence=0.95,
         replicates=2000,
         seed=1,
@@ -220,7 +228,7 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert first == again
 
 
-def test_an_interval_over_sites_ignores_draws_without_a_member() -> None:
+def test_an_interval_over_sites_ignores_draws_without_an_item() -> None:
     interval = ratio_interval(
         np.array([1.0, 0.0]), np.array([1.0, 0.0]), confidence=0.95, replicates=200, seed=1
     )
@@ -229,11 +237,11 @@ def test_an_interval_over_sites_ignores_draws_without_a_member() -> None:
 
 def test_a_measure_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no measure 'cookies'"):
-        share(release_of(tmp_path), "cookies", iw=10)
+        share_intervals(released(tmp_path, one_page()), measures=["cookies"], windows=[10])
 
 
 def test_steps_are_what_the_figure_draws(tmp_path: Path) -> None:
-    sizes, cumulative = steps(released(tmp_path, one_page()), "responses")
-    assert sizes.tolist() == [300, 1000, 5000, 7000, 20_000]
-    assert cumulative.tolist() == [1, 2, 3, 4, 5]
+    cdf = cdf_of(released(tmp_path, one_page()), "responses")
+    assert cdf.sizes.tolist() == [300, 1000, 5000, 7000, 20_000]
+    assert cdf.cumulative.tolist() == [1, 2, 3, 4, 5]
     assert isinstance(compute(tmp_path / "month=2026-11" / "version=1"), pa.Table)

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from releases.catalogue import Release
-from releases.distributions import compute, share
+from releases.cdf import read_cdfs
+from releases.distributions import compute
 from reports.document.figures import SLICES, THEMES, Theme, cdf_figure, curve, png, svg, thinned
 from schema.computed_tables import MEASURES
 from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
@@ -77,9 +78,10 @@ def test_nothing_thins_to_nothing() -> None:
 def test_a_curve_has_a_few_hundred_points_and_the_exact_share_at_each_window(release: Release) -> None:
     points = curve(release, "responses", thresholds=[4290, 14_300])
     assert len(points) <= 2 * SLICES + 7
+    cdf = read_cdfs(release.file("distribution"))["responses"]
     for iw in (3, 10):
         seen = max(point["cdf"] for point in points if point["size"] <= iw * 1430)
-        assert seen == share(release, "responses", iw=iw).share
+        assert seen == cdf.fit(iw, mss=1430).share
     assert points[0]["cdf"] == 0
     assert points[-1]["cdf"] == 1
 
@@ -120,7 +122,7 @@ def test_all_measures_fit_into_one_figure(release: Release) -> None:
     assert svg(chart).count("role-legend-symbol") == len(MEASURES)
 
 
-def test_a_measure_without_members_is_left_out(tmp_path: Path) -> None:
+def test_a_measure_without_items_is_left_out(tmp_path: Path) -> None:
     made_up = MadeUp()
     made_up.add_visit()
     made_up.add_connection()
