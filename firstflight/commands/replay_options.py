@@ -20,6 +20,7 @@ from replay.runs.cells import plan, sample
 from replay.runs.chunks import plan_of
 from replay.runs.replay_folder import plan_facts
 from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS
+from reports.recommendation.rule import RULE_VERSION
 from storage.signatures import SigningFailed
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ def plan_replay(
         cells,
         {**source.facts, "pages_there": len(source.recipes)},
         commit=code_commit(settings.commit),
+        rule_version=RULE_VERSION,
         populations=populations,
     )
     return PlannedReplay(

@@ -18,7 +18,6 @@ from replay.networks.populations import DECIDING
 from replay.recipes import page_recipe, warm_cache
 from replay.runs import cells as cell_plan
 from replay.runs.responses import write_responses
-from reports.recommendation.rule import RULE_VERSION
 from schema.computed_tables import CELL
 from storage.staging import put_in_place
 from storage.sums import seal
@@ -117,6 +116,7 @@ def plan_facts(
     source: Mapping[str, Any],
     *,
     commit: str,
+    rule_version: int,
     populations: Sequence[Population] = DECIDING,
 ) -> dict[str, Any]:
     """Where the cells come from: every choice that they depend on."""
@@ -127,7 +127,7 @@ def plan_facts(
         **source,
         "kernel": kernel_facts(),
         "player": player_key(),
-        "rule_version": RULE_VERSION,
+        "rule_version": rule_version,
         "parameters": parameters(cells),
         "profiles": [profile_facts(profile) for profile in profiles.values()],
         "populations": [population_facts(one) for one in populations],

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from releases.interval import Interval
-    from reports.document.replay_summary import Outcome
+    from reports.document.replay_summary import WindowResult
 
 SERIES = tuple(dict.fromkeys(LIGHT.palette.values()))
 """The CDFs' own colours, so that one recolouring for dark screens serves all figures."""
@@ -64,7 +64,7 @@ def styled(*layers: alt.Chart, note: str | None, height: int = HEIGHT) -> alt.To
     return found
 
 
-def page_time(outcomes: Sequence[Outcome], *, incumbent: int, note: str | None = None) -> str:
+def page_time(outcomes: Sequence[WindowResult], *, incumbent: int, note: str | None = None) -> str:
     """Mean page time of one profile by window, with intervals; the incumbent's window stands out."""
     rows = [
         {**_bounds(one.page_ms, scale=1e-3), "iw": str(one.iw), "incumbent": one.iw == incumbent}
@@ -88,7 +88,7 @@ def page_time(outcomes: Sequence[Outcome], *, incumbent: int, note: str | None =
     return svg(styled(line, bars, points, note=note))
 
 
-def by_profile(outcomes: Sequence[Outcome], facet: Facet, *, title: str, note: str | None = None) -> str:
+def by_profile(outcomes: Sequence[WindowResult], facet: Facet, *, title: str, note: str | None = None) -> str:
     """One quantity by window, a line a profile."""
     rows = [
         {**_bounds(interval), "iw": str(one.iw), "profile": one.profile}
@@ -117,7 +117,7 @@ def by_profile(outcomes: Sequence[Outcome], facet: Facet, *, title: str, note: s
     return svg(styled(zero, bars, points, note=note, height=HEIGHT + 20))
 
 
-def _windows(outcomes: Sequence[Outcome]) -> alt.X:
+def _windows(outcomes: Sequence[WindowResult]) -> alt.X:
     order = [str(iw) for iw in sorted({one.iw for one in outcomes})]
     return alt.X(
         "iw:O", sort=order, title="initial window, segments", axis=alt.Axis(labelAngle=0, grid=False)

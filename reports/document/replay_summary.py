@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from releases.interval import Interval
     from reports.recommendation.rule import Rule
     from reports.statistics.bootstrap import Floats
-    from reports.statistics.paired_loads import Loads
+    from reports.statistics.paired_loads import PairedLoads
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class WindowResult:
     """One profile at one window."""
 
     profile: str
@@ -44,7 +44,7 @@ COLUMNS = (
 )
 
 
-def summarise(loads: Loads, *, incumbent: int, rule: Rule) -> list[Outcome]:
+def summarise(loads: PairedLoads, *, incumbent: int, rule: Rule) -> list[WindowResult]:
     """Every profile at every window; a profile without one complete page is left out."""
     return [
         outcome
@@ -53,7 +53,9 @@ def summarise(loads: Loads, *, incumbent: int, rule: Rule) -> list[Outcome]:
     ]
 
 
-def _profile(loads: Loads, place: int, profile: str, *, incumbent: int, rule: Rule) -> list[Outcome]:
+def _profile(
+    loads: PairedLoads, place: int, profile: str, *, incumbent: int, rule: Rule
+) -> list[WindowResult]:
     cut = {name: loads.values[name][:, place] for name in COLUMNS}  # [page, window, seed]
     # One mask for all windows: means over different pages must not be compared.
     arrays = [cut[name][:, np.newaxis, window] for name in COLUMNS for window in range(len(loads.windows))]
@@ -76,7 +78,7 @@ def _profile(loads: Loads, place: int, profile: str, *, incumbent: int, rule: Ru
     for at, iw in enumerate(loads.windows):
         mine = {name: cut[name][:, at] for name in COLUMNS}
         outcomes.append(
-            Outcome(
+            WindowResult(
                 profile=profile,
                 iw=iw,
                 pages=len(mask),

@@ -10,7 +10,7 @@ from replay.runs import replay_folder
 from reports.document.figures import LIGHT, cdf_figure, svg
 from reports.document.render import render_html, render_text
 from reports.document.replay_figures import by_profile, page_time
-from reports.document.report_content import Measured, canonical, measure, report_facts
+from reports.document.report_content import ReplayAnalysis, canonical, measure, report_content
 from reports.document.size_facts import size_facts
 from reports.recommendation.rule import RULE, Rule
 from storage.staging import put_in_place
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from reports.document.report_inputs import Inputs, Replay
+    from reports.document.report_inputs import Replay, ReportInputs
     from storage.signatures import Signer
 
 THIRD_WINDOW = 16
@@ -28,13 +28,13 @@ THIRD_WINDOW = 16
 
 
 def build_report(
-    inputs: Inputs, folder: Path, *, commit: str, rule: Rule = RULE, signer: Signer | None = None
+    inputs: ReportInputs, folder: Path, *, commit: str, rule: Rule = RULE, signer: Signer | None = None
 ) -> dict[str, Any]:
     """Make the report's files in `folder`, which is replaced as a whole; its facts. `commit` is the code's."""
     measured = measure(inputs, inputs.replay, rule=rule) if inputs.replay else None
     recommended = measured.recommendation.iw if measured else None
     windows = sorted({*WINDOWS, *([recommended] if recommended else [])})
-    facts = report_facts(inputs, sizes=size_facts(inputs.release, windows=windows), measured=measured)
+    facts = report_content(inputs, sizes=size_facts(inputs.release, windows=windows), measured=measured)
     figures = draw(inputs, measured, is_illustrative=facts["is_illustrative"])
     with put_in_place(folder) as stage:
         (stage / "report.json").write_text(canonical(facts), encoding="utf-8")
@@ -48,7 +48,7 @@ def build_report(
     return facts
 
 
-def origin(inputs: Inputs, facts: Mapping[str, Any]) -> dict[str, Any]:
+def origin(inputs: ReportInputs, facts: Mapping[str, Any]) -> dict[str, Any]:
     """What a report was made from, for its manifest: each input by its checksum."""
     release = inputs.release
     return {
@@ -69,7 +69,7 @@ def origin_of_replay(replay: Replay) -> dict[str, Any]:
     return {"checksum": replay.checksum, **replay_folder.origin(replay.provenance)}
 
 
-def draw(inputs: Inputs, measured: Measured | None, *, is_illustrative: bool) -> dict[str, str]:
+def draw(inputs: ReportInputs, measured: ReplayAnalysis | None, *, is_illustrative: bool) -> dict[str, str]:
     """SVG by name."""
     note = "illustrative" if is_illustrative else None
     recommended = measured.recommendation.iw if measured else None

@@ -14,21 +14,21 @@ from replay.networks.populations import POPULATIONS
 from reports.document.replay_summary import summarise
 from reports.document.report_inputs import ReportError
 from reports.document.standing_text import GLOSSARY, LIMITS
-from reports.recommendation.estimates import weigh
+from reports.recommendation.estimates import estimates_of
 from reports.recommendation.harm_conditions import HIGH_LOAD
 from reports.recommendation.recommend import decide
 from reports.recommendation.rule import RULE, UNMEASURED
 from reports.recommendation.sensitivity import sensitivity
 from reports.statistics.arithmetic import compare
-from reports.statistics.paired_loads import Loads, loads_of
+from reports.statistics.paired_loads import PairedLoads, pair_loads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from releases.catalogue import Release
     from releases.interval import Interval
-    from reports.document.replay_summary import Outcome
-    from reports.document.report_inputs import Inputs, Replay
+    from reports.document.replay_summary import WindowResult
+    from reports.document.report_inputs import Replay, ReportInputs
     from reports.recommendation.recommend import Recommendation
     from reports.recommendation.rule import Role, Rule
     from reports.statistics.arithmetic import Comparison
@@ -44,16 +44,18 @@ FRESH_MONTHS = 24
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Measured:
+class ReplayAnalysis:
     """What the replay gave, as values: figures are drawn from it."""
 
-    loads: Loads
-    outcomes: list[Outcome]
+    loads: PairedLoads
+    outcomes: list[WindowResult]
     recommendation: Recommendation
     facts: dict[str, Any]
 
 
-def report_facts(inputs: Inputs, *, sizes: dict[str, Any], measured: Measured | None) -> dict[str, Any]:
+def report_content(
+    inputs: ReportInputs, *, sizes: dict[str, Any], measured: ReplayAnalysis | None
+) -> dict[str, Any]:
     """Everything, JSON-ready. Units stand in the names."""
     because = illustrative_because(inputs)
     facts: dict[str, Any] = rounded(
@@ -62,8 +64,8 @@ def report_facts(inputs: Inputs, *, sizes: dict[str, Any], measured: Measured | 
             "year": inputs.year,
             "is_illustrative": bool(because),
             "illustrative_because": because,
-            "release": release_facts(inputs.release),
-            "crawl": crawl_facts(inputs.release),
+            "release": release_section(inputs.release),
+            "crawl": crawl_section(inputs.release),
             "sizes": sizes,
             **(
                 measured.facts
@@ -78,34 +80,34 @@ def report_facts(inputs: Inputs, *, sizes: dict[str, Any], measured: Measured | 
     return facts
 
 
-def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
+def measure(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> ReplayAnalysis:
     """Decide on the replay's cells, and say what they are."""
     networks = replay.provenance.get("profiles", [])
-    loads = loads_of(replay.cells, congestion_control=rule.congestion_control, networks=networks)
+    loads = pair_loads(replay.cells, congestion_control=rule.congestion_control, networks=networks)
     if not loads.pages:
         raise ReportError(
             f"the replay has no cell with {rule.congestion_control} and all else by default; run `firstflight replay run --crawl {inputs.release.manifest.crawl}`"
         )
-    harm_loads = loads_of_harm(replay, rule)
-    evidence = weigh(
+    harm_loads = pair_harm_loads(replay, rule)
+    estimates = estimates_of(
         loads, population_roles(replay), rule=rule, last_years=inputs.last_years_iw, harm_loads=harm_loads
     )
-    recommendation = decide(evidence, rule=rule)
+    recommendation = decide(estimates, rule=rule)
     # As the profiles were replayed; the sort is stable.
     place = {profile["id"]: at for at, profile in enumerate(networks)}
 
-    def declared(one: Outcome | Comparison) -> int:
+    def declared(one: WindowResult | Comparison) -> int:
         return place.get(one.profile, len(place))
 
-    outcomes = sorted(summarise(loads, incumbent=evidence.incumbent, rule=rule), key=declared)
-    tried = sensitivity(evidence, rule=rule)
-    return Measured(
+    outcomes = sorted(summarise(loads, incumbent=estimates.incumbent, rule=rule), key=declared)
+    tried = sensitivity(estimates, rule=rule)
+    return ReplayAnalysis(
         loads=loads,
         outcomes=outcomes,
         recommendation=recommendation,
         facts={
-            "replay": replay_facts(loads, outcomes, replay) | {"harm": harm_facts(harm_loads)},
-            "recommendation": recommendation_facts(recommendation),
+            "replay": replay_section(loads, outcomes, replay) | {"harm": harm_section(harm_loads)},
+            "recommendation": recommendation_section(recommendation),
             "arithmetic": [
                 dataclasses.asdict(one)
                 for one in sorted(
@@ -128,10 +130,10 @@ def measure(inputs: Inputs, replay: Replay, *, rule: Rule = RULE) -> Measured:
     )
 
 
-def loads_of_harm(replay: Replay, rule: Rule) -> dict[str, Loads]:
+def pair_harm_loads(replay: Replay, rule: Rule) -> dict[str, PairedLoads]:
     """Those of each harm condition that was replayed."""
     found = {
-        one.id: loads_of(
+        one.id: pair_loads(
             replay.cells,
             congestion_control=rule.congestion_control,
             conditions=one.conditions,
@@ -142,7 +144,7 @@ def loads_of_harm(replay: Replay, rule: Rule) -> dict[str, Loads]:
     return {name: loads for name, loads in found.items() if loads.pages}
 
 
-def harm_facts(harm_loads: Mapping[str, Loads]) -> list[dict[str, Any]]:
+def harm_section(harm_loads: Mapping[str, PairedLoads]) -> list[dict[str, Any]]:
     """How much of each was replayed."""
     return [
         {"id": name, "pages": len(loads.pages), "seeds": loads.seeds, "cells": dict(loads.states)}
@@ -175,7 +177,7 @@ def age_in_months(measured: str, month: str) -> int:
     return 12 * (year - since) + at - then
 
 
-def illustrative_because(inputs: Inputs) -> list[str]:
+def illustrative_because(inputs: ReportInputs) -> list[str]:
     """Why the report is no evidence about the live web of its year; empty where it is."""
     because = []
     if inputs.release.manifest.crawl.kind != "web":
@@ -192,14 +194,14 @@ def illustrative_because(inputs: Inputs) -> list[str]:
     return because
 
 
-def release_facts(release: Release) -> dict[str, Any]:
+def release_section(release: Release) -> dict[str, Any]:
     """Which release, and its checksum."""
     manifest = dataclasses.asdict(release.manifest)
     del manifest["files"]
     return {**manifest, "crawl": str(release.manifest.crawl), "sha256": release.checksum}
 
 
-def crawl_facts(release: Release) -> dict[str, Any]:
+def crawl_section(release: Release) -> dict[str, Any]:
     """How the crawl went: its provenance row, and its visits by outcome."""
     (row,) = pq.ParquetFile(release.file("crawl")).read().to_pylist()
     visits = pq.ParquetFile(release.file("visit")).read(columns=["is_final", "outcome"]).to_pylist()
@@ -215,7 +217,7 @@ def crawl_facts(release: Release) -> dict[str, Any]:
     }
 
 
-def replay_facts(loads: Loads, outcomes: list[Outcome], replay: Replay) -> dict[str, Any]:
+def replay_section(loads: PairedLoads, outcomes: list[WindowResult], replay: Replay) -> dict[str, Any]:
     """What was replayed, what came of it, and under which conditions."""
     return {
         "congestion_control": loads.congestion_control,
@@ -233,7 +235,7 @@ def replay_facts(loads: Loads, outcomes: list[Outcome], replay: Replay) -> dict[
     }
 
 
-def recommendation_facts(found: Recommendation) -> dict[str, Any]:
+def recommendation_section(found: Recommendation) -> dict[str, Any]:
     """The answer with every bound."""
     return {
         "answer": found.answer,
@@ -269,7 +271,7 @@ def recommendation_facts(found: Recommendation) -> dict[str, Any]:
     }
 
 
-def redo(inputs: Inputs) -> list[str]:
+def redo(inputs: ReportInputs) -> list[str]:
     """The commands that make the report anew from its release."""
     name = inputs.release.manifest.crawl
     commands = [f"firstflight release verify --offline --crawl {name}"]

@@ -33,7 +33,7 @@ class Replay:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Inputs:
+class ReportInputs:
     """All that a report reads."""
 
     year: int
@@ -55,11 +55,11 @@ def read_inputs(
     crawl: str | None,
     with_replay: bool,
     allowed_signers: Path,
-) -> Inputs:
+) -> ReportInputs:
     """Find and check everything, sums and signatures first; raises ReportError."""
     release = _release(releases_dir, year, crawl, allowed_signers)
     last_year = reports_dir / str(year - 1)
-    return Inputs(
+    return ReportInputs(
         year=year,
         release=release,
         replay=_replay(replays_dir, release, allowed_signers) if with_replay else None,

@@ -6,17 +6,19 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
+from reports.recommendation.effects import NotEstimable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from releases.interval import Interval
-    from reports.recommendation.estimates import Evidence
+    from reports.recommendation.estimates import Estimates
     from reports.recommendation.rule import Rule
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """A check of the whole replay; where one fails the answer is "no change" for want of evidence."""
+class AdequacyCheck:
+    """A check of the whole replay; where one fails the answer is "no change" for lack of evidence."""
 
     id: str
     title: str
@@ -28,30 +30,30 @@ class Check:
     sentence: str
 
 
-def checks(
-    evidence: Evidence, gains: Mapping[int, Interval | None], rule: Rule, *, untold: str | None
-) -> tuple[Check, ...]:
+def adequacy_checks(
+    estimates: Estimates, gains: Mapping[int, Interval | None], rule: Rule, *, untold: str | None
+) -> tuple[AdequacyCheck, ...]:
     """All of them; `gains` are those over the incumbent, of candidates not shown to be harmful.
 
     `untold` says which window would be the answer if its harms, which the loads cannot tell, were none.
     """
     return (
-        _incumbent(evidence),
-        _coverage(evidence, rule),
-        _pages(evidence, rule),
-        _seeds(evidence, rule),
-        _aa(evidence, rule),
+        _incumbent(estimates),
+        _coverage(estimates, rule),
+        _pages(estimates, rule),
+        _seeds(estimates, rule),
+        _aa(estimates, rule),
         _power(gains, rule),
-        _harm_conditions(evidence, rule),
+        _harm_conditions(estimates, rule),
         _harm_power(untold),
     )
 
 
-def _incumbent(evidence: Evidence) -> Check:
-    windows = {candidate.segments for candidate in evidence.candidates}
-    lacking = [str(incumbent) for incumbent in evidence.incumbents if incumbent not in windows]
-    rivals = len(windows - {evidence.incumbent})
-    return Check(
+def _incumbent(estimates: Estimates) -> AdequacyCheck:
+    windows = {candidate.segments for candidate in estimates.candidates}
+    lacking = [str(incumbent) for incumbent in estimates.incumbents if incumbent not in windows]
+    rivals = len(windows - {estimates.incumbent})
+    return AdequacyCheck(
         id="candidates",
         title="candidates replayed beside the incumbent",
         value=rivals,
@@ -60,13 +62,13 @@ def _incumbent(evidence: Evidence) -> Check:
         passed=rivals >= 1 and not lacking,
         sentence=f"The incumbent IW {', '.join(lacking)} was not replayed."
         if lacking
-        else f"{rivals} candidates were replayed beside IW {evidence.incumbent}.",
+        else f"{rivals} candidates were replayed beside IW {estimates.incumbent}.",
     )
 
 
-def _coverage(evidence: Evidence, rule: Rule) -> Check:
-    done = evidence.coverage_percent
-    return Check(
+def _coverage(estimates: Estimates, rule: Rule) -> AdequacyCheck:
+    done = estimates.coverage_percent
+    return AdequacyCheck(
         id="coverage",
         title="cells done, of those asked for, where they are fewest",
         value=done,
@@ -77,38 +79,38 @@ def _coverage(evidence: Evidence, rule: Rule) -> Check:
     )
 
 
-def _pages(evidence: Evidence, rule: Rule) -> Check:
-    return Check(
+def _pages(estimates: Estimates, rule: Rule) -> AdequacyCheck:
+    return AdequacyCheck(
         id="pages",
         title="pages in the smallest comparison",
-        value=evidence.pages,
+        value=estimates.pages,
         limit=rule.minimum_pages,
         unit="pages",
-        passed=evidence.pages >= rule.minimum_pages,
-        sentence=f"{evidence.pages} pages pair in the smallest comparison; the rule asks for {rule.minimum_pages}.",
+        passed=estimates.pages >= rule.minimum_pages,
+        sentence=f"{estimates.pages} pages pair in the smallest comparison; the rule asks for {rule.minimum_pages}.",
     )
 
 
-def _seeds(evidence: Evidence, rule: Rule) -> Check:
-    return Check(
+def _seeds(estimates: Estimates, rule: Rule) -> AdequacyCheck:
+    return AdequacyCheck(
         id="seeds",
         title="seeds of the poorest page",
-        value=evidence.seeds,
+        value=estimates.seeds,
         limit=rule.minimum_seeds,
         unit="seeds",
-        passed=evidence.seeds >= rule.minimum_seeds,
-        sentence=f"The poorest page has {evidence.seeds} paired seeds; the rule asks for {rule.minimum_seeds}.",
+        passed=estimates.seeds >= rule.minimum_seeds,
+        sentence=f"The poorest page has {estimates.seeds} paired seeds; the rule asks for {rule.minimum_seeds}.",
     )
 
 
-def _aa(evidence: Evidence, rule: Rule) -> Check:
+def _aa(estimates: Estimates, rule: Rule) -> AdequacyCheck:
     title = f"A/A: IW {rule.permanent_incumbent} against itself with other seeds, under loss"
     tolerance = rule.aa_tolerance_percent
-    if isinstance(evidence.aa, str):
+    if isinstance(estimates.aa, NotEstimable):
         value, passed = None, False
-        sentence = f"The A/A gate could not be held: {evidence.aa}."
+        sentence = f"The A/A gate could not be held: {estimates.aa.reason}."
     else:
-        found = evidence.aa
+        found = estimates.aa
         value, chance = found.deviation_percent, found.chance_percent
         # The bound holds where chance could not have kept it, nor broken it.
         passed = abs(value) <= tolerance and chance <= tolerance
@@ -122,12 +124,12 @@ def _aa(evidence: Evidence, rule: Rule) -> Check:
             sentence += f": too few loads to tell, about {more} times as many would do, of pages or of seeds."
         else:
             sentence += "." if passed else ": more than chance explains."
-    return Check(
+    return AdequacyCheck(
         id="aa", title=title, value=value, limit=tolerance, unit="%", passed=passed, sentence=sentence
     )
 
 
-def _power(gains: Mapping[int, Interval | None], rule: Rule) -> Check:
+def _power(gains: Mapping[int, Interval | None], rule: Rule) -> AdequacyCheck:
     """An interval that straddles the bound decides nothing; if it is also wide, more pages could."""
     straddling = {
         window: (gain.upper - gain.lower) / 2
@@ -136,7 +138,7 @@ def _power(gains: Mapping[int, Interval | None], rule: Rule) -> Check:
     }
     widest = max(straddling.values(), default=0.0)
     named = ", ".join(f"IW {window}" for window in sorted(straddling))
-    return Check(
+    return AdequacyCheck(
         id="power",
         title="widest half interval that leaves a gain open",
         value=widest,
@@ -150,10 +152,10 @@ def _power(gains: Mapping[int, Interval | None], rule: Rule) -> Check:
     )
 
 
-def _harm_conditions(evidence: Evidence, rule: Rule) -> Check:
+def _harm_conditions(estimates: Estimates, rule: Rule) -> AdequacyCheck:
     asked = [one.id for one in rule.asked]
-    done = [one for one in asked if one in evidence.harm_conditions]
-    return Check(
+    done = [one for one in asked if one in estimates.harm_conditions]
+    return AdequacyCheck(
         id="harm_conditions",
         title="harm conditions of the core set that were replayed",
         value=len(done),
@@ -165,9 +167,9 @@ def _harm_conditions(evidence: Evidence, rule: Rule) -> Check:
     )
 
 
-def _harm_power(untold: str | None) -> Check:
+def _harm_power(untold: str | None) -> AdequacyCheck:
     """A bound that the loads cannot tell is neither kept nor broken: what hangs on it is not decided."""
-    return Check(
+    return AdequacyCheck(
         id="harm_power",
         title="candidates that only bounds which the loads cannot tell keep from being the answer",
         value=int(untold is not None),

@@ -13,25 +13,25 @@ from releases.interval import Interval
 from releases.slow_start import FRAME_OVERHEAD, MSS_TIMESTAMPS
 from replay.published.signed_rank import wilcoxon_signed_rank
 from reports.statistics.bootstrap import Estimate, Floats, bootstrap, bootstrap_quantile_ratio, hodges_lehmann
-from reports.statistics.paired_loads import Loads, complete
+from reports.statistics.paired_loads import PairedLoads, complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from reports.recommendation.rule import Margin, Measure, Rule
+    from reports.recommendation.rule import HarmMeasure, Margin, Rule
     from reports.statistics.bootstrap import Mask
 
-SHARES: dict[Measure, tuple[str, str]] = {
+SHARES: dict[HarmMeasure, tuple[str, str]] = {
     "retransmitted_bytes": ("bytes_retransmitted", "payload_bytes"),
     "responses_retransmitted": ("responses_retransmitted", "responses"),
     "connections_initial_loss": ("connections_initial_loss", "connections"),
 }
 """Measures that are one total over another."""
 
-QUANTILES: dict[Measure, float] = {"page_time_p95": 0.95, "page_time_p99": 0.99, "page_time_p999": 0.999}
+QUANTILES: dict[HarmMeasure, float] = {"page_time_p95": 0.95, "page_time_p99": 0.99, "page_time_p999": 0.999}
 
 
-TIMES: dict[Measure, str] = {
+TIMES: dict[HarmMeasure, str] = {
     "page_time_mean": "page_ms",
     "short_flow_time": "short_flow_ms",
     "probe_p95": "probe_p95_ms",
@@ -39,8 +39,15 @@ TIMES: dict[Measure, str] = {
 """Measures that are a mean time."""
 
 
-class TooFewLoads(Exception):  # what it says of the sample, not a fault
-    """The sample cannot bear the estimate; the message says what is lacking."""
+class TooFewLoads(Exception):  # it describes the sample, not a fault
+    """The sample is too small for the estimate; the message says what is lacking."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NotEstimable:
+    """An estimate that the sample cannot give."""
+
+    reason: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +117,11 @@ class _Pair:
 
 
 def _pair(
-    loads: Loads, candidate: int, against: int, population: Mapping[str, float], measures: tuple[str, ...]
+    loads: PairedLoads,
+    candidate: int,
+    against: int,
+    population: Mapping[str, float],
+    measures: tuple[str, ...],
 ) -> _Pair:
     if not loads.covers(population):
         lacking = sorted(set(population) - set(loads.profiles))
@@ -134,7 +145,9 @@ def _weighted(pair: _Pair, *columns: Floats) -> Floats:
     return np.stack([column[..., counted] @ pair.weights[counted] for column in columns], axis=-1)
 
 
-def gain(loads: Loads, candidate: int, against: int, population: Mapping[str, float], rule: Rule) -> Gain:
+def gain(
+    loads: PairedLoads, candidate: int, against: int, population: Mapping[str, float], rule: Rule
+) -> Gain:
     """The estimand: the ratio of population-weighted mean page times, replicated by page."""
     pair = _pair(loads, candidate, against, population, ("page_ms",))
     times = _weighted(pair, pair.sides[0]["page_ms"], pair.sides[1]["page_ms"])
@@ -160,7 +173,12 @@ def gain(loads: Loads, candidate: int, against: int, population: Mapping[str, fl
 
 
 def harm(
-    loads: Loads, margin: Margin, candidate: int, against: int, population: Mapping[str, float], rule: Rule
+    loads: PairedLoads,
+    margin: Margin,
+    candidate: int,
+    against: int,
+    population: Mapping[str, float],
+    rule: Rule,
 ) -> Harm:
     """The worsening that `margin` bounds, in its unit; raises TooFewLoads where the sample cannot tell."""
     if margin.measure in SHARES:
@@ -190,7 +208,7 @@ def harm(
 
 
 def _harm_pair(
-    loads: Loads,
+    loads: PairedLoads,
     candidate: int,
     against: int,
     population: Mapping[str, float],
@@ -205,7 +223,12 @@ def _harm_pair(
 
 
 def _time_harm(
-    loads: Loads, margin: Margin, candidate: int, against: int, population: Mapping[str, float], rule: Rule
+    loads: PairedLoads,
+    margin: Margin,
+    candidate: int,
+    against: int,
+    population: Mapping[str, float],
+    rule: Rule,
 ) -> Harm:
     """Means of a time, held against each other as a ratio, or in milliseconds."""
     name = TIMES[margin.measure]
@@ -225,7 +248,7 @@ PAYLOAD_OF_FRAME = MSS_TIMESTAMPS / (MSS_TIMESTAMPS + FRAME_OVERHEAD)
 
 
 def _bulk_harm(
-    loads: Loads, candidate: int, against: int, population: Mapping[str, float], rule: Rule
+    loads: PairedLoads, candidate: int, against: int, population: Mapping[str, float], rule: Rule
 ) -> Harm:
     """How much longer a download takes for what it receives during a load at the other window.
 
@@ -244,7 +267,12 @@ def _bootstrap(pair: _Pair, rule: Rule, columns: Floats, statistic: Callable[[Fl
 
 
 def _share_harm(
-    loads: Loads, margin: Margin, candidate: int, against: int, population: Mapping[str, float], rule: Rule
+    loads: PairedLoads,
+    margin: Margin,
+    candidate: int,
+    against: int,
+    population: Mapping[str, float],
+    rule: Rule,
 ) -> Harm:
     part, whole = SHARES[margin.measure]
     pair = _harm_pair(loads, candidate, against, population, (part, whole), rule)
@@ -280,7 +308,7 @@ def _silent_loads(pair: _Pair, events: Floats) -> float | None:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Against:
+class SelfComparison:
     """One window against itself."""
 
     deviation_percent: float
@@ -290,7 +318,7 @@ class Against:
     """Of page and profile, under loss."""
 
 
-def aa(loads: Loads, iw: int, population: Mapping[str, float], *, confidence: float) -> Against:
+def aa(loads: PairedLoads, iw: int, population: Mapping[str, float], *, confidence: float) -> SelfComparison:
     """Odd against even seeds of every page and profile under loss.
 
     The same seed would agree to the microsecond and prove nothing; loads without loss have no chance
@@ -314,7 +342,7 @@ def aa(loads: Loads, iw: int, population: Mapping[str, float], *, confidence: fl
     variance = np.nanvar(times[usable], axis=1, ddof=1) * (1 / loads_each[0] + 1 / loads_each[1])
     base = float(weights @ even)
     normal = NormalDist().inv_cdf((1 + confidence) / 2)
-    return Against(
+    return SelfComparison(
         deviation_percent=100 * (float(weights @ odd) / base - 1),
         chance_percent=100 * normal * math.sqrt(float(weights**2 @ variance)) / base,
         pairs=int(usable.sum()),

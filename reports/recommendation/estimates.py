@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from reports.recommendation.effects import TooFewLoads, aa, gain, harm
+from reports.recommendation.effects import Gain, NotEstimable, TooFewLoads, aa, gain, harm
 from reports.recommendation.rule import CANDIDATES, RULE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from reports.recommendation.effects import Against, Gain, Harm
+    from reports.recommendation.effects import Harm, SelfComparison
     from reports.recommendation.rule import Candidate, Margin, Role, Rule
-    from reports.statistics.paired_loads import Loads
+    from reports.statistics.paired_loads import PairedLoads
 
-NOT_REPLAYED = "not replayed: `firstflight replay run --harm core`"
+NOT_REPLAYED = NotEstimable("not replayed: `firstflight replay run --harm core`")
 
 ORDINARY = "ordinary"
 """The cells that a gain is measured in."""
@@ -25,18 +25,18 @@ T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evidence:
+class Estimates:
     """What the loads say; what they cannot bear is kept as the reason why."""
 
     candidates: tuple[Candidate, ...]
     """Those that were replayed, smallest first."""
     incumbents: tuple[int, ...]
     """Harm is held against each, gain against the first."""
-    gains: Mapping[tuple[int, int], Gain | str]
+    gains: Mapping[tuple[int, int], Gain | NotEstimable]
     """By (window, window it is compared with)."""
-    harms: Mapping[tuple[str, int, int], Mapping[str, Harm | str]]
+    harms: Mapping[tuple[str, int, int], Mapping[str, Harm | NotEstimable]]
     """By (margin, candidate, incumbent), then by the condition that it was asked in."""
-    aa: Against | str
+    aa: SelfComparison | NotEstimable
     pages: int
     seeds: int
     coverage_percent: float
@@ -51,14 +51,14 @@ class Evidence:
         return self.incumbents[0]
 
 
-def weigh(
-    loads: Loads,
+def estimates_of(
+    loads: PairedLoads,
     populations: Mapping[Role, Mapping[str, float]],
     *,
     rule: Rule = RULE,
     last_years: int | None = None,
-    harm_loads: Mapping[str, Loads] | None = None,
-) -> Evidence:
+    harm_loads: Mapping[str, PairedLoads] | None = None,
+) -> Estimates:
     """Compute every estimate. `last_years` is the window that the last report with force recommends.
 
     `harm_loads` are those of the rule's harm conditions that were replayed, by their ids.
@@ -67,8 +67,8 @@ def weigh(
     candidates = tuple(candidate for candidate in CANDIDATES if candidate.segments in loads.windows)
     incumbents = tuple(dict.fromkeys((last_years or rule.permanent_incumbent, rule.permanent_incumbent)))
     gains = _gains(loads, [candidate.segments for candidate in candidates], incumbents[0], populations, rule)
-    paired = [found for found in gains.values() if not isinstance(found, str)]
-    return Evidence(
+    paired = [found for found in gains.values() if isinstance(found, Gain)]
+    return Estimates(
         candidates=candidates,
         incumbents=incumbents,
         gains=gains,
@@ -98,8 +98,8 @@ def weigh(
 
 
 def _asked(
-    margin: Margin, loads: Loads, beside: Mapping[str, Loads], rule: Rule
-) -> Iterator[tuple[str, Loads | None]]:
+    margin: Margin, loads: PairedLoads, beside: Mapping[str, PairedLoads], rule: Rule
+) -> Iterator[tuple[str, PairedLoads | None]]:
     """Where a bound is asked, with the loads there; None where a condition that decides was not replayed."""
     if ORDINARY in margin.asked_in:
         yield ORDINARY, loads
@@ -109,19 +109,19 @@ def _asked(
 
 
 def _gains(
-    loads: Loads,
+    loads: PairedLoads,
     windows: list[int],
     incumbent: int,
     populations: Mapping[Role, Mapping[str, float]],
     rule: Rule,
-) -> dict[tuple[int, int], Gain | str]:
+) -> dict[tuple[int, int], Gain | NotEstimable]:
     """Of each window over the incumbent and over every smaller one: what the choice may ask for."""
     pairs = {(a, b) for a in windows for b in windows if a > b or (a != b and b == incumbent)}
     return {(a, b): _or_reason(gain, loads, a, b, populations["average"], rule) for a, b in sorted(pairs)}
 
 
-def _or_reason(compute: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | str:
+def _or_reason(compute: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotEstimable:
     try:
         return compute(*args, **kwargs)
     except TooFewLoads as exc:
-        return str(exc)
+        return NotEstimable(str(exc))

@@ -10,10 +10,10 @@ from typing import Literal
 
 from replay.runs.conditions import Competition, Conditions, Neighbours, Queue
 
-Kind = Literal["ordinary", "idle", "alone", "everyone", "bulk"]
+ConditionKind = Literal["ordinary", "idle", "alone", "everyone", "bulk"]
 """What is asked there: see `KINDS`."""
 
-KINDS: dict[Kind, str] = {
+KINDS: dict[ConditionKind, str] = {
     "ordinary": "the cells that a gain is measured in",
     "idle": "the page beside a probe alone",
     "alone": "the page at the candidate among other people's short flows at today's window",
@@ -27,7 +27,7 @@ class HarmCondition:
     """One combination of queue, load and arm."""
 
     id: str
-    kind: Kind
+    kind: ConditionKind
     conditions: Conditions
     is_core: bool
     """Whether the rule's bounds are asked there; the others stand beside it."""
@@ -41,12 +41,12 @@ CORE_LOAD, HIGH_LOAD = 0.5, 0.8
 what is lost there is lost at any window, and a load takes many times as long. Ours."""
 
 
-def _neighbours(kind: Kind, load: float) -> Neighbours:
+def _neighbours(kind: ConditionKind, load: float) -> Neighbours:
     return Neighbours(load=load, everyone=kind == "everyone", probe=kind == "idle")
 
 
 def _conditions(queue: Queue) -> list[HarmCondition]:
-    kinds: list[tuple[Kind, float]] = [
+    kinds: list[tuple[ConditionKind, float]] = [
         ("idle", 0.0),
         ("bulk", 0.0),
         ("alone", CORE_LOAD),

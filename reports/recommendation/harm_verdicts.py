@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from releases.interval import Interval
 from reports.document.standing_text import spell
+from reports.recommendation.effects import NotEstimable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,7 +66,9 @@ class HarmVerdict:
         return f"{told}{where}, is not shown to stay below {self.limit:g} {self.margin.unit}"
 
 
-def judge(margin: Margin, against: int, found: Mapping[str, Harm | str], rule: Rule) -> HarmVerdict | None:
+def judge(
+    margin: Margin, against: int, found: Mapping[str, Harm | NotEstimable], rule: Rule
+) -> HarmVerdict | None:
     """The worst of all conditions in which it was asked; None where it was asked in none."""
     asked = {"ordinary", *(one.id for one in rule.asked)}
     verdicts = [
@@ -81,8 +84,10 @@ def _badness(verdict: HarmVerdict) -> tuple[int, float]:
     return SEVERITY.index(verdict.verdict), over
 
 
-def _judge_one(margin: Margin, against: int, condition: str, harm: Harm | str, rule: Rule) -> HarmVerdict:
-    if isinstance(harm, str):
+def _judge_one(
+    margin: Margin, against: int, condition: str, harm: Harm | NotEstimable, rule: Rule
+) -> HarmVerdict:
+    if isinstance(harm, NotEstimable):
         return HarmVerdict(
             margin=margin,
             against=against,
@@ -91,7 +96,7 @@ def _judge_one(margin: Margin, against: int, condition: str, harm: Harm | str, r
             limit=margin.limit,
             is_level=margin.is_level,
             verdict="not measured",
-            reason=harm,
+            reason=harm.reason,
         )
     limit, is_level = margin.limit, margin.is_level
     if margin.worsening_limit is not None and harm.is_broken_by_incumbent(limit):

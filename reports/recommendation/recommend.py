@@ -1,4 +1,4 @@
-"""The recommendation: bounds held against evidence give a window, or "no change", with every reason."""
+"""The recommendation: bounds held against estimates give a window, or "no change", with every reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from releases.interval import Interval
 from reports.document.standing_text import spell
-from reports.recommendation.adequacy import Check, checks
+from reports.recommendation.adequacy import AdequacyCheck, adequacy_checks
+from reports.recommendation.effects import Gain, NotEstimable
 from reports.recommendation.harm_verdicts import HarmVerdict, judge
 from reports.recommendation.rule import RULE, UNMEASURED, Candidate, Rule
 from reports.statistics.bootstrap import holm
@@ -16,8 +17,7 @@ from reports.statistics.bootstrap import holm
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from reports.recommendation.effects import Gain
-    from reports.recommendation.estimates import Evidence
+    from reports.recommendation.estimates import Estimates
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +47,9 @@ class Recommendation:
     """The recommended window; None for "no change"."""
     incumbent: int
     is_decided: bool
-    """False where a check failed: then "no change" is for want of evidence."""
+    """False where a check failed: then "no change" is for lack of evidence."""
     reasons: tuple[str, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[AdequacyCheck, ...]
     candidates: tuple[CandidateVerdict, ...]
     rfc9040_iw: int
     """The largest window that RFC 9040's automatic IW would allow on the way to the answer this year."""
@@ -96,13 +96,13 @@ def surpassing(
     return tuple(window for window in larger if lower_gain(window, candidate) >= worthwhile_percent)
 
 
-def decide(evidence: Evidence, *, rule: Rule = RULE) -> Recommendation:
-    """Hold every bound of `rule` against `evidence`."""
-    incumbent = evidence.incumbent
-    windows = [candidate.segments for candidate in evidence.candidates]
-    harms = {window: _harms(evidence, window, rule) for window in windows}
+def decide(estimates: Estimates, *, rule: Rule = RULE) -> Recommendation:
+    """Hold every bound of `rule` against `estimates`."""
+    incumbent = estimates.incumbent
+    windows = [candidate.segments for candidate in estimates.candidates]
+    harms = {window: _harms(estimates, window, rule) for window in windows}
     admissible = {window for window in windows if all(verdict.permits for verdict in harms[window])}
-    gains = {pair: _interval(found, rule) for pair, found in evidence.gains.items()}
+    gains = {pair: _interval(found, rule) for pair, found in estimates.gains.items()}
 
     def lower_gain(window: int, against: int) -> float:
         interval = gains.get((window, against))
@@ -117,7 +117,7 @@ def decide(evidence: Evidence, *, rule: Rule = RULE) -> Recommendation:
         )
         for window in windows
     }
-    verdicts = _verdicts(evidence, rule, gains, harms, surpassed)
+    verdicts = _verdicts(estimates, rule, gains, harms, surpassed)
     chosen = choose(
         windows,
         incumbent=incumbent,
@@ -140,7 +140,7 @@ def decide(evidence: Evidence, *, rule: Rule = RULE) -> Recommendation:
         if not any(verdict.is_shown for verdict in harms[window])
     }
     untold = _untold(could_be_chosen, harms) if could_be_chosen != chosen else None
-    held = checks(evidence, open_gains, rule, untold=untold)
+    held = adequacy_checks(estimates, open_gains, rule, untold=untold)
     failed = [check.sentence for check in held if not check.passed]
     iw = None if failed else chosen
     reasons = failed or _reasons(iw, verdicts, incumbent, gains, rule)
@@ -155,15 +155,15 @@ def decide(evidence: Evidence, *, rule: Rule = RULE) -> Recommendation:
     )
 
 
-def _interval(found: Gain | str, rule: Rule) -> Interval | None:
-    return None if isinstance(found, str) else found.estimate.interval(rule.confidence)
+def _interval(found: Gain | NotEstimable, rule: Rule) -> Interval | None:
+    return None if isinstance(found, NotEstimable) else found.estimate.interval(rule.confidence)
 
 
-def _harms(evidence: Evidence, window: int, rule: Rule) -> tuple[HarmVerdict, ...]:
+def _harms(estimates: Estimates, window: int, rule: Rule) -> tuple[HarmVerdict, ...]:
     found = (
-        judge(margin, incumbent, evidence.harms[margin.id, window, incumbent], rule)
+        judge(margin, incumbent, estimates.harms[margin.id, window, incumbent], rule)
         for margin in rule.margins
-        for incumbent in evidence.incumbents
+        for incumbent in estimates.incumbents
         if incumbent != window
     )
     return tuple(verdict for verdict in found if verdict)
@@ -176,24 +176,22 @@ def _untold(window: int | None, harms: dict[int, tuple[HarmVerdict, ...]]) -> st
 
 
 def _verdicts(
-    evidence: Evidence,
+    estimates: Estimates,
     rule: Rule,
     gains: dict[tuple[int, int], Interval | None],
     harms: dict[int, tuple[HarmVerdict, ...]],
     surpassed: dict[int, tuple[int, ...]],
 ) -> tuple[CandidateVerdict, ...]:
     found = {
-        candidate.segments: evidence.gains.get((candidate.segments, evidence.incumbent))
-        for candidate in evidence.candidates
+        candidate.segments: estimates.gains.get((candidate.segments, estimates.incumbent))
+        for candidate in estimates.candidates
     }
-    tested = {
-        window: gain for window, gain in found.items() if gain is not None and not isinstance(gain, str)
-    }
+    tested = {window: gain for window, gain in found.items() if isinstance(gain, Gain)}
     adjusted = dict(zip(tested, holm([gain.p_value for gain in tested.values()]), strict=True))
     verdicts = []
-    for candidate in evidence.candidates:
+    for candidate in estimates.candidates:
         window = candidate.segments
-        interval = gains.get((window, evidence.incumbent))
+        interval = gains.get((window, estimates.incumbent))
         verdict = CandidateVerdict(
             candidate=candidate,
             gain_percent=interval,
@@ -205,7 +203,7 @@ def _verdicts(
             surpassed_by=surpassed[window],
             sentence="",
         )
-        sentence = _sentence(verdict, evidence.incumbent, rule)
+        sentence = _sentence(verdict, estimates.incumbent, rule)
         verdicts.append(dataclasses.replace(verdict, sentence=sentence))
     return tuple(verdicts)
 

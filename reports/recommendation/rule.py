@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Literal
 
-from reports.recommendation.harm_conditions import HARM_CONDITIONS, HarmCondition, Kind
+from reports.recommendation.harm_conditions import HARM_CONDITIONS, ConditionKind, HarmCondition
 
 RULE_VERSION = 2
 """Raised when a bound, an estimand or the order of decisions changes."""
@@ -33,7 +33,7 @@ CANDIDATES: tuple[Candidate, ...] = (
     Candidate("iw42", 42, "Dukkipati et al. 2010, Fig. 2; the last below Linux's first receive window of 44"),
 )
 
-Measure = Literal[
+HarmMeasure = Literal[
     "retransmitted_bytes",
     "responses_retransmitted",
     "connections_initial_loss",
@@ -57,7 +57,7 @@ class Margin:
 
     id: str
     title: str
-    measure: Measure
+    measure: HarmMeasure
     population: Role
     limit: float
     unit: Literal["pp", "%", "ms"]
@@ -68,7 +68,7 @@ class Margin:
     """Of a level: where the incumbent's own lies beyond the limit, the candidate's worsening is held against this."""
     is_equivalence: bool = False
     """Better by as much is held against it too (two one-sided tests)."""
-    asked_in: tuple[Kind, ...] = ("ordinary", "idle", "alone", "everyone")
+    asked_in: tuple[ConditionKind, ...] = ("ordinary", "idle", "alone", "everyone")
     """Kinds of cells; the worst of those in the rule's core set decides."""
     is_required: bool = False
     """A candidate for which it could not be measured is not admissible."""

@@ -9,7 +9,7 @@ from reports.recommendation.recommend import Recommendation, decide
 from reports.recommendation.rule import RULE, Rule
 
 if TYPE_CHECKING:
-    from reports.recommendation.estimates import Evidence
+    from reports.recommendation.estimates import Estimates
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -55,10 +55,10 @@ def variants(rule: Rule = RULE) -> tuple[Variant, ...]:
     )
 
 
-def sensitivity(evidence: Evidence, *, rule: Rule = RULE) -> list[tuple[Variant, Recommendation]]:
+def sensitivity(estimates: Estimates, *, rule: Rule = RULE) -> list[tuple[Variant, Recommendation]]:
     """Each variant with its answer."""
     tried = variants(rule)
     beyond = dataclasses.replace(rule, counts_beyond_core=True)
-    if evidence.harm_conditions and {one.id for one in beyond.asked} == {*evidence.harm_conditions}:
+    if estimates.harm_conditions and {one.id for one in beyond.asked} == {*estimates.harm_conditions}:
         tried += (Variant("harm_beyond_core", "harm asked at 80 % of load by others too", beyond),)
-    return [(variant, decide(evidence, rule=variant.rule)) for variant in tried]
+    return [(variant, decide(estimates, rule=variant.rule)) for variant in tried]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reports.statistics.bootstrap import Floats, Mask
 
-MEASURES = (
+NUMERIC_COLUMNS = (
     "page_ms",
     "payload_bytes",
     "responses",
@@ -39,7 +39,7 @@ class CellsError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Missing:
+class MissingCells:
     """Cells that a gate refused, or that failed, for one reason."""
 
     profile: str
@@ -50,7 +50,7 @@ class Missing:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Loads:
+class PairedLoads:
     """The done cells of one congestion control, paired by (page, profile, seed)."""
 
     congestion_control: str
@@ -65,7 +65,7 @@ class Loads:
     """By measure: [page, profile, window, seed], NaN where no cell is done or the measure is unknown."""
     states: Mapping[str, int]
     """Cells by state, over all that were asked for."""
-    missing: tuple[Missing, ...]
+    missing: tuple[MissingCells, ...]
 
     def at(self, measure: str, iw: int) -> Floats:
         """[page, profile, seed] of one window."""
@@ -112,13 +112,13 @@ def of_arm(cells: pa.Table, conditions: Conditions) -> list[dict[str, Any]]:
     return rows
 
 
-def loads_of(
+def pair_loads(
     cells: pa.Table,
     *,
     congestion_control: str,
     conditions: Conditions | None = None,
     networks: Sequence[Mapping[str, Any]] = (),
-) -> Loads:
+) -> PairedLoads:
     """The arrays of one arm: a congestion control with all else by default, or `conditions` with that control.
 
     `networks` are the profiles as replay.json has them. Raises CellsError where a cell stands twice.
@@ -137,7 +137,7 @@ def loads_of(
         len(windows),
         max((place + 1 for place in places.values()), default=0),
     )
-    values = {measure: np.full(shape, np.nan) for measure in MEASURES}
+    values = {column: np.full(shape, np.nan) for column in NUMERIC_COLUMNS}
     seen: set[tuple[int, int, int, int]] = set()
     for row in rows:
         where = (
@@ -152,9 +152,9 @@ def loads_of(
             )
         seen.add(where)
         if row["state"] == "done":
-            for measure in MEASURES:
-                values[measure][where] = np.nan if row[measure] is None else row[measure]
-    return Loads(
+            for column in NUMERIC_COLUMNS:
+                values[column][where] = np.nan if row[column] is None else row[column]
+    return PairedLoads(
         congestion_control=congestion_control,
         pages=tuple(name for name, _ in pages),
         profiles=tuple(profiles),
@@ -183,10 +183,10 @@ def _seed_places(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[tuple[str, int
     }
 
 
-def _missing(rows: Sequence[Mapping[str, Any]]) -> tuple[Missing, ...]:
+def _missing(rows: Sequence[Mapping[str, Any]]) -> tuple[MissingCells, ...]:
     counts = collections.Counter(
         (row["profile"], row["iw"], row["state"], row["reason"] or "no reason given")
         for row in rows
         if row["state"] != "done"
     )
-    return tuple(Missing(*key, cells=count) for key, count in sorted(counts.items()))
+    return tuple(MissingCells(*key, cells=count) for key, count in sorted(counts.items()))

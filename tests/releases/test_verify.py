@@ -14,7 +14,7 @@ from releases.verify import Check, verify
 from replay.errors import RecipeError
 from replay.recipes.page_recipe import read_recipes
 from replay.recipes.warm_cache import warm_recipe
-from reports.document.report_content import crawl_facts
+from reports.document.report_content import crawl_section
 from schema.tables import SCHEMA_VERSION
 from storage.sums import sha256
 from tests.conftest import with_tables
@@ -214,7 +214,7 @@ def test_a_release_of_schema_version_1_is_still_sound_and_read_by_name(tmp_path:
     assert release.manifest.schema_version == 1 < SCHEMA_VERSION
     assert failed(release) == {}
     assert "page_kind" not in pq.read_schema(release.file("visit")).names
-    assert crawl_facts(release)["outcomes"] == {"ok": 6}
+    assert crawl_section(release)["outcomes"] == {"ok": 6}
     recipes = read_recipes(release)
     assert len(recipes) == 6
     with pytest.raises(RecipeError, match="from schema version 3 on"):

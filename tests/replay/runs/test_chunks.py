@@ -41,7 +41,8 @@ RELEASE = {"crawl": "2026-11.desktop.local.tcp.web", "version": 1}
 
 @functools.cache  # it asks dpkg for the kernel's version
 def facts(commit: str = "c0ffee", checksum: str = "aa") -> dict[str, Any]:
-    return plan_facts(PLANNED, {"release": {**RELEASE, "checksum": checksum}}, commit=commit)
+    source = {"release": {**RELEASE, "checksum": checksum}}
+    return plan_facts(PLANNED, source, commit=commit, rule_version=RULE.version)
 
 
 def guest_of(share: list[Cell], number: int) -> Guest:

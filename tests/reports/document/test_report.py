@@ -12,7 +12,7 @@ import pytest
 
 from reports.document.report import build_report
 from reports.document.report_content import canonical, illustrative_because, population_roles, redo, rounded
-from reports.document.report_inputs import Inputs, ReportError, read_inputs
+from reports.document.report_inputs import ReportError, ReportInputs, read_inputs
 from reports.recommendation.rule import RULE
 from storage.sums import broken_sums, checksum_of, seal
 from tests.factories.made_up_crawl import NAME
@@ -36,7 +36,9 @@ QUICK = dataclasses.replace(RULE, replicates=100, harm_conditions=())
 FEW_CELLS = replay_cells(pages=1, gain_percent={10: 0.0})
 
 
-def read(data_dir: Path, *, year: int = 2026, crawl: str | None = None, with_replay: bool = True) -> Inputs:
+def read(
+    data_dir: Path, *, year: int = 2026, crawl: str | None = None, with_replay: bool = True
+) -> ReportInputs:
     return read_inputs(
         releases_dir=data_dir / "releases",
         replays_dir=data_dir / "replays",

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pytest
 
 from releases.interval import Interval
-from reports.recommendation.effects import Harm
-from reports.recommendation.estimates import NOT_REPLAYED, weigh
+from reports.recommendation.effects import Harm, NotEstimable
+from reports.recommendation.estimates import NOT_REPLAYED, estimates_of
 from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS, KINDS
 from reports.recommendation.harm_verdicts import judge, verdict_of
 from reports.recommendation.recommend import CandidateVerdict, Recommendation, decide
 from reports.recommendation.rule import MARGINS, RULE, Rule
 from reports.statistics.bootstrap import Estimate
-from reports.statistics.paired_loads import loads_of
+from reports.statistics.paired_loads import pair_loads
 from schema.computed_tables import CELL
 from tests.factories.made_up import POPULATIONS, cells
 
@@ -59,16 +59,16 @@ def harmless() -> dict[str, pa.Table]:
 
 
 def recommend(tables: Mapping[str, pa.Table], rule: Rule = QUICK) -> Recommendation:
-    ordinary = loads_of(cells(**QUIET), congestion_control="cubic", networks=NETWORKS)
+    ordinary = pair_loads(cells(**QUIET), congestion_control="cubic", networks=NETWORKS)
     beside = {
-        one.id: loads_of(
+        one.id: pair_loads(
             tables[one.id], congestion_control="cubic", conditions=one.conditions, networks=NETWORKS
         )
         for one in rule.harm_conditions
         if one.id in tables
     }
-    evidence = weigh(ordinary, POPULATIONS, rule=rule, harm_loads=beside)
-    return decide(evidence, rule=rule)
+    estimates = estimates_of(ordinary, POPULATIONS, rule=rule, harm_loads=beside)
+    return decide(estimates, rule=rule)
 
 
 def of_16(found: Recommendation) -> CandidateVerdict:
@@ -107,7 +107,7 @@ def test_a_harm_in_one_condition_stops_the_candidate_and_is_named() -> None:
 def test_conditions_that_were_not_replayed_are_not_passed() -> None:
     found = recommend({})
     harms = {harm.margin.id: harm for harm in of_16(found).harms}
-    assert harms["retransmitted_bytes_average"].reason == NOT_REPLAYED
+    assert harms["retransmitted_bytes_average"].reason == NOT_REPLAYED.reason
     assert (found.iw, found.is_decided) == (None, False)
     assert (
         "0 of the 3 harm conditions that decide were replayed; the others need `firstflight replay run --harm core`."
@@ -174,12 +174,12 @@ def test_the_worst_is_the_gravest_verdict_then_the_widest() -> None:
         return Harm(estimate=Estimate(value, np.linspace(value - half, value + half, 1001)))
 
     margin = next(one for one in MARGINS if one.id == "retransmitted_bytes_average")
-    found: dict[str, Harm | str] = {"ordinary": harm(0.1, 0.1), IDLE.id: harm(0.2, 0.1)}
+    found: dict[str, Harm | NotEstimable] = {"ordinary": harm(0.1, 0.1), IDLE.id: harm(0.2, 0.1)}
     worst = judge(margin, 10, found, QUICK)
     assert worst is not None
     assert (worst.condition, worst.verdict) == (IDLE.id, "passed")
     for more, verdict in (
-        ("no cell", "not measured"),
+        (NotEstimable("no cell"), "not measured"),
         (harm(0.1, 9.0), "too few loads"),
         (harm(0.9, 0.1), "failed"),
     ):
@@ -202,7 +202,7 @@ def test_equivalence_is_asked_on_both_sides() -> None:
 
 def test_cells_of_a_condition_do_not_mix_with_the_ordinary_ones() -> None:
     both = pa.concat_tables([cells(**QUIET), harmless()[ALONE.id]])
-    ordinary = loads_of(both, congestion_control="cubic")
-    assert ordinary.states == loads_of(cells(**QUIET), congestion_control="cubic").states
-    alone = loads_of(both, congestion_control="cubic", conditions=ALONE.conditions)
+    ordinary = pair_loads(both, congestion_control="cubic")
+    assert ordinary.states == pair_loads(cells(**QUIET), congestion_control="cubic").states
+    alone = pair_loads(both, congestion_control="cubic", conditions=ALONE.conditions)
     assert set(np.unique(alone.values["short_flow_ms"])) == {200.0, 202.0}

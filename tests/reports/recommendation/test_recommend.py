@@ -10,7 +10,8 @@ import pytest
 
 from releases.interval import Interval
 from replay.runs.conditions import Competition, Conditions, Loss
-from reports.recommendation.estimates import weigh
+from reports.recommendation.effects import NotEstimable
+from reports.recommendation.estimates import estimates_of
 from reports.recommendation.harm_verdicts import HarmVerdict, verdict_of
 from reports.recommendation.recommend import Recommendation, choose, decide
 from reports.recommendation.rule import (
@@ -24,7 +25,7 @@ from reports.recommendation.rule import (
     Unmeasured,
 )
 from reports.recommendation.sensitivity import sensitivity
-from reports.statistics.paired_loads import CellsError, loads_of
+from reports.statistics.paired_loads import CellsError, pair_loads
 from schema.computed_tables import CELL
 from tests.factories.made_up import POPULATIONS, cells
 
@@ -39,8 +40,8 @@ QUICK = dataclasses.replace(RULE, replicates=400, harm_conditions=())
 
 
 def recommend(table: pa.Table) -> Recommendation:
-    loads = loads_of(table, congestion_control="cubic")
-    return decide(weigh(loads, POPULATIONS, rule=QUICK), rule=QUICK)
+    loads = pair_loads(table, congestion_control="cubic")
+    return decide(estimates_of(loads, POPULATIONS, rule=QUICK), rule=QUICK)
 
 
 def fig_2_gain(window: int, against: int) -> float:
@@ -137,7 +138,9 @@ def level_of(incumbents_percent: float, candidates_percent: float) -> HarmVerdic
         gain_percent={10: 0, 16: 4}, retransmitted_percent={10: incumbents_percent, 16: candidates_percent}
     )
     rule = dataclasses.replace(QUICK, margins=LEVEL)
-    found = decide(weigh(loads_of(table, congestion_control="cubic"), POPULATIONS, rule=rule), rule=rule)
+    found = decide(
+        estimates_of(pair_loads(table, congestion_control="cubic"), POPULATIONS, rule=rule), rule=rule
+    )
     (verdict,) = next(v for v in found.candidates if v.candidate.segments == 16).harms
     return verdict
 
@@ -160,15 +163,15 @@ def test_a_level_that_the_incumbent_breaks_too_is_held_as_a_worsening() -> None:
 
 def test_where_nothing_was_lost_the_bound_knows_how_few_loads_that_were() -> None:
     """24 pages with 4 seeds; the profile that weighs most, 0.7, could hide what the others do not show."""
-    harm = weigh(
-        loads_of(
+    harm = estimates_of(
+        pair_loads(
             cells(gain_percent={10: 0, 16: 4}, retransmitted_percent={10: 0.0, 16: 0.0}),
             congestion_control="cubic",
         ),
         POPULATIONS,
         rule=QUICK,
     ).harms["retransmitted_bytes_average", 16, 10]["ordinary"]
-    assert not isinstance(harm, str)
+    assert not isinstance(harm, NotEstimable)
     interval = harm.interval(0.95)
     assert interval.estimate == 0
     assert interval.upper == pytest.approx(100 * (1 - 0.025 ** (0.7 / 96)))
@@ -211,7 +214,7 @@ def test_cells_under_other_conditions_have_no_say(arm: Conditions) -> None:
     others = [{**row, **arm.columns(), "page_ms": row["page_ms"] * row["iw"]} for row in table]
     both = pa.Table.from_pylist(table + others, schema=CELL)
     assert recommend(both) == recommend(pa.Table.from_pylist(table, schema=CELL))
-    assert not loads_of(pa.Table.from_pylist(others, schema=CELL), congestion_control="cubic").pages
+    assert not pair_loads(pa.Table.from_pylist(others, schema=CELL), congestion_control="cubic").pages
 
 
 def test_a_p99_without_enough_loads_is_not_measured_and_not_passed() -> None:
@@ -240,8 +243,8 @@ def test_a_tail_that_grows_stops_a_candidate(pages: int, expected: str) -> None:
 def test_without_a_slow_profile_the_required_margins_stop_every_candidate() -> None:
     populations: dict[Role, dict[str, float]] = {"average": {"cable": 1.0}, "slow": {"slow": 1.0}}
     table = cells(gain_percent={10: 0, 16: 4}, profiles=("cable",))
-    loads = loads_of(table, congestion_control="cubic")
-    found = decide(weigh(loads, populations, rule=QUICK), rule=QUICK)
+    loads = pair_loads(table, congestion_control="cubic")
+    found = decide(estimates_of(loads, populations, rule=QUICK), rule=QUICK)
     assert found.iw is None
     assert "could not be measured (no cell of the profiles slow)" in " ".join(found.reasons)
 
@@ -265,8 +268,8 @@ def test_chance_in_the_aa_gate_is_what_repetition_finds() -> None:
     inside = 0
     for draw in range(60):
         table = cells(gain_percent={10: 0}, noise_percent=2.0, seeds=4, pages=12, draw=draw)
-        found = weigh(loads_of(table, congestion_control="cubic"), POPULATIONS, rule=QUICK).aa
-        assert not isinstance(found, str)
+        found = estimates_of(pair_loads(table, congestion_control="cubic"), POPULATIONS, rule=QUICK).aa
+        assert not isinstance(found, NotEstimable)
         inside += abs(found.deviation_percent) <= found.chance_percent
     assert 52 <= inside <= 60
 
@@ -297,7 +300,7 @@ def test_an_interval_too_wide_decides_nothing() -> None:
 def test_refused_cells_are_left_out_counted_and_stop_the_answer_when_many() -> None:
     few = frozenset({("page03.test", 16, 2)})
     table = cells(gain_percent={10: 0, 16: 4}, refused=few)
-    loads = loads_of(table, congestion_control="cubic")
+    loads = pair_loads(table, congestion_control="cubic")
     assert loads.states == {"done": 382, "refused": 2}
     assert [(m.profile, m.iw, m.state, m.cells) for m in loads.missing] == [
         ("cable", 16, "refused", 1),
@@ -316,11 +319,11 @@ def test_refused_cells_are_left_out_counted_and_stop_the_answer_when_many() -> N
 def test_a_refused_cell_takes_its_pair_out_with_it() -> None:
     """Page 3 would turn the mean were its one slow load at IW 10 held against nothing."""
     lone = frozenset(("page03.test", 16, seed) for seed in range(1, 5))
-    loads = loads_of(cells(gain_percent={10: 0, 16: 4}, refused=lone), congestion_control="cubic")
-    evidence = weigh(loads, POPULATIONS, rule=QUICK)
-    assert evidence.pages == 23
-    found = evidence.gains[16, 10]
-    assert not isinstance(found, str)
+    loads = pair_loads(cells(gain_percent={10: 0, 16: 4}, refused=lone), congestion_control="cubic")
+    estimates = estimates_of(loads, POPULATIONS, rule=QUICK)
+    assert estimates.pages == 23
+    found = estimates.gains[16, 10]
+    assert not isinstance(found, NotEstimable)
     assert found.pages == 23
 
 
@@ -332,10 +335,10 @@ def test_a_replay_without_the_incumbent_decides_nothing() -> None:
 
 def test_last_years_window_is_the_incumbent_and_ten_stays_one_too() -> None:
     table = cells(gain_percent={3: -6, 10: 0, 16: 4, 30: 9}, retransmitted_percent={16: 0.35, 30: 0.75})
-    loads = loads_of(table, congestion_control="cubic")
+    loads = pair_loads(table, congestion_control="cubic")
     margins = tuple(m for m in MARGINS if m.measure == "retransmitted_bytes")
     rule = dataclasses.replace(QUICK, margins=margins)
-    found = decide(weigh(loads, POPULATIONS, rule=rule, last_years=16), rule=rule)
+    found = decide(estimates_of(loads, POPULATIONS, rule=rule, last_years=16), rule=rule)
     assert found.incumbent == 16
     verdict = next(v for v in found.candidates if v.candidate.segments == 30)
     assert {(h.against, h.verdict) for h in verdict.harms if h.margin.population == "average"} == {
@@ -356,9 +359,9 @@ def test_sensitivity_says_what_another_bound_would_do() -> None:
     table = cells(
         gain_percent={3: -6, 10: 0, 16: 1.5, 30: 4}, retransmitted_percent={30: 0.7}, spread_percent=0.5
     )
-    evidence = weigh(loads_of(table, congestion_control="cubic"), POPULATIONS, rule=QUICK)
-    assert decide(evidence, rule=QUICK).iw == 16
-    answers = {variant.id: found.answer for variant, found in sensitivity(evidence, rule=QUICK)}
+    estimates = estimates_of(pair_loads(table, congestion_control="cubic"), POPULATIONS, rule=QUICK)
+    assert decide(estimates, rule=QUICK).iw == 16
+    answers = {variant.id: found.answer for variant, found in sensitivity(estimates, rule=QUICK)}
     assert answers["worthwhile_double"] == "no change"
     assert answers["harm_ignored"] == "IW 30"
     assert answers["margins_half"] == "IW 16"
@@ -366,13 +369,13 @@ def test_sensitivity_says_what_another_bound_would_do() -> None:
 
 def test_another_congestion_control_does_not_mix_in() -> None:
     table = cells(gain_percent={10: 0, 16: 4})
-    assert loads_of(table, congestion_control="bbr").pages == ()
+    assert pair_loads(table, congestion_control="bbr").pages == ()
 
 
 def test_a_cell_that_stands_twice_is_refused() -> None:
     table = cells(gain_percent={10: 0})
     with pytest.raises(CellsError, match="stands twice"):
-        loads_of(pa.concat_tables([table, table.slice(0, 1)]), congestion_control="cubic")
+        pair_loads(pa.concat_tables([table, table.slice(0, 1)]), congestion_control="cubic")
 
 
 def test_the_same_cells_give_the_same_recommendation() -> None:
