@@ -16,8 +16,9 @@ from schema.crawls import name_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crawler.visit.claim import Claim
     from crawler.visit.observation import Observation
-    from crawler.worker.store import Claim, Stored
+    from crawler.worker.claims import Stored
     from schema.tables import Crawl
 
 TEXT, JSON = "text", "json"

@@ -18,7 +18,7 @@ from crawler.control.network import OwnNetwork
 from crawler.egress.guard import guarded
 from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
-from crawler.worker import store
+from crawler.worker import claims
 from crawler.worker.run import STOPPED, Limits, Loop, Tally
 from crawler.worker.series import Series
 from firstflight.crawl_log import journal
@@ -160,7 +160,7 @@ async def _crawl(engine: Engine, crawl: Crawl, wanted: Wanted) -> tuple[Tally, i
     )
     stop = asyncio.Event()
     received = catch_signals(stop)
-    left = await asyncio.to_thread(store.open_sites, engine, crawl)
+    left = await asyncio.to_thread(claims.open_sites, engine, crawl)
     with journal(wanted.log, crawl, done=crawl.top - left) as journalled:
         series = Series(visit=visit, loads=crawl.loads, inner=crawl.inner_pages)
 

@@ -9,7 +9,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Protocol
 
-from crawler.control.ask import WITHIN_S
+from crawler.control.probe import WITHIN_S
 from crawler.errors import EgressUnavailable, GuardEnded
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Fault:
 class Network(Protocol):
     """What visits are made through."""
 
-    async def ask(self) -> Fault | None:
+    async def probe(self) -> Fault | None:
         """What is wrong with it, None if it is good. EgressUnavailable when the guard is lost for good."""
         ...
 
@@ -65,7 +65,7 @@ class OwnNetwork:
         self._broken_since = None
         return None
 
-    async def ask(self) -> Fault | None:
+    async def probe(self) -> Fault | None:
         """Check the guard, mend it if it is broken, and ask a canary; one that was broken is a fault though it was mended."""
         broken = await self.guard_fault()
         if broken is not None:
@@ -88,20 +88,23 @@ class OwnNetwork:
         return Fault(f"{broken.said}; mended", guard=True)
 
     async def _canary_fault(self) -> Fault | None:
-        holder = None if self._guard is None else self._guard.holder
-        what = {"canaries": [dataclasses.asdict(one) for one in self._canaries], "holder": holder}
-        found = json.loads(await asked(json.dumps(what)) or '{"good": false, "said": {}}')
+        namespace_pid = None if self._guard is None else self._guard.namespace_pid
+        what = {
+            "canaries": [dataclasses.asdict(one) for one in self._canaries],
+            "namespace_pid": namespace_pid,
+        }
+        found = json.loads(await run_probe(json.dumps(what)) or '{"good": false, "said": {}}')
         if found["good"]:
             return None
         said = ", ".join(f"{name}: {words}" for name, words in found["said"].items())
         return Fault(f"no canary answers ({said or 'none in time'})")
 
 
-async def asked(what: str) -> bytes:
-    """What crawler.control.ask prints; b"" if it is late. Cancelled, it leaves no process."""
+async def run_probe(what: str) -> bytes:
+    """What crawler.control.probe prints; b"" if it is late. Cancelled, it leaves no process."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-I", "-m", "crawler.control.ask", what),
+        *("-I", "-m", "crawler.control.probe", what),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         env={},

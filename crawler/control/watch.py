@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Rule:
+class Pacing:
     """When the network is asked for. Ours."""
 
     every_s: float = 2.0
@@ -32,7 +32,7 @@ class Rule:
     """Between two questions while it is down."""
 
 
-RULE = Rule()
+PACING = Pacing()
 
 OF_THE_PAGE = ("net::ERR_ABORTED", "net::ERR_BLOCKED_BY_")
 """What failures of single requests begin with that the page or the browser decided on, and no network."""
@@ -46,15 +46,20 @@ class Watch:
     """
 
     def __init__(
-        self, network: Network | None, *, stop: asyncio.Event, say: Callable[[str], None], rule: Rule = RULE
+        self,
+        network: Network | None,
+        *,
+        stop: asyncio.Event,
+        say: Callable[[str], None],
+        pacing: Pacing = PACING,
     ) -> None:
         """Without a network to ask, all of it is taken for good."""
         self._network = network
         self._stop = stop
         self._say = say
-        self._rule = rule
-        self._asking = asyncio.Lock()
-        self._asked_at = -math.inf
+        self._pacing = pacing
+        self._probing = asyncio.Lock()
+        self._probed_at = -math.inf
         self._good_at = -math.inf
         """When the last question was asked that found it good."""
         self._down_since: float | None = None
@@ -66,7 +71,7 @@ class Watch:
     async def is_down(self) -> bool:
         """Whether no site may be claimed; asked anew while it is down, and before the first."""
         if self._down_since is not None or self._good_at == -math.inf:
-            await self._ask(-math.inf if self._down_since is None else _now())
+            await self._probe(-math.inf if self._down_since is None else _now())
         return self._down_since is not None
 
     @contextlib.asynccontextmanager
@@ -98,7 +103,7 @@ class Watch:
             while self._good_at < ended and self._is_good_since(began):
                 if self._stop.is_set():
                     return None
-                await self._ask(ended)
+                await self._probe(ended)
             if self._is_good_since(began):
                 return observation
         return given_back(observation)
@@ -109,28 +114,28 @@ class Watch:
     async def _while_slow(self) -> None:
         while self._network is not None:
             since = _now()
-            await asyncio.sleep(self._rule.slow_s)
+            await asyncio.sleep(self._pacing.slow_s)
             if self._down_since is None and self._good_at < since:
-                await self._ask(since)
+                await self._probe(since)
 
-    async def _ask(self, since: float) -> None:
+    async def _probe(self, since: float) -> None:
         """One question, unless another has asked one after `since` while we waited for our turn."""
         if self._network is None:
             return
-        async with self._asking:
-            if self._asked_at > since:
+        async with self._probing:
+            if self._probed_at > since:
                 return
-            pause_s = self._rule.every_s if self._down_since is None else self._rule.down_s
-            await self._pause(self._asked_at + pause_s - _now())
+            pause_s = self._pacing.every_s if self._down_since is None else self._pacing.down_s
+            await self._pause(self._probed_at + pause_s - _now())
             if self._stop.is_set():
                 return
-            asked_at = _now()
-            fault = await self._network.ask()
-            self._asked_at = asked_at  # of one that was broken off, nobody knows anything
+            probed_at = _now()
+            fault = await self._network.probe()
+            self._probed_at = probed_at  # of one that was broken off, nobody knows anything
             if fault is not None:
                 self._fails(fault)
             else:
-                self._good_at = asked_at
+                self._good_at = probed_at
                 self._is_back()
 
     def _fails(self, fault: Fault) -> None:

@@ -1,4 +1,4 @@
-"""The crawl's end of the channel to the guard's holder: ask it to check the guard, or to mend it."""
+"""The crawl's end of the channel to the guard process: ask it to check the guard, or to mend it."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Control:
         """Networks that the guard refuses on this machine alone, as of the last answer."""
 
     def entrance(self) -> tuple[dict[str, Any], list[socket.socket]]:
-        """The holder's first words, when the guard is there: how to enter it, and the capture socket if there is one."""
+        """The first message, sent once the guard is up: how to enter it, and the capture socket if there is one."""
         found, sockets = self._answer()
         self._learn(found["local"])
         return found, sockets
 
     def ask(self, what: bytes) -> None:
-        """CHECK or MEND; EgressUnavailable with what is wrong, GuardEnded from a holder that ended or did not answer once."""
+        """CHECK or MEND; EgressUnavailable with what is wrong, GuardEnded if the guard process ended or did not answer once."""
         with self._asking:
             try:
                 self._channel.settimeout(CHECKED_WITHIN_S if what == CHECK else MENDED_WITHIN_S)

@@ -64,14 +64,14 @@ def free_link() -> Link:
     )
 
 
-def attach(plan: Plan, holder: int, opened: set[str]) -> None:
-    """Link the holder's namespace to this one: rules first. Its end is up when the namespace's is.
+def attach(plan: Plan, namespace_pid: int, opened: set[str]) -> None:
+    """Link the namespace of `namespace_pid` to this one: rules first. Its end is up when the namespace's is.
 
     `opened` are the interfaces that forward for guards alone; those that this turned on are added.
     """
     link = plan.link
     load(rules.outside(table=link.name, link=link.name, local=plan.local))
-    end = f"peer {INNER} netns {holder}"
+    end = f"peer {INNER} netns {namespace_pid}"
     lines = [f"link add {link.name} mtu {plan.mtu} type veth {end}", f"link set {link.name} up"]
     for version in plan.versions:
         nodad = " nodad" if version == 6 else ""

@@ -27,7 +27,7 @@ READY_WITHIN_S = 60.0
 ENDS_WITHIN_S = 40.0
 
 NEEDED = ("PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
-"""Variables that the holder starts with; a database's URL or a store's keys are none of its business, still less of the process
+"""Variables that the guard process starts with; a database's URL or a store's keys are none of its business, still less of the process
 in the namespaces, which is the browsers' user."""
 
 
@@ -35,7 +35,7 @@ in the namespaces, which is the browsers' user."""
 class Guard:
     """Namespaces that are there, and how a browser gets into them."""
 
-    holder: int
+    namespace_pid: int
     """Process that lives in them."""
     namespace: str
     """Of the network, as /proc/PID/ns/net says: net:[4026532247]."""
@@ -81,7 +81,7 @@ class Guard:
 
     def _ask(self, what: bytes) -> None:
         try:
-            namespace = str(Path(f"/proc/{self.holder}/ns/net").readlink())
+            namespace = str(Path(f"/proc/{self.namespace_pid}/ns/net").readlink())
         except OSError:
             namespace = ""
         if namespace != self.namespace:
@@ -98,7 +98,7 @@ class Guard:
             f'[ "$(readlink /proc/self/ns/net)" = "{self.namespace}" ] && exec "$@"; '
             'echo "not inside the address guard" >&2; exit 1'
         )
-        inside = [f"--{kind}=/proc/{self.holder}/ns/{kind}" for kind in ("user", "net")]
+        inside = [f"--{kind}=/proc/{self.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
         return ["nsenter", "--preserve-credentials", *inside, "sh", "-c", look, "sh"]
 
 
@@ -114,7 +114,7 @@ def guarded(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
         stack.enter_context(ours)
         ours.settimeout(READY_WITHIN_S)
         with theirs:
-            stack.enter_context(_holder(uid, theirs.fileno(), blocked))
+            stack.enter_context(_guard_process(uid, theirs.fileno(), blocked))
         control = Control(ours)
         try:
             said, captures = control.entrance()
@@ -123,7 +123,7 @@ def guarded(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
         for one in captures:
             stack.enter_context(one)
         yield Guard(
-            holder=said["holder"],
+            namespace_pid=said["namespace_pid"],
             namespace=said["namespace"],
             control=control,
             capture=captures[0] if captures else None,
@@ -131,7 +131,7 @@ def guarded(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
 
 
 @contextlib.contextmanager
-def _holder(uid: int, channel: int, blocked: Sequence[Network]) -> Iterator[subprocess.Popen[bytes]]:
+def _guard_process(uid: int, channel: int, blocked: Sequence[Network]) -> Iterator[subprocess.Popen[bytes]]:
     networks = ",".join(map(str, blocked))
     call = [sys.executable, "-m", "crawler.egress.guard_process", str(uid), str(channel), networks]
     with subprocess.Popen(

@@ -41,9 +41,9 @@ def main() -> int:
     try:
         sockets, captures = building.build(), building.inside.capture()
         namespace = str(Path(f"/proc/{building.inside.pid}/ns/net").readlink())
-        entrance = {"holder": building.inside.pid, "namespace": namespace, "local": local(building)}
+        entrance = {"namespace_pid": building.inside.pid, "namespace": namespace, "local": local(building)}
         hand_over(crawl, {"found": entrance}, captures)
-        asyncio.run(Holder(building, crawl).live(sockets))
+        asyncio.run(GuardProcess(building, crawl).live(sockets))
     except (EgressUnavailable, OSError) as exc:
         with contextlib.suppress(OSError):  # the crawl may be gone
             hand_over(crawl, {"error": str(exc)})
@@ -58,7 +58,7 @@ def local(building: Building) -> list[str]:
     return [str(one) for one in building.plan.local] if building.plan else []
 
 
-class Holder:
+class GuardProcess:
     """Relays DNS and answers the crawl, which asks one thing at a time."""
 
     def __init__(self, building: Building, crawl: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""The process that is root of the browsers' namespaces, and does in them what the holder asks for."""
+"""The process that is root of the browsers' namespaces, and does in them what the guard process asks for."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _live(uid: int, channel: socket.socket) -> None:
     """The child's life: it does not return."""
     code = 1
     try:
-        # Or nobody would see the holder's end, and the lock would be held as long as the namespace.
+        # Or nobody would see the guard process end, and the lock would be held as long as the namespace.
         for descriptor in {int(one.name) for one in Path("/proc/self/fd").iterdir()} - {2, channel.fileno()}:
             with contextlib.suppress(OSError):
                 os.close(descriptor)

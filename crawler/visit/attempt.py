@@ -40,7 +40,7 @@ ABORTED = "net::ERR_ABORTED"
 
 
 @dataclasses.dataclass(slots=True)
-class Try:
+class Attempt:
     """One try of one scheme."""
 
     scheme: str
@@ -104,7 +104,7 @@ class Try:
         tried = self.traffic.tried.get(re.sub(r":[0-9]*$", "", hosts[-1]), ())
         return bool(tried) and all(map(self.refuses, tried))
 
-    def counts_after(self, first: Try) -> bool:
+    def counts_after(self, first: Attempt) -> bool:
         """Whether this try, of http, says more of the site than `first`, of https, did."""
         if self.broken or self.answered or self.traffic.is_disturbed:
             return True

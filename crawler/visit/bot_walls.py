@@ -1,6 +1,6 @@
-"""Rules by which bot walls and consent platforms are recognised. They flag a visit; nothing is ever done about them.
+"""Fingerprints by which bot walls and consent platforms are recognised. They flag a visit; nothing is ever done about them.
 
-A rule looks at the main document's status and header and at what the page asked for. It names the wall that
+A fingerprint looks at the main document's status and header and at what the page asked for. It names the wall that
 it knows: one that it does not know is a status of 4xx or 5xx and no more.
 """
 
@@ -25,7 +25,7 @@ class Header:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """A request of the page: to `host` or one below it (any, where empty), its path beginning with `path`."""
 
     host: str
@@ -37,72 +37,74 @@ class Asked:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Rule:
+class Fingerprint:
     """One thing that is recognised by any of its marks."""
 
     # Stable: in schema.vocabulary, and written into every release.
     id: str
-    alone: tuple[Header | Asked, ...] = ()
+    alone: tuple[Header | Request, ...] = ()
     """Marks that say enough."""
-    refused: tuple[Header | Asked, ...] = ()
+    refused: tuple[Header | Request, ...] = ()
     """Marks that count where the main document's status is one of REFUSALS."""
     source: str
 
 
 WALLS = (
-    Rule(
+    Fingerprint(
         id="cloudflare",
         alone=(Header("cf-mitigated", "challenge"),),
-        refused=(Asked("", "/cdn-cgi/challenge-platform/"), Asked("challenges.cloudflare.com")),
+        refused=(Request("", "/cdn-cgi/challenge-platform/"), Request("challenges.cloudflare.com")),
         source="Cloudflare, Detect a Challenge Page response; the script of its challenge pages",
     ),
-    Rule(
+    Fingerprint(
         id="aws-waf",
         alone=(Header("x-amzn-waf-action", "challenge"), Header("x-amzn-waf-action", "captcha")),
         source="AWS WAF API reference, ChallengeAction (with status 202) and CaptchaAction (405)",
     ),
-    Rule(
+    Fingerprint(
         id="vercel",
         alone=(Header("x-vercel-mitigated", "challenge"),),
         source="the header of Vercel's firewall",
     ),
-    Rule(
+    Fingerprint(
         id="datadome",
-        refused=(Header("x-datadome"), Asked("captcha-delivery.com")),
+        refused=(Header("x-datadome"), Request("captcha-delivery.com")),
         source="DataDome's header and the host of its challenge",
     ),
-    Rule(
+    Fingerprint(
         id="perimeterx",
-        refused=(Asked("px-cdn.net"), Asked("px-cloud.net"), Asked("perimeterx.net")),
+        refused=(Request("px-cdn.net"), Request("px-cloud.net"), Request("perimeterx.net")),
         source="the hosts of HUMAN's challenge",
     ),
-    Rule(
+    Fingerprint(
         id="imperva",
-        refused=(Asked("", "/_Incapsula_Resource"),),
+        refused=(Request("", "/_Incapsula_Resource"),),
         source="the path of Imperva's challenge",
     ),
-    Rule(
+    Fingerprint(
         id="akamai",
         refused=(Header("server", "AkamaiGHost"),),
         source="the name of Akamai's edge server, which answers so when no origin did",
     ),
-    Rule(
+    Fingerprint(
         id="hcaptcha",
-        refused=(Asked("hcaptcha.com"),),
+        refused=(Request("hcaptcha.com"),),
         source="hCaptcha's developer guide: the host of its script",
     ),
-    Rule(
+    Fingerprint(
         id="recaptcha",
-        refused=(Asked("www.google.com", "/recaptcha/"), Asked("www.recaptcha.net", "/recaptcha/")),
+        refused=(Request("www.google.com", "/recaptcha/"), Request("www.recaptcha.net", "/recaptcha/")),
         source="reCAPTCHA's developer guide: hosts and path of its script",
     ),
 )
 """Bot walls; the first that fits names it."""
 
 
-def _platform(name: str, *hosts: str) -> Rule:
+def _platform(name: str, *hosts: str) -> Fingerprint:
     """A consent platform, by the hosts that it is loaded from."""
-    return Rule(id=name, alone=tuple(map(Asked, hosts)), source="the hosts in the platform's script tag")
+    return Fingerprint(
+        id=name, alone=tuple(map(Request, hosts)), source="the hosts in the platform's script tag"
+    )
 
 
 CONSENTS = (
@@ -117,22 +119,33 @@ CONSENTS = (
 """Consent platforms; the first that fits names it."""
 
 HEADERS = frozenset(
-    mark.name for rule in WALLS for mark in rule.alone + rule.refused if isinstance(mark, Header)
+    mark.name
+    for fingerprint in WALLS
+    for mark in fingerprint.alone + fingerprint.refused
+    if isinstance(mark, Header)
 )
-"""Headers of responses that the rules look at."""
+"""Headers of responses that the fingerprints look at."""
 
 
 def recognised(
-    rules: Sequence[Rule], status: int | None, headers: Mapping[str, str], asked: Collection[tuple[str, str]]
+    fingerprints: Sequence[Fingerprint],
+    status: int | None,
+    headers: Mapping[str, str],
+    asked: Collection[tuple[str, str]],
 ) -> str | None:
-    """The first rule that fits a page: its main document's status and headers, hosts and paths that it asked for."""
-    return next((rule.id for rule in rules if _fits(rule, status, headers, asked)), None)
+    """The first fingerprint that fits a page: its main document's status and headers, hosts and paths that it asked for."""
+    return next(
+        (fingerprint.id for fingerprint in fingerprints if _fits(fingerprint, status, headers, asked)), None
+    )
 
 
 def _fits(
-    rule: Rule, status: int | None, headers: Mapping[str, str], asked: Collection[tuple[str, str]]
+    fingerprint: Fingerprint,
+    status: int | None,
+    headers: Mapping[str, str],
+    asked: Collection[tuple[str, str]],
 ) -> bool:
-    marks = rule.alone + (rule.refused if status in REFUSALS else ())
+    marks = fingerprint.alone + (fingerprint.refused if status in REFUSALS else ())
     return any(
         mark.name in headers and headers[mark.name].startswith(mark.value)
         if isinstance(mark, Header)

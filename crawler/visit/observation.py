@@ -16,7 +16,7 @@ Row: TypeAlias = "Mapping[str, Any]"
 class Observation:
     """Everything that one visit saw, ready to be stored.
 
-    The store adds what the browser cannot know: `STORE_COLUMNS`.
+    The store adds what the browser cannot know: `WRITER_COLUMNS`.
     """
 
     visit: Row
@@ -32,7 +32,7 @@ class Observation:
     """Repeat loads and inner pages that go with it."""
 
 
-STORE_COLUMNS = frozenset(
+WRITER_COLUMNS = frozenset(
     {
         *("crawl_id", "id", "visit_id", "rank", "host", "attempt", "is_final", "owner"),
         *("page_kind", "load", "is_covered", "crawler_host"),

@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from crawler.browser.logstream import now_ms, same_moment
 from crawler.devtools.document import MainDocument
 from crawler.errors import BrowserDied, PageCrashed, VisitTimeout
-from crawler.visit.attempt import Try
+from crawler.visit.attempt import Attempt
 from crawler.visit.links import links_of
 from crawler.visit.navigation import visit_error
 
@@ -97,8 +97,8 @@ async def _try(
     settle_s: float,
     *,
     links: bool,
-) -> Try:
-    one = Try(
+) -> Attempt:
+    one = Attempt(
         scheme,
         datetime.datetime.now(datetime.UTC),
         browser.log.begin(),
@@ -143,7 +143,7 @@ async def _try(
 
 
 async def _record(
-    one: Try,
+    one: Attempt,
     context: BrowserContext,
     url: str,
     answer_by: float,
@@ -174,7 +174,7 @@ async def _record(
         await asyncio.gather(navigation, *popups, return_exceptions=True)
 
 
-async def _listen(one: Try, context: BrowserContext, page: Page, browser: Browser) -> None:
+async def _listen(one: Attempt, context: BrowserContext, page: Page, browser: Browser) -> None:
     session = await context.new_cdp_session(page)
     tree = await session.send("Page.getFrameTree")
     frame_id = tree["frameTree"]["frame"]["id"]  # which is the page's own, too
@@ -185,7 +185,7 @@ async def _listen(one: Try, context: BrowserContext, page: Page, browser: Browse
 
 
 async def _navigate(
-    one: Try,
+    one: Attempt,
     page: Page,
     url: str,
     answer_by: float,
@@ -229,7 +229,7 @@ async def _committed(page: Page, url: str, answer_by: float, deadline: float, br
         await asyncio.gather(going, return_exceptions=True)
 
 
-async def _loaded(one: Try, page: Page, deadline: float) -> None:
+async def _loaded(one: Attempt, page: Page, deadline: float) -> None:
     """Wait for the load event; a document that broke off may never have one, and is waited for no longer."""
     loaded = asyncio.ensure_future(page.wait_for_load_state("load", timeout=_left_s(deadline) * 1000))
     try:
@@ -255,7 +255,7 @@ async def _ended_by(task: asyncio.Future[Any], deadline: float) -> None:
     await task
 
 
-async def _quiet(one: Try, context: BrowserContext, browser: Browser, until: float) -> bool:
+async def _quiet(one: Attempt, context: BrowserContext, browser: Browser, until: float) -> bool:
     """Wait until nothing has been outstanding for QUIET_S; False if it is not by `until`.
 
     The page's own events are cheap to ask but know nothing of workers; the network log knows all but lags
@@ -290,7 +290,7 @@ def _shut(popup: Page, tasks: set[asyncio.Task[None]]) -> None:
     tasks.add(asyncio.ensure_future(close()))
 
 
-async def _drained(browser: Browser, context: BrowserContext, one: Try, until: float) -> bool:
+async def _drained(browser: Browser, context: BrowserContext, one: Attempt, until: float) -> bool:
     """Wait for the end of the log; a page that keeps the browser too busy to get there is ended."""
     if await browser.drained(context, timeout_s=min(DRAIN_S, _left_s(until))):
         return True
@@ -310,7 +310,7 @@ async def _links(context: BrowserContext) -> list[str]:
         return []
 
 
-async def _close(context: BrowserContext, one: Try, until: float) -> None:
+async def _close(context: BrowserContext, one: Attempt, until: float) -> None:
     try:
         async with asyncio.timeout(min(CLOSE_S, _left_s(until))):
             await context.close()

@@ -18,7 +18,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 8.0
 """Between two tries; it doubles from one to the next."""
 
 
-class Patience:
+class DatabaseRetry:
     """Runs a function in a thread, again and again while the database cannot be reached.
 
     What is called must bear to be called twice: a commit may have been done though its answer was lost.
@@ -27,13 +27,13 @@ class Patience:
     def __init__(
         self,
         *,
-        patience_s: float,
+        retry_for_s: float,
         stop: asyncio.Event,
         say: Callable[[str], None],
         revive: Callable[[], object] | None = None,
     ) -> None:
         """`revive` starts a database that nobody else would start again."""
-        self._patience_s = patience_s
+        self._retry_for_s = retry_for_s
         self._stop = stop
         self._say = say
         self._revive = revive
@@ -62,9 +62,9 @@ class Patience:
         now = asyncio.get_running_loop().time()
         if self._away_since is None:
             self._away_since = now
-            if self._patience_s:
-                self._say(f"{error}; waiting for it for up to {self._patience_s:g} seconds")
-        return self._stop.is_set() or now - self._away_since >= self._patience_s
+            if self._retry_for_s:
+                self._say(f"{error}; waiting for it for up to {self._retry_for_s:g} seconds")
+        return self._stop.is_set() or now - self._away_since >= self._retry_for_s
 
     def _is_back(self) -> None:
         if self._away_since is not None:

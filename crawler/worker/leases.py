@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Self
 
-from crawler.worker import store
+from crawler.worker import claims
 from storage.engine import DatabaseError
 
 if TYPE_CHECKING:
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
+    from crawler.visit.claim import Claim
     from schema.tables import Crawl
 
-RENEW_S = store.LEASE_S / 3
+RENEW_S = claims.LEASE_S / 3
 """Between two renewals: two of them may be late before a lease is over."""
 
 
@@ -28,7 +29,7 @@ class Leases:
     def __init__(self, engine: Engine, crawl: Crawl) -> None:
         self._engine = engine
         self._crawl = crawl
-        self._held: dict[store.Claim, float] = {}
+        self._held: dict[Claim, float] = {}
         """Until when each is renewed, on the clock of time.monotonic."""
         self._changing = threading.Lock()
         self._ended = threading.Event()
@@ -48,12 +49,12 @@ class Leases:
         self._thread.join()
 
     @contextlib.contextmanager
-    def hold(self, claim: store.Claim) -> Iterator[None]:
+    def hold(self, claim: Claim) -> Iterator[None]:
         """Renew a claim's lease, for as long as its visit and the writing of it may take."""
         if self._bug is not None:
             raise self._bug
         with self._changing:
-            self._held[claim] = time.monotonic() + store.longest_s(self._crawl)
+            self._held[claim] = time.monotonic() + claims.longest_s(self._crawl)
         try:
             yield
         finally:
@@ -73,4 +74,4 @@ class Leases:
             held = [claim for claim, until in self._held.items() if now < until]
         # A database that is away: whoever is first when it is back has the site.
         with contextlib.suppress(DatabaseError):
-            store.renew(self._engine, held)
+            claims.renew(self._engine, held)

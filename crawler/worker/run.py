@@ -13,10 +13,11 @@ import platform
 import secrets
 from typing import TYPE_CHECKING, Protocol
 
-from crawler.control.watch import RULE, Rule, Watch
+from crawler.control.watch import PACING, Pacing, Watch
 from crawler.errors import BrowserDied, CrawlerError, LaunchFailed
-from crawler.worker import store
-from crawler.worker.database_retry import Patience
+from crawler.worker import claims
+from crawler.worker.browser_record import record_browser
+from crawler.worker.database_retry import DatabaseRetry
 from crawler.worker.leases import Leases
 from storage.engine import DatabaseError
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from crawler.browser.browser import Browser
     from crawler.control.network import Network
+    from crawler.visit.claim import Claim
     from crawler.visit.observation import Observation
     from schema.tables import Crawl
 
@@ -84,7 +86,7 @@ class Limits:
     pages_per_browser: int = 200
     browser_memory_mb: int = 1500
     """Of one browser's processes between two visits."""
-    database_patience_s: float = 300.0
+    database_retry_s: float = 300.0
     """That the database may be away."""
 
 
@@ -104,7 +106,7 @@ class Loop:
     """No visit begins after this."""
     stop: asyncio.Event
     """Set from outside: visits in flight are given back."""
-    stored: Callable[[store.Claim, Observation, store.Stored], None]
+    stored: Callable[[Claim, Observation, claims.Stored], None]
     """Told of every visit that was written."""
     say: Callable[[str], None]
     """Told a line about what does not go into the data."""
@@ -113,24 +115,24 @@ class Loop:
     """Starts the database again where nobody else would."""
     network: Network | None = None
     """Asked whether visits failed by a fault of ours; None where nobody can be."""
-    rule: Rule = RULE
+    pacing: Pacing = PACING
     """When it is asked."""
     tally: Tally = dataclasses.field(default_factory=Tally)
     process: str = dataclasses.field(
         default_factory=lambda: f"{platform.node()}/{os.getpid()}/{secrets.token_hex(4)}"
     )
     _deadline: float = 0.0
-    _database: Patience = dataclasses.field(init=False)
+    _database: DatabaseRetry = dataclasses.field(init=False)
     _leases: Leases = dataclasses.field(init=False)
     _watch: Watch = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
         """The database is called through one patience, claims are held by one heartbeat, and one watch is kept on the network."""
-        self._database = Patience(
-            patience_s=self.limits.database_patience_s, stop=self.stop, say=self.say, revive=self.revive
+        self._database = DatabaseRetry(
+            retry_for_s=self.limits.database_retry_s, stop=self.stop, say=self.say, revive=self.revive
         )
         self._leases = Leases(self.engine, self.crawl)
-        self._watch = Watch(self.network, stop=self.stop, say=self.say, rule=self.rule)
+        self._watch = Watch(self.network, stop=self.stop, say=self.say, pacing=self.pacing)
 
     async def run(self) -> Tally:
         """Crawl. A CrawlerError or DatabaseError of one browser ends them all, their claims given back."""
@@ -144,7 +146,7 @@ class Loop:
             if isinstance(end, BaseException):
                 raise end
         if not self.stop.is_set():
-            left = await self._database(store.open_sites, self.engine, self.crawl)
+            left = await self._database(claims.open_sites, self.engine, self.crawl)
             self.tally.ended = TIME_OVER if left else QUEUE_EMPTY
         return self.tally
 
@@ -168,7 +170,7 @@ class Loop:
     async def _work_is_left(self) -> bool:
         if self._is_over():
             return False
-        return await self._database(store.open_sites, self.engine, self.crawl) > 0
+        return await self._database(claims.open_sites, self.engine, self.crawl) > 0
 
     async def _one_browser(self, owner: str) -> str | None:
         """From its start to its end: why another takes its place, None if none need."""
@@ -176,7 +178,7 @@ class Loop:
             browser = await self._launched(stack)
             if browser is None:
                 return None
-            await self._database(store.record_browser, self.engine, self.crawl, browser.identity)
+            await self._database(record_browser, self.engine, self.crawl, browser.identity)
             return await self._visits(browser, owner)
 
     async def _launched(self, stack: contextlib.AsyncExitStack) -> Browser | None:
@@ -204,7 +206,7 @@ class Loop:
                 if not await self._work_is_left():
                     break
                 continue
-            claim = await self._database(store.claim, self.engine, self.crawl, owner=owner)
+            claim = await self._database(claims.claim, self.engine, self.crawl, owner=owner)
             if claim is not None:
                 pages += 1
                 if not await self._take(browser, claim):
@@ -229,7 +231,7 @@ class Loop:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.stop.wait(), seconds)
 
-    async def _take(self, browser: Browser, claim: store.Claim) -> bool:
+    async def _take(self, browser: Browser, claim: Claim) -> bool:
         """One visit, written or given back; False when the browser must be replaced."""
         with self._leases.hold(claim):
             try:
@@ -239,18 +241,18 @@ class Loop:
                 if observation is not None:
                     observation = await self._watch.judge(observation, began=began)
                 if observation is None:
-                    await self._database(store.release, self.engine, claim)
+                    await self._database(claims.release, self.engine, claim)
                 else:
                     await self._write(claim, observation)
             except BaseException as exc:
                 # A site on which our own code breaks comes after the others next time, or none would get their turn.
                 bug = isinstance(exc, Exception) and not isinstance(exc, CrawlerError | DatabaseError)
                 with contextlib.suppress(DatabaseError):
-                    await asyncio.to_thread(store.release, self.engine, claim, counts=bug)
+                    await asyncio.to_thread(claims.release, self.engine, claim, counts=bug)
                 raise
         return alive
 
-    async def _observe(self, browser: Browser, claim: store.Claim) -> tuple[Observation | None, bool]:
+    async def _observe(self, browser: Browser, claim: Claim) -> tuple[Observation | None, bool]:
         """What the visit saw, None if it was stopped; and whether the browser is of further use."""
         visiting = asyncio.ensure_future(self.visit(browser, claim.host, budget_s=self.crawl.budget_s))
         stopping = asyncio.ensure_future(self.stop.wait())
@@ -270,13 +272,13 @@ class Loop:
             if visiting.done() and not visiting.cancelled():
                 visiting.exception()  # retrieved: what a stopped visit ends in is of no interest
 
-    async def _write(self, claim: store.Claim, observation: Observation) -> None:
+    async def _write(self, claim: Claim, observation: Observation) -> None:
         """In a thread, since writing a large page takes a while; begun, it is not broken off."""
         try:
             result = await asyncio.shield(
-                self._database(store.store, self.engine, self.crawl, claim, observation)
+                self._database(claims.store_visit, self.engine, self.crawl, claim, observation)
             )
-        except store.LeaseLost as exc:
+        except claims.LeaseLost as exc:
             self.tally.lost += 1
             self.say(str(exc))
             return

@@ -12,7 +12,7 @@ from crawler.browser.devices import DEVICES
 from crawler.browser.user_agent import checked_contact
 from crawler.campaign import plan, status
 from crawler.sites import fetch, optout
-from crawler.worker import store
+from crawler.worker import claims
 from crawler.worker.run import DEFAULTS, QUEUE_EMPTY, TIME_OVER, Limits, Tally
 from firstflight import crawling
 from firstflight.commands import crawl_end
@@ -192,10 +192,10 @@ def plan_(
 )
 @click.option(
     "--database-patience",
-    "database_patience_s",
+    "database_retry_s",
     type=click.FloatRange(0),
     callback=finite,
-    default=DEFAULTS.database_patience_s,
+    default=DEFAULTS.database_retry_s,
     show_default=True,
     help="Seconds that the database may be away.",
 )
@@ -235,7 +235,7 @@ def run(
     state: Path | None,
     pages_per_browser: int,
     browser_memory_mb: int,
-    database_patience_s: float,
+    database_retry_s: float,
     unfiltered: bool,
     no_capture: bool,
     until_empty: bool,
@@ -258,7 +258,7 @@ def run(
         with engine.connect() as connection:
             crawl = find_crawl(connection, name)
         if crawl.sealed_at is not None and not until_empty:
-            raise store.CrawlSealed(f"{name_of(crawl)} is sealed: it is never written again")
+            raise claims.CrawlSealed(f"{name_of(crawl)} is sealed: it is never written again")
         if crawl.sealed_at is not None:
             show_tally(str(name_of(crawl)), Tally(ended=QUEUE_EMPTY), as_json=as_json)
             return
@@ -282,7 +282,7 @@ def run(
                 limits=Limits(
                     pages_per_browser=pages_per_browser,
                     browser_memory_mb=browser_memory_mb,
-                    database_patience_s=database_patience_s,
+                    database_retry_s=database_retry_s,
                 ),
                 revive=revival(settings),
                 guard=guard,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from api.routes.pages import TEMPLATES
 from crawler.visit import rows
-from crawler.worker import store
+from crawler.worker import claims
 from firstflight.commands import crawl, database
 from schema.vocabulary import RETRIED
 
@@ -40,7 +40,7 @@ def test_the_defaults_of_a_plan_are_those_that_are_told() -> None:
 
 
 def test_retry_after_is_honoured_as_long_as_is_told() -> None:
-    minutes = store.PATIENCE_LIMIT_S // 60
+    minutes = claims.RETRY_AFTER_LIMIT_S // 60
     assert f"is honoured up to {minutes} minutes" in ETHICS
     assert f"is honoured up to {minutes} minutes" in PAGE
 

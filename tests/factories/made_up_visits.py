@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.campaign.plan import Plan, plan
 from crawler.sites.lists import Entry, Sites
-from crawler.visit.observation import STORE_COLUMNS, Observation
+from crawler.visit.observation import WRITER_COLUMNS, Observation
 from schema.crawls import CrawlName
 from schema.tables import Connection, Response, Visit
 from storage.bulk_copy import column_names
@@ -22,7 +22,7 @@ BEGAN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
 
 def row(model: type[Base], **values: Any) -> dict[str, Any]:
     """A row of a table without the store's columns: null but for `values`."""
-    own = STORE_COLUMNS if model is Visit else {"crawl_id", "visit_id"}
+    own = WRITER_COLUMNS if model is Visit else {"crawl_id", "visit_id"}
     made = dict.fromkeys(name for name in column_names(model) if name not in own)
     assert set(values) <= set(made)
     return made | values

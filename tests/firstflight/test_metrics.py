@@ -13,7 +13,7 @@ from sqlalchemy import create_engine
 
 from api.app import create_app
 from crawler.campaign.seal import seal
-from crawler.worker import store
+from crawler.worker import claims
 from firstflight.metrics import SITES, Crawls, Replays
 from tests.factories.made_up_visits import observation, planned
 
@@ -30,10 +30,10 @@ def registered(collector: Crawls | Replays) -> CollectorRegistry:
 def test_of_a_crawl_the_counts_are_those_of_its_rows(database_18: Engine) -> None:
     crawl = planned(database_18, sites=5)
     for outcome in ("ok", "ok", "http_error"):
-        claim = store.claim(database_18, crawl, owner="me")
+        claim = claims.claim(database_18, crawl, owner="me")
         assert claim is not None
-        store.store(database_18, crawl, claim, observation(outcome))
-    assert store.claim(database_18, crawl, owner="me") is not None
+        claims.store_visit(database_18, crawl, claim, observation(outcome))
+    assert claims.claim(database_18, crawl, owner="me") is not None
     registry = registered(Crawls(database_18))
     (name,) = {
         sample.labels["crawl"]
@@ -57,9 +57,9 @@ def test_of_a_crawl_the_counts_are_those_of_its_rows(database_18: Engine) -> Non
 
 def test_a_sealed_crawl_is_told_of_no_more(database_18: Engine) -> None:
     crawl = planned(database_18, sites=1)
-    claim = store.claim(database_18, crawl, owner="me")
+    claim = claims.claim(database_18, crawl, owner="me")
     assert claim is not None
-    store.store(database_18, crawl, claim, observation("ok"))
+    claims.store_visit(database_18, crawl, claim, observation("ok"))
     seal(database_18, crawl)
     registry = registered(Crawls(database_18))
     assert registry.get_sample_value("firstflight_database_up") == 1

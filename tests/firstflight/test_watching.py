@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from crawler.campaign.status import Status, status
-from crawler.worker import store
+from crawler.worker import claims
 from firstflight.watching import time_left, watch
 from tests.factories.made_up_visits import observation, planned
 
@@ -39,9 +39,9 @@ def test_a_watch_shows_each_count_and_ends_with_the_last_site(
     def visit() -> None:
         for _ in range(2):
             time.sleep(0.2)
-            claim = store.claim(database_18, crawl, owner="me")
+            claim = claims.claim(database_18, crawl, owner="me")
             assert claim is not None
-            store.store(database_18, crawl, claim, observation("ok"))
+            claims.store_visit(database_18, crawl, claim, observation("ok"))
 
     visitor = threading.Thread(target=visit)
     visitor.start()

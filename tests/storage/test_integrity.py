@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from crawler.campaign.seal import seal
-from crawler.worker import store
+from crawler.worker import claims
 from storage.crawls import find_crawl
 from storage.integrity import OFFENDERS, check
 from storage.partitions import DETACHABLE, attached, detach_partitions
@@ -24,9 +24,9 @@ def crawled(engine: Engine) -> Crawl:
     """Three sites, one of them visited twice, all done."""
     crawl = planned(engine, sites=3)
     for outcome in ("ok", "dns", "http_error", "ok"):
-        claim = store.claim(engine, crawl, owner="me")
+        claim = claims.claim(engine, crawl, owner="me")
         assert claim is not None
-        store.store(engine, crawl, claim, observation(outcome))
+        claims.store_visit(engine, crawl, claim, observation(outcome))
     return crawl
 
 

@@ -108,7 +108,7 @@ def play(folder: Path, *, with_guard: bool) -> dict[str, Any]:
             "data": str(data),
             "temporary": str(temporary),
             "database": str(data / "postgres"),
-            "processes": [other.pid, *([guard.holder] if guard else [])],
+            "processes": [other.pid, *([guard.namespace_pid] if guard else [])],
         }
         (place / "targets.json").write_text(json.dumps(targets), encoding="utf-8")
         got = asyncio.run(attacked(program, guard))

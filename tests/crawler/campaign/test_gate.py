@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from crawler.campaign.gate import Bounds, Ends, broken, ends, first_visits, uneven
-from crawler.worker import store
+from crawler.worker import claims
 from firstflight.main import main
 from schema.vocabulary import ANSWERED, OUR_FAULT, OUTCOMES
 from tests.factories.made_up_visits import BEGAN, observation, planned
@@ -66,11 +66,11 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
     # The second site is tried again, after the others had their turn; nothing is known of the last one's bytes.
     visits = [("ok", 1.0), ("dns", None), ("ok", 1.0), ("http_error", 1.0), ("ok", None), ("ok", 0.5)]
     for outcome, coverage in visits:
-        claim = store.claim(database_18, crawl, owner="me")
+        claim = claims.claim(database_18, crawl, owner="me")
         assert claim is not None
         made = observation(outcome)
         covered = dataclasses.replace(made, visit={**made.visit, "coverage": coverage})
-        store.store(database_18, crawl, claim, covered)
+        claims.store_visit(database_18, crawl, claim, covered)
     with database_18.connect() as connection:
         found = ends(connection, crawl)
     assert found == Ends(planned=5, outcomes={"ok": 4, "http_error": 1}, ok_known=3, ok_covered=2)
@@ -101,11 +101,11 @@ def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
 ) -> None:
     crawl = planned(database_18, sites=200, attempts=1)
     for rank in range(1, 201):
-        claim = store.claim(database_18, crawl, owner="m1/1/ab/1" if rank % 2 else "m1/2/cd/1")
+        claim = claims.claim(database_18, crawl, owner="m1/1/ab/1" if rank % 2 else "m1/2/cd/1")
         assert claim is not None
         made = observation("dns" if 100 <= rank < 120 or rank % 10 == 0 else "ok")
         began = BEGAN + datetime.timedelta(seconds=rank)
-        store.store(
+        claims.store_visit(
             database_18, crawl, claim, dataclasses.replace(made, visit={**made.visit, "started_at": began})
         )
     environment = {
@@ -128,9 +128,9 @@ def test_a_site_counts_where_its_first_visit_that_says_something_of_it_was_made(
     crawl = planned(database_18, sites=40, attempts=2)
     ends_of_first = ["network_down", "timeout", *["ok"] * 38]
     for outcome in [*ends_of_first, "ok", "dns"]:
-        claim = store.claim(database_18, crawl, owner=f"m/{len(outcome)}/x/1")
+        claim = claims.claim(database_18, crawl, owner=f"m/{len(outcome)}/x/1")
         assert claim is not None
-        store.store(database_18, crawl, claim, observation(outcome))
+        claims.store_visit(database_18, crawl, claim, observation(outcome))
     with database_18.connect() as connection:
         assert uneven(connection, crawl, Bounds()) == []
         found = first_visits(connection, crawl)

@@ -10,7 +10,7 @@ from sqlalchemy import event, select, text
 from crawler.campaign.plan import METHOD_VERSION, Plan, PlanError, plan
 from crawler.sites.lists import Entry, Sites
 from crawler.sites.optout import OptOut
-from crawler.worker import store
+from crawler.worker import claims
 from schema.crawls import CrawlName, name_of
 from schema.tables import Site, SiteList
 from storage.crawls import CrawlNotFound, find_crawl
@@ -155,9 +155,9 @@ def test_a_crawl_goes_on_while_another_is_planned(database: Engine) -> None:
     with database.connect() as planner:
         create_partitions(planner, crawl.id + 1)  # and does not commit yet
         held = event.listens_for(database, "begin")(_patient_for_a_second)
-        ours = store.claim(database, crawl, owner="me")
+        ours = claims.claim(database, crawl, owner="me")
         assert ours is not None
-        assert store.store(database, crawl, ours, observation()).is_final
+        assert claims.store_visit(database, crawl, ours, observation()).is_final
         with database.connect() as reader:
             assert reader.scalar(text("SELECT count(*) FROM visit")) == 1
         event.remove(database, "begin", held)

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+import datetime
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import text
 
 from crawler.campaign import status as status_module
 from crawler.campaign.status import status
-from crawler.worker import store
+from crawler.worker import claims
 from firstflight.watching import status_lines
 from storage.partitions import DETACHABLE, detach_partitions
-from tests.factories.made_up_visits import observation, planned
+from tests.crawler.worker.stored_rows import asking, claim
+from tests.factories.made_up_visits import BEGAN, observation, planned
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from crawler.visit.observation import Observation
     from schema.tables import Crawl
 
 
 def crawled(engine: Engine, responses: int) -> Crawl:
     """One visit with so many responses."""
     crawl = planned(engine, sites=2)
-    claim = store.claim(engine, crawl, owner="me")
+    claim = claims.claim(engine, crawl, owner="me")
     assert claim is not None
-    store.store(engine, crawl, claim, observation(responses=responses))
+    claims.store_visit(engine, crawl, claim, observation(responses=responses))
     return crawl
 
 
@@ -45,9 +49,9 @@ def test_many_responses_are_estimated_as_they_grow_and_counted_when_asked(
     with database.begin() as connection:
         connection.execute(text("ANALYZE response"))
     assert counted(database, crawl) == (2000, False)
-    claim = store.claim(database, crawl, owner="me")
+    claim = claims.claim(database, crawl, owner="me")
     assert claim is not None
-    store.store(database, crawl, claim, observation(responses=1000))
+    claims.store_visit(database, crawl, claim, observation(responses=1000))
     estimate, exact = counted(database, crawl)
     assert estimate == pytest.approx(3000, rel=0.1)
     assert not exact
@@ -68,3 +72,49 @@ def test_of_a_crawl_that_is_detached_the_responses_are_counted_until_they_are_dr
     with database_18.begin() as connection:
         connection.execute(text(f"DROP TABLE {', '.join(detached)}"))
     assert counted(database_18, crawl) == (None, False)
+
+
+def test_the_status_counts_what_is_there(database: Engine) -> None:
+    crawl = planned(database, sites=4)
+    with database.connect() as connection:
+        empty = status(connection, crawl)
+    assert (empty.planned, empty.final, empty.visits, empty.outcomes) == (4, 0, 0, {})
+    assert (empty.coverage_min, empty.coverage_median, empty.visits_per_hour) == (None, None, None)
+    later = observation()
+    for seen, coverage in ((observation(), 0.9), (observation("dns"), None), (later, 1.0)):
+        visit = {**seen.visit, "coverage": coverage}
+        if seen is later:
+            visit["started_at"] = BEGAN + datetime.timedelta(seconds=8)
+            visit["ended_at"] = BEGAN + datetime.timedelta(seconds=10)
+        claims.store_visit(database, crawl, claim(database, crawl), dataclasses.replace(seen, visit=visit))
+    claim(database, crawl)
+    with database.connect() as connection:
+        counted = status(connection, crawl)
+    assert (counted.planned, counted.final, counted.visits, counted.outcomes) == (4, 2, 3, {"ok": 2})
+    assert (counted.claimed, counted.expired) == (1, 0)
+    assert (counted.responses, counted.received_bytes) == (6, 3000)
+    assert (counted.coverage_min, counted.coverage_median) == (0.9, 0.95)
+    assert counted.visits_per_hour == 3 * 3600 / 10
+    assert (counted.uncovered, counted.log_lines_lost, counted.postponed) == (1, None, 0)
+
+
+def test_the_status_counts_walls_loads_and_what_was_lost(database: Engine) -> None:
+    crawl = planned(database, sites=4, attempts=2)
+
+    def seen(outcome: str = "ok", **facts: Any) -> Observation:
+        one = observation(outcome)
+        return dataclasses.replace(one, visit={**one.visit, **facts})
+
+    inner = dataclasses.replace(seen(log_lines_lost=2), page_kind="inner")
+    again = dataclasses.replace(seen(wall="akamai", consent="didomi"), load=2)
+    first = dataclasses.replace(
+        seen(consent="didomi", log_lines_lost=1, unfiltered_egress=True), more=[inner, again]
+    )
+    for one_visit in (first, seen("http_error", wall="cloudflare"), asking(600), seen("network_down")):
+        claims.store_visit(database, crawl, claim(database, crawl), one_visit)
+    with database.connect() as connection:
+        counted = status(connection, crawl)
+    assert (counted.visits, counted.final, counted.repeat_loads, counted.inner_pages) == (6, 2, 1, 1)
+    assert (counted.walls, counted.consents) == ({"cloudflare": 1}, {"didomi": 1})
+    assert (counted.log_lines_lost, counted.unfiltered, counted.postponed) == (3, 1, 1)
+    assert counted.network_down == 1

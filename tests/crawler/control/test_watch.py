@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import text
 
 from crawler.control.network import Fault
-from crawler.control.watch import Rule, given_back, is_whole
+from crawler.control.watch import Pacing, given_back, is_whole
 from crawler.errors import EgressUnavailable
-from crawler.worker import store
+from crawler.worker import claims
 from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
 from tests.crawler.worker.test_run import Browsers, loop, run, sites, visits
 from tests.factories.made_up_visits import observation, planned, response
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from crawler.visit.observation import Observation
 
-QUICK = Rule(every_s=0.02, slow_s=0.1, down_s=0.02)
+QUICK = Pacing(every_s=0.02, slow_s=0.1, down_s=0.02)
 """As the real one, on another clock."""
 
 
@@ -32,15 +32,15 @@ class Weather:
 
     fault: Fault | None = None
     back_after: int = 3
-    asked: int = 0
+    probes: int = 0
     lost: bool = False
     left: int = 0
 
     def fails(self, *, guard: bool = False) -> None:
         self.fault, self.left = Fault("cut", guard=guard), self.back_after
 
-    async def ask(self) -> Fault | None:
-        self.asked += 1
+    async def probe(self) -> Fault | None:
+        self.probes += 1
         await asyncio.sleep(0)
         if self.lost:
             raise EgressUnavailable("the guard is gone")
@@ -59,7 +59,7 @@ DEAD = {"s3.test": "dns", "s7.test": "connect", "s8.test": "http_error"}
 
 
 def crawled(engine: Engine, weather: Weather, played: Browsers, **values: Any) -> Tally:
-    return run(engine, planned(engine, **values), played, network=weather, rule=QUICK)
+    return run(engine, planned(engine, **values), played, network=weather, pacing=QUICK)
 
 
 def outcomes(engine: Engine, *, final: bool = True) -> dict[str, str]:
@@ -113,18 +113,18 @@ def test_a_crawl_whose_network_is_down_says_so_once_and_claims_nothing(database_
     weather.fails()
     played = Browsers(fine)
     tally = run(
-        database_18, planned(database_18), played, network=weather, rule=QUICK, said=said, minutes=0.5 / 60
+        database_18, planned(database_18), played, network=weather, pacing=QUICK, said=said, minutes=0.5 / 60
     )
     assert tally == Tally(ended=TIME_OVER)
     assert said == ["the network is down: cut. No site is visited until it is back"]
-    assert weather.asked > 3
+    assert weather.probes > 3
     assert sites(database_18) == [(rank, 0, None, False) for rank in (1, 2, 3)]
 
 
 def test_that_it_is_back_is_said_too(database_18: Engine) -> None:
     weather, said = Weather(), list[str]()
     weather.fails()
-    run(database_18, planned(database_18), Browsers(fine), network=weather, rule=QUICK, said=said)
+    run(database_18, planned(database_18), Browsers(fine), network=weather, pacing=QUICK, said=said)
     assert said[1:] == ["the network is back after 0 s"]
 
 
@@ -132,10 +132,10 @@ async def fine(host: str) -> Observation:
     return observation()
 
 
-def test_visits_that_are_whole_are_their_own_proof_and_nobody_is_asked(database_18: Engine) -> None:
+def test_visits_that_are_whole_are_their_own_proof_and_no_canary_is_probed(database_18: Engine) -> None:
     weather = Weather()
     crawled(database_18, weather, Browsers(fine), sites=9)
-    assert weather.asked == 1  # before the first
+    assert weather.probes == 1  # before the first
 
 
 def test_a_dead_site_is_vouched_for_and_ends_as_it_is(database_18: Engine) -> None:
@@ -145,7 +145,7 @@ def test_a_dead_site_is_vouched_for_and_ends_as_it_is(database_18: Engine) -> No
     weather = Weather()
     crawled(database_18, weather, Browsers(dead), sites=3, attempts=1)
     assert set(outcomes(database_18).values()) == {"dns"}
-    assert 1 < weather.asked <= 4
+    assert 1 < weather.probes <= 4
 
 
 def test_browsers_share_their_questions(database_18: Engine) -> None:
@@ -159,8 +159,8 @@ def test_browsers_share_their_questions(database_18: Engine) -> None:
 
     weather, played = Weather(), Browsers(dead)
     crawl = planned(database_18, sites=8, attempts=1)
-    run(database_18, crawl, played, browsers=8, network=weather, rule=QUICK)
-    assert weather.asked < 8
+    run(database_18, crawl, played, browsers=8, network=weather, pacing=QUICK)
+    assert weather.probes < 8
 
 
 def test_an_outage_that_is_over_before_the_visit_is_was_seen_and_the_visit_given_back(
@@ -190,9 +190,9 @@ class Silent(Weather):
     def __post_init__(self) -> None:
         self.hangs = asyncio.Event()
 
-    async def ask(self) -> Fault | None:
-        self.asked += 1
-        if self.asked > 1:
+    async def probe(self) -> Fault | None:
+        self.probes += 1
+        if self.probes > 1:
             self.hangs.set()
             await asyncio.Event().wait()
         return None
@@ -209,7 +209,9 @@ def test_nothing_is_written_of_a_failed_visit_before_somebody_vouched_for_it_so_
         crawl = planned(database_18, sites=1, attempts=1)
         stop = asyncio.Event()
         running = asyncio.ensure_future(
-            loop(database_18, crawl, Browsers(dead), browsers=1, stop=stop, network=weather, rule=QUICK).run()
+            loop(
+                database_18, crawl, Browsers(dead), browsers=1, stop=stop, network=weather, pacing=QUICK
+            ).run()
         )
         async with asyncio.timeout(30):
             await weather.hangs.wait()
@@ -233,7 +235,7 @@ def test_a_crawl_that_is_stopped_before_anybody_knows_gives_the_site_back(databa
 
     weather = Weather()
     tally = run(
-        database_18, planned(database_18, sites=1), Browsers(dead), stop=stop, network=weather, rule=QUICK
+        database_18, planned(database_18, sites=1), Browsers(dead), stop=stop, network=weather, pacing=QUICK
     )
     assert tally == Tally(ended=STOPPED)
     assert sites(database_18) == [(1, 0, None, False)]
@@ -267,7 +269,7 @@ def test_a_thousand_faults_of_ours_do_not_use_up_the_ids_of_a_sites_visits(
     async def changed(host: str) -> Observation:
         return observation("network_changed" if len(played.visited) < 9 else "dns")
 
-    monkeypatch.setattr(store, "OURS_LIMIT", 3)
+    monkeypatch.setattr(claims, "OURS_LIMIT", 3)
     played = Browsers(changed)
     tally = crawled(database_18, Weather(), played, sites=1, attempts=2)
     assert tally.ended == QUEUE_EMPTY
@@ -311,10 +313,10 @@ def test_a_lane_whose_network_is_down_ends_when_others_have_done_the_rest(databa
 
     async def others(host: str) -> Observation:
         weather.fails()
-        while (claim := store.claim(database_18, crawl, owner="other")) is not None:
-            store.store(database_18, crawl, claim, observation())
+        while (claim := claims.claim(database_18, crawl, owner="other")) is not None:
+            claims.store_visit(database_18, crawl, claim, observation())
         return observation()
 
     crawl = planned(database_18, sites=3)
-    tally = run(database_18, crawl, Browsers(others), browsers=1, network=weather, rule=QUICK)
+    tally = run(database_18, crawl, Browsers(others), browsers=1, network=weather, pacing=QUICK)
     assert tally == Tally(ended=QUEUE_EMPTY, visits=1, final=1)

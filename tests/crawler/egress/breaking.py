@@ -22,7 +22,7 @@ from crawler.egress.guard import Guard, guarded
 from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
 from tests.crawler.egress import world
-from tests.crawler.egress.tries import captured, network, nft, parent
+from tests.crawler.egress.escape_attempts import captured, network, nft, parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,7 +55,7 @@ with ThreadPoolExecutor(8) as pool:
 
 def asked(guard: Guard, *addresses: str) -> dict[str, str]:
     """How a browser in the guard fares that asks each of them."""
-    inside = [f"--{kind}=/proc/{guard.holder}/ns/{kind}" for kind in ("user", "net")]
+    inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
     call = ["nsenter", "--preserve-credentials", *inside, sys.executable, "-c", ASK, *addresses]
     said = subprocess.run(call, capture_output=True, text=True, check=True).stdout
     return dict(zip(addresses, said.split(), strict=True))
@@ -73,7 +73,7 @@ class Broken:
         return str(next(one for one in network()["links"] if one.startswith("ffguard")))
 
     def within(self, *call: str) -> None:
-        subprocess.run(["nsenter", f"--net=/proc/{self.guard.holder}/ns/net", *call], check=True)
+        subprocess.run(["nsenter", f"--net=/proc/{self.guard.namespace_pid}/ns/net", *call], check=True)
 
     def the_table_outside(self) -> None:
         nft("delete", "table", "inet", self.link)
@@ -201,8 +201,8 @@ def away(guard: Guard, what: Callable[[], contextlib.AbstractContextManager[None
 
 def ended(guard: Guard) -> list[str]:
     """What is said once the process in the namespace was killed."""
-    os.kill(guard.holder, signal.SIGKILL)
-    while Path(f"/proc/{guard.holder}/ns/net").exists():
+    os.kill(guard.namespace_pid, signal.SIGKILL)
+    while Path(f"/proc/{guard.namespace_pid}/ns/net").exists():
         time.sleep(0.01)
     return [said(guard.check), said(guard.mend)]
 
@@ -219,7 +219,7 @@ def play() -> dict[str, Any]:
                     line.partition(b"=")[0].decode()
                     for line in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")[:-1]
                 )
-                for pid in (guard.holder, parent(guard.holder))
+                for pid in (guard.namespace_pid, parent(guard.namespace_pid))
             ],
             "reached": asked(guard, *REACHED),
             "refused": asked(guard, *REFUSED),

@@ -46,7 +46,7 @@ onmessage = async event => {
 }
 """
 
-TRIES = """<!doctype html><link rel=icon href=data:,><body><script>
+ESCAPES = """<!doctype html><link rel=icon href=data:,><body><script>
 const targets = TARGETS
 const waits = []
 fetch('/hold')  // is answered when all has been tried: until then the page is not quiet
@@ -72,7 +72,7 @@ Promise.allSettled(waits).then(() => fetch('/tried-all'))
 </script>""".replace("TARGETS", json.dumps(TARGETS)).replace("WORKER", json.dumps(WORKER))
 
 PAGES = {
-    "tries.test": TRIES,
+    "escapes.test": ESCAPES,
     "jump.test": "<!doctype html><script>location = 'http://10.9.9.9/jump'</script>",
 }
 

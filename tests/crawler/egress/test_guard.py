@@ -54,7 +54,11 @@ def as_ordinary_user(call: list[str]) -> list[str]:
 
 
 def played(
-    call: list[str], folder: Path, *, module: str = "tests.crawler.egress.tries", passes: Sequence[str] = ()
+    call: list[str],
+    folder: Path,
+    *,
+    module: str = "tests.crawler.egress.escape_attempts",
+    passes: Sequence[str] = (),
 ) -> dict[str, Any]:
     folder.chmod(0o1777)  # whose entries nobody else may rename
     done = subprocess.run(
@@ -132,13 +136,13 @@ def test_not_one_packet_to_another_address_left_its_namespace(found: dict[str, A
 
 
 def test_what_came_through_it_was_captured_byte_for_byte(found: dict[str, Any]) -> None:
-    assert found["captured"] == [answer("tries.test", "/").decode()] * 2
+    assert found["captured"] == [answer("escapes.test", "/").decode()] * 2
 
 
 def test_pages_are_measured_by_what_was_captured_as_they_are_by_the_log(found: dict[str, Any]) -> None:
     within = found["within"]
     assert f"{CAPTURE_MODE_FLAG}IncludeSensitive" in within["flags"]
-    for host in ("ok.test", "ok6.test", "tries.test"):
+    for host in ("ok.test", "ok6.test", "escapes.test"):
         assert within["sizes"][host] == [1, within["sizes"][host][1]], host
     if "without" in found:
         assert f"{CAPTURE_MODE_FLAG}Everything" in found["without"]["flags"]
@@ -163,7 +167,7 @@ def test_a_site_at_a_refused_address_is_blocked_and_others_are_visited(found: di
     assert ends == [
         ("ok.test", public),
         ("ok6.test", public),
-        ("tries.test", public),
+        ("escapes.test", public),
         ("jump.test", public),
         ("redirect.test", blocked),
         ("private.test", blocked),

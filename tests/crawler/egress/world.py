@@ -51,7 +51,7 @@ NAMESERVER = "127.0.0.53"
 NAMES: dict[str, list[list[str]]] = {
     "ok.test": [[PUBLIC]],
     "ok6.test": [[PUBLIC_6]],
-    "tries.test": [[PUBLIC]],
+    "escapes.test": [[PUBLIC]],
     "jump.test": [[PUBLIC]],
     "redirect.test": [[PUBLIC]],
     "private.test": [[NEIGHBOUR]],

@@ -12,7 +12,7 @@ from crawler.errors import BadResponse, ConnectError, NavigationAborted, TLSErro
 from crawler.netlog.assembler import NETWORK_CHANGED, Traffic
 from crawler.netlog.exchange import Exchange
 from crawler.netlog.http1 import MessageReader
-from crawler.visit.attempt import Try
+from crawler.visit.attempt import Attempt
 
 CERTIFICATE = TLSError("net::ERR_CERT_DATE_INVALID")
 REFUSED = ConnectError("net::ERR_CONNECTION_REFUSED")
@@ -20,8 +20,8 @@ EMPTY = BadResponse("net::ERR_EMPTY_RESPONSE")
 SILENT = VisitTimeout("the time budget ran out")
 
 
-def ended(scheme: str, error: VisitError | None, *, received: int = 0, number: int | None = None) -> Try:
-    one = Try(scheme, datetime.datetime.now(datetime.UTC), 0)
+def ended(scheme: str, error: VisitError | None, *, received: int = 0, number: int | None = None) -> Attempt:
+    one = Attempt(scheme, datetime.datetime.now(datetime.UTC), 0)
     one.error = error
     exchange = Exchange(f"{scheme}://a.test/", "GET", "main frame", 0)
     exchange.message = MessageReader()

@@ -84,10 +84,10 @@ def test_each_consent_platform_is_flagged(chromium: Path) -> None:
     assert {(one.visit["outcome"], one.visit["wall"]) for one in seen} == {("ok", None)}
 
 
-def test_the_rules_are_those_of_the_schema_each_with_its_source_and_its_test() -> None:
-    assert [rule.id for rule in WALLS] == list(schema.WALLS) == list(WALLED)
-    assert [rule.id for rule in CONSENTS] == list(schema.CONSENTS) == list(CONSENTING)
-    assert all(rule.source and (rule.alone or rule.refused) for rule in (*WALLS, *CONSENTS))
+def test_the_fingerprints_are_those_of_the_schema_each_with_its_source_and_its_test() -> None:
+    assert [one.id for one in WALLS] == list(schema.WALLS) == list(WALLED)
+    assert [one.id for one in CONSENTS] == list(schema.CONSENTS) == list(CONSENTING)
+    assert all(one.source and (one.alone or one.refused) for one in (*WALLS, *CONSENTS))
     assert all(name == name.lower() for name in bot_walls.HEADERS)
 
 

@@ -14,7 +14,7 @@ import pytest
 import crawler.visit.visit
 from crawler.browser.browser import DATA_LIMIT_BYTES, Browser
 from crawler.errors import BrowserDied, BrowserMissing
-from crawler.visit.observation import STORE_COLUMNS, Observation
+from crawler.visit.observation import WRITER_COLUMNS, Observation
 from crawler.visit.visit import visit
 from localweb.faults import Fault
 from localweb.modes import Mode
@@ -112,7 +112,7 @@ def test_the_rows_are_those_of_the_schema(chromium: Path) -> None:
     (seen,) = run(chromium, RawWeb({"a.test/": html("<img src=/b?secret=1>")}), "a.test")
     rows = [seen.visit, seen.connections[0], seen.responses[0]]
     for table, row in zip(OBSERVATIONS, rows, strict=True):
-        keys = STORE_COLUMNS - (set() if table is OBSERVATIONS[0] else {"id", "host"})
+        keys = WRITER_COLUMNS - (set() if table is OBSERVATIONS[0] else {"id", "host"})
         assert set(row) == {column.name for column in table.__table__.columns} - keys, table
     assert seen.visit["outcome"] in OUTCOMES
     assert [(one["path"], one["query_hash"] is None, one["initiator_id"]) for one in seen.responses] == [

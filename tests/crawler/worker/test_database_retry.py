@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from crawler.browser import processes
-from crawler.worker.database_retry import Patience
+from crawler.worker.database_retry import DatabaseRetry
 from storage import embedded
 from storage.engine import DatabaseFull, DatabaseUnreachable, connect
 
@@ -38,20 +38,20 @@ def test_a_database_that_nobody_else_starts_again_is_revived(data: Path) -> None
             return connection.scalar(text("SELECT 1"))
 
     async def ask() -> object:
-        patience = Patience(
-            patience_s=60,
+        retrying = DatabaseRetry(
+            retry_for_s=60,
             stop=asyncio.Event(),
             say=said.append,
             revive=functools.partial(embedded.start, data),
         )
-        assert await patience(one) == 1
+        assert await retrying(one) == 1
         killed = embedded.postmaster(data)
         assert killed is not None
         os.kill(killed, signal.SIGKILL)
         while processes.runs(killed):
             await asyncio.sleep(0.01)
         engine.dispose()  # a connection that is open may outlive the postmaster by a moment
-        return await patience(one)
+        return await retrying(one)
 
     said: list[str] = []
     answer = asyncio.run(ask())
@@ -72,7 +72,7 @@ def test_only_a_database_that_is_away_is_waited_for_and_only_so_long(
         raise error
 
     async def ask() -> None:
-        await Patience(patience_s=0.5, stop=asyncio.Event(), say=lambda _: None)(fails)
+        await DatabaseRetry(retry_for_s=0.5, stop=asyncio.Event(), say=lambda _: None)(fails)
 
     with pytest.raises(type(error)):
         asyncio.run(ask())

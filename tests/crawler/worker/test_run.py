@@ -13,7 +13,8 @@ from sqlalchemy import text
 
 from crawler.browser.browser import Identity
 from crawler.errors import BrowserDied, BrowserMissing, LaunchFailed
-from crawler.worker import store
+from crawler.worker import claims
+from crawler.worker.browser_record import BrowserDiffers
 from crawler.worker.run import DIED, MEMORY, PAGES, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Loop, Tally
 from storage.engine import DatabaseError
 from tests.factories.made_up_visits import observation, planned
@@ -196,9 +197,9 @@ def test_a_visit_whose_site_was_taken_over_writes_nothing_and_says_so(database: 
         if not played.visited[1:]:
             with database.begin() as connection:
                 connection.execute(text("UPDATE site SET lease_expires_at = now() - interval '1 hour'"))
-            other = store.claim(database, crawl, owner="other")
+            other = claims.claim(database, crawl, owner="other")
             assert other is not None
-            store.store(database, crawl, other, observation())
+            claims.store_visit(database, crawl, other, observation())
         return observation()
 
     played = Browsers(too_slow)
@@ -213,7 +214,7 @@ def test_a_visit_whose_site_was_taken_over_writes_nothing_and_says_so(database: 
 
 def test_the_rest_that_others_hold_is_waited_for(database_18: Engine) -> None:
     crawl = planned(database_18, sites=1)
-    dead = store.claim(database_18, crawl, owner="a crawler that was killed")
+    dead = claims.claim(database_18, crawl, owner="a crawler that was killed")
     assert dead is not None
     with database_18.begin() as connection:
         connection.execute(text("UPDATE site SET lease_expires_at = now() + interval '1 second'"))
@@ -325,10 +326,10 @@ def test_a_slow_visit_keeps_its_claim_beyond_the_lease(
 ) -> None:
     async def slow(host: str) -> Observation:
         await asyncio.sleep(2)
-        assert store.claim(database_18, crawl, owner="other") is None
+        assert claims.claim(database_18, crawl, owner="other") is None
         return observation()
 
-    monkeypatch.setattr(store, "LEASE_S", 0.6)
+    monkeypatch.setattr(claims, "LEASE_S", 0.6)
     monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
     crawl = planned(database_18, sites=1)
     assert run(database_18, crawl, Browsers(slow)) == Tally(ended=QUEUE_EMPTY, visits=1, final=1)
@@ -337,13 +338,13 @@ def test_a_slow_visit_keeps_its_claim_beyond_the_lease(
 def test_a_visit_that_hangs_loses_its_claim(database_18: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     async def hangs(host: str) -> Observation:
         async with asyncio.timeout(10):
-            while (claim := store.claim(database_18, crawl, owner="other")) is None:
+            while (claim := claims.claim(database_18, crawl, owner="other")) is None:
                 await asyncio.sleep(0.1)
-        store.store(database_18, crawl, claim, observation())
+        claims.store_visit(database_18, crawl, claim, observation())
         return observation()
 
-    monkeypatch.setattr(store, "LEASE_S", 0.6)
-    monkeypatch.setattr(store, "MARGIN_S", 0.0)
+    monkeypatch.setattr(claims, "LEASE_S", 0.6)
+    monkeypatch.setattr(claims, "MARGIN_S", 0.0)
     monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
     crawl = planned(database_18, sites=1, budget_s=1.0)
     assert run(database_18, crawl, Browsers(hangs), browsers=1) == Tally(ended=QUEUE_EMPTY, lost=1)
@@ -359,7 +360,7 @@ def test_another_browser_build_is_refused_before_it_visits(database_18: Engine) 
 
     run(database_18, crawl, Browsers(once), browsers=1, stop=stop)
     newer = Browsers(fine, product="Chromium 157.0")
-    with pytest.raises(store.BrowserDiffers, match=r"Chromium 157\.0"):
+    with pytest.raises(BrowserDiffers, match=r"Chromium 157\.0"):
         run(database_18, crawl, newer)
     assert newer.visited == []
 
@@ -388,7 +389,7 @@ def test_a_database_that_stays_away_ends_the_run_and_nothing_is_half_written(dat
 
     played = Browsers(cut)
     with contextlib.ExitStack() as stack, pytest.raises(DatabaseError):
-        run(database, crawl, played, browsers=1, limits=Limits(database_patience_s=0.5))
+        run(database, crawl, played, browsers=1, limits=Limits(database_retry_s=0.5))
     assert visits(database) == 2
     with database.begin() as connection:  # as time would
         connection.execute(text("UPDATE site SET lease_expires_at = now() WHERE owner IS NOT NULL"))

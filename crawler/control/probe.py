@@ -1,4 +1,4 @@
-"""`python -m crawler.control.ask WHAT`: asks canaries from where the browsers are, and says how it went.
+"""`python -m crawler.control.probe WHAT`: asks canaries from where the browsers are, and says how it went.
 
 A process of its own, since it enters the address guard's namespaces and lets go of every right, as a browser does. WHAT
 is JSON: canaries, and the process that holds the guard, or null. It prints JSON: whether one answered as it should, and
@@ -36,21 +36,21 @@ PR_SET_NO_NEW_PRIVS = 38
 def main() -> int:
     """Exit code 0 whatever the canaries say; 1 where the guard cannot be entered."""
     wanted = json.loads(sys.argv[1])
-    if wanted["holder"] is not None:
+    if wanted["namespace_pid"] is not None:
         try:
-            enter(wanted["holder"])
+            enter(wanted["namespace_pid"])
         except OSError as exc:
             print(json.dumps({"good": False, "said": {"the address guard": exc.strerror}}), flush=True)
             return 1
-    print(json.dumps(asked(wanted["canaries"])), flush=True)
+    print(json.dumps(probe(wanted["canaries"])), flush=True)
     return 0
 
 
-def enter(holder: int) -> None:
-    """Become the browsers' user, which the holder is, in the browsers' network, without a capability over it."""
+def enter(namespace_pid: int) -> None:
+    """Become the browsers' user, who owns that process, in the browsers' network, without a capability over it."""
     libc = ctypes.CDLL(None, use_errno=True)
-    uid = Path(f"/proc/{holder}").stat().st_uid
-    namespaces = [os.open(f"/proc/{holder}/ns/{kind}", os.O_RDONLY) for kind in ("user", "net")]
+    uid = Path(f"/proc/{namespace_pid}").stat().st_uid
+    namespaces = [os.open(f"/proc/{namespace_pid}/ns/{kind}", os.O_RDONLY) for kind in ("user", "net")]
     if uid != os.geteuid():
         os.setgroups([])
         os.setresgid(uid, uid, uid)
@@ -69,7 +69,7 @@ def _check(result: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def asked(canaries: list[dict[str, Any]]) -> dict[str, Any]:
+def probe(canaries: list[dict[str, Any]]) -> dict[str, Any]:
     """Ask the first, and all others at once if it does not answer soon; the first good answer ends it."""
     deadline = time.monotonic() + WITHIN_S
     answers: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 HOSTS = [
     "ok.test",
     "ok6.test",
-    "tries.test",
+    "escapes.test",
     "jump.test",
     "redirect.test",
     "private.test",
@@ -96,7 +96,7 @@ def network() -> dict[str, Any]:
 
 def addresses(guard: Guard) -> list[dict[str, Any]]:
     """Of the guard's interfaces, and how each of them is."""
-    inside = [f"--{kind}=/proc/{guard.holder}/ns/{kind}" for kind in ("user", "net")]
+    inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
     shown = subprocess.run(
         ["nsenter", "--preserve-credentials", *inside, "ip", "-json", "address"],
         capture_output=True,
@@ -109,7 +109,7 @@ FETCH = """
 import socket, sys
 with socket.create_connection((sys.argv[1], 80)) as client:
     local = client.getsockname()
-    client.sendall(b"GET / HTTP/1.1\\r\\nHost: tries.test\\r\\n\\r\\n")
+    client.sendall(b"GET / HTTP/1.1\\r\\nHost: escapes.test\\r\\n\\r\\n")
     while client.recv(65536):
         pass
 print(local[0], local[1])
@@ -120,7 +120,7 @@ def captured(guard: Guard, address: str) -> str:
     """What a page's connection through the guard received, as its capture socket saw it."""
     assert guard.capture is not None
     assert not guard.capture.get_inheritable()
-    inside = [f"--{kind}=/proc/{guard.holder}/ns/{kind}" for kind in ("user", "net")]
+    inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
     ring, streams = Ring(guard.capture), TcpReassembler()
     call = ["nsenter", "--preserve-credentials", *inside, sys.executable, "-c", FETCH, address]
     host, port = subprocess.run(call, capture_output=True, text=True, check=True).stdout.split()
@@ -246,9 +246,9 @@ def lost_guard() -> dict[str, Any]:
     with guarded() as guard:
         call = box.command(Path("/usr/bin/true"), memory_bytes=10**9, entrance=guard.entrance())
         entered = subprocess.run(call, check=False).returncode
-        os.kill(parent(guard.holder), signal.SIGKILL)
+        os.kill(parent(guard.namespace_pid), signal.SIGKILL)
         deadline = time.monotonic() + 10
-        while Path(f"/proc/{guard.holder}/ns/net").exists() and time.monotonic() < deadline:
+        while Path(f"/proc/{guard.namespace_pid}/ns/net").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         try:
             guard.check()

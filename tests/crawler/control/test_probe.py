@@ -61,7 +61,7 @@ def asked(answers: dict[str, Answer], *canaries: dict[str, Any]) -> Fault | None
                 )
                 for one in canaries
             ]
-            return await OwnNetwork(made, None).ask()
+            return await OwnNetwork(made, None).probe()
 
     return asyncio.run(within())
 
@@ -104,7 +104,7 @@ def test_each_question_begins_with_another_canary() -> None:
             urls = ",".join(f"http://127.0.0.1:{web.port}/{name}" for name in "abc")
             ours = OwnNetwork(chosen(urls), None)
             for _ in range(4):
-                assert await ours.ask() is None
+                assert await ours.probe() is None
             return [target for _, target, _ in web.asked]
 
     assert asyncio.run(within()) == ["/b", "/c", "/a", "/b"]
@@ -113,8 +113,8 @@ def test_each_question_begins_with_another_canary() -> None:
 def test_the_local_web_has_a_canary_of_its_own() -> None:
     async def within() -> tuple[Fault | None, Fault | None]:
         async with canary() as url:
-            up = await OwnNetwork(chosen(url), None).ask()
-        return up, await OwnNetwork(chosen(url), None).ask()
+            up = await OwnNetwork(chosen(url), None).probe()
+        return up, await OwnNetwork(chosen(url), None).probe()
 
     up, down = asyncio.run(within())
     assert up is None
@@ -123,11 +123,11 @@ def test_the_local_web_has_a_canary_of_its_own() -> None:
 
 
 def test_a_guard_that_cannot_be_entered_is_no_network() -> None:
-    made = cast("Guard", Played(holder=2**22 + 1))
+    made = cast("Guard", Played(namespace_pid=2**22 + 1))
 
     async def within() -> Fault | None:
         async with canary() as url:
-            return await OwnNetwork(chosen(url), made).ask()
+            return await OwnNetwork(chosen(url), made).probe()
 
     fault = asyncio.run(within())
     assert fault is not None
@@ -139,7 +139,7 @@ def test_a_question_that_is_broken_off_leaves_no_process() -> None:
         async with RawWeb({}) as web:
             web.answers = {f"127.0.0.1:{web.port}/": Answer(b"", 0, stall=True)}
             what = {"canaries": [dataclasses.asdict(one) for one in chosen(f"http://127.0.0.1:{web.port}/")]}
-            asking = asyncio.ensure_future(network.asked(json.dumps({**what, "holder": None})))
+            asking = asyncio.ensure_future(network.run_probe(json.dumps({**what, "namespace_pid": None})))
             async with asyncio.timeout(20):
                 while not web.asked:
                     await asyncio.sleep(0.01)
@@ -147,7 +147,7 @@ def test_a_question_that_is_broken_off_leaves_no_process() -> None:
             with contextlib.suppress(asyncio.CancelledError):
                 await asking
             ours = processes.descendants(os.getpid(), processes.parents())
-            assert not any(b"crawler.control.ask" in processes.arguments(pid) for pid in ours)
+            assert not any(b"crawler.control.probe" in processes.arguments(pid) for pid in ours)
 
     asyncio.run(within())
 
@@ -156,7 +156,7 @@ def test_a_question_that_is_broken_off_leaves_no_process() -> None:
 class Played:
     """Stands for a guard that is broken."""
 
-    holder: int = 0
+    namespace_pid: int = 0
     broken: bool = False
     mends: bool = True
 
@@ -174,13 +174,13 @@ def test_a_guard_that_was_broken_is_mended_and_is_a_fault_all_the_same() -> None
     guard = Played(broken=True)
     ours = OwnNetwork(CANARIES, cast("Guard", guard))
     assert asyncio.run(ours.guard_fault()) == Fault("the table is gone", guard=True)
-    assert asyncio.run(ours.ask()) == Fault("the table is gone; mended", guard=True)
+    assert asyncio.run(ours.probe()) == Fault("the table is gone; mended", guard=True)
     assert asyncio.run(ours.guard_fault()) is None
 
 
 def test_a_guard_that_resists_mending_for_too_long_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = OwnNetwork(CANARIES, cast("Guard", Played(broken=True, mends=False)))
-    assert asyncio.run(ours.ask()) == Fault("no default route", guard=True)
+    assert asyncio.run(ours.probe()) == Fault("no default route", guard=True)
     monkeypatch.setattr(network, "MEND_WITHIN_S", 0.0)
     with pytest.raises(EgressUnavailable, match="no default route"):
-        asyncio.run(ours.ask())
+        asyncio.run(ours.probe())

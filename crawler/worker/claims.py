@@ -1,0 +1,202 @@
+"""
+Claims of sites: taken, renewed, given back, and given up when the visit is stored.
+
+A claim is a short transaction. A visit's rows, its outcome and the end of its claim are one other transaction,
+which happens only while the claim is still ours. So any number of crawlers share a crawl, and one that is killed
+loses nothing and doubles nothing. Each function may be called twice with the same claim: the answer to a commit
+may be lost.
+
+* ClaimError
+  + LeaseLost       another crawler took the site over; nothing of this visit was written
+  + CrawlSealed     a sealed crawl is never written again
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, func, or_, select, update
+
+from crawler.errors import CrawlerError
+from crawler.visit.claim import ATTEMPT_LIMIT, Claim
+from crawler.visit.visit_writer import count_our_faults, is_written, write_visit
+from schema.tables import Crawl, Site
+from schema.vocabulary import NEVER_FINAL, RETRIED
+
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Iterable
+
+    from sqlalchemy import ColumnElement, Connection, Engine
+
+    from crawler.visit.observation import Observation
+
+LEASE_S = 15.0
+"""Lease of a claim, in seconds; a running crawler renews it (crawler.worker.leases)."""
+
+MARGIN_S = 60.0
+"""Time for a browser's slow end and for writing, in seconds, beyond the visit's budget."""
+
+OURS_LIMIT = 800
+"""Attempts at one site after which a visit that ended by a fault of ours leaves no row: the ids left are for its own visits."""
+
+RETRY_AFTER_LIMIT_S = 900
+"""Longest Retry-After that a crawl waits for, in seconds; a site that asks for more keeps the answer that it gave."""
+
+
+class ClaimError(CrawlerError):
+    """A claim does not allow a visit to be written."""
+
+
+class LeaseLost(ClaimError):
+    """The claim was taken over by another crawler after it had expired."""
+
+
+class CrawlSealed(ClaimError):
+    """The crawl was sealed."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Stored:
+    """The outcome of a visit, and whether it is its site's final one."""
+
+    outcome: str
+    is_final: bool
+
+
+def longest_s(crawl: Crawl) -> float:
+    """Return the seconds after which a claim is renewed no more: its visit hangs, though its process lives."""
+    return crawl.budget_s * (crawl.loads + crawl.inner_pages) + MARGIN_S
+
+
+def claim(engine: Engine, crawl: Crawl, *, owner: str) -> Claim | None:
+    """Claim the next free site; None if there is none now.
+
+    Sites that had an attempt come last, and not before the time that they asked for by Retry-After.
+    """
+    free = (
+        select(Site.rank)
+        .where(
+            Site.crawl_id == crawl.id,
+            Site.final_visit_id.is_(None),
+            or_(Site.owner.is_(None), Site.lease_expires_at < func.now()),
+            or_(Site.not_before.is_(None), Site.not_before <= func.now()),
+            Site.attempts < ATTEMPT_LIMIT - 1,
+        )
+        .order_by(Site.attempts, Site.rank)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+        .cte("free")
+        .prefix_with("MATERIALIZED")
+    )
+    statement = (
+        update(Site)
+        .where(Site.crawl_id == crawl.id, Site.rank == free.c.rank)
+        .values(owner=owner, lease_expires_at=_from_now(LEASE_S), attempts=Site.attempts + 1)
+        .returning(Site.rank, Site.host, Site.attempts)
+    )
+    with engine.begin() as connection:
+        row = connection.execute(statement).one_or_none()
+    if row is None:
+        return None
+    return Claim(crawl_id=crawl.id, rank=row.rank, host=row.host, attempt=row.attempts, owner=owner)
+
+
+def renew(engine: Engine, claims: Iterable[Claim]) -> None:
+    """Extend the leases of claims that are still ours."""
+    ours = [and_(*_is_ours(claim)) for claim in claims]
+    if not ours:
+        return
+    # A row that is locked is being written by us, and cannot be claimed: waiting for it would let others expire.
+    held = select(Site.crawl_id, Site.rank).where(or_(*ours)).with_for_update(skip_locked=True).cte("held")
+    with engine.begin() as connection:
+        connection.execute(
+            update(Site)
+            .where(Site.crawl_id == held.c.crawl_id, Site.rank == held.c.rank)
+            .values(lease_expires_at=_from_now(LEASE_S))
+        )
+
+
+def release(engine: Engine, ours: Claim, *, counts: bool = False) -> None:
+    """Give a claim back without a visit: as if it had never been made or, if it `counts`, as an attempt."""
+    with engine.begin() as connection:
+        connection.execute(
+            update(Site)
+            .where(*_is_ours(ours))
+            .values(owner=None, lease_expires_at=None, attempts=Site.attempts - (0 if counts else 1))
+        )
+
+
+def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observation) -> Stored:
+    """Write a visit with all that it saw and give up the claim, or write nothing (LeaseLost, CrawlSealed).
+
+    A visit that ended by a fault of ours is never final, and is none of the attempts that the site has.
+    """
+    outcome: str = observation.visit["outcome"]
+    if outcome in NEVER_FINAL and ours.attempt > OURS_LIMIT:
+        release(engine, ours)
+        return Stored(outcome=outcome, is_final=False)
+    retry_after_s = _retry_after_s(observation)
+    with engine.begin() as connection:
+        _check_open(connection, ours.crawl_id)
+        is_final = outcome not in NEVER_FINAL and (
+            (outcome not in RETRIED and retry_after_s is None)
+            or ours.attempt - count_our_faults(connection, ours) >= crawl.attempts
+        )
+        gave_up = connection.execute(
+            update(Site)
+            .where(*_is_ours(ours))
+            .values(
+                owner=None,
+                lease_expires_at=None,
+                attempts=ours.attempt + len(observation.more),
+                final_visit_id=ours.visit_id if is_final else None,
+                not_before=None if is_final or retry_after_s is None else _from_now(retry_after_s),
+            )
+        )
+        if gave_up.rowcount == 1:
+            write_visit(connection, ours, observation, is_final=is_final)
+        elif not is_written(connection, ours):  # else the answer to our commit was lost
+            raise LeaseLost(
+                f"{ours.host}: the claim expired and another crawler took it over; nothing of this visit was stored"
+            )
+    return Stored(outcome=outcome, is_final=is_final)
+
+
+def open_sites(engine: Engine, crawl: Crawl) -> int:
+    """Count the sites without a final visit, claimed or not."""
+    with engine.connect() as connection:
+        counted = connection.scalar(
+            select(func.count()).where(Site.crawl_id == crawl.id, Site.final_visit_id.is_(None))
+        )
+    return int(counted or 0)
+
+
+def _is_ours(claim: Claim) -> tuple[ColumnElement[bool], ...]:
+    """Conditions that hold while a claim is ours: another crawler that takes it over writes its name and the next attempt."""
+    return (
+        Site.crawl_id == claim.crawl_id,
+        Site.rank == claim.rank,
+        Site.owner == claim.owner,
+        Site.attempts == claim.attempt,
+    )
+
+
+def _check_open(connection: Connection, crawl_id: int) -> None:
+    """Raise CrawlSealed for a sealed crawl; the lock makes sealing wait for us, and us for sealing."""
+    sealed_at = connection.scalar(
+        select(Crawl.sealed_at).where(Crawl.id == crawl_id).with_for_update(read=True)
+    )
+    if sealed_at is not None:
+        raise CrawlSealed(f"the crawl was sealed at {sealed_at:%Y-%m-%d %H:%M}: nothing is written any more")
+
+
+def _retry_after_s(observation: Observation) -> int | None:
+    """Return the seconds that the site asked to be left alone, if a crawl can wait for them."""
+    asked: int | None = observation.visit["retry_after_s"]
+    return asked if asked is not None and asked <= RETRY_AFTER_LIMIT_S else None
+
+
+def _from_now(seconds: float) -> ColumnElement[datetime.datetime]:
+    return func.now() + func.make_interval(0, 0, 0, 0, 0, 0, seconds)

@@ -1,0 +1,41 @@
+"""Claims taken and rows read by the tests of what a crawl stores."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import text
+
+from crawler.worker import claims
+from tests.factories.made_up_visits import observation
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from crawler.visit.claim import Claim
+    from crawler.visit.observation import Observation
+    from schema.tables import Crawl
+
+
+def one(engine: Engine, statement: str) -> dict[str, Any]:
+    with engine.connect() as connection:
+        return dict(connection.execute(text(statement)).one()._mapping)
+
+
+def counts(engine: Engine) -> tuple[int, ...]:
+    statement = ", ".join(
+        f"(SELECT count(*) FROM {name}) AS {name}" for name in ("visit", "connection", "response")
+    )
+    return tuple(one(engine, f"SELECT {statement}").values())
+
+
+def claim(engine: Engine, crawl: Crawl, owner: str = "me") -> Claim:
+    ours = claims.claim(engine, crawl, owner=owner)
+    assert ours is not None
+    return ours
+
+
+def asking(seconds: int) -> Observation:
+    seen = observation("http_error")
+    return dataclasses.replace(seen, visit={**seen.visit, "status": 429, "retry_after_s": seconds})
