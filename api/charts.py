@@ -6,6 +6,8 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
+from releases.formatting import size
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,18 +43,6 @@ class Chart:
     bottom: int = HEIGHT - BOTTOM
 
 
-def size_label(size_bytes: int) -> str:
-    """A round size in the units of the axis.
-
-    >>> size_label(100), size_label(10_000), size_label(1_000_000)
-    ('100 B', '10 kB', '1 MB')
-    """
-    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if size_bytes >= factor:
-            return f"{size_bytes // factor} {unit}"
-    return f"{size_bytes} B"
-
-
 def chart(distribution: Distribution) -> Chart | None:
     """The chart of a distribution; None where no size is known."""
     if not distribution.points.steps:
@@ -60,8 +50,8 @@ def chart(distribution: Distribution) -> Chart | None:
     windows = [fit.window_bytes for fit in distribution.fits]
     low, high = _decades([point["size_bytes"] for point in distribution.points.steps] + windows)
 
-    def x(size: int) -> float:
-        place = (math.log10(max(size, 1)) - low) / (high - low)
+    def x(size_bytes: int) -> float:
+        place = (math.log10(max(size_bytes, 1)) - low) / (high - low)
         return round(LEFT + place * (WIDTH - LEFT - RIGHT), 1)
 
     def y(share: float) -> float:
@@ -72,7 +62,7 @@ def chart(distribution: Distribution) -> Chart | None:
     steps += [f"H{x(point['size_bytes'])}V{y(point['cdf'])}" for point in distribution.points.steps]
     return Chart(
         path="".join([*steps, f"H{WIDTH - RIGHT}"]),
-        x_marks=tuple(Mark(x(10**power), size_label(10**power)) for power in range(low, high + 1, every)),
+        x_marks=tuple(Mark(x(10**power), size(10**power)) for power in range(low, high + 1, every)),
         y_marks=tuple(Mark(y(percent / 100), f"{percent} %") for percent in (0, 50, 100)),
         windows=tuple(Mark(x(fit.window_bytes), f"{fit.iw}") for fit in distribution.fits),
     )

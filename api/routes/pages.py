@@ -20,6 +20,7 @@ from api.remembering import Remembered
 from api.routes.files import MEDIA_TYPES
 from api.routes.v1 import file_answers
 from api.shelf import Version
+from releases.formatting import grouped, size
 from schema.computed_tables import MEASURES
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
@@ -36,27 +37,6 @@ LABELS = {
 """Measures whose name alone would read badly."""
 
 VersionPath = Annotated[int, PathParameter(ge=1)]
-
-
-def number(value: int) -> str:
-    """A count with narrow no-break spaces between thousands.
-
-    >>> number(1234567)
-    '1\u202f234\u202f567'
-    """
-    return f"{value:,}".replace(",", "\u202f")
-
-
-def size(value: int) -> str:
-    """A size to three figures.
-
-    >>> size(812), size(14_300), size(2_345_678)
-    ('812 B', '14.3 kB', '2.35 MB')
-    """
-    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if value >= factor:
-            return f"{value / factor:.3g} {unit}" if value < 1000 * factor else f"{value // factor} {unit}"
-    return f"{value} B"
 
 
 def label(measure: str) -> str:
@@ -90,7 +70,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=number,
+        number=grouped,
         size=size,
         label=label,
         percent=percent,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup
 
+from releases.formatting import UNKNOWN, grouped, size
 from reports.document.figures import DARK, LIGHT, SHOWN
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).with_name("templates")
 
 MINUS = "\u2212"
-THIN = "\u202f"
-DASH = "\u2013"
 
 
 def render_html(facts: Mapping[str, Any], *, figures: Mapping[str, str]) -> str:
@@ -78,45 +77,18 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 def number(value: float | None, digits: int = 1) -> str:
     """A number for a table; a dash where it is unknown.
 
-    >>> (number(-1.25, 1), number(None)) == (f"{MINUS}1.2", DASH)
+    >>> (number(-1.25, 1), number(None)) == (f"{MINUS}1.2", UNKNOWN)
     True
     """
-    return DASH if value is None else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
+    return UNKNOWN if value is None else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
 
 
 def interval(value: Mapping[str, float] | None, digits: int = 2) -> str:
     """An estimate with its ends; a dash where it is unknown."""
     if value is None:
-        return DASH
+        return UNKNOWN
     ends = f"{number(value['lower'], digits)}, {number(value['upper'], digits)}"
     return f"{number(value['estimate'], digits)} [{ends}]"
-
-
-def grouped(value: int | None) -> str:
-    """A whole number in groups of three.
-
-    >>> grouped(1234567) == f"1{THIN}234{THIN}567"
-    True
-    """
-    return DASH if value is None else f"{value:,}".replace(",", THIN)
-
-
-def size(value: int | None) -> str:
-    """Bytes in the unit that keeps them readable (kB = 1000 B).
-
-    >>> [size(n).replace(THIN, " ") for n in (950, 14_300, 2_340_000)]
-    ['950 B', '14.3 kB', '2.34 MB']
-    """
-    if value is None:
-        return DASH
-    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if value >= factor:
-            return (
-                f"{value / factor:.3g}{THIN}{unit}"
-                if value < 1000 * factor
-                else f"{value // factor}{THIN}{unit}"
-            )
-    return f"{value}{THIN}B"
 
 
 def tied(sentence: str) -> str:
@@ -129,5 +101,5 @@ def tied(sentence: str) -> str:
 def p_value(value: float | None) -> str:
     """A p-value; the smallest as a bound."""
     if value is None:
-        return DASH
+        return UNKNOWN
     return f"{value:.3f}" if value >= 0.001 else "< 0.001"

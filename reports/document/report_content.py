@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from replay.networks.populations import POPULATIONS
 from reports.document.replay_summary import summarise
 from reports.document.report_inputs import ReportError
-from reports.document.standing_text import GLOSSARY, LIMITS
+from reports.document.standing_text import LIMITS, TERMS
 from reports.recommendation.estimates import estimates_of
 from reports.recommendation.harm_conditions import HIGH_LOAD
 from reports.recommendation.recommend import decide
@@ -21,6 +21,7 @@ from reports.recommendation.rule import RULE, UNMEASURED
 from reports.recommendation.sensitivity import sensitivity
 from reports.statistics.arithmetic import compare
 from reports.statistics.paired_loads import PairedLoads, pair_loads
+from schema.glossary import GLOSSARY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +75,7 @@ def report_content(
             ),
             "limits": LIMITS,
             "redo": redo(inputs),
-            "glossary": GLOSSARY,
+            "glossary": {term: GLOSSARY[term] for term in TERMS},
         }
     )
     return facts

@@ -20,24 +20,25 @@ def spell(interval: Interval, unit: str) -> str:
     )
 
 
-GLOSSARY: dict[str, str] = {
-    "segment": "one TCP segment; a full one carries MSS bytes of payload",
-    "initial window (IW)": "the congestion window of a new connection, in segments (RFC 6928)",
-    "flight": "what a sender sends before the first acknowledgement of it returns",
-    "first flight": "the server's TCP payload for everything asked of a connection before the first acknowledgement of response data could return",
-    "IW-limited": "said of a response at whose beginning the congestion window, by Linux's rule, was still the initial one",
-    "wire bytes": "header, framing and encoded body of one response, inside TLS",
-    "page": "the home page of a site, with everything that it loads",
-    "profile": "one access network: rates, round-trip time, queue",
-    "population": "profiles with weights",
-    "cell": "one load: one page over one profile at one IW, with one congestion control and one seed",
-    "page time": "from the first SYN to the last byte of the page's payload",
-    "gain": "the ratio of population-weighted mean page times, candidate against incumbent, as percent saved",
-    "incumbent": "the window in force: last year's, or IW 10 where no report with force came before",
-    "admissible": "said of a candidate for which every harm bound that was measured holds",
-    "worthwhile": "said of a candidate whose gain has a lower bound at or above the rule's",
-    "illustrative": "not evidence about the live web: from the bundled local web, or from populations more than 24 months old",
-}
+TERMS = (
+    "segment",
+    "initial window (IW)",
+    "flight",
+    "first flight",
+    "IW-limited",
+    "wire bytes",
+    "page",
+    "profile",
+    "population",
+    "cell",
+    "page time",
+    "gain",
+    "incumbent",
+    "admissible",
+    "worthwhile",
+    "illustrative",
+)
+"""Terms of the glossary that a report explains."""
 
 LIMITS: tuple[str, ...] = (
     "Page time is network time. The replay sends recorded sizes in recorded order; parsing, scripts and servers take no time in it.",
