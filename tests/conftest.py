@@ -26,14 +26,19 @@ if TYPE_CHECKING:
 
 DEBIAN_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 COUNTER = itertools.count()
-COSTLY = ["browser", "lab", "slow"]
+COSTLY = ["database", "browser", "lab", "slow"]
 """Markers of tests that cost seconds, cheapest first."""
+
+DATABASES = {"server", "embedded_server", "debian_server"}
+"""Fixtures that start PostgreSQL: a test that needs one of them is marked `database`."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Fast files first: a mistake shows within seconds. A file's tests stay together, for their fixtures."""
     cost: dict[Path, int] = {}
     for item in items:
+        if DATABASES & set(getattr(item, "fixturenames", ())):
+            item.add_marker("database")
         marked = [COSTLY.index(name) + 1 for name in COSTLY if item.get_closest_marker(name)]
         cost[item.path] = max([*marked, cost.get(item.path, 0)])
     items.sort(key=lambda item: cost[item.path])

@@ -1,4 +1,4 @@
-"""docker-compose.yml as it is written; what containers make of it is tried by docker/try-hardening in scripts/test-compose."""
+"""docker-compose.yml as it is written; what containers make of it is tried by tests/compose/try-hardening in scripts/test-compose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""scripts/pin-images with a stand-in for the registries; docker/try-pins tries it on a registry of its own in scripts/test-compose."""
+"""scripts/pin-images with a stand-in for the registries; tests/compose/try-pins tries it on a registry of its own in scripts/test-compose."""
 
 from __future__ import annotations
 

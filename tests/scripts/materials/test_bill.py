@@ -43,7 +43,7 @@ def root(files: dict[str, str]) -> io.BytesIO:
 
 
 def made(files: dict[str, str]) -> dict[str, Any]:
-    text = bill(root(files), image="firstflight-api:0.1.0", digest="sha256:abc")
+    text = bill(root(files), image="firstflight-api:7.8.9", digest="sha256:abc")
     found: dict[str, Any] = json.loads(text)
     return found
 
@@ -87,7 +87,7 @@ def test_it_names_the_image_that_depends_on_all_of_it() -> None:
     assert (image["type"], image["name"], image["version"]) == (
         "container",
         "firstflight-api",
-        "0.1.0@sha256:abc",
+        "7.8.9@sha256:abc",
     )
     (depends,) = (one for one in found["dependencies"] if one["ref"] == image["bom-ref"])
     assert len(depends["dependsOn"]) == 2

@@ -1,0 +1,75 @@
+"""scripts/release in a clone: number, changelog, tag and wheel agree, and a checkout that is not ready is left as it was."""
+
+from __future__ import annotations
+
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ENTRY = "- The report says how far away the answer is.\n"
+
+
+def git(clone: Path, *arguments: str) -> str:
+    call = ["git", "-C", str(clone), *arguments]
+    return subprocess.run(call, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone whose changelog has one entry that is not released."""
+    made = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(made)], check=True)
+    git(made, "config", "user.name", "A developer")
+    git(made, "config", "user.email", "developer@firstflight.invalid")
+    (made / "scripts/release").write_text((ROOT / "scripts/release").read_text())
+    (made / "CHANGELOG.md").write_text(
+        f"# Changes\n\n## Unreleased\n\n{ENTRY}\n## 0.0.1, 2020-01-01\n\n- First.\n"
+    )
+    git(made, "commit", "-qam", "Say what changed")
+    return made
+
+
+def release(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    call = [str(clone / "scripts/release"), *arguments]
+    return subprocess.run(call, capture_output=True, text=True, check=False)
+
+
+def test_a_release_has_one_number_in_its_changelog_tag_images_and_wheel(clone: Path) -> None:
+    done = release(clone, "99.1.0", "--no-images")
+    assert done.returncode == 0, done.stderr
+    assert git(clone, "describe").strip() == "v99.1.0"
+    assert git(clone, "status", "--porcelain") == ""
+    changelog = (clone / "CHANGELOG.md").read_text()
+    assert changelog.index("## Unreleased") < changelog.index("## 99.1.0, 20") < changelog.index(ENTRY)
+    assert "image: firstflight-api:99.1.0\n" in (clone / "docker-compose.yml").read_text()
+    (wheel,) = (clone / "dist").glob("*.whl")
+    assert (
+        "Version: 99.1.0\n" in zipfile.ZipFile(wheel).read("firstflight-99.1.0.dist-info/METADATA").decode()
+    )
+    subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=clone / "dist", check=True)
+    wheel.unlink()
+    again = release(clone, "99.1.0", "--no-images")
+    assert (again.returncode, wheel.exists()) == (0, True), again.stderr
+
+
+def test_no_release_is_made_of_changes_that_are_not_committed(clone: Path) -> None:
+    (clone / "README.md").write_text("Changed.\n")
+    assert "commit or stash them first" in release(clone, "99.1.0").stderr
+
+
+def test_no_release_is_made_without_entries_in_the_changelog(clone: Path) -> None:
+    (clone / "CHANGELOG.md").write_text("# Changes\n\n## Unreleased\n\n## 0.0.1, 2020-01-01\n\n- First.\n")
+    git(clone, "commit", "-qam", "Forget what changed")
+    assert 'no entries under "## Unreleased"' in release(clone, "99.1.0").stderr
+    assert git(clone, "tag") == ""
+
+
+@pytest.mark.parametrize("version", ["", "99.1", "v99.1.0", "0.0.0"])
+def test_a_version_that_is_no_later_one_is_refused(clone: Path, version: str) -> None:
+    head = git(clone, "rev-parse", "HEAD")
+    done = release(clone, version)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert git(clone, "rev-parse", "HEAD") == head
