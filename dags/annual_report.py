@@ -18,7 +18,7 @@ LANES = int(os.environ.get("FIRSTFLIGHT_LANES") or 2)
 """Chunks that are replayed at once, as lanes of a crawl."""
 
 MINUTES = 30
-"""Of a chunk; it may take three times as long, on a slower machine and with larger pages."""
+"""Planned duration of a chunk in minutes; a slow machine or large pages may take three times as long."""
 
 VARIABLES = {
     "YEAR": "{{ params.year or dag_run.run_after.year - 1 }}",
@@ -30,7 +30,7 @@ VARIABLES = {
 }
 
 REPLAY = '--crawl "$CRAWL" --seeds "$SEEDS" --harm "$HARM" ${PAGES:+--pages "$PAGES"}'
-"""The same for all chunks: others would be of another replay."""
+"""Options of the replay, the same for every chunk."""
 
 PARAMETERS = {
     "year": Param(
@@ -103,7 +103,7 @@ with DAG(
     )
 
     def replay(chunk: str) -> None:
-        """One chunk."""
+        """Replay one chunk of the pages."""
         firstflight(
             "chunk",
             f'replay run {REPLAY} --guests "$GUESTS" --chunk "$CHUNK"',

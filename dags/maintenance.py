@@ -1,7 +1,7 @@
-"""Every week: checks releases, replays and reports against their sums and signatures, and the database; and copies it.
+"""Every week: checks releases, replays, reports and the database, and copies the database.
 
-The copy outlives a mistake, not the disk: `scripts/backup` takes everything off the machine. Partitions are none of its
-work: each crawl has its own, made when it is planned. Crawls leave the database only where `detach_after` says so.
+The copy protects against mistakes, not against the loss of the disk: `scripts/backup` copies everything off the machine. Planning a
+crawl makes its partitions. Crawls are detached from the database only if `detach_after` is set.
 """
 
 from __future__ import annotations

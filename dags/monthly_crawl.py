@@ -1,7 +1,7 @@
-"""The month's crawl, from the list to a published release: names the commands and their order, and does nothing itself.
+"""The month's crawl, from the list to a published release: the commands and their order.
 
-Every step can be run again: what is done is found done. A lane claims sites for its minutes, and is tried again until none is
-left; the gate and the seal refuse while there are any.
+Every step can be repeated: a step that is done does nothing. A lane claims sites for its minutes, and is tried again until no
+site is left; gate and seal refuse before that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LANES = int(os.environ.get("FIRSTFLIGHT_LANES") or 2)
 """Crawler processes at once. Any number may share a crawl: each claims sites from PostgreSQL."""
 
 TRIES = 480
-"""Of a lane: ten days of half hours."""
+"""Tries of a lane: half an hour each for ten days."""
 
 AGAIN_AFTER = datetime.timedelta(seconds=10)
 
@@ -114,7 +114,7 @@ with DAG(
         'crawl gate --crawl "$CRAWL"',
         env=VARIABLES,
         doc="Says how the sites ended, and stops the run where too few were visited, answered or are accounted for. "
-        "Who has looked, and wants the crawl sealed nevertheless, marks this step as a success.",
+        "To seal the crawl anyway, mark this task as successful.",
     )
     seal = firstflight(
         "seal",

@@ -1,4 +1,4 @@
-"""A step of a DAG: one command of firstflight, in the environment of whatever runs the tasks.
+"""A task that runs one firstflight command, in the environment of the Airflow worker.
 
 The command line is `$FIRSTFLIGHT_BIN`; the settings that it reads (FIRSTFLIGHT_DATABASE_URL, FIRSTFLIGHT_DATA_DIR) are
 that environment's. Parameters reach the shell as variables, never as text of the command: none can become one.
@@ -31,7 +31,7 @@ def webhook_url() -> str:
 
 
 def tell_failure(context: Mapping[str, Any]) -> None:
-    """A step failed for good: a line in its log, and a POST of the same as JSON to the webhook, if there is one."""
+    """Report a failed task in its log, and as JSON to the webhook if one is set."""
     step = context["ti"]
     facts = {"dag": step.dag_id, "task": step.task_id, "run": step.run_id, "tries": step.try_number}
     print("failed:", json.dumps(facts))
@@ -53,24 +53,24 @@ DEFAULTS = {
 
 
 AGAIN = 75
-"""EX_TEMPFAIL of sysexits.h: the command's time is over, and there is more to do."""
+"""Exit code of a command whose time is over while work is left (EX_TEMPFAIL, sysexits.h)."""
 
 WAITS_S = (10, 20, 40, 80, 160, 320)
-"""Between runs of a command that fails: ten minutes in all, in which a database comes back."""
+"""Seconds between runs of a failing command: ten minutes in all, enough for a database to come back."""
 
 QUICK_S = 300
-"""A command that takes longer to fail has worked."""
+"""A failure after a longer time is a failure at work, not at the start."""
 
 
 class Lane(BashOperator):  # type: ignore[misc]  # Airflow is not in our environment
-    """One command that ends with AGAIN until nothing is left to do: a failed try, and Airflow tries again.
+    """A command that Airflow retries while it ends with AGAIN, until nothing is left to do.
 
     A command that fails otherwise, and quickly, is run again a few times, at growing distances. Then it cannot work at
     all, and the task has failed whatever tries are left.
     """
 
     def execute(self, context: Mapping[str, Any]) -> Any:  # noqa: ANN401  # Airflow's
-        """Until the command ends well, its time is over, or it has failed too often."""
+        """Run the command until it succeeds, its time is over, or it has failed too often."""
         for wait_s in (0, *WAITS_S):
             time.sleep(wait_s)
             began = time.monotonic()

@@ -1,1 +1,1 @@
-"""The command line: puts crawler, schema, reports and api together. Nothing imports it."""
+"""The command line and its settings. No other package imports it."""

@@ -1,4 +1,4 @@
-"""What a machine needs to run firstflight, one check each. Imports nothing that might be missing itself."""
+"""The checks of `firstflight doctor`. What a check looks for is imported within it, since it may be missing."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ BROWSER_STALE_DAYS = 70
 
 DISK_BYTES = 5 * 10**9
 MEMORY_BYTES = 2 * 10**9
-"""Twice what a demo was measured to take."""
+"""Twice the memory that a demo was measured to take."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that the machine has or lacks."""
+    """The result of one check of the machine."""
 
     name: str
     state: str
-    """ok, warning (it runs, but differently) or missing (something cannot run)."""
+    """ok, warning (firstflight runs, but differently) or missing (a part cannot run)."""
     found: str
     remedy: str = ""
-    """What to do; empty when ok."""
+    """Instruction to the user; empty when ok."""
 
 
 def apt(package: str) -> str:
-    """How to install a Debian package."""
+    """The command that installs a Debian package."""
     return f"apt-get install --no-install-recommends {package}"
 
 
@@ -64,7 +64,7 @@ def chromium(settings: Settings) -> Finding:
 
 
 def browser_box(_: Settings) -> Finding:
-    """What keeps a browser that is taken over from the machine; without it none is started."""
+    """The box that separates browsers from the machine; no browser starts without it."""
     from crawler import box
     from crawler.errors import BoxUnavailable
 
@@ -78,7 +78,7 @@ def browser_box(_: Settings) -> Finding:
 
 
 def program(name: str, executable: str, package: str) -> Callable[[Settings], Finding]:
-    """A check that `executable` can be found, with root's folders searched too."""
+    """A check that `executable` is installed; root's folders are searched too."""
 
     def check(_: Settings) -> Finding:
         path = shutil.which(executable, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
@@ -90,7 +90,7 @@ def program(name: str, executable: str, package: str) -> Callable[[Settings], Fi
 
 
 def mininet(_: Settings) -> Finding:
-    """Mininet, for the system's own Python: the guest runs that one."""
+    """Mininet, importable by the system's own Python, which the guest runs."""
     call = ["/usr/bin/python3", "-c", "import mininet.net as n; print(n.VERSION)"]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -99,7 +99,7 @@ def mininet(_: Settings) -> Finding:
 
 
 def guest_kernel(settings: Settings) -> Finding:
-    """The replay's kernel and player, built."""
+    """The replay's compiled kernel and player."""
     from replay.errors import ReplayError
     from replay.lab import kernel, player
 
@@ -139,7 +139,7 @@ def postgresql(settings: Settings) -> Finding:
 
 
 def address_guard(settings: Settings) -> Finding:
-    """What keeps pages from private addresses; a crawl of the live web refuses to run without it."""
+    """The address guard, which keeps pages from private addresses; a crawl of the live web does not run without it."""
     from crawler.egress.namespace import check_privilege
     from crawler.egress.networks import parse
     from crawler.errors import EgressUnavailable
@@ -165,7 +165,7 @@ def address_guard(settings: Settings) -> Finding:
 
 
 def writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
-    """A folder of ours can be written, or made; the state that it is in `otherwise`."""
+    """A check that a folder can be written or created; the state is `otherwise` if not."""
     there = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not os.access(there, os.W_OK):
         variable = f"FIRSTFLIGHT_{name.upper()}_DIR"
@@ -184,7 +184,7 @@ def writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
 
 
 def signatures(settings: Settings) -> Finding:
-    """What makes and checks signatures; without it nothing is signed, and every signature is bad."""
+    """ssh-keygen and the signing key; without ssh-keygen nothing is signed, and every signature counts as bad."""
     if not shutil.which("ssh-keygen"):
         return Finding("signatures", "warning", "no ssh-keygen", apt("openssh-client"))
     try:
@@ -198,7 +198,7 @@ def signatures(settings: Settings) -> Finding:
 
 
 def memory(_: Settings) -> Finding:
-    """Memory that is available now."""
+    """Memory available now."""
     lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     available = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
     found = f"{available / 1e9:.1f} GB available on {os.cpu_count()} cores"
@@ -226,5 +226,5 @@ CHECKS: list[Callable[[Settings], Finding]] = [
 
 
 def examine(settings: Settings) -> list[Finding]:
-    """Every check, in the order of the line."""
+    """Run every check, in the order of the pipeline."""
     return [check(settings) for check in CHECKS]

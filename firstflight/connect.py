@@ -1,4 +1,4 @@
-"""How every command gets its database: the one that the settings name, or the embedded one, up to date."""
+"""Connects commands to the database that the settings name, or to the embedded one, with its tables upgraded."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 def embedded_folder(settings: Settings) -> Path:
-    """Where the embedded server keeps its data."""
+    """Folder of the embedded server's data."""
     return settings.data_dir / "postgres"
 
 
 def database_url(settings: Settings) -> str:
-    """The URL of the database; the embedded server is started if there is none in the settings."""
+    """The URL of the database; starts the embedded server if the settings name none."""
     return settings.database_url or embedded.start(embedded_folder(settings))
 
 
 def revival(settings: Settings) -> Callable[[], object] | None:
-    """What starts the database again when it has died: nobody else does so for the embedded one."""
+    """A function that restarts the embedded server after it has died; None for a server that others keep running."""
     if settings.database_url:
         return None
     return functools.partial(embedded.start, embedded_folder(settings))
 
 
 def engine(settings: Settings) -> Engine:
-    """The database, with its tables brought to this version; to be disposed of by the caller.
+    """An engine of the database, with its tables upgraded; the caller disposes of it.
 
     Raises storage.engine.DatabaseError.
     """
@@ -47,7 +47,7 @@ def engine(settings: Settings) -> Engine:
 
 @contextlib.contextmanager
 def database(settings: Settings) -> Iterator[Engine]:
-    """The same for as long as a block runs; the server itself stays up."""
+    """An engine for the length of a block; the server keeps running after it."""
     made = engine(settings)
     try:
         yield made

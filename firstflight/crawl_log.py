@@ -1,4 +1,4 @@
-"""What a crawl tells while it runs: a bar for people, or a JSON object a line for whatever collects logs."""
+"""The output of a running crawl on standard error: a progress bar, or JSON Lines for log collectors."""
 
 from __future__ import annotations
 
@@ -25,41 +25,41 @@ TEXT, JSON = "text", "json"
 
 
 class Journal(Protocol):
-    """What is told, on standard error."""
+    """Receives the events of a running crawl."""
 
     def stored(self, claim: Claim, observation: Observation, result: Stored, /) -> None:
-        """A visit was written."""
+        """Report that a visit was written."""
 
     def say(self, line: str, /) -> None:
-        """Something that does not go into the data."""
+        """Report a message that is not part of the data."""
 
 
 class Bar:
-    """A progress bar with the outcomes, and lines beside it."""
+    """A progress bar with counts of outcomes."""
 
     def __init__(self, bar: tqdm[Any]) -> None:
         self._bar = bar
         self._outcomes: Counter[str] = Counter()
 
     def stored(self, _claim: Claim, _observation: Observation, result: Stored) -> None:
-        """One more, and a site more if it was its final visit."""
+        """Count the outcome, and the site if the visit was its final one."""
         self._outcomes[result.outcome] += 1
         self._bar.set_postfix(self._outcomes, refresh=False)
         self._bar.update(result.is_final)
 
     def say(self, line: str) -> None:
-        """A line of its own."""
+        """Print the message on its own line."""
         click.echo(line, err=True)
 
 
 class Lines:
-    """JSON Lines; each names the crawl, and a visit's its ids, by which its rows are found in the database."""
+    """JSON Lines. Each line names the crawl; the line of a visit has the ids of its rows in the database."""
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = str(name_of(crawl))
 
     def stored(self, claim: Claim, observation: Observation, result: Stored) -> None:
-        """`shard` is the browser that visited: host, process and number, as in visit.owner."""
+        """Write the visit; `shard` is the browser's host, process and number, as in visit.owner."""
         seen = observation.visit
         self._write(
             "visit",
@@ -78,7 +78,7 @@ class Lines:
         )
 
     def say(self, line: str) -> None:
-        """In its own words."""
+        """Write the message as an event."""
         self._write("message", message=line)
 
     def _write(self, event: str, **facts: object) -> None:
@@ -88,7 +88,7 @@ class Lines:
 
 @contextlib.contextmanager
 def journal(form: str, crawl: Crawl, *, done: int) -> Iterator[Journal]:
-    """In the form TEXT or JSON; `done` sites have their final visit already."""
+    """A log in the form TEXT or JSON; `done` is the count of sites that already have their final visit."""
     if form == JSON:
         yield Lines(crawl)
         return

@@ -1,4 +1,4 @@
-"""Erasing a site from all that the data folder and the store hold; what a kill cuts short, the next run does."""
+"""Erases a site from the data folder, the database and the store; the next run completes an erasure that was killed."""
 
 from __future__ import annotations
 
@@ -34,44 +34,44 @@ if TYPE_CHECKING:
 
 
 MOST_SITES = 20
-"""Sites of one crawl that an erasure takes at most: above it the host is rather a public suffix, typed by mistake."""
+"""Upper limit of sites of one crawl in an erasure; a host with more sites below it is probably a public suffix."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Surroundings:
-    """Where an erasure works."""
+    """The database, folders and store of an erasure."""
 
     settings: Settings
     engine: Engine
     database_url: str
     store: str | None
-    """URL of the store that releases were published to."""
+    """URL of the store of published releases."""
     signer: Signer | None = None
     progress: Callable[[int], None] = lambda _: None
-    """Hears of rows of releases as they are written."""
+    """Called with the number of rows written to a release."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Survey:
-    """Where a site is found."""
+    """Places that contain a site."""
 
     crawls: list[tuple[Crawl, Found]]
     releases: list[Release]
-    """Versions that have it."""
+    """Versions that contain the site."""
     derived: list[Path]
-    """Replays of withdrawn versions, and replays and reports that name it."""
+    """Replays of withdrawn versions, and replays and reports that name the site."""
     lists: list[Path]
 
     @property
     def anything(self) -> bool:
-        """Whether there is anything to erase."""
+        """True if there is something to erase."""
         return bool(self.crawls or self.releases or self.derived or self.lists)
 
 
 def survey(where: Surroundings, site: Withdrawal) -> Survey:
-    """Look for the site, and change nothing. ReleaseError if a release is damaged: what it has cannot be told.
+    """Find the site without changing anything. Raises ReleaseError if a release is damaged and cannot be searched.
 
-    ErasureError if the host stands for more sites than one owner has.
+    Raises ErasureError if more than MOST_SITES sites of a crawl are below the host.
     """
     settings = where.settings
     with where.engine.connect() as connection:
@@ -91,7 +91,7 @@ def survey(where: Surroundings, site: Withdrawal) -> Survey:
 
 
 def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
-    """Erase the site everywhere, and say in a line each what was done; each step may be done again."""
+    """Erase the site everywhere and yield a line for each step; every step can be repeated."""
     site, settings = journal.site, where.settings
     if journal.is_resumed:
         withdrawing.finish_tombstones(settings.releases)
@@ -151,7 +151,7 @@ def _withdraw_releases(where: Surroundings, site: Withdrawal, having: list[Relea
 
 
 def _withdraw_from_store(root: Path, store: str) -> Iterator[str]:
-    """A new version is there before an old one goes."""
+    """Publish new versions before withdrawing old ones."""
     gone = [one for one in listed(root) if isinstance(one, Withdrawn)]
     for name in dict.fromkeys(one.crawl for one in gone):
         versions = [one.version for one in gone if one.crawl == name]
@@ -181,7 +181,7 @@ def _sound(root: Path) -> Iterator[Release]:
 
 
 def _derived(settings: Settings, site: Withdrawal, having: list[Release]) -> Iterator[Path]:
-    """Folders of replays and reports, and half-made ones of all kinds, that must go."""
+    """Folders of replays, reports and unfinished builds that must be removed."""
     gone = {(str(one.crawl), one.version) for one in having}
     gone |= {(str(one.crawl), one.version) for one in listed(settings.releases) if isinstance(one, Withdrawn)}
     for folder in _folders(settings.replays):
@@ -198,7 +198,7 @@ def _folders(parent: Path) -> list[Path]:
 
 
 def _source_of(folder: Path) -> tuple[str, int] | None:
-    """Crawl and version of the release that a replay or a chunk of it was made from; None for recordings."""
+    """Crawl and version of the release of a replay or chunk; None for recordings."""
     for path in folder.glob("*.json"):
         try:
             facts = json.loads(path.read_text(encoding="utf-8"))

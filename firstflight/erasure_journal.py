@@ -1,4 +1,4 @@
-"""What an erasure under way must remember, so that a run after a kill does the same: a file that is gone when all is done."""
+"""The state of an erasure, kept in a file until the erasure is complete, so that a killed erasure can be resumed."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ LOCK = "erasure.lock"
 
 
 class ErasureError(Exception):
-    """An erasure cannot begin, or cannot go on; the message says what to do."""
+    """An erasure cannot begin or continue; the message says what to do."""
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)
 class Journal:
-    """One erasure; it does not name the site."""
+    """The state of one erasure. Its file contains a hash of the host, not its name."""
 
     path: Path
     site: Withdrawal
     salt: str
     crawls: list[int]
-    """Ids of crawls whose tables are to be rewritten."""
+    """Ids of crawls whose tables must be rewritten."""
     is_resumed: bool
 
     def note(self, crawl_id: int) -> None:
-        """Remember a crawl before the first of its rows changes."""
+        """Record a crawl before its first row changes."""
         self.crawls = sorted({*self.crawls, crawl_id})
         self.save()
 
     def save(self) -> None:
-        """Write the file, which only its owner can read: with the key, guesses of the site could be tried."""
+        """Write the file, readable only by its owner, since the key in it allows guessing the site."""
         host = hash_of(self.site.host, self.salt)
         facts = {"host": host, "salt": self.salt, "key": self.site.key, "crawls": self.crawls}
         with put_file_in_place(self.path, mode=0o600) as half:
             half.write_text(json.dumps(facts) + "\n", encoding="utf-8")
 
     def end(self) -> None:
-        """Forget it, and with it the key."""
+        """Delete the file, and the key with it."""
         self.path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def journal(folder: Path, host: str) -> Iterator[Journal]:
-    """The erasure of `host`: the one that was cut short, or a new one, which is not written yet; one at a time."""
+    """The unfinished erasure of `host`, or a new one that is not yet written to disk. Holds a lock meanwhile."""
     with _locked(folder):
         path = folder / NAME
         if not path.exists():

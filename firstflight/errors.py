@@ -1,4 +1,4 @@
-"""The one way in which a command says that it failed: a line, and an exit code that means something."""
+"""Errors of commands: one line on standard error and a non-zero exit code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def one_line(*expected: type[Exception]) -> Iterator[None]:
-    """Turn the expected errors into one line on standard error and exit code 1; anything else is a bug."""
+    """Report expected errors as one line on standard error with exit code 1; other errors are bugs and pass."""
     try:
         yield
     except expected as exc:

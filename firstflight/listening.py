@@ -1,4 +1,4 @@
-"""Ports that commands listen on: bound at once, so that one in use is an answer and not a line of a log."""
+"""Listening sockets of commands, bound at the start, so that a port in use is reported as an error."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
 BACKLOG = 1024
-"""Connections that the kernel keeps until they are taken."""
+"""Connections that wait in the kernel to be accepted (listen(2))."""
 
 STALLED_MS = 30_000
-"""After which the kernel ends a connection whose client takes nothing of what was sent (TCP_USER_TIMEOUT, tcp(7))."""
+"""Time after which the kernel closes a connection whose client acknowledges nothing (TCP_USER_TIMEOUT, tcp(7))."""
 
 
 class ListenError(Exception):
-    """The address cannot be listened on."""
+    """The address cannot be bound."""
 
 
 def listen(host: str, port: int, *, stalled_ms: int = STALLED_MS) -> socket.socket:
-    """A listening socket, whose connections end once their clients have taken nothing for `stalled_ms`."""
+    """A listening socket; its connections close when the client acknowledges nothing for `stalled_ms`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
@@ -38,7 +38,7 @@ def listen(host: str, port: int, *, stalled_ms: int = STALLED_MS) -> socket.sock
 
 
 def serve_metrics(registry: CollectorRegistry, host: str, port: int) -> Callable[[], None]:
-    """Serve them at /metrics, in a thread; what is returned ends it."""
+    """Serve the metrics at /metrics in a thread; returns the function that stops it."""
     try:
         server, _ = start_http_server(port, host, registry)
     except OSError as exc:

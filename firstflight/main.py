@@ -9,8 +9,8 @@ import click
 from firstflight.settings import from_environment
 
 COMMANDS = {
-    "demo": "everything below, on the bundled web",
-    "list": "site lists",
+    "demo": "run the whole pipeline on the bundled web",
+    "list": "fetch lists of sites",
     "optout": "leave sites out of crawls, and erase what was measured of them",
     "crawl": "plan, run, watch and seal a crawl",
     "release": "build, verify and list releases",
@@ -19,18 +19,18 @@ COMMANDS = {
     "verify": "check everything that is stored: database, releases, replays, reports",
     "sign": "sign releases, replays and reports",
     "serve": "serve releases and reports",
-    "metrics": "serve what Prometheus scrapes",
-    "database": "the database: its URL, checks, copies, retention, and the end of the embedded server",
+    "metrics": "serve metrics for Prometheus",
+    "database": "the database: its URL, checks, copies, retention; stop the embedded server",
     "localweb": "play the bundled web on loopback",
-    "doctor": "what this machine has and lacks",
+    "doctor": "check what this machine has and lacks",
 }
 
 
 class Commands(click.Group):
-    """Each command's module is imported when it is asked for: `doctor` must run where a library is missing."""
+    """A group that imports a command's module when the command is used: `doctor` must run where a library is missing."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
-        """In the order of the work."""
+        """The commands in the order of the pipeline."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
@@ -41,7 +41,7 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
-        """Without importing any of them."""
+        """Write the list of commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 

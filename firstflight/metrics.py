@@ -1,6 +1,6 @@
-"""Prometheus metrics of what the database and the data folder hold: the same whichever machines crawl and replay.
+"""Prometheus metrics of crawls in the database and of replays in the data folder, wherever they run.
 
-A crawl is told of until it is sealed; what is sealed does not change, and its release says it better.
+A crawl has metrics until it is sealed; after that it does not change, and its release describes it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SITES: dict[str, Callable[[Status], int]] = {
     "postponed": lambda one: one.postponed,
     "waiting": lambda one: one.planned - one.final - one.claimed - one.expired - one.postponed,
 }
-"""By state; their sum is what was planned."""
+"""Counts of sites by state; their sum is the number of planned sites."""
 
 COUNTS: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     "visits": ("Visits written, attempts included.", lambda one: one.visits),
@@ -57,13 +57,13 @@ COUNTS: dict[str, tuple[str, Callable[[Status], float | None]]] = {
 
 
 class Crawls(Collector):
-    """Of every crawl that is not sealed."""
+    """Metrics of every crawl that is not sealed."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def collect(self) -> Iterable[Metric]:
-        """Counted when asked; without the database, that it is away."""
+        """Count now; if the database is away, report only that."""
         up = GaugeMetricFamily("firstflight_database_up", "Whether the database answers.")
         try:
             with self._engine.connect() as connection:
@@ -82,7 +82,7 @@ class Crawls(Collector):
 
 
 def crawl_metrics(found: dict[str, Status]) -> Iterator[Metric]:
-    """Counts by the crawl's name; what is unknown has no sample."""
+    """Metrics labelled with the crawl's name; an unknown value has no sample."""
     sites = GaugeMetricFamily("firstflight_crawl_sites", "Sites by state.", labels=["crawl", "state"])
     outcomes = GaugeMetricFamily(
         "firstflight_crawl_outcomes", "Final visits by outcome.", labels=["crawl", "outcome"]
@@ -104,13 +104,13 @@ def crawl_metrics(found: dict[str, Status]) -> Iterator[Metric]:
 
 
 class Replays(Collector):
-    """Of every replay in the data folder."""
+    """Metrics of every replay in the data folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def collect(self) -> Iterable[Metric]:
-        """Cells by state, how many a guest did in a second, and how much faster than real time they were."""
+        """Cells by state, cells per guest second, and the ratio of virtual to real time."""
         cells = GaugeMetricFamily("firstflight_replay_cells", "Cells by state.", labels=["crawl", "state"])
         speed = GaugeMetricFamily(
             "firstflight_replay_cells_per_guest_second",

@@ -1,4 +1,4 @@
-"""A crawl's progress, told to the service while it runs."""
+"""Writes a running crawl's progress to a file that the service reads."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 EVERY_S = 15.0
 AT_MOST = 0.05
-"""Share of the time that counting may take: a large crawl is counted more seldom."""
+"""Upper limit of the share of time spent counting; a large crawl is counted less often."""
 
 
 @contextlib.asynccontextmanager
 async def told(engine: Engine, crawl: Crawl, folder: Path) -> AsyncIterator[None]:
-    """Tell at the beginning, now and then, and at the end. Telling that fails is no reason to stop a crawl."""
+    """Write progress at the start, at intervals and at the end. A failed write does not stop the crawl."""
     telling = asyncio.create_task(again_and_again(functools.partial(_tell, engine, crawl, folder)))
     try:
         yield
@@ -45,7 +45,7 @@ async def again_and_again(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Until cancelled."""
+    """Call `tell` at intervals until cancelled."""
     while True:
         began = clock()
         await asyncio.to_thread(tell)

@@ -1,4 +1,4 @@
-"""Which crawls PostgreSQL need no longer hold whole, because their releases do; detaching those that are asked for."""
+"""Retention: detaches the large partitions of crawls whose releases verify."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RetentionError(Exception):
-    """A crawl must stay in PostgreSQL; the message says why."""
+    """A crawl must stay in PostgreSQL whole; the message says why."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,11 +31,11 @@ class Held:
 
     crawl: str
     bytes: int
-    """That those take on the server's disk, with their indexes."""
+    """Size of the partitions on the server's disk, with their indexes, in bytes."""
 
 
 def held(connection: Connection) -> list[Held]:
-    """All of them, by name."""
+    """Every sealed crawl whose large partitions are attached, by name."""
     found = []
     for crawl in crawls(connection):
         partitions = [name for table, name in attached(connection, crawl.id).items() if table in DETACHABLE]
@@ -51,7 +51,7 @@ def held(connection: Connection) -> list[Held]:
 
 
 def is_older(crawl: str, *, months: int, month: str) -> bool:
-    """Whether the crawl's month lies more than so many months before `month`.
+    """Return whether the crawl's month is more than `months` months before `month`.
 
     >>> [is_older(crawl, months=2, month="2027-01") for crawl in ("2026-10.a.b.c.d", "2026-11.a.b.c.d")]
     [True, False]
@@ -64,7 +64,7 @@ def is_older(crawl: str, *, months: int, month: str) -> bool:
 
 
 def detach(engine: Engine, releases: Path, name: str) -> list[str]:
-    """Detach a crawl's large partitions, and name them; none if they were. RetentionError unless its release verifies."""
+    """Detach a crawl's large partitions and return their names. Raises RetentionError unless its release verifies."""
     with engine.connect() as connection:
         crawl = find_crawl(connection, name)
         there = attached(connection, crawl.id)

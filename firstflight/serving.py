@@ -1,6 +1,6 @@
-"""The web server: granian, which bounds connections, headers and silence, over a socket that is bound already.
+"""The web server: granian over a bound socket, with limits on connections, header size and idle time.
 
-A worker process answers; this one starts it anew if it dies, and ends it on SIGTERM and SIGINT.
+A worker process answers requests; the main process restarts it if it dies, and stops it on SIGTERM and SIGINT.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 CONNECTIONS = 2048
-"""Connections at a time, where there are descriptors for so many; the next wait in the kernel's queue."""
+"""Upper limit of open connections, if there are enough descriptors; more wait in the kernel's queue."""
 
 DESCRIPTORS_KEPT = 128
-"""Descriptors that connections do not get: files that are sent, sockets, the interpreter's own."""
+"""Descriptors reserved for files, other sockets and the interpreter."""
 
 HEADER_BYTES = 16 * 1024
-"""A longer request line and header section is answered with 431."""
+"""Upper limit of the request line and header section together; a longer one gets status 431."""
 
 HEADER_TIMEOUT_S = 10.0
-"""For a request's header section to be whole; also how long a connection may stay without a request."""
+"""Time limit for a complete header section, and for an idle connection."""
 
 STOP_S = 5
-"""For answers under way when the server is told to stop."""
+"""Time limit for responses in progress when the server stops."""
 
 PR_SET_PDEATHSIG = 1
 """linux/prctl.h"""
 
 
 class _Server(MPServer):
-    """Granian over a socket of ours: its own would be bound side by side with somebody else's, and not to port 0."""
+    """Granian over our socket: its own could share a port with another server, and cannot take port 0."""
 
     def __init__(self, listening: socket.socket, **options: Any) -> None:  # noqa: ANN401  # granian's
         super().__init__("", **options)
@@ -58,7 +58,7 @@ class _Server(MPServer):
 
 
 def connections() -> int:
-    """How many connections there are descriptors for, after their limit was raised as far as it goes."""
+    """Raise the limit of descriptors as far as possible, and return how many connections it allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS + DESCRIPTORS_KEPT
     soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -69,7 +69,7 @@ def connections() -> int:
 def serve(
     listening: socket.socket, load: Callable[[], ASGIApp], *, header_timeout_s: float = HEADER_TIMEOUT_S
 ) -> None:
-    """Answer what comes in by the ASGI application that `load` makes in the worker, until told to stop."""
+    """Serve the ASGI application that `load` creates in the worker process, until stopped."""
 
     def loaded() -> ASGIApp:
         # A server that was killed leaves no worker behind with its port.

@@ -1,4 +1,4 @@
-"""Where firstflight keeps things and what it talks to: read once from the environment, at the edge."""
+"""Settings: folders, database and keys, read once from the environment."""
 
 from __future__ import annotations
 
@@ -11,48 +11,48 @@ from storage.signatures import Signer
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
-    """The surroundings of one run of the command line."""
+    """Settings of one run of the command line."""
 
     data_dir: Path
     """Database, releases, replays and reports."""
     cache_dir: Path
-    """What can be made again: the guest kernel, bodies of the local web."""
+    """Folder of files that can be made again: the guest kernel, bodies of the local web."""
     database_url: str | None
     """A PostgreSQL server; None for the embedded one in the data folder."""
     chromium: Path
     """Chromium's headless shell."""
     commit: str | None = None
-    """The code's commit, where there is no git to ask: an image carries it."""
+    """The commit of the code in an image, which has no git."""
     contact_url: str | None = None
-    """Where the owner of a crawled site can ask; it stands in the User-Agent."""
+    """URL in the User-Agent at which the owner of a crawled site can ask."""
     contact_email: str | None = None
-    """Address at which a site's owner can ask to be left out; it stands on the page about the crawler."""
+    """Email address, shown on the page about the crawler, for owners who want their site left out."""
 
     public_base_url: str = ""
-    """What the service's links begin with; without it they are paths."""
+    """Base of the service's links; if empty, links are paths."""
     trusted_hosts: tuple[str, ...] = ()
-    """Names that requests to the service may be for, beside that of the base URL; any where neither is set."""
+    """Host names that requests may have besides the base URL's; any name if neither is set."""
 
     canaries: str | None = None
-    """What is asked whether the network is up: ids and URLs, comma-separated; None for those of crawler.control.canaries."""
+    """Ids and URLs of canaries, comma-separated; None for the default ones (crawler.control.canaries)."""
 
     publish_url: str | None = None
-    """The store that releases are copied to."""
+    """URL of the store to which releases are published."""
 
     signing_key: Path | None = None
-    """The private key by which releases, replays and reports are signed when they are made; None to sign nothing."""
+    """The private key that signs new releases, replays and reports; None to sign nothing."""
 
     signers: Path | None = None
     """The list of allowed signers; None for the one in the data folder."""
 
     @property
     def allowed_signers(self) -> Path:
-        """The list of those whose signatures count, as ssh-keygen(1) describes it."""
+        """The list of allowed signers, in the format of ssh-keygen(1)."""
         return self.signers or self.data_dir / "allowed_signers"
 
     @property
     def signer(self) -> Signer | None:
-        """What signs; None where there is no key."""
+        """The signer; None without a key."""
         if self.signing_key is None:
             return None
         return Signer(key=self.signing_key, allowed_signers=self.allowed_signers)

@@ -1,4 +1,4 @@
-"""Checking everything that is stored: the database, releases, replays with their chunks, and reports."""
+"""Checks everything that is stored: the database, releases, replays with their chunks, and reports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
-    """One stored thing, and whether it is as it was made."""
+    """The verdict on one stored folder or crawl."""
 
     kind: Literal["database", "release", "replay", "chunk", "report"]
     name: str
@@ -35,10 +35,10 @@ class Item:
     said: str
     """The evidence, in a line."""
     signature: str | None = None
-    """As storage.signatures.Signature says it; None for what is never signed, or not there any more."""
+    """State of the signature (storage.signatures.Signature); None where signatures do not apply."""
 
     def __str__(self) -> str:
-        """As a command prints it."""
+        """The line that a command prints."""
         verdict = "ok" if self.state == "ok" else self.state.upper()
         signed = f" [{self.signature}]" if self.signature else ""
         return f"{verdict:9} {self.kind} {self.name}: {self.said}{signed}"
@@ -81,7 +81,7 @@ def _folders(above: Path) -> list[Path]:
 
 
 def of_crawl(engine: Engine, crawl: Crawl) -> Item:
-    """What no constraint holds of one crawl in the database."""
+    """Check one crawl in the database for what constraints cannot hold."""
     with engine.connect() as connection:
         findings = list(integrity.check(connection, crawl))
     wrong = [f"not so: {one.name} ({one.offenders:,} against it)" for one in findings if one.offenders]
@@ -90,7 +90,7 @@ def of_crawl(engine: Engine, crawl: Crawl) -> Item:
 
 
 def of_version(one: Release | Damaged | Withdrawn, engine: Engine | None, allowed_signers: Path) -> Item:
-    """One version of a release, by all of its checks."""
+    """Check one version of a release."""
     name = f"{one.crawl} version {one.version}"
     if isinstance(one, Withdrawn):
         return Item(kind="release", name=name, state="withdrawn", said="a tombstone stands in its place")
@@ -119,7 +119,7 @@ def of_folder(
 
 
 def misplaced(kind: str, folder: Path, releases: dict[tuple[str, int], Release]) -> Iterator[str]:
-    """Whether a folder that is as it was made stands where another belongs, or beside another release than its own."""
+    """The reason why a sound folder is in the wrong place, such as beside another release than its own."""
     manifest = manifest_of(folder)
     if kind == "report" and str(manifest.get("year")) != folder.name:
         yield f"it is the report of {manifest.get('year')}"

@@ -1,4 +1,4 @@
-"""A crawl's counts for people, once or again and again until it is done."""
+"""Prints a crawl's counts once, or repeatedly until the crawl is done."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def status_lines(name: str, counted: Status) -> list[str]:
 
 
 def time_left(counted: Status) -> str:
-    """Of a crawl; "" where nobody knows."""
+    """Text of a crawl's remaining time; "" if unknown."""
     minutes = minutes_left(counted)
     return "" if minutes is None else f", about {minutes // 60} h {minutes % 60:02} min left"
 

@@ -1,1 +1,1 @@
-"""One module a group of commands."""
+"""The commands: one module for each group."""

@@ -1,4 +1,4 @@
-"""`firstflight database`: where the database is, what holds in it, copies of it, and the end of the embedded one."""
+"""`firstflight database`: URL, checks, copies and retention of the database; stops the embedded server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """The database: its URL, checks, copies, what releases hold better, and the end of the embedded server.
+    """The database: its URL, checks, copies, retention; stop the embedded server.
 
     \b
     Example:
@@ -38,7 +38,7 @@ def command() -> None:
 @command.command()
 @click.pass_obj
 def url(settings: Settings) -> None:
-    """Print the URL of the database; the embedded server is started if none is named.
+    """Print the URL of the database; starts the embedded server if no other is set.
 
     \b
     Example:
@@ -49,11 +49,11 @@ def url(settings: Settings) -> None:
 
 
 @command.command("check")
-@click.option("--crawl", "name", help="Of one crawl alone: its name, or as much of it as is unique.")
+@click.option("--crawl", "name", help="Check only this crawl: its name, or a unique beginning of it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.pass_obj
 def check_(settings: Settings, *, name: str | None, as_json: bool) -> None:
-    """Check what no constraint holds: orphans, sites with two final visits, sums, seals. Exit code 1 if something is wrong.
+    """Check what database constraints cannot: orphans, duplicate final visits, sums, seals. Exit code 1 if a check fails.
 
     \b
     Example:
@@ -81,16 +81,19 @@ def check_(settings: Settings, *, name: str | None, as_json: bool) -> None:
 
 
 @command.command("detach")
-@click.option("--crawl", "name", help="One crawl: its name, or as much of it as is unique.")
+@click.option("--crawl", "name", help="One crawl: its name, or a unique beginning of it.")
 @click.option(
-    "--older-than", "months", type=click.IntRange(0), help="Every crawl whose month is more than so many ago."
+    "--older-than",
+    "months",
+    type=click.IntRange(0),
+    help="Every crawl whose month is more than this many months ago.",
 )
 @click.pass_obj
 def detach_(settings: Settings, *, name: str | None, months: int | None) -> None:
-    """Take responses and connections of crawls out of their tables, each only where its release verifies.
+    """Detach responses and connections of crawls whose releases verify.
 
     Nothing is deleted: a partition becomes a table of its own, such as response_3, to be dropped after the next backup.
-    From then on the release is where they are. Without an option it says what there is to detach.
+    From then on the release has the data. Without an option, list what can be detached.
 
     \b
     Example:
@@ -120,11 +123,15 @@ def detach_(settings: Settings, *, name: str | None, months: int | None) -> None
 
 @command.command("backup")
 @click.option(
-    "--keep", type=click.IntRange(1), default=4, show_default=True, help="Copies that stay; older ones go."
+    "--keep",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Copies to keep; older ones are deleted.",
 )
 @click.pass_obj
 def backup_(settings: Settings, *, keep: int) -> None:
-    """Copy the database, as it is at one moment, into the data folder.
+    """Copy the database into the data folder, as of one moment.
 
     \b
     Example:
@@ -138,7 +145,7 @@ def backup_(settings: Settings, *, keep: int) -> None:
 @click.argument("copy", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.pass_obj
 def restore(settings: Settings, *, copy: Path | None) -> None:
-    """Fill an empty database from a copy, the newest in the data folder if none is named.
+    """Restore a copy into an empty database.  [default: the newest copy in the data folder]
 
     \b
     Example:
@@ -155,7 +162,7 @@ def restore(settings: Settings, *, copy: Path | None) -> None:
 @command.command()
 @click.pass_obj
 def stop(settings: Settings) -> None:
-    """Stop the embedded server of the data folder; the next command that needs it starts it anew.
+    """Stop the embedded server; the next command that needs it starts it again.
 
     \b
     Example:

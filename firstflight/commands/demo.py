@@ -1,4 +1,4 @@
-"""`firstflight demo`: the whole line on the bundled web, by the very commands an operator would use."""
+"""`firstflight demo`: runs the whole pipeline on the bundled web, with the commands that an operator uses."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ if TYPE_CHECKING:
     from firstflight.settings import Settings
 
 READY_WITHIN_S = 60
-"""The local web starts within a second or two on a machine that is not busy."""
+"""Time limit for the local web to start; it takes one or two seconds on an idle machine."""
 
 
 MARKER = ".firstflight-demo"
-"""Says that a folder is a demo's, and may be made anew."""
+"""File that marks a demo's folder, which the next demo may delete."""
 
 AT_LEAST_ONE = click.IntRange(min=1)
 
 
 class StepFailed(click.ClickException):
-    """A command of the line failed; it has said why itself."""
+    """A command of the demo failed, and has printed the reason."""
 
 
 class Line:
-    """Runs firstflight's commands one after the other over a data folder of its own, and times them."""
+    """Runs firstflight's commands in its own data folder, and times them."""
 
     def __init__(self, data_dir: Path) -> None:
-        """Over `data_dir`, always with the embedded PostgreSQL: a demo must not write to an operator's database."""
+        """Use `data_dir` and always the embedded PostgreSQL: a demo must not write to an operator's database."""
         self.environment = {
             **os.environ,
             "FIRSTFLIGHT_DATA_DIR": str(data_dir),
             "FIRSTFLIGHT_DATABASE_URL": "",
-            "FIRSTFLIGHT_SIGNING_KEY": "",  # nor may it sign what it makes up
+            "FIRSTFLIGHT_SIGNING_KEY": "",  # a demo's results are not evidence and must not be signed
         }
 
     def command(self, *arguments: str) -> list[str]:
@@ -65,7 +65,7 @@ class Line:
 
     @contextlib.contextmanager
     def local_web(self, state: Path, pages: str | None) -> Iterator[None]:
-        """The bundled web, played by a process of its own for as long as the block runs."""
+        """Serve the bundled web by another process for the length of the block."""
         state.unlink(missing_ok=True)
         chosen = () if pages is None else ("--pages", pages)
         arguments = ("localweb", "serve", "--mode", "recorded", "--state", str(state), *chosen)
@@ -86,7 +86,7 @@ class Line:
 
 
 def fresh_folder(folder: Path) -> Path:
-    """An empty `folder`: what an earlier demo left is removed, its database stopped first; nothing else is."""
+    """Empty the folder of an earlier demo, after stopping its database; refuse any other folder."""
     marker = folder / MARKER
     if folder.exists():
         if not marker.exists() and any(folder.iterdir()):
@@ -100,25 +100,23 @@ def fresh_folder(folder: Path) -> Path:
 
 @click.command()
 @click.option("--serve", is_flag=True, help="End by serving the releases and the report.")
-@click.option("--pages", help="How many pages, or the sites of those wanted; all 30 without it.")
-@click.option(
-    "--browsers", type=AT_LEAST_ONE, default=2, show_default=True, help="Browsers that crawl at once."
-)
+@click.option("--pages", help="Number of pages, or the sites of the pages to use.  [default: all 30]")
+@click.option("--browsers", type=AT_LEAST_ONE, default=2, show_default=True, help="Browsers side by side.")
 @click.option(
     "--guests",
     type=AT_LEAST_ONE,
     default=2,
     show_default=True,
-    help="Guests that replay at once, one a core.",
+    help="Replay guests side by side, one for each core.",
 )
 @click.option("--seeds", type=AT_LEAST_ONE, default=3, show_default=True, help="Seeds of each replay cell.")
 @click.pass_obj
 def command(
     settings: Settings, *, serve: bool, pages: str | None, browsers: int, guests: int, seeds: int
 ) -> None:
-    """The whole line on the bundled web: crawl, release, CDFs, replay, recommendation, report.
+    """Run the whole pipeline on the bundled web: crawl, release, CDFs, replay, recommendation, report.
 
-    Everything it makes lies in the folder `demo` of the data folder, which each run makes anew.
+    Results are in the folder `demo` of the data folder. Each run deletes the results of the run before.
 
     \b
     Example:
@@ -134,7 +132,7 @@ def command(
 
 
 def run(line: Line, folder: Path, *, pages: str | None, browsers: int, guests: int, seeds: int) -> None:
-    """Every step, from the list to the report."""
+    """Run every step, from the list to the report."""
     began = time.monotonic()
     month = datetime.datetime.now(datetime.UTC).strftime("%Y-%m")
     sites, state = folder / "sites.txt", folder / "localweb.json"

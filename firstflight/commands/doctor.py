@@ -1,4 +1,4 @@
-"""`firstflight doctor`: what this machine has and lacks, and how to get it."""
+"""`firstflight doctor`: checks what this machine has and lacks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLOURS = {"ok": "green", "warning": "yellow", "missing": "red"}
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.pass_context
 def command(ctx: click.Context, *, as_json: bool) -> None:
-    """What this machine has and lacks, and how to get it. Exit code 1 when something is missing.
+    """Check what this machine has and lacks, and say how to install it. Exit code 1 if something is missing.
 
     \b
     Example:

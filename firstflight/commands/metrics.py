@@ -1,4 +1,4 @@
-"""`firstflight metrics`: what Prometheus scrapes."""
+"""`firstflight metrics`: serves metrics for Prometheus."""
 
 from __future__ import annotations
 

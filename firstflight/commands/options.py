@@ -1,4 +1,4 @@
-"""What the commands of `crawl` share: options, what those take beyond their types, and how facts are shown."""
+"""Options that commands share, checks of their values, and output as text or JSON."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ import click
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 CRAWL = click.option(
-    "--crawl", "name", required=True, help="Its name, or as much of it as is unique: 2026-11."
+    "--crawl", "name", required=True, help="Name of the crawl, or a unique beginning of it, such as 2026-11."
 )
 
 
 def show(facts: dict[str, Any], *, as_json: bool, line: str) -> None:
-    """Facts as JSON, or the line that says the same."""
+    """Print facts as JSON, or as a line of text."""
     click.echo(json.dumps(facts, indent=2, default=str) if as_json else line)
 
 
 def month(_: click.Context, __: click.Parameter, value: str) -> str:
-    """YYYY-MM, or a usage error."""
+    """Check that a month is written YYYY-MM."""
     if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", value, re.ASCII):
         raise click.BadParameter("a crawl is planned for a month, written 2026-11")
     return value
 
 
 def label(_: click.Context, __: click.Parameter, value: str) -> str:
-    """A part of a crawl's name: it stands in paths and between dots."""
+    """Check a part of a crawl's name, which stands in paths and between dots."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,31}", value, re.ASCII):
         raise click.BadParameter("write it in a-z, 0-9 and -, at most 32 of them")
     return value
 
 
 def finite(_: click.Context, __: click.Parameter, value: float) -> float:
-    """A range alone lets "nan" pass, which is neither below nor above anything."""
+    """Check that a number is finite: a range alone accepts "nan"."""
     if not math.isfinite(value):
         raise click.BadParameter("write a number")
     return value
 
 
 def header(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """What may stand in a header."""
+    """Check that a value may stand in an HTTP header."""
     if value is not None and not re.fullmatch(r"[!-~]([ -~]{0,498}[!-~])?", value):
         raise click.BadParameter("write it in printable ASCII, at most 500 characters")
     return value

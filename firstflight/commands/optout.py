@@ -108,7 +108,7 @@ def _erasing(settings: Settings, found: Journal, store: str | None, *, dry_run: 
 
 
 def _told(settings: Settings, found: Survey) -> Iterator[str]:
-    """What an erasure would do."""
+    """Lines that say what an erasure would do."""
     for crawl, one in found.crawls:
         yield f"{name_of(crawl)}: {one.visits} visits, and {one.named} rows of other sites that name it, in the database"
     for release in found.releases:

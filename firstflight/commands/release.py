@@ -42,7 +42,7 @@ def show(facts: dict[str, Any], *, as_json: bool, lines: list[str]) -> None:
 
 
 def facts_of(release: Release) -> dict[str, Any]:
-    """What there is to say of a release in a few values."""
+    """The main facts of a release."""
     manifest = release.manifest
     return {
         "crawl": str(manifest.crawl),
@@ -55,7 +55,7 @@ def facts_of(release: Release) -> dict[str, Any]:
 
 
 def line_of(facts: dict[str, Any]) -> str:
-    """The same for people."""
+    """The facts of a release as one line of text."""
     return (
         f"{facts['crawl']} version {facts['version']}: {facts['rows'].get('response', 0):,} responses of "
         f"{facts['rows'].get('visit', 0):,} visits, {facts['bytes'] / 1e6:,.1f} MB, sha256 {facts['checksum'][:16]}"
@@ -63,7 +63,7 @@ def line_of(facts: dict[str, Any]) -> str:
 
 
 def entry(one: Release | Damaged | Withdrawn, allowed_signers: Path) -> dict[str, Any]:
-    """What the list says of one version: its facts if its files are all there, or what is wrong with it."""
+    """The list's entry of one version: its facts if no file is missing, else the fault."""
     named = {"crawl": str(one.crawl), "version": one.version, "path": str(one.path)}
     if isinstance(one, Withdrawn):
         return {**named, "state": "withdrawn"}
@@ -75,7 +75,7 @@ def entry(one: Release | Damaged | Withdrawn, allowed_signers: Path) -> dict[str
 
 
 def line_of_entry(facts: dict[str, Any]) -> str:
-    """The same for people."""
+    """The list's entry as one line of text."""
     if facts["state"] == "whole":
         return f"{line_of(facts)}, {facts['signature']}"
     said = f": {facts['said']}" if "said" in facts else ""
@@ -100,14 +100,14 @@ def command() -> None:
 @click.option(
     "--version",
     type=click.IntRange(1, 9999),
-    help="A new one where what is released must change.  [default: the newest there is, or 1]",
+    help="Version to build; a higher one if the release must change.  [default: the newest version, or 1]",
 )
 @AS_JSON
 @click.pass_obj
 def build_(settings: Settings, *, name: str, version: int | None, as_json: bool) -> None:
     """Release a sealed crawl as immutable Parquet. A version that exists is compared, never changed.
 
-    It is signed where FIRSTFLIGHT_SIGNING_KEY names a key.
+    The release is signed if FIRSTFLIGHT_SIGNING_KEY names a key.
 
     \b
     Example:
@@ -166,7 +166,7 @@ def newest(folder: Path) -> list[Release | Damaged]:
 
 
 def checks_of(release: Release | Damaged, engine: Engine | None) -> Iterator[Check]:
-    """The checks of a release as they are made; of one whose manifest cannot be read there is one."""
+    """Yield the checks of a release as they are made; a release without a readable manifest has one failed check."""
     if isinstance(release, Damaged):
         yield Check("manifest", holds=False, said=release.said)
     else:
@@ -174,7 +174,7 @@ def checks_of(release: Release | Damaged, engine: Engine | None) -> Iterator[Che
 
 
 def verdict(release: Release | Damaged, engine: Engine | None, *, as_json: bool) -> dict[str, Any]:
-    """The checks of one release, told as they are made where they are for people."""
+    """The checks of one release; print each as it is made unless JSON is asked for."""
     checks = []
     for check in checks_of(release, engine):
         checks.append(check)
@@ -195,7 +195,7 @@ def verdict(release: Release | Damaged, engine: Engine | None, *, as_json: bool)
 
 
 def line_of_check(check: Check) -> str:
-    """Verdict, name and evidence."""
+    """A check as one line of text: verdict, name, evidence."""
     return f"{'ok    ' if check.holds else 'FAILED'}  {check.name}: {check.said}"
 
 
@@ -204,10 +204,10 @@ def line_of_check(check: Check) -> str:
 @click.option("--to", "url", metavar="URL", help="The store.  [default: FIRSTFLIGHT_PUBLISH_URL]")
 @click.pass_obj
 def publish_(settings: Settings, *, name: str, url: str | None) -> None:
-    """Copy the newest version of a release to a store from which others read it, and read it back.
+    """Copy the newest version of a release to a store, and read it back to compare.
 
-    A store is a folder elsewhere or an S3 bucket; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. What is
-    published is never written again. Without a store nothing is done, and that is no error.
+    A store is a folder elsewhere or an S3 bucket; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. A
+    published version is never written again. Without a store the command does nothing and succeeds.
 
     \b
     Example:
@@ -236,9 +236,9 @@ def publish_(settings: Settings, *, name: str, url: str | None) -> None:
 @AS_JSON
 @click.pass_obj
 def list_(settings: Settings, *, as_json: bool) -> None:
-    """Every version of every release in the data folder, damaged and withdrawn ones too.
+    """List every version of every release in the data folder, damaged and withdrawn ones too.
 
-    Files are not read whole: `firstflight verify` does that.
+    Checksums are not computed: use `firstflight verify` for that.
 
     \b
     Example:

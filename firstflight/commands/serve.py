@@ -1,4 +1,4 @@
-"""`firstflight serve`: the site and the API over what the data folder holds."""
+"""`firstflight serve`: serves the site and the API from the data folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`firstflight sign`: sign releases, replays and reports that are there."""
+"""`firstflight sign`: signs existing releases, replays and reports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def command(settings: Settings, *, crawl: str | None, year: int | None, every: bool) -> None:
     """Sign SHA256SUMS, which covers every file, with the key that FIRSTFLIGHT_SIGNING_KEY names.
 
-    What is damaged is not signed, and what has a good signature keeps it. The list of allowed signers must name the key.
+    A damaged folder is not signed; a good signature is kept. The list of allowed signers must contain the key.
 
     \b
     Example:
@@ -52,7 +52,7 @@ def command(settings: Settings, *, crawl: str | None, year: int | None, every: b
 
 
 def named(settings: Settings, crawl: str | None, year: int | None) -> Iterator[tuple[Path, str]]:
-    """The folders of a crawl's release and replay, or of a year's report."""
+    """Folders of a crawl's release and replay, or of a year's report, with their names."""
     if crawl is not None:
         release = find_release(settings.releases, crawl)
         yield release.path, f"release {release.crawl} version {release.version}"
@@ -67,7 +67,7 @@ def named(settings: Settings, crawl: str | None, year: int | None) -> Iterator[t
 
 
 def everything(settings: Settings) -> Iterator[tuple[Path, str]]:
-    """The folders of all that can be signed."""
+    """Folders of everything that can be signed, with their names."""
     for release in releases(settings.releases):
         yield release.path, f"release {release.crawl} version {release.version}"
     for kind, name, folder in stored_folders(settings):

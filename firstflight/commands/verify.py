@@ -1,4 +1,4 @@
-"""`firstflight verify`: whether everything that is stored is as it was made."""
+"""`firstflight verify`: checks everything that is stored."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def command(ctx: click.Context, *, offline: bool, as_json: bool) -> None:
     """Check all that is stored: the database, every version of every release, replays, their chunks, and reports.
 
-    Each is a line: ok, DAMAGED or WITHDRAWN, what was found, and who signed it. A signature that does not count makes a thing
-    damaged; that it is unsigned does not. Exit code 1 if anything is damaged.
+    Print a line for each: ok, DAMAGED or WITHDRAWN, what was found, and who signed it. A bad signature counts as
+    damage; a missing one does not. Exit code 1 if anything is damaged.
 
     \b
     Example:
@@ -51,7 +51,7 @@ def command(ctx: click.Context, *, offline: bool, as_json: bool) -> None:
 
 
 def told(settings: Settings, *, offline: bool, as_json: bool) -> Iterator[Item]:
-    """Each thing as it is checked, and its line where it is for people."""
+    """Yield each verdict as it is reached; print its line unless JSON is asked for."""
     with contextlib.ExitStack() as stack:
         engine, unreachable = (None, None) if offline else reached(settings)
         if engine is not None:
@@ -67,7 +67,7 @@ def told(settings: Settings, *, offline: bool, as_json: bool) -> Iterator[Item]:
 
 
 def reached(settings: Settings) -> tuple[Engine | None, Item | None]:
-    """The database; or, if it cannot be reached, what there is to say of it: the files are checked all the same."""
+    """The database, or a verdict that it cannot be reached; the files are checked in both cases."""
     try:
         return connected(settings), None
     except DatabaseError as exc:

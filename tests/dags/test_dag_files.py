@@ -23,6 +23,7 @@ FILES = sorted(DAGS.glob("*.py"))
 LOAD = """
 import json, sys, tempfile
 from airflow.dag_processing.dagbag import BundleDagBag
+from airflow.exceptions import AirflowException
 from airflow.serialization.serialized_objects import DagSerialization
 sys.path.insert(0, sys.argv[1])
 import steps
@@ -34,7 +35,7 @@ def lane(*codes):
     command = f"echo >> {ran.name}; codes=({' '.join(map(str, codes))}); exit ${{codes[$(wc -l < {ran.name}) - 1]}}"
     try:
         steps.Lane(task_id="lane", bash_command=command, skip_on_exit_code=steps.AGAIN).execute({})
-    except Exception as exc:
+    except AirflowException as exc:
         became = type(exc).__name__
     else:
         became = "success"
