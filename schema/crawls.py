@@ -1,4 +1,4 @@
-"""The name of a crawl: the same on the command line, in the API and in the path of a release."""
+"""Names of crawls, which the command line, the API and the paths of releases share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class CrawlName:
-    """What is unique about a crawl; also the release's path."""
+    """The parts that identify a crawl; they also form the path of its releases."""
 
     month: str
     device: str = "desktop"
@@ -22,15 +22,19 @@ class CrawlName:
     kind: str = "web"
 
     def __str__(self) -> str:
-        """As the command line and the API write it: 2026-11.desktop.local.tcp.web."""
+        """The name as the command line and the API write it: 2026-11.desktop.local.tcp.web."""
         return ".".join(dataclasses.astuple(self))
 
+    def is_named(self, name: str) -> bool:
+        """True if `name` is the whole name or its first parts: `2026-11` names every crawl of that month."""
+        return f"{self}.".startswith(f"{name}.")
+
     def path(self, root: Path, *, version: int) -> Path:
-        """Folder of one version of the release below the folder of releases."""
+        """Folder of one version of the crawl's release below `root`."""
         parts = [f"{field.name}={getattr(self, field.name)}" for field in dataclasses.fields(self)]
         return root.joinpath(*parts, f"version={version}")
 
 
 def name_of(crawl: Crawl) -> CrawlName:
-    """The name of a crawl's row."""
+    """The name of the crawl in a row of the table `crawl`."""
     return CrawlName(**{field.name: getattr(crawl, field.name) for field in dataclasses.fields(CrawlName)})

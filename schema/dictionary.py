@@ -1,4 +1,4 @@
-"""The data dictionary: what every table and column means, from the declarations themselves."""
+"""The data dictionary: the definition of every table and column, generated from their declarations."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from schema.tables import RELEASED, Base
 if TYPE_CHECKING:
     import pyarrow as pa
 
-DERIVED: dict[str, tuple[pa.Schema, str]] = {
+COMPUTED: dict[str, tuple[pa.Schema, str]] = {
     "distribution": (
         computed_tables.DISTRIBUTION,
-        "Exact empirical distributions of sizes in one crawl, a row each step.",
+        "Exact empirical distributions of sizes in one crawl, one row per step.",
     ),
     "cell": (computed_tables.CELL, "One page load in the replay lab."),
     "replayed_response": (
@@ -23,7 +23,7 @@ DERIVED: dict[str, tuple[pa.Schema, str]] = {
         "One response of a page load in the replay lab.",
     ),
 }
-"""Tables that are computed: schema and description."""
+"""Schema and description of each computed table."""
 
 
 def columns(schema: pa.Schema) -> list[dict[str, Any]]:
@@ -40,7 +40,7 @@ def columns(schema: pa.Schema) -> list[dict[str, Any]]:
 
 
 def description(model: type[Base]) -> str:
-    """What a row of an observation table is: the first line of its docstring."""
+    """Description of a row of an observation table: the first line of its docstring."""
     return (inspect.getdoc(model) or "").split("\n", 1)[0]
 
 
@@ -54,6 +54,6 @@ def dictionary() -> dict[str, dict[str, Any]]:
         for model in RELEASED
     }
     computed = {
-        name: {"description": text, "columns": columns(schema)} for name, (schema, text) in DERIVED.items()
+        name: {"description": text, "columns": columns(schema)} for name, (schema, text) in COMPUTED.items()
     }
     return observed | computed

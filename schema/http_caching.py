@@ -1,7 +1,7 @@
-"""What a response's header says of its reuse by a private cache (RFC 9111), and what follows from that.
+"""Freshness of a response for a private cache (RFC 9111), from its header fields.
 
-Of the header nothing is kept but this. What cannot be read counts as RFC 9111 asks: a lifetime as over (§4.2.1), an
-age as not told (§5.1).
+Nothing else of the header is stored. As RFC 9111 requires, a lifetime that cannot be parsed counts as expired (§4.2.1),
+and an age that cannot be parsed as absent (§5.1).
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HEADERS = frozenset({"cache-control", "expires", "date", "age", "last-modified", "etag", "vary"})
-"""What is looked at; where one stands several times, all of them, joined by commas (RFC 9110 §5.3)."""
+"""Header fields that are read; repeated fields are joined by commas (RFC 9110 §5.3)."""
 
 LIFETIMES: dict[str, str] = {
     "max-age": "max-age in Cache-Control",
-    "expires": "Expires, less Date",
-    "heuristic": "nobody says it: a tenth of the time from Last-Modified to Date (§4.2.2)",
-    "none": "nobody says it, and nothing may be guessed",
+    "expires": "Expires minus Date",
+    "heuristic": "not stated: a tenth of the time from Last-Modified to Date (§4.2.2)",
+    "none": "not stated, and no estimate is allowed",
 }
-"""Values of response.lifetime_by: stable names, written into every release, so a rename breaks past data."""
+"""Values of response.lifetime_by: stable names, stored in every release; a rename would break past data."""
 
 HEURISTIC_STATUSES = frozenset({200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501})
-"""Those that may be reused though nobody said for how long (RFC 9110 §15.1), less 206, which is a part."""
+"""Statuses that are heuristically cacheable (RFC 9110 §15.1), without 206, which is partial."""
 
 HEURISTIC_SHARE = 0.1
-"""Of the age that its content had (RFC 9111 §4.2.2)."""
+"""Heuristic lifetime as a share of the time since Last-Modified (RFC 9111 §4.2.2)."""
 
 CONFIRMED_STATUSES = frozenset({200, 203})
-"""Of responses with a body in whose place a 304 can come (RFC 9110 §13.2.1)."""
+"""Statuses of responses that a 304 can confirm (RFC 9110 §13.2.1)."""
 
 LONGEST_S = 2**31 - 1
-"""Stands for whatever is longer, as §1.2.2 allows."""
+"""Maximum of a time in seconds; longer times are cut to it, as §1.2.2 allows."""
 
 DIRECTIVE = re.compile(r"""([!#$%&'*+.^_`|~0-9a-z-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^,]*)))?""")
 
 DATES = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
-"""The three of RFC 9110 §5.6.7. A zone other than GMT makes a date invalid (RFC 9111 §4.2)."""
+"""The three date formats of RFC 9110 §5.6.7. A zone other than GMT makes a date invalid (RFC 9111 §4.2)."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Freshness:
-    """Of one response: fields are columns of `response`."""
+    """Freshness of one response; the fields are columns of `response`."""
 
     no_store: bool
     no_cache: bool
@@ -59,7 +59,7 @@ COLUMNS = tuple(field.name for field in dataclasses.fields(Freshness))
 
 
 def read(status: int | None, headers: Mapping[str, str]) -> Freshness:
-    """By header, names in lower case."""
+    """The freshness of a response by its status and header fields, whose names are in lower case."""
     directives = read_directives(headers.get("cache-control", ""))
     by, lifetime = read_lifetime(status, headers, directives)
     return Freshness(
@@ -73,7 +73,7 @@ def read(status: int | None, headers: Mapping[str, str]) -> Freshness:
 
 
 def read_directives(text: str) -> dict[str, str]:
-    """Names in lower case and their arguments; of a repeated one the first (§4.2.1).
+    """Cache-Control directives by lower-case name with their arguments; the first counts if one is repeated (§4.2.1).
 
     >>> read_directives('Max-Age="60", ext="a, no-store", max-age=5')
     {'max-age': '60', 'ext': 'a, no-store'}
@@ -87,9 +87,9 @@ def read_directives(text: str) -> dict[str, str]:
 def read_lifetime(
     status: int | None, headers: Mapping[str, str], directives: Mapping[str, str]
 ) -> tuple[str, int | None]:
-    """Who says it, and seconds since the origin made it (§4.2.1); s-maxage is for shared caches.
+    """The source of the lifetime (a key of LIFETIMES) and its seconds since generation (§4.2.1).
 
-    None beside `expires`: counted from a Date that is missing.
+    s-maxage is ignored: it is for shared caches. Seconds are None for `expires` without a Date.
     """
     if "max-age" in directives:
         return "max-age", read_seconds(directives["max-age"]) or 0
@@ -104,7 +104,7 @@ def read_lifetime(
 
 
 def read_seconds(text: str) -> int | None:
-    """Delta-seconds (§1.2.2); None where it is none.
+    """Parse delta-seconds (§1.2.2); None if malformed.
 
     >>> read_seconds("600"), read_seconds("-1"), read_seconds("9" * 5000) == LONGEST_S
     (600, None, True)
@@ -117,12 +117,12 @@ def read_seconds(text: str) -> int | None:
 
 
 def seconds_between(start: datetime.datetime, stop: datetime.datetime) -> int:
-    """None less than 0."""
+    """Seconds from `start` to `stop`, at least 0 and at most LONGEST_S."""
     return min(max(0, int((stop - start).total_seconds())), LONGEST_S)
 
 
 def read_date(text: str | None) -> datetime.datetime | None:
-    """Of a header; None where it is none, which for Expires means the past (§5.3).
+    """Parse a date of a header field; None if it is invalid, which for Expires means the past (§5.3).
 
     >>> read_date("Sun, 06 Nov 1994 08:49:37 GMT") == read_date("Sunday, 06-Nov-94 08:49:37 GMT")
     True
@@ -138,7 +138,7 @@ def read_date(text: str | None) -> datetime.datetime | None:
 
 
 def fresh_s(row: Mapping[str, Any]) -> int | None:
-    """Seconds from its arrival for which a response may be reused without asking; None where its header is unknown."""
+    """Seconds from its arrival for which a response may be reused without revalidation; None if its header is unknown."""
     if row.get("no_store") is None:
         return None
     if row["method"] != "GET" or row["status"] == 206 or row["no_store"] or row["no_cache"]:
@@ -147,7 +147,7 @@ def fresh_s(row: Mapping[str, Any]) -> int | None:
 
 
 def can_be_confirmed(row: Mapping[str, Any]) -> bool:
-    """Whether a private cache that holds it may ask whether it has changed, and be answered by 304 (§4.3)."""
+    """True if a private cache that holds the response may revalidate it and receive a 304 (§4.3)."""
     return bool(
         row.get("has_validator")
         and not row["no_store"]

@@ -1,8 +1,8 @@
-"""What a crawl observes, as tables: the one declaration that all else is derived from.
+"""The tables of a crawl's observations: the declaration from which everything else is derived.
 
 The comment on a column is its definition: it becomes the Parquet metadata and the data dictionary.
 Times within a visit are microseconds since `visit.started_at` on the browser's monotonic clock; the
-browser's log has whole milliseconds, so two events of one millisecond bear the same time.
+browser's log has whole milliseconds, so two events within one millisecond have the same time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 SCHEMA_VERSION = 4
-"""Raised by every migration of an observation table; each release carries it."""
+"""Raised by every migration that adds or changes a column of an observation table; stored in each release."""
 
 NAMING = {
     "ix": "%(table_name)s_%(column_0_N_name)s_idx",
@@ -53,20 +53,20 @@ class Base(DeclarativeBase):
 
 
 def key(comment: str, *, kind: Any = BigInteger) -> Any:
-    """A column of a primary key that is set by us, not by a sequence."""
+    """A primary key column whose values we set, not a sequence."""
     return mapped_column(kind, primary_key=True, autoincrement=False, comment=comment)
 
 
 class SiteList(Base):
-    """A versioned list of sites, as fetched: only its identity, the sites stand in the crawls."""
+    """A version of a list of sites, identified by its checksum; its sites are stored with the crawls."""
 
     __tablename__ = "site_list"
 
     id: Mapped[str] = mapped_column(primary_key=True, comment="source and version, e.g. tranco:K2LPW")
-    source: Mapped[str] = mapped_column(comment="where it came from: tranco, crux, or a file's name")
+    source: Mapped[str] = mapped_column(comment="where the list came from: tranco, crux, or a file's name")
     checksum: Mapped[str] = mapped_column(comment="SHA-256 of the list's bytes, lower-case hex")
-    entries: Mapped[int] = mapped_column(Integer, comment="sites in the whole list")
-    fetched_at: Mapped[datetime.datetime] = mapped_column(comment="when it was read")
+    entries: Mapped[int] = mapped_column(Integer, comment="number of sites in the whole list")
+    fetched_at: Mapped[datetime.datetime] = mapped_column(comment="when the list was read")
 
 
 class Crawl(Base):
@@ -82,57 +82,66 @@ class Crawl(Base):
         SmallInteger,
         Identity(always=True),
         primary_key=True,
-        comment="heads the keys of visits, connections, responses",
+        comment="number of the crawl; first column of the keys of visits, connections and responses",
     )
-    month: Mapped[str] = mapped_column(comment="the month it stands for, YYYY-MM")
+    month: Mapped[str] = mapped_column(comment="month that the crawl stands for, YYYY-MM")
     device: Mapped[str] = mapped_column(comment="device profile: desktop or mobile")
-    vantage: Mapped[str] = mapped_column(comment="label of the place and network that it was made from")
+    vantage: Mapped[str] = mapped_column(
+        comment="label of the place and network that the crawl was made from"
+    )
     arm: Mapped[str] = mapped_column(comment="protocol arm: tcp (QUIC off) or quic (QUIC on)")
     kind: Mapped[str] = mapped_column(
         comment="what was crawled: web (live sites) or localweb (the bundled local web)"
     )
-    list_id: Mapped[str] = mapped_column(ForeignKey("site_list.id"), comment="the list its sites came from")
-    top: Mapped[int] = mapped_column(Integer, comment="how many sites from the head of the list were planned")
-    attempts: Mapped[int] = mapped_column(SmallInteger, comment="visits a site gets at most")
-    budget_s: Mapped[float] = mapped_column(comment="seconds that one visit may take")
+    list_id: Mapped[str] = mapped_column(
+        ForeignKey("site_list.id"), comment="site list that the sites came from"
+    )
+    top: Mapped[int] = mapped_column(Integer, comment="number of sites planned, from the head of the list")
+    attempts: Mapped[int] = mapped_column(SmallInteger, comment="maximum number of visits to a site")
+    budget_s: Mapped[float] = mapped_column(comment="time limit of one visit, in seconds")
     method_version: Mapped[str] = mapped_column(
         comment="version of the measuring method; a change is a method break"
     )
-    commit: Mapped[str] = mapped_column(comment="code commit that planned it, with -dirty where the tree was")
-    planned_at: Mapped[datetime.datetime] = mapped_column(comment="when it was planned")
+    commit: Mapped[str] = mapped_column(
+        comment="commit of the code that planned the crawl, with -dirty if its tree had uncommitted changes"
+    )
+    planned_at: Mapped[datetime.datetime] = mapped_column(comment="when the crawl was planned")
     browser: Mapped[str | None] = mapped_column(
         comment="browser product and build; null until the first visit"
     )
     browser_built_on: Mapped[datetime.datetime | None] = mapped_column(
-        comment="build time of the browser, from which its HSTS preload list ages; null if unknown"
+        comment="build time of the browser, and so of its HSTS preload list; null if unknown"
     )
     browser_flags: Mapped[str | None] = mapped_column(
-        comment="command-line flags of the browser that change what is measured, a line each"
+        comment="command-line flags of the browser that change what is measured, one per line"
     )
-    user_agent: Mapped[str | None] = mapped_column(comment="the User-Agent header it sent")
+    user_agent: Mapped[str | None] = mapped_column(comment="User-Agent header that the browser sent")
     client_hints: Mapped[str | None] = mapped_column(
-        comment="the client hints it sent unasked (Sec-CH-UA, Sec-CH-UA-Mobile, Sec-CH-UA-Platform), a line each; null before schema version 2"
+        comment="client hints that the browser sent without being asked (Sec-CH-UA, Sec-CH-UA-Mobile, Sec-CH-UA-Platform), one per line; null before schema version 2"
     )
     user_agent_planned: Mapped[str | None] = mapped_column(
-        comment="the User-Agent that its plan asks for; null for the browser's own, as plain Chrome"
+        comment="User-Agent that the plan asks for; null if the browser sends its own, as plain Chrome"
     )
     contact_url: Mapped[str | None] = mapped_column(
-        comment="where a site's owner can ask about the crawl, at the end of its User-Agent; null if none was given"
+        comment="URL where a site's owner can ask about the crawl, at the end of the User-Agent; null if none was given"
     )
     loads: Mapped[int] = mapped_column(
-        SmallInteger, server_default="1", comment="loads of each home page: 1, or more for repeat loads"
+        SmallInteger,
+        server_default="1",
+        comment="number of loads of each home page: 1, or more for repeat loads",
     )
     inner_pages: Mapped[int] = mapped_column(
-        SmallInteger, server_default="0", comment="inner pages that are loaded beside each home page"
+        SmallInteger, server_default="0", comment="number of inner pages loaded in addition to each home page"
     )
     optout_checksum: Mapped[str | None] = mapped_column(
-        comment="SHA-256 of the opt-out list that it was planned with, lower-case hex; null without one"
+        comment="SHA-256 of the opt-out list that the crawl was planned with, lower-case hex; null without an opt-out list"
     )
     optout_sites: Mapped[int | None] = mapped_column(
-        Integer, comment="sites that the opt-out list took out of the plan; null without one"
+        Integer,
+        comment="number of sites that the opt-out list removed from the plan; null without an opt-out list",
     )
     sealed_at: Mapped[datetime.datetime | None] = mapped_column(
-        comment="when it was sealed, never to be written again; null while open"
+        comment="when the crawl was sealed, after which it is never written again; null while it is open"
     )
 
 
@@ -141,46 +150,50 @@ class Site(Base):
 
     __tablename__ = "site"
     __table_args__ = (
-        # The queue, in the order of claiming: a site that is visited again waits until the others had their turn.
+        # The queue in the order of claiming: a site to be visited again waits until all others have been visited.
         Index(None, "crawl_id", "attempts", "rank", postgresql_where=text("final_visit_id IS NULL")),
         CheckConstraint("(owner IS NULL) = (lease_expires_at IS NULL)", name="lease"),
     )
 
     crawl_id: Mapped[int] = mapped_column(
-        SmallInteger, ForeignKey("crawl.id"), primary_key=True, autoincrement=False, comment="the crawl"
+        SmallInteger,
+        ForeignKey("crawl.id"),
+        primary_key=True,
+        autoincrement=False,
+        comment="crawl that the row belongs to",
     )
-    rank: Mapped[int] = key("place in the list, from 1", kind=Integer)
-    host: Mapped[str] = mapped_column(comment="host name, as the list has it, in lower-case A-label form")
+    rank: Mapped[int] = key("rank of the site in the list, from 1", kind=Integer)
+    host: Mapped[str] = mapped_column(comment="host name from the list, in lower-case A-label form")
     magnitude: Mapped[int | None] = mapped_column(
         Integer,
-        comment="rank that it shares with others where the list ranks by magnitude (CrUX: 1000, 5000, ...); null elsewhere",
+        comment="rank magnitude that the site shares with others (CrUX: 1000, 5000, ...); null if the list does not rank by magnitude",
     )
-    attempts: Mapped[int] = mapped_column(SmallInteger, server_default="0", comment="visits begun")
+    attempts: Mapped[int] = mapped_column(SmallInteger, server_default="0", comment="number of visits begun")
     owner: Mapped[str | None] = mapped_column(
-        comment="the crawler process that holds the claim; null while free"
+        comment="crawler process that holds the claim on the site; null while the site is free"
     )
     lease_expires_at: Mapped[datetime.datetime | None] = mapped_column(
-        comment="when the claim may be taken by another; null while free"
+        comment="when the claim expires, so that another process may take the site; null while the site is free"
     )
     final_visit_id: Mapped[int | None] = mapped_column(
-        BigInteger, comment="the visit that stands for the site; null until there is one"
+        BigInteger, comment="visit that represents the site; null until there is a final visit"
     )
     not_before: Mapped[datetime.datetime | None] = mapped_column(
-        comment="the site asked to be left alone until then (Retry-After); null if it did not"
+        comment="time before which the site asked not to be visited again (Retry-After); null if it did not ask"
     )
 
 
 class Outcome(Base):
-    """How a visit can end: a closed set of stable names, never reused."""
+    """A way in which a visit can end; the names are stable and never reused."""
 
     __tablename__ = "outcome"
 
-    id: Mapped[str] = mapped_column(primary_key=True, comment="stable name")
-    description: Mapped[str] = mapped_column(comment="what it means, in one sentence")
+    id: Mapped[str] = mapped_column(primary_key=True, comment="stable name of the outcome")
+    description: Mapped[str] = mapped_column(comment="meaning of the outcome, in one sentence")
 
 
 class Visit(Base):
-    """One page load, whatever came of it."""
+    """One page load, successful or not."""
 
     __tablename__ = "visit"
     __table_args__ = (
@@ -188,30 +201,32 @@ class Visit(Base):
         {"postgresql_partition_by": "LIST (crawl_id)"},
     )
 
-    crawl_id: Mapped[int] = key("the crawl", kind=SmallInteger)
-    id: Mapped[int] = key("unique within the crawl")
-    rank: Mapped[int] = mapped_column(Integer, comment="the site's place in the list")
-    host: Mapped[str] = mapped_column(comment="the site's host")
+    crawl_id: Mapped[int] = key("crawl that the row belongs to", kind=SmallInteger)
+    id: Mapped[int] = key("number of the visit, unique within the crawl")
+    rank: Mapped[int] = mapped_column(Integer, comment="rank of the site in the list")
+    host: Mapped[str] = mapped_column(comment="host name of the site")
     attempt: Mapped[int] = mapped_column(
         SmallInteger,
-        comment="number of the visit among those to its site, from 1; retries, repeat loads and inner pages count",
+        comment="number of the visit among all visits to its site, from 1; retries, repeat loads and inner pages count",
     )
-    is_final: Mapped[bool] = mapped_column(comment="true for the one visit that stands for the site")
-    outcome: Mapped[str] = mapped_column(ForeignKey("outcome.id"), comment="how it ended")
+    is_final: Mapped[bool] = mapped_column(comment="true for the single visit that represents the site")
+    outcome: Mapped[str] = mapped_column(
+        ForeignKey("outcome.id"), comment="how the visit ended: the name of an outcome"
+    )
     stop_reason: Mapped[str] = mapped_column(
-        comment="why recording stopped: quiet (network idle), busy (not idle long after its load event), budget (time was up) or failed"
+        comment="why recording stopped: quiet (network idle), busy (not idle long after the load event), budget (the visit's time limit) or failed"
     )
     error: Mapped[str | None] = mapped_column(
         comment="the browser's error, e.g. net::ERR_NAME_NOT_RESOLVED; null if none"
     )
     scheme: Mapped[str] = mapped_column(
-        comment="scheme it was loaded by: https first, http where https did not answer"
+        comment="scheme by which the page was loaded: https first, http where https did not answer"
     )
     status: Mapped[int | None] = mapped_column(
         SmallInteger, comment="HTTP status of the main document; null if none arrived"
     )
     main_response_id: Mapped[int | None] = mapped_column(
-        Integer, comment="the response that is the main document; null if none arrived"
+        Integer, comment="response that is the main document; null if none arrived"
     )
     final_scheme: Mapped[str | None] = mapped_column(
         comment="scheme of the main document after redirects; null if none arrived"
@@ -220,15 +235,15 @@ class Visit(Base):
         comment="host of the main document after redirects; null if none arrived"
     )
     hsts_upgrades: Mapped[int] = mapped_column(
-        Integer, comment="requests that the browser itself turned from http to https"
+        Integer, comment="number of requests that the browser itself changed from http to https"
     )
-    started_at: Mapped[datetime.datetime] = mapped_column(comment="when it began")
+    started_at: Mapped[datetime.datetime] = mapped_column(comment="when the visit began")
     ended_at: Mapped[datetime.datetime] = mapped_column(comment="when recording stopped")
     load_us: Mapped[int | None] = mapped_column(
-        BigInteger, comment="time of the load event; null if it never fired"
+        BigInteger, comment="time of the load event, in µs since visit.started_at; null if it never fired"
     )
     received_bytes: Mapped[int] = mapped_column(
-        BigInteger, comment="sum over its connections of received_bytes"
+        BigInteger, comment="sum of received_bytes over the visit's connections"
     )
     coverage: Mapped[float | None] = mapped_column(
         comment="share of received_bytes accounted for by responses, connection frames, TLS handshake, tickets and records; null if nothing was received"
@@ -236,7 +251,7 @@ class Visit(Base):
     decrypted_coverage: Mapped[float | None] = mapped_column(
         comment="share of decrypted bytes accounted for by responses and connection frames; null if nothing was received"
     )
-    owner: Mapped[str] = mapped_column(comment="the crawler process that made it")
+    owner: Mapped[str] = mapped_column(comment="crawler process that made the visit")
     page_kind: Mapped[str] = mapped_column(
         server_default="home",
         comment="home (the site's home page) or inner (a page of the same site that the home page links to)",
@@ -244,7 +259,7 @@ class Visit(Base):
     load: Mapped[int] = mapped_column(
         SmallInteger,
         server_default="1",
-        comment="number of the load of this page in a row of loads, from 1; each has a fresh profile",
+        comment="number of this load among successive loads of the page, from 1; each load has a fresh profile",
     )
     wall: Mapped[str | None] = mapped_column(
         comment="bot wall that answered in place of the page; null if none was recognised, and before schema version 2"
@@ -254,19 +269,20 @@ class Visit(Base):
     )
     retry_after_s: Mapped[int | None] = mapped_column(
         Integer,
-        comment="seconds for which a status of 429 or 503 asked to be left alone (Retry-After); null if none did",
+        comment="delay before the next visit that a 429 or 503 asked for (Retry-After), in seconds; null if none did",
     )
     is_covered: Mapped[bool | None] = mapped_column(
-        comment="whether coverage and decrypted_coverage are both at least 0.99; null if nothing was received, and before schema version 2"
+        comment="true if coverage and decrypted_coverage are both at least 0.99; null if nothing was received, and before schema version 2"
     )
     log_lines_lost: Mapped[int | None] = mapped_column(
-        Integer, comment="log lines that could not be read; null in crawls before schema version 2"
+        Integer,
+        comment="number of lines of the browser's log that could not be read; null before schema version 2",
     )
     crawler_host: Mapped[str | None] = mapped_column(
-        comment="host name of the machine that made it; null before schema version 2"
+        comment="host name of the machine that made the visit; null before schema version 2"
     )
     unfiltered_egress: Mapped[bool | None] = mapped_column(
-        comment="whether the browser could reach any address, without the address guard; null before schema version 2"
+        comment="true if the browser could reach any address, without the address guard; null before schema version 2"
     )
 
 
@@ -276,49 +292,61 @@ class Connection(Base):
     __tablename__ = "connection"
     __table_args__ = ({"postgresql_partition_by": "LIST (crawl_id)"},)
 
-    crawl_id: Mapped[int] = key("the crawl", kind=SmallInteger)
-    visit_id: Mapped[int] = key("the visit")
-    id: Mapped[int] = key("from 1, in the order of opening", kind=Integer)
-    host: Mapped[str | None] = mapped_column(comment="host that it was opened for; null if unknown")
+    crawl_id: Mapped[int] = key("crawl that the row belongs to", kind=SmallInteger)
+    visit_id: Mapped[int] = key("visit that the row belongs to")
+    id: Mapped[int] = key(
+        "number of the connection within the visit, from 1, in the order of opening", kind=Integer
+    )
+    host: Mapped[str | None] = mapped_column(
+        comment="host that the connection was opened for; null if unknown"
+    )
     port: Mapped[int] = mapped_column(Integer, comment="server port")
     remote_address: Mapped[str] = mapped_column(comment="server address, without port")
     local_port: Mapped[int] = mapped_column(
         Integer,
-        comment="client port; with the server's address and port it names the connection in a capture",
+        comment="client port; with the server's address and port it identifies the connection in a packet capture",
     )
     protocol: Mapped[str] = mapped_column(comment="http/1.1, h2 or h3 (ALPN names, RFC 7301)")
-    tls_version: Mapped[str | None] = mapped_column(comment="e.g. TLS 1.3; null for clear text")
+    tls_version: Mapped[str | None] = mapped_column(comment="TLS version, e.g. TLS 1.3; null for clear text")
     tls_resumed: Mapped[bool | None] = mapped_column(
-        comment="whether the TLS session was resumed; null for clear text, or if the handshake did not complete"
+        comment="true if the TLS session was resumed; null for clear text, or if the handshake did not complete"
     )
     received_bytes: Mapped[int] = mapped_column(
         BigInteger,
-        comment="TCP payload received from the server, each byte once; of QUIC the UDP payload, retransmissions and acknowledgements included",
+        comment="TCP payload received from the server, each byte counted once; for QUIC the UDP payload, including retransmissions and acknowledgements",
     )
     decrypted_bytes: Mapped[int] = mapped_column(
         BigInteger,
-        comment="received bytes inside TLS; equal to received_bytes for clear text; of QUIC the data of all streams, each byte once",
+        comment="received bytes inside TLS; equal to received_bytes for clear text; for QUIC the data of all streams, each byte counted once",
     )
     tls_handshake_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="TCP payload of the server's TLS flight, before the first response; of QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text",
+        comment="TCP payload of the server's TLS flight, before the first response; for QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text",
     )
     tls_ticket_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="TCP payload of NewSessionTicket messages after the handshake, records included; of QUIC the CRYPTO data after the handshake; null for clear text",
+        comment="TCP payload of NewSessionTicket messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text",
     )
     frame_bytes: Mapped[int] = mapped_column(
-        BigInteger, comment="H2 or H3 frames that belong to no response (SETTINGS, PING, ...); 0 for HTTP/1.1"
+        BigInteger,
+        comment="bytes of H2 or H3 frames that belong to no response (SETTINGS, PING, ...); 0 for HTTP/1.1",
     )
     response_count: Mapped[int] = mapped_column(
-        Integer, comment="responses that arrived on it, whole or in part"
+        Integer, comment="number of responses that arrived on the connection, whole or in part"
     )
-    opened_us: Mapped[int] = mapped_column(BigInteger, comment="time of the first SYN")
-    connected_us: Mapped[int] = mapped_column(BigInteger, comment="time at which TCP was established")
+    opened_us: Mapped[int] = mapped_column(
+        BigInteger, comment="time of the first SYN, in µs since visit.started_at"
+    )
+    connected_us: Mapped[int] = mapped_column(
+        BigInteger, comment="time at which TCP was established, in µs since visit.started_at"
+    )
     secured_us: Mapped[int | None] = mapped_column(
-        BigInteger, comment="time at which the TLS handshake ended; null for clear text"
+        BigInteger,
+        comment="time at which the TLS handshake ended, in µs since visit.started_at; null for clear text",
     )
-    last_byte_us: Mapped[int] = mapped_column(BigInteger, comment="time of the last byte received")
+    last_byte_us: Mapped[int] = mapped_column(
+        BigInteger, comment="time of the last byte received, in µs since visit.started_at"
+    )
 
 
 class Response(Base):
@@ -330,26 +358,32 @@ class Response(Base):
         {"postgresql_partition_by": "LIST (crawl_id)"},
     )
 
-    crawl_id: Mapped[int] = key("the crawl", kind=SmallInteger)
-    visit_id: Mapped[int] = key("the visit")
-    id: Mapped[int] = key("from 1, in the order of asking", kind=Integer)
+    crawl_id: Mapped[int] = key("crawl that the row belongs to", kind=SmallInteger)
+    visit_id: Mapped[int] = key("visit that the row belongs to")
+    id: Mapped[int] = key(
+        "number of the response within the visit, from 1, in the order of the requests", kind=Integer
+    )
     connection_id: Mapped[int | None] = mapped_column(
-        Integer, comment="the connection it came on; null if from a cache or never sent"
+        Integer,
+        comment="connection that the response came on; null if it came from a cache or its request was never sent",
     )
     position: Mapped[int | None] = mapped_column(
-        Integer, comment="its place on the connection in the order of asking, from 1; null without one"
+        Integer,
+        comment="number of the response on its connection, from 1, in the order of the requests; null without a connection",
     )
-    stream_id: Mapped[int | None] = mapped_column(BigInteger, comment="H2 or H3 stream; null for HTTP/1.1")
+    stream_id: Mapped[int | None] = mapped_column(BigInteger, comment="H2 or H3 stream ID; null for HTTP/1.1")
     initiator_id: Mapped[int | None] = mapped_column(
-        Integer, comment="the response whose content asked for this one; null if unknown or the page itself"
+        Integer, comment="response whose content requested this one; null if unknown, and for the page itself"
     )
     redirected_from_id: Mapped[int | None] = mapped_column(
-        Integer, comment="the redirect that led here; null if none"
+        Integer, comment="redirect response that led to this one; null if none"
     )
     method: Mapped[str] = mapped_column(comment="request method")
     scheme: Mapped[str] = mapped_column(comment="scheme of the URL")
     host: Mapped[str] = mapped_column(comment="host of the URL")
-    path: Mapped[str] = mapped_column(comment="path of the URL, without query, cut at 2,048 characters")
+    path: Mapped[str] = mapped_column(
+        comment="path of the URL without the query, truncated to 2,048 characters"
+    )
     query_hash: Mapped[str | None] = mapped_column(
         comment="salted SHA-256 of the query, first 16 hex digits; null without a query"
     )
@@ -357,7 +391,7 @@ class Response(Base):
         comment="http/1.1, h2 or h3; null if it came from a cache or never arrived"
     )
     resource_type: Mapped[str] = mapped_column(
-        comment="what asked: document, iframe, style, script, image, font, fetch, media, worker, ... or other (Sec-Fetch-Dest, Fetch standard)"
+        comment="destination of the request: document, iframe, style, script, image, font, fetch, media, worker, ... or other (Sec-Fetch-Dest, Fetch standard)"
     )
     status: Mapped[int | None] = mapped_column(
         SmallInteger, comment="HTTP status; null if no response arrived"
@@ -369,61 +403,64 @@ class Response(Base):
     failure: Mapped[str | None] = mapped_column(
         comment="the browser's error for this request, e.g. net::ERR_ABORTED; null if none"
     )
-    from_cache: Mapped[bool] = mapped_column(comment="true if no byte of it crossed the network")
+    from_cache: Mapped[bool] = mapped_column(comment="true if no byte of the response crossed the network")
     wire_bytes: Mapped[int | None] = mapped_column(
         BigInteger, comment="header, framing and encoded body, as sent inside TLS; null if unknown"
     )
     wire_bytes_unknown: Mapped[str | None] = mapped_column(
-        comment="why wire_bytes is unknown; null where it is known"
+        comment="why wire_bytes is unknown; null if it is known"
     )
     header_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="wire_bytes less body_bytes: header and framing; null if unknown, also where an H3 stream was left before its frames were read",
+        comment="wire_bytes minus body_bytes: header and framing; null if unknown, and if an H3 stream was abandoned before its frames were read",
     )
     body_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="encoded body without framing; null if unknown, also where an H3 stream was left before its frames were read",
+        comment="encoded body without framing; null if unknown, and if an H3 stream was abandoned before its frames were read",
     )
     decoded_bytes: Mapped[int | None] = mapped_column(
         BigInteger, comment="body after decompression; null if unknown"
     )
     request_sent_us: Mapped[int | None] = mapped_column(
-        BigInteger, comment="time at which the request was sent; null if it never was"
+        BigInteger,
+        comment="time at which the request was sent, in µs since visit.started_at; null if it was never sent",
     )
     first_byte_us: Mapped[int | None] = mapped_column(
-        BigInteger, comment="time of the first byte of the response header; null if none arrived"
+        BigInteger,
+        comment="time of the first byte of the response header, in µs since visit.started_at; null if none arrived",
     )
     last_byte_us: Mapped[int | None] = mapped_column(
-        BigInteger, comment="time of the last byte received; null if none arrived"
+        BigInteger,
+        comment="time of the last byte received, in µs since visit.started_at; null if none arrived",
     )
     no_store: Mapped[bool | None] = mapped_column(
-        comment="whether Cache-Control says no-store: no cache may keep it; null if no header came over the network, and before schema version 3"
+        comment="true if Cache-Control has no-store, so that no cache may keep the response; null if no header came over the network, and before schema version 3"
     )
     no_cache: Mapped[bool | None] = mapped_column(
-        comment="whether a private cache must ask before each reuse (no-cache in Cache-Control, or * in Vary); null as no_store"
+        comment="true if a private cache must revalidate before each reuse (no-cache in Cache-Control, or * in Vary); null where no_store is null"
     )
     lifetime_by: Mapped[str | None] = mapped_column(
-        comment="who says how long a private cache may reuse it without asking (RFC 9111 §4.2.1): max-age, expires, heuristic (nobody: a tenth of the time from Last-Modified to Date) or none (nobody, and nothing may be guessed); null as no_store"
+        comment="source of the freshness lifetime for a private cache (RFC 9111 §4.2.1): max-age, expires, heuristic (not stated: a tenth of the time from Last-Modified to Date) or none (not stated, and no estimate is allowed); null where no_store is null"
     )
     lifetime_s: Mapped[int | None] = mapped_column(
         Integer,
-        comment="how long that is, in seconds from when the origin made it, at most 2,147,483,647; 0 also where it cannot be read; null where lifetime_by is null or none, or expires without a Date",
+        comment="freshness lifetime in seconds from when the origin generated the response, at most 2,147,483,647; 0 also if it cannot be parsed; null where lifetime_by is null or none, or is expires without a Date",
     )
     age_s: Mapped[int | None] = mapped_column(
         Integer,
-        comment="seconds that had passed of it, as Age says; null if Age is absent or cannot be read, and as no_store",
+        comment="age of the response in seconds, by its Age header; null if Age is absent or cannot be parsed, and where no_store is null",
     )
     has_validator: Mapped[bool | None] = mapped_column(
-        comment="whether a cache can ask if it has changed: ETag, or a Last-Modified that is a date; null as no_store"
+        comment="true if a cache can revalidate the response: it has an ETag, or a Last-Modified that is a date; null where no_store is null"
     )
     request_body_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="bytes of the request's body, as its Content-Length says; null where it says none, and before schema version 4",
+        comment="bytes of the request's body, by its Content-Length; null if it has none, and before schema version 4",
     )
 
 
 OBSERVATIONS: tuple[type[Base], ...] = (Visit, Connection, Response)
-"""Tables partitioned by crawl, a partition each."""
+"""Tables with one partition per crawl."""
 
 RELEASED: tuple[type[Base], ...] = (Crawl, Site, Visit, Connection, Response)
-"""Tables that a release holds, a Parquet file each."""
+"""Tables that a release holds, each as a Parquet file."""

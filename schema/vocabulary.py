@@ -1,6 +1,6 @@
 """Stable names that releases contain: outcomes, reasons for unknown sizes, bot walls, consent platforms, coverage.
 
-Every release stores these names, so renaming one breaks past data.
+Every release stores these names: a rename would break past data.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ OUTCOMES: dict[str, str] = {
     "http_error": "the main document arrived with a status of 400 or more",
     "timeout": "the time budget ran out; what had arrived is kept",
     "dns": "the host name did not resolve",
-    "connect": "no TCP connection could be made, or it was reset before an answer",
+    "connect": "no TCP connection could be made, or it was reset before a response arrived",
     "tls": "the TLS handshake failed",
     "redirect_loop": "the browser gave up following redirects",
-    "bad_response": "something arrived that is no HTTP response, nothing did before the connection closed, or the main document broke off",
+    "bad_response": "the server sent something other than an HTTP response, closed the connection without sending anything, or broke off the main document",
     "blocked": "the address guard refused the address of the site: it is not on the public internet",
-    "aborted": "the browser gave up the navigation, or the main document half-way, for another reason, e.g. a download or the page's own script",
+    "aborted": "the browser abandoned the navigation, or the main document half-way, for another reason, e.g. a download or the page's own script",
     "network_changed": "the crawling machine's own network changed and the browser dropped requests",
-    "network_down": "the crawler's own network or address guard was down during the visit or before anybody knew better: the visit says nothing of its site, is never final and counts for none of its attempts",
+    "network_down": "the crawler's own network or address guard was down during the visit, or not yet known to be up again: the visit says nothing about its site, is never final and does not count as an attempt",
     "crash": "the browser or the page's renderer died",
 }
 
@@ -27,7 +27,7 @@ RETRIED = frozenset(
         *("network_changed", "network_down", "crash"),
     }
 )
-"""Outcomes after which a site is visited again, while attempts are left."""
+"""Outcomes after which a site is visited again while it has attempts left."""
 
 ANSWERED = frozenset({"ok", "http_error"})
 """Outcomes of sites whose main document arrived."""
@@ -35,13 +35,13 @@ ANSWERED = frozenset({"ok", "http_error"})
 NETWORK_DOWN = "network_down"
 
 OUR_FAULT = frozenset({"crash", "network_changed", NETWORK_DOWN})
-"""Outcomes that the crawling machine may have caused, and not the site."""
+"""Outcomes that the crawling machine, rather than the site, may have caused."""
 
 NEVER_FINAL = frozenset({"network_changed", NETWORK_DOWN})
-"""Outcomes that the crawling machine has caused for certain: they count for none of a site's attempts."""
+"""Outcomes that the crawling machine certainly caused: they do not count as attempts."""
 
 WIRE_BYTES_UNKNOWN: dict[str, str] = {
-    "no_response": "not one byte of a response arrived: the request failed, was never sent, or time ran out",
+    "no_response": "no byte of a response arrived: the request failed, was never sent, or time ran out",
     "from_cache": "the browser's own cache answered: nothing crossed the network",
     "unseen": "a response arrived, but the browser's log does not say on which connection",
 }
@@ -51,14 +51,14 @@ WALLS: dict[str, str] = {
     "cloudflare": "a challenge page of Cloudflare",
     "aws-waf": "a challenge or CAPTCHA of AWS WAF",
     "vercel": "a challenge of Vercel's firewall",
-    "datadome": "a challenge or block of DataDome",
+    "datadome": "a challenge or block page of DataDome",
     "perimeterx": "a challenge of HUMAN (PerimeterX)",
     "imperva": "a challenge of Imperva (Incapsula)",
     "akamai": "a refusal by Akamai's edge server itself",
-    "hcaptcha": "a refusal with hCaptcha on it",
-    "recaptcha": "a refusal with reCAPTCHA on it",
+    "hcaptcha": "a refusal with an hCaptcha challenge",
+    "recaptcha": "a refusal with a reCAPTCHA challenge",
 }
-"""Values of visit.wall: bot walls that answer in place of the page."""
+"""Values of visit.wall: bot walls that answer instead of the page."""
 
 CONSENTS: dict[str, str] = {
     "onetrust": "OneTrust",
@@ -72,11 +72,11 @@ CONSENTS: dict[str, str] = {
 """Values of visit.consent: consent platforms that the page loaded, whether or not they showed a banner."""
 
 COVERAGE_FLOOR = 0.99
-"""Share of the bytes, received and decrypted, below which a visit is flagged: `visit.is_covered` is false."""
+"""Minimum share of received and of decrypted bytes that must be accounted for; below it `visit.is_covered` is false."""
 
 
 def is_covered(*shares: float | None) -> bool | None:
-    """Whether every known share is at least the floor; None if none is known: nothing was received.
+    """True if every known share is at least COVERAGE_FLOOR; None if no share is known, because nothing was received.
 
     >>> is_covered(1.0, 0.98), is_covered(0.99, None), is_covered(None, None)
     (False, True, None)
