@@ -1,1 +1,1 @@
-"""Serves releases and reports over HTTP."""
+"""The web service that serves releases and reports."""

@@ -1,4 +1,4 @@
-"""The service: one application over a folder of releases and a folder of reports."""
+"""The web service: an application over a folder of releases and a folder of reports."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Depends, FastAPI
 
 from api.contact import NOBODY
-from api.held_steps import HeldSteps
-from api.hosts import PlainRequests, trusted_names
-from api.library import LOOKED_AT_EVERY_S, Library
-from api.metrics import Metered
-from api.middleware import CommonHeaders, HeadAsGet
-from api.parameters import only_known_parameters
-from api.problems import answer_with_problems
-from api.remembering import Front, Memory
+from api.http.hosts import PlainRequests, trusted_names
+from api.http.metrics import Metered
+from api.http.middleware import CommonHeaders, HeadAsGet
+from api.http.problems import answer_with_problems
 from api.routes import crawler, files, pages, v1
+from api.routes.parameters import only_known_parameters
+from api.routes.remembered import Front, Memory
+from api.stored.held_cdfs import HeldCdfs
+from api.stored.library import LOOKED_AT_EVERY_S, Library
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from api.contact import Contact
 
 DESCRIPTION = """How much of the web fits into the first flight of packets: distributions of sizes by crawl,
-held against initial windows. Every answer says its quality, its licence and how to cite it.
-Errors are problems (RFC 9457); unknown parameters are refused."""
+compared with initial windows. Every answer states its quality level, its licence and how to cite it.
+Errors are problem details (RFC 9457); unknown parameters are refused."""
 
 A_PROBLEM: dict[str, Any] = {
-    "description": "a problem (RFC 9457)",
+    "description": "problem details (RFC 9457)",
     "content": {"application/problem+json": {"schema": {"type": "object"}}},
 }
 
@@ -48,11 +48,12 @@ def create_app(
     contact: Contact = NOBODY,
     looked_at_every_s: float = LOOKED_AT_EVERY_S,
 ) -> FastAPI:
-    """The application; its folders may be empty, or not there yet.
+    """The application; its folders may be empty or missing.
 
-    `allowed_signers` names whose signatures count, and `answers` is a folder in which answers are kept. Links begin with
-    `base_url`; without it they are paths. Requests may be for `trusted_hosts`, for the base URL's and for loopback, and
-    without the former two for any. `metrics` is told of every answer; `contact` stands on the page about the crawler.
+    `allowed_signers` lists the signers whose signatures are good; `answers` is a folder in which answers are cached.
+    Links begin with `base_url`; without it they are paths. Requests must be for `trusted_hosts`, the base URL's host or
+    loopback; with neither trusted hosts nor a base URL any host is accepted. `metrics` counts the answers; `contact` is
+    shown on the page about the crawler.
     """
     library = Library(
         releases,
@@ -66,9 +67,9 @@ def create_app(
         version="1",
         description=DESCRIPTION,
         license_info={"name": "CC BY 4.0", "url": "https://creativecommons.org/licenses/by/4.0/"},
-        # The redirect would name the host of the request.
+        # Such a redirect would repeat the Host header.
         redirect_slashes=False,
-        # FastAPI's own pages load their script from elsewhere, and its OpenAPI has no ETag.
+        # FastAPI's own pages load an external script, and its OpenAPI has no ETag.
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
@@ -76,7 +77,7 @@ def create_app(
         responses={"4XX": A_PROBLEM, "5XX": A_PROBLEM},
     )
     app.state.library = library
-    app.state.steps = HeldSteps(library)
+    app.state.cdfs = HeldCdfs(library)
     app.state.memory = Memory(depends_on=repr((base_url, contact)), disk=answers)
     app.state.base_url = base_url
     app.state.contact = contact

@@ -1,4 +1,4 @@
-"""How the owner of a crawled site reaches the operator: what the page about the crawler says."""
+"""The operator's contact addresses, shown on the page for owners of crawled sites."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ EMAIL = re.compile(r"[^\s()<>\"'@?&,:;]{1,64}@[^\s()<>\"'@?&,:;]{1,200}")
 
 
 class ContactError(Exception):
-    """An address that no reader could use."""
+    """A contact address is malformed."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Contact:
-    """The operator's addresses; ContactError if one is malformed."""
+    """URL and e-mail address of the operator; ContactError if either is malformed."""
 
     url: str | None = None
-    """The address in the crawler's User-Agent."""
+    """The URL in the crawler's User-Agent."""
     email: str | None = None
 
     def __post_init__(self) -> None:
@@ -28,7 +28,7 @@ class Contact:
             raise ContactError(f"FIRSTFLIGHT_CONTACT_EMAIL is {self.email!r}: write one address, name@host")
 
     def elsewhere(self, path: str) -> str | None:
-        """The URL, unless it is that of the page at `path` itself.
+        """The URL, or None if it is the URL of the page at `path` itself.
 
         >>> Contact(url="https://a.test/about-the-crawler").elsewhere("/about-the-crawler")
         """

@@ -25,7 +25,7 @@ from schema.vocabulary import CONSENTS, OUTCOMES, WALLS, WIRE_BYTES_UNKNOWN
 from storage.crawls import find_crawl
 from storage.modes import UnsafeFolder
 from storage.partitions import DETACHABLE, attached
-from storage.staging import staging
+from storage.staging import flush, staging
 from storage.sums import MANIFEST, SIGNATURE, broken_sums, seal, sums_now
 
 if TYPE_CHECKING:
@@ -215,11 +215,11 @@ def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | No
 def _publish(built: Release, place: Path) -> Built:
     """Rename the folder into its place, or compare it with what stands there."""
     for path in [*built.path.iterdir(), built.path]:
-        parquet.flush(path)
+        flush(path)
     place.parent.mkdir(parents=True, exist_ok=True)
     if not place.exists():
         built.path.rename(place)
-        parquet.flush(place.parent)
+        flush(place.parent)
         return Built(Release(place, built.manifest), is_new=True)
     return Built(_same(built, place), is_new=False)
 

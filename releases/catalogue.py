@@ -163,18 +163,13 @@ def read_release(path: Path) -> Release:
         ) from exc
 
 
-def is_named(crawl: CrawlName, name: str) -> bool:
-    """Whether `name` is the crawl's name or the first parts of it: `2026-11` is every crawl of that month."""
-    return f"{crawl}.".startswith(f"{name}.")
-
-
 def find_release(root: Path, crawl: str) -> Release:
     """The newest version of the one release whose crawl's name begins with `crawl`.
 
     `crawl` is a whole name or the first parts of one: `2026-11` will do where it is unique. A newest version that is
     damaged is a ReleaseError, never replaced by an older one: that may have been released anew for a reason.
     """
-    found = [one for one in listed(root) if not isinstance(one, Withdrawn) and is_named(one.crawl, crawl)]
+    found = [one for one in listed(root) if not isinstance(one, Withdrawn) and one.crawl.is_named(crawl)]
     names = sorted({str(one.crawl) for one in found})
     if not names:
         raise ReleaseError(

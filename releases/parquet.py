@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -50,12 +49,3 @@ def write(
             rows += group.num_rows
             wrote(group.num_rows)
     return rows
-
-
-def flush(path: Path) -> None:
-    """Have a file or folder on the disk itself before anything points at it."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -18,7 +18,7 @@ from releases.catalogue import TOMBSTONE, Release, read_version, release_folders
 from releases.measures import MEMORY
 from releases.observations import table_of
 from schema.tables import OBSERVATIONS, RELEASED, Base, Site
-from storage.staging import put_file_in_place, staging
+from storage.staging import flush, put_file_in_place, staging
 from storage.sums import MANIFEST, sums_now
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def lay_tombstone(folder: Path, crawl: CrawlName, *, version: int) -> None:
     with put_file_in_place(folder / TOMBSTONE, beside=folder) as half:
         half.write_text(tombstone(crawl, version=version), encoding="utf-8")
     (folder / MANIFEST).unlink(missing_ok=True)
-    parquet.flush(folder)
+    flush(folder)
     for path in folder.iterdir():
         if path.name != TOMBSTONE:
             path.unlink()

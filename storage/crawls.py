@@ -1,4 +1,4 @@
-"""Looking up crawls in the database by name."""
+"""Finds crawls in the database by name."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class CrawlNotFound(Exception):
-    """No crawl, or more than one, goes by that name."""
+    """The name matches no crawl or several crawls."""
 
 
 def crawls(connection: Connection) -> list[Crawl]:
-    """Every crawl, in the order of their names; rows detached from any session."""
+    """Every crawl, sorted by name; the rows are detached from the session."""
     with Session(connection, expire_on_commit=False) as session:
         found = list(session.scalars(select(Crawl)))
         session.expunge_all()
@@ -27,8 +27,8 @@ def crawls(connection: Connection) -> list[Crawl]:
 
 
 def find_crawl(connection: Connection, name: str) -> Crawl:
-    """The one crawl whose name is `name` or begins with it: `2026-11` will do where it is unique."""
-    found = [crawl for crawl in crawls(connection) if f"{name_of(crawl)}.".startswith(f"{name}.")]
+    """The crawl that `name` names, in full or by its first parts: `2026-11` suffices if it is unique."""
+    found = [crawl for crawl in crawls(connection) if name_of(crawl).is_named(name)]
     if not found:
         raise CrawlNotFound(f"there is no crawl {name!r}; `firstflight crawl list` shows what there is")
     if len(found) > 1:

@@ -1,4 +1,4 @@
-"""Putting files and folders in their place whole, or not at all; and removing what a killed process left half-made."""
+"""Writes files and folders whole or not at all, and removes what killed processes left half-made."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PREFIX = ".building-"
-"""Of the hidden folders in which something is being made; each is locked (flock(2)) by its maker."""
+"""Name prefix of staging folders; each is hidden, and locked (flock(2)) by the process that uses it."""
 
 HALF_MADE = (f"{PREFIX}*", "*.new")
-"""Names of what is half-made; `*.new` are files that earlier versions left."""
+"""Name patterns of half-made files and folders; `*.new` are those of earlier versions."""
 
 ABANDONED_S = 600
-"""Seconds without a write after which a stage that nobody holds is removed.
+"""Time without a write after which an unlocked staging folder is removed, in seconds.
 
-The lock alone would do on one machine; a file system shared by several may not share locks.
+On one machine the lock alone would suffice; a file system shared by several machines may not share locks.
 """
 
 NEW, OLD = "new", "old"
@@ -33,9 +34,9 @@ NEW, OLD = "new", "old"
 
 @contextlib.contextmanager
 def staging(parent: Path) -> Iterator[Path]:
-    """A hidden folder in `parent`, so on its file system, which is removed after the block with all that is left in it.
+    """A hidden folder in `parent`, and so on the same file system; it is removed after the block with all its contents.
 
-    What processes that were killed left in `parent` is removed before. Raises storage.modes.UnsafeFolder.
+    What killed processes left in `parent` is removed first. Raises storage.modes.UnsafeFolder.
     """
     parent.mkdir(parents=True, exist_ok=True)
     check_above(parent)
@@ -52,11 +53,11 @@ def staging(parent: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def put_in_place(folder: Path) -> Iterator[Path]:
-    """A new folder that takes the place of `folder` once the block has filled it, and not otherwise."""
+    """A new folder that replaces `folder` when the block ends without an exception."""
     with staging(folder.parent) as stage:
         made, old = stage / NEW / folder.name, stage / OLD / folder.name
         made.mkdir(parents=True)
-        made.chmod(0o755)  # whatever our umask: a server may be somebody else
+        made.chmod(0o755)  # regardless of the umask: the service may run as another user
         old.parent.mkdir()
         yield made
         if folder.exists():
@@ -66,29 +67,48 @@ def put_in_place(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def put_file_in_place(path: Path, *, mode: int = 0o644, beside: Path | None = None) -> Iterator[Path]:
-    """Where to write a file that becomes `path` once the block has written it, and not otherwise.
+    """A path to write to; the file replaces `path` when the block ends without an exception.
 
-    The file is written in a hidden folder beside it; or `beside` its own folder, if that must hold nothing else.
+    The file is written in a hidden folder next to `path`, or next to `beside` if the folder of `path` must hold nothing
+    else.
     """
     with staging((beside or path).parent) as stage:
         half = stage / path.name
         half.touch(mode=0o600)
         yield half
         half.chmod(mode)
-        with half.open(
-            "rb"
-        ) as written:  # a name that outlives a power failure must not stand for an empty file
-            os.fsync(written.fileno())
+        flush(half)  # or the file might be empty after a power failure
         half.replace(path)
 
 
+def write_whole(path: Path, content: bytes, *, mode: int = 0o644) -> None:
+    """Replace the file `path` in one step, so that readers see all of it or none.
+
+    Quicker than `put_file_in_place`: for caches and states of which a power failure may leave an empty file.
+    """
+    half = path.with_name(f".{path.name}-{os.getpid()}-{threading.get_ident()}")
+    try:
+        with open(half, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.write(content)
+        half.replace(path)
+    finally:
+        half.unlink(missing_ok=True)
+
+
+def flush(path: Path) -> None:
+    """Write a file or a folder's entries to the disk itself (fsync)."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def sweep(parent: Path) -> None:
-    """Remove what killed processes left half-made in `parent`: nobody holds its lock, and nothing wrote to it lately."""
+    """Remove from `parent` what killed processes left half-made: it is unlocked and was not written to recently."""
     for pattern in HALF_MADE:
         for left in parent.glob(pattern):
-            with contextlib.suppress(
-                OSError
-            ):  # its maker lives, it is another user's, or it has just been swept
+            with contextlib.suppress(OSError):  # in use, another user's, or just removed by another process
                 _sweep(left)
 
 
@@ -103,12 +123,12 @@ def _sweep(left: Path) -> None:
 
 
 def _last_write(left: Path) -> float:
-    """When something was last written in a file or below a folder."""
+    """Time of the last write to a file, or to anything below a folder."""
     return max(path.lstat().st_mtime for path in (left, *left.rglob("*")))
 
 
 def _remove(stage: Path) -> None:
-    """Remove a stage; a folder that was moved aside for one that never came goes back to its place."""
+    """Remove a staging folder; a folder that was moved aside and not replaced is moved back."""
     for old in stage.glob(f"{OLD}/*"):
         if not (stage.parent / old.name).exists():
             old.rename(stage.parent / old.name)

@@ -1,4 +1,4 @@
-"""A memory of bounded size: whatever was asked for longest ago goes first."""
+"""A cache of bounded size that drops the least recently used values first."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ V = TypeVar("V")
 
 
 class Bounded(Generic[V]):
-    """Values by key, of at most `most` together; what is larger than that alone is not kept at all."""
+    """Values by key with a maximum total size; a single value larger than the maximum is not kept."""
 
     def __init__(self, most: int) -> None:
-        """`most` in the unit of the sizes that `put` is told: bytes, or 1 for each value."""
+        """`most` is the maximum total size, in the unit of `put`'s sizes: bytes, or 1 per value."""
         self._most = most
         self._held = 0
         self._values: collections.OrderedDict[Hashable, tuple[V, int]] = collections.OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> V | None:
-        """The value; None if there is none."""
+        """The value of `key`; None if it is not cached."""
         with self._lock:
             found = self._values.get(key)
             if found is None:
@@ -32,7 +32,7 @@ class Bounded(Generic[V]):
             return found[0]
 
     def put(self, key: Hashable, value: V, *, size: int) -> None:
-        """Keep a value, and let go of others for it."""
+        """Cache a value, and drop the least recently used ones to make room."""
         with self._lock:
             _, before = self._values.pop(key, (None, 0))
             self._held -= before

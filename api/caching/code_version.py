@@ -1,4 +1,4 @@
-"""Which code answers: part of every ETag, since other code may write the same facts with other bytes."""
+"""The version of the code that computes answers. It is part of every ETag: other code may answer with other bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 LIBRARIES = ("fastapi", "jinja2", "numpy", "pyarrow", "pydantic")
-"""Others' code that has a hand in the bytes of an answer."""
+"""Libraries that influence the bytes of an answer."""
 
 
 def code_version() -> str:

@@ -1,4 +1,4 @@
-"""Answers on disk, which outlive the process: a file each, checked by its own sum, of bounded size together."""
+"""A cache on disk that outlives the process: one checksummed file per value, with a maximum total size."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import contextlib
 import hashlib
 import logging
 import os
-import threading
 from typing import TYPE_CHECKING
+
+from storage.staging import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,54 +16,51 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 SUM_BYTES = 32
-"""Each file begins with the SHA-256 of the rest."""
+"""Length of the SHA-256 of the value, with which each file begins."""
 
 SWEPT_TO = 0.75
-"""Share of the bound that is left when files are removed."""
+"""Files are removed until this share of the maximum size is left."""
 
 
 class Disk:
-    """Bytes by key in a folder of ours; one that cannot be written is told of once, and done without."""
+    """Bytes by key in a private folder. If it cannot be written, a warning is logged once and nothing more is cached."""
 
     def __init__(self, folder: Path, *, most_bytes: int) -> None:
-        """`folder` is made when it is first written to."""
+        """`folder` is created by the first write."""
         self._folder = folder
         self._most_bytes = most_bytes
         self._held_bytes: int | None = None
         self._is_writable = True
 
     def has(self, key: str) -> bool:
-        """Whether there is anything under `key`; quicker than to ask for it."""
+        """True if there is a file for `key`; cheaper than `get`."""
         return (self._folder / key).exists()
 
     def get(self, key: str) -> bytes | None:
-        """What was put there; None for nothing, or for a file that is damaged."""
+        """The value of `key`; None if there is none or its file is damaged."""
         path = self._folder / key
         try:
             content = path.read_bytes()
-            os.utime(path)  # asked for just now: the last to be removed
+            os.utime(path)  # most recently used, so removed last
         except OSError:
             return None
         value = content[SUM_BYTES:]
         return value if hashlib.sha256(value).digest() == content[:SUM_BYTES] else None
 
     def put(self, key: str, value: bytes) -> None:
-        """Keep `value`, whole or not at all."""
+        """Cache `value`; readers see the whole file or none."""
         if not self._is_writable:
             return
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            half = self._folder / f".{key}-{os.getpid()}-{threading.get_ident()}"
-            with open(half, "xb", opener=_ours_alone) as file:
-                file.write(hashlib.sha256(value).digest() + value)
-            half.rename(self._folder / key)
+            write_whole(self._folder / key, hashlib.sha256(value).digest() + value, mode=0o600)
             self._count(SUM_BYTES + len(value))
         except OSError as exc:
             self._is_writable = False
             LOG.warning("answers are kept in memory only: %s", exc)
 
     def _count(self, added: int) -> None:
-        """Remove what was asked for longest ago, where all together is more than the bound."""
+        """Remove the least recently used files if the total exceeds the maximum."""
         if self._held_bytes is None:
             self._held_bytes = sum(size for _, size, _ in self._files())
         else:
@@ -78,14 +76,10 @@ class Disk:
             self._held_bytes -= size
 
     def _files(self) -> list[tuple[int, int, Path]]:
-        """(last use, size, path) of every file, what a killed process left half-written included."""
+        """(last use, size, path) of every file, including those that a killed process left half-written."""
         found = []
         for path in self._folder.iterdir():
-            with contextlib.suppress(FileNotFoundError):  # another process of ours sweeps too
+            with contextlib.suppress(FileNotFoundError):  # removed by another process of the service
                 stat = path.stat()
                 found.append((stat.st_mtime_ns, stat.st_size, path))
         return found
-
-
-def _ours_alone(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

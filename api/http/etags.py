@@ -1,15 +1,15 @@
-"""Conditional requests (RFC 9110 §13): answers to a client that has the bytes already."""
+"""Conditional requests (RFC 9110 §13)."""
 
 from __future__ import annotations
 
 from fastapi import Response
 
 CACHE_CONTROL = "public, no-cache"
-"""Caches may keep an answer, and ask each time whether it still holds: something may be published at any moment."""
+"""Caches may keep an answer but must revalidate it: something may be published at any moment."""
 
 
 def is_known(tags: str, etag: str) -> bool:
-    """Whether If-None-Match names `etag`.
+    """True if If-None-Match lists `etag`.
 
     >>> is_known('"a", W/"b"', '"b"'), is_known("*", '"b"'), is_known("", '"b"')
     (True, False, False)
@@ -18,5 +18,5 @@ def is_known(tags: str, etag: str) -> bool:
 
 
 def not_modified(etag: str, cache_control: str = CACHE_CONTROL) -> Response:
-    """To a client that has the answer."""
+    """A 304 response, for a client that already has the answer."""
     return Response(status_code=304, headers={"ETag": etag, "Cache-Control": cache_control})

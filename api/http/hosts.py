@@ -1,11 +1,11 @@
-"""Requests that are refused before anything else looks at them: whom they are for, and how long they are, must be plain."""
+"""Refuses requests whose host or whose length is ambiguous, before anything else handles them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from api.problems import Problem, problem_response
+from api.http.problems import Problem, problem_response
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-"""Names by which the machine itself asks, for a health check or through a tunnel."""
+"""Host names of requests from the machine itself, such as health checks or tunnels."""
 
 
 def trusted_names(base_url: str, hosts: Iterable[str]) -> frozenset[str]:
-    """Names that requests may be for: `hosts`, that of the base URL and loopback; none, which is any, without either.
+    """Host names that requests may use: `hosts`, the base URL's and loopback. Without the first two, empty: any host.
 
     >>> sorted(trusted_names("https://sizes.example/", []))
     ['127.0.0.1', '[::1]', 'localhost', 'sizes.example']
@@ -29,7 +29,7 @@ def trusted_names(base_url: str, hosts: Iterable[str]) -> frozenset[str]:
 
 
 def name_of(host: str) -> str:
-    """A Host header without its port, in lower case.
+    """The name in a Host header, without port, in lower case.
 
     >>> name_of("Sizes.example:8750"), name_of("[::1]:80"), name_of("[::1]")
     ('sizes.example', '[::1]', '[::1]')
@@ -39,10 +39,10 @@ def name_of(host: str) -> str:
 
 
 class PlainRequests:
-    """Refuses a request for another host, for several, and one whose end two headers may disagree on."""
+    """Refuses requests for other hosts, with several Host headers, or with Transfer-Encoding."""
 
     def __init__(self, app: ASGIApp, trusted: frozenset[str]) -> None:
-        """Around `app`; without `trusted` names any host will do: no answer repeats it."""
+        """Wrap `app`; if `trusted` is empty, any host is accepted: no answer repeats it."""
         self.app = app
         self._trusted = trusted
 
@@ -58,14 +58,14 @@ class PlainRequests:
 
     def _check(self, headers: list[tuple[bytes, bytes]]) -> None:
         if any(name == b"transfer-encoding" for name, _ in headers):
-            # Nothing here takes a body. RFC 9112 §6.1: the server before us may have read its end elsewhere.
+            # No request here has a body. RFC 9112 §6.1: a proxy in front may have found its end elsewhere.
             raise Problem(
                 "bad-request",
-                "no request here has a body, least of all one in chunks",
+                "requests with a body are not accepted, and Transfer-Encoding is refused",
                 headers={"Connection": "close"},
             )
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
         if len(hosts) > 1:
-            raise Problem("bad-request", "more than one Host", headers={"Connection": "close"})
+            raise Problem("bad-request", "more than one Host header", headers={"Connection": "close"})
         if self._trusted and name_of("".join(hosts)) not in self._trusted:
-            raise Problem("misdirected", "this is not served here under that name")
+            raise Problem("misdirected", "this service does not answer under that host name")

@@ -1,4 +1,4 @@
-"""Links to our own pages and files: below the base URL that was configured, and never by a host that a request names."""
+"""Links to the service's own pages and files, below the configured base URL; a request's Host is never used."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ if TYPE_CHECKING:
 
 
 def link(request: Request, name: str, /, **parameters: object) -> str:
-    """The URL of a route; without a base URL its path, which holds behind any proxy."""
+    """The URL of a route; without a base URL only its path, which is valid behind any proxy."""
     base: str = request.app.state.base_url
     return base.rstrip("/") + str(request.app.url_path_for(name, **parameters))

@@ -1,4 +1,4 @@
-"""Prometheus metrics of the service: requests by route, never by path, of which the world may send any number."""
+"""Prometheus metrics of the service, by route: paths are unbounded, since clients choose them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ELSEWHERE = "none"
-"""The route of what no route answers."""
+"""Route label of requests that match no route."""
 
 
 class Metered:
-    """Counts answers and their seconds, until the last byte was handed over."""
+    """Counts answers and measures their time until the last byte was passed on."""
 
     def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
-        """Around `app`."""
+        """Wrap `app`."""
         self.app = app
         self._answers = Counter(
             "firstflight_api_answers", "Answers by route and status.", ["route", "status"], registry=registry

@@ -1,4 +1,4 @@
-"""What holds for every answer: its headers, and HEAD wherever there is GET."""
+"""Middleware for every answer: common headers, and HEAD for every route that has GET."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADERS = {
-    # Nothing is loaded from elsewhere and no script runs; pages that need more say so themselves.
+    # Nothing is loaded from other origins and no script runs; pages that need more set their own policy.
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
-    # The data are public and need no credentials: any page may read them.
+    # The data are public and need no credentials: pages of any origin may read them.
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "ETag, Link, Content-Range, Accept-Ranges",
     "Cache-Control": "no-cache",
@@ -24,10 +24,10 @@ HEADERS = {
 
 
 class CommonHeaders:
-    """Adds HEADERS to an answer, each unless the answer has set its own."""
+    """Adds those of HEADERS that an answer does not set itself."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Around `app`."""
+        """Wrap `app`."""
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,13 +44,13 @@ class CommonHeaders:
 
 
 class HeadAsGet:
-    """Answers HEAD as GET without the body: FastAPI's routes know GET alone.
+    """Answers HEAD like GET without the body: FastAPI's routes only handle GET.
 
-    `scope["asked_method"]` keeps the truth, for answers whose body is dear.
+    `scope["asked_method"]` keeps the original method, so that a file's HEAD can skip reading the file.
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        """Around `app`."""
+        """Wrap `app`."""
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""Every error of the service as a problem (RFC 9457): the kinds, and the one handler that answers with them."""
+"""Errors of the service as problem details (RFC 9457): their kinds, and the handler that answers with them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from api.middleware import HEADERS
+from api.http.middleware import HEADERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,43 +23,43 @@ MEDIA_TYPE = "application/problem+json"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of problem; `/problems#id` is its type."""
+    """A kind of problem; its type is `/problems#id`."""
 
-    # Stable: clients compare the type, so a rename breaks them.
+    # Stable: clients compare the type, so a rename would break them.
     id: str
     status: int
     title: str
 
 
 KINDS = [
-    Kind("bad-parameter", 400, "A parameter is missing or has a value that cannot be used"),
-    Kind("unknown-parameter", 400, "A parameter is not known here"),
-    Kind("ambiguous-crawl", 400, "The name fits several crawls"),
-    Kind("no-such-crawl", 404, "No release of such a crawl"),
+    Kind("bad-parameter", 400, "A parameter is missing or has an invalid value"),
+    Kind("unknown-parameter", 400, "A parameter is not known"),
+    Kind("ambiguous-crawl", 400, "The name matches several crawls"),
+    Kind("no-such-crawl", 404, "No release of a crawl with that name"),
     Kind("no-such-file", 404, "No such file"),
     Kind("no-such-report", 404, "No report of that year"),
     Kind("withdrawn", 410, "This version of the release was withdrawn"),
-    Kind("damaged-release", 503, "The stored release is damaged, and has to be restored from a copy"),
-    Kind("damaged-file", 503, "The stored file is damaged, and has to be restored from a copy"),
-    Kind("bad-range", 416, "The file has no such range"),
-    Kind("misdirected", 421, "Nothing is served under that host's name"),
-    Kind("busy", 503, "Too much is being worked on"),
-    Kind("not-found", 404, "Nothing is served under this address"),
-    Kind("method-not-allowed", 405, "Everything here is read with GET or HEAD"),
+    Kind("damaged-release", 503, "The stored release is damaged and must be restored from a copy"),
+    Kind("damaged-file", 503, "The stored file is damaged and must be restored from a copy"),
+    Kind("bad-range", 416, "The range is outside the file"),
+    Kind("misdirected", 421, "Nothing is served under that host name"),
+    Kind("busy", 503, "Too many requests are being worked on"),
+    Kind("not-found", 404, "Nothing is served at this address"),
+    Kind("method-not-allowed", 405, "Only GET and HEAD are allowed"),
     Kind("bad-request", 400, "The request cannot be answered"),
-    Kind("internal-error", 500, "The service failed; the fault is ours"),
+    Kind("internal-error", 500, "The service failed"),
 ]
 _BY_ID = {kind.id: kind for kind in KINDS}
 _BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
 
 
 class Problem(Exception):
-    """Raised by whatever finds that a request cannot be answered; becomes the answer."""
+    """Raised where a request cannot be answered; it becomes the answer."""
 
     def __init__(
         self, kind: str, detail: str, *, headers: Mapping[str, str] | None = None, **members: object
     ) -> None:
-        """`members` are the extension members of RFC 9457 §3.2, `headers` go beside those of every answer."""
+        """`members` are extension members (RFC 9457 §3.2); `headers` are added to the common ones."""
         super().__init__(detail)
         self.headers = headers or {}
         self.kind = _BY_ID[kind]
@@ -68,12 +68,12 @@ class Problem(Exception):
 
 
 def _parameter(location: Sequence[Any]) -> str:
-    """Name of the parameter that a validation error is about; its first part says query or path."""
+    """Name of the parameter that a validation error is about; the first part of `location` is query or path."""
     return ".".join(str(part) for part in location[1:]) or str(location[0])
 
 
 def from_exception(exc: Exception) -> Problem:
-    """The problem that an exception stands for; one that nobody foresaw says nothing of the inside."""
+    """The problem for an exception; that of an unexpected one reveals nothing about the service."""
     if isinstance(exc, Problem):
         return exc
     if isinstance(exc, RequestValidationError):
@@ -99,7 +99,7 @@ def problem_response(problem: Problem, path: str) -> Response:
         "instance": path,
         **problem.members,
     }
-    # Some are answered outside the middleware that adds the common headers.
+    # Some problems are answered outside the middleware that adds the common headers.
     headers = {**HEADERS, "Cache-Control": "no-store", **problem.headers}
     return Response(
         json.dumps(body, ensure_ascii=False), problem.kind.status, headers=headers, media_type=MEDIA_TYPE
@@ -107,11 +107,11 @@ def problem_response(problem: Problem, path: str) -> Response:
 
 
 async def _answer(request: Request, exc: Exception) -> Response:
-    # Not `request.url`: it is put together from a Host that may be nonsense.
+    # Not `request.url`: it contains the Host header, which may be malformed.
     return problem_response(from_exception(exc), request.scope["path"])
 
 
 def answer_with_problems(app: FastAPI) -> None:
-    """Make the one handler answer for every exception."""
+    """Answer every exception with a problem."""
     for kind in (Problem, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _answer)

@@ -1,1 +1,1 @@
-"""What is served, by kind of reader: the versioned API, files, and web pages."""
+"""Routes of the service: the JSON API, files, and web pages."""

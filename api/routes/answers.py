@@ -1,4 +1,4 @@
-"""The shapes of the JSON answers; OpenAPI is derived from them. No answer is a bare array: each can grow."""
+"""Models of the JSON answers, from which OpenAPI is generated. No answer is a bare array, so that fields can be added."""
 
 from __future__ import annotations
 
@@ -7,31 +7,33 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from api.distributions import Point  # noqa: TC001  # pydantic reads the annotation
-
 
 class Provenance(BaseModel):
-    """Where the numbers of an answer come from."""
+    """Origin of the numbers in an answer."""
 
     crawl: str = Field(description="name of the crawl: month.device.vantage.arm.kind")
     version: int = Field(description="version of its release")
-    checksum: str = Field(description="SHA-256 of the release's SHA256SUMS: names the whole release")
+    checksum: str = Field(
+        description="SHA-256 of the release's SHA256SUMS, which identifies the whole release"
+    )
     signature: Literal["good", "bad", "unsigned"] = Field(
-        description="whether SHA256SUMS is signed by a signer that this service knows"
+        description="good if SHA256SUMS is signed by a signer that this service knows"
     )
     signed_by: str | None = Field(description="name of the signer; null unless the signature is good")
     is_checked: bool = Field(
-        description="whether every file has been compared with its checksum by now; none is served before"
+        description="true if every file has been compared with its checksum; a file is never served before it has been compared"
     )
-    quality: str = Field(description="observed, or illustrative: not evidence about the live web")
-    quality_means: str = Field(description="the quality level in words")
+    quality: str = Field(
+        description="quality level: observed, or illustrative, which is no evidence about the live web"
+    )
+    quality_means: str = Field(description="meaning of the quality level")
     licence: str = Field(description="licence of the data")
     cite_as: str = Field(description="how to cite it")
-    url: str = Field(description="the release's page")
+    url: str = Field(description="page of the release")
 
 
 class CrawlAnswer(BaseModel):
-    """One crawl, as its newest release has it."""
+    """A crawl, by its newest release."""
 
     crawl: str
     month: str
@@ -39,12 +41,12 @@ class CrawlAnswer(BaseModel):
     vantage: str
     arm: str
     kind: str
-    versions: list[int] = Field(description="versions of its release, the newest first")
+    versions: list[int] = Field(description="versions of the release, the newest first")
     provenance: Provenance
 
 
 class DamagedAnswer(BaseModel):
-    """A version of a release that is not what was published; it is in no other list until it was restored."""
+    """A version of a release whose files are not the published ones; it is in no other list until it is restored."""
 
     crawl: str
     version: int
@@ -52,14 +54,14 @@ class DamagedAnswer(BaseModel):
 
 
 class WithdrawnAnswer(BaseModel):
-    """A version of a release that was taken back."""
+    """A version of a release that was withdrawn."""
 
     crawl: str
     version: int
 
 
 class VersionsAside(BaseModel):
-    """Versions that are listed and not served."""
+    """Versions that are listed but not served."""
 
     damaged: list[DamagedAnswer]
     withdrawn: list[WithdrawnAnswer]
@@ -72,21 +74,21 @@ class CrawlsAnswer(VersionsAside):
 
 
 class ProgressAnswer(BaseModel):
-    """A crawl under way."""
+    """A running crawl."""
 
     crawl: str
-    at: datetime.datetime = Field(description="when it was counted")
-    planned: int = Field(description="sites")
-    done: int = Field(description="sites that have their final visit")
+    at: datetime.datetime = Field(description="time of the counts")
+    planned: int = Field(description="number of sites planned")
+    done: int = Field(description="number of sites that have their final visit")
     visits: int
     received_bytes: int
-    visits_per_hour: float | None = Field(description="of late; null where nobody knows")
-    minutes_left: int | None = Field(description="null where nobody knows")
+    visits_per_hour: float | None = Field(description="recent rate; null if unknown")
+    minutes_left: int | None = Field(description="null if unknown")
     outcomes: dict[str, int] = Field(description="final visits by outcome")
 
 
 class ProgressesAnswer(BaseModel):
-    """Crawls under way: they are not sealed, and nothing is released of them."""
+    """Running crawls: they are not sealed, and none of their data is released."""
 
     crawls: list[ProgressAnswer]
 
@@ -115,19 +117,26 @@ class ReleasesAnswer(VersionsAside):
 
 
 class FitAnswer(BaseModel):
-    """What fits into one window of full segments."""
+    """How many items fit into one window of full segments."""
 
     iw: int = Field(description="window in segments")
     window_bytes: int = Field(description="iw times mss")
-    count: int = Field(description="members of at most that size")
-    share: float | None = Field(description="count over known; null where no size is known")
+    count: int = Field(description="number of items of at most that size")
+    share: float | None = Field(description="count divided by known; null if no size is known")
 
 
 class QuantileAnswer(BaseModel):
-    """One exact quantile."""
+    """An exact quantile."""
 
     percent: int
-    size_bytes: int = Field(description="the least size that at least so many percent do not exceed")
+    size_bytes: int = Field(description="smallest size that at least `percent` % of the items do not exceed")
+
+
+class Point(BaseModel):
+    """One step of the empirical CDF."""
+
+    size_bytes: int
+    cdf: float
 
 
 class DistributionAnswer(BaseModel):
@@ -135,15 +144,17 @@ class DistributionAnswer(BaseModel):
 
     measure: str
     definition: str
-    known: int = Field(description="members whose size is known")
-    unknown: int = Field(description="members whose size is not known; they are in no share")
+    known: int = Field(description="number of items of known size")
+    unknown: int = Field(description="number of items of unknown size, which no share includes")
     fits: list[FitAnswer]
     quantiles: list[QuantileAnswer]
-    points: list[Point] = Field(description="true steps of the CDF, thinned; distribution.parquet has all")
+    points: list[Point] = Field(
+        description="some steps of the exact CDF; distribution.parquet has all of them"
+    )
 
 
 class DistributionsAnswer(BaseModel):
-    """Distributions of one release, held against windows."""
+    """Distributions of one release, compared with windows."""
 
     provenance: Provenance
     mss: int = Field(description="payload of a full segment, in bytes")
@@ -158,14 +169,14 @@ class ReportAnswer(BaseModel):
     json_url: str
     summary_url: str
     checksum: str | None = Field(
-        description="SHA-256 of the report's SHA256SUMS; null for one made before reports had sums"
+        description="SHA-256 of the report's SHA256SUMS; null if the report is older than checksums of reports"
     )
     signature: Literal["good", "bad", "unsigned"]
     signed_by: str | None
 
 
 class DamagedReportAnswer(BaseModel):
-    """A report of which a file is not what was published."""
+    """A report with a file that is not the published one."""
 
     year: str
     damage: str = Field(description="what is wrong with it")

@@ -1,4 +1,4 @@
-"""A CDF as numbers that a template draws: positions in an SVG, computed here so that the template has no arithmetic."""
+"""Coordinates of a CDF chart in SVG, computed here so that the template needs no arithmetic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from releases.formatting import size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from api.distributions import Distribution
+    from api.routes.distributions import Distribution
 
 WIDTH, HEIGHT = 340, 200
 MANY_DECADES = 5
@@ -20,7 +20,7 @@ LEFT, RIGHT, TOP, BOTTOM = 34, 10, 32, 26
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Mark:
-    """A line across the chart with its label."""
+    """A labelled line across the chart."""
 
     at: float
     label: str
@@ -28,7 +28,7 @@ class Mark:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Chart:
-    """One CDF over a logarithmic size."""
+    """A CDF over a logarithmic size axis."""
 
     path: str
     """The step function, as SVG path data."""
@@ -44,11 +44,11 @@ class Chart:
 
 
 def chart(distribution: Distribution) -> Chart | None:
-    """The chart of a distribution; None where no size is known."""
+    """The chart of a distribution; None if no size is known."""
     if not distribution.points.steps:
         return None
     windows = [fit.window_bytes for fit in distribution.fits]
-    low, high = _decades([point["size_bytes"] for point in distribution.points.steps] + windows)
+    low, high = _decades([step for step, _ in distribution.points.steps] + windows)
 
     def x(size_bytes: int) -> float:
         place = (math.log10(max(size_bytes, 1)) - low) / (high - low)
@@ -57,9 +57,9 @@ def chart(distribution: Distribution) -> Chart | None:
     def y(share: float) -> float:
         return round(HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM), 1)
 
-    every = 1 if high - low <= MANY_DECADES else 2  # or their labels would run together
+    every = 1 if high - low <= MANY_DECADES else 2  # more labels would overlap
     steps = [f"M{LEFT} {y(0)}"]
-    steps += [f"H{x(point['size_bytes'])}V{y(point['cdf'])}" for point in distribution.points.steps]
+    steps += [f"H{x(step)}V{y(cdf)}" for step, cdf in distribution.points.steps]
     return Chart(
         path="".join([*steps, f"H{WIDTH - RIGHT}"]),
         x_marks=tuple(Mark(x(10**power), size(10**power)) for power in range(low, high + 1, every)),
@@ -69,6 +69,6 @@ def chart(distribution: Distribution) -> Chart | None:
 
 
 def _decades(sizes: Sequence[int]) -> tuple[int, int]:
-    """Whole powers of ten around `sizes`, at least one apart."""
+    """Exponents of the powers of ten that enclose `sizes`, at least one apart."""
     low = math.floor(math.log10(max(min(sizes), 1)))
     return low, max(math.ceil(math.log10(max(sizes))), low + 1)

@@ -1,4 +1,4 @@
-"""Files as they lie on disk, each under the sum of its bytes: of releases, which never change, and of reports."""
+"""Files of releases and reports, served from disk with their checksum as ETag."""
 
 import os
 from pathlib import Path
@@ -10,10 +10,10 @@ from fastapi.responses import FileResponse, RedirectResponse, Response
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
-from api.etags import is_known, not_modified
-from api.parameters import CrawlPath, ShelfDep, YearPath
-from api.problems import Problem
-from api.shelf import Volume
+from api.http.etags import is_known, not_modified
+from api.http.problems import Problem
+from api.routes.parameters import CrawlPath, ShelfDep, YearPath
+from api.stored.shelf import Volume
 
 router = APIRouter()
 
@@ -29,13 +29,13 @@ MEDIA_TYPES = {
     ".pdf": "application/pdf",
     "": "text/plain; charset=utf-8",
 }
-"""By suffix, whatever the machine's own tables say; anything else is sent as bytes."""
+"""Media types by suffix, independent of the machine's own tables; any other file is application/octet-stream."""
 
 REPORT_POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""A report is one file with its styles and figures inside; it runs no script."""
+"""Content-Security-Policy of reports: a single file that contains its styles and figures and runs no script."""
 
 OF_A_RELEASE = "public, max-age=86400, immutable"
-"""A released file never changes; it may be withdrawn, and then caches have it for a day at most."""
+"""Cache-Control of released files, which never change; a withdrawn one stays in caches for a day at most."""
 
 OF_A_REPORT = "public, no-cache"
 
@@ -43,10 +43,10 @@ VersionPath = Annotated[int, PathParameter(ge=1, description="version of the rel
 
 
 class StoredFile(FileResponse):
-    """A file with a strong validator: 304 when the reader has it, Range, and no read of it for HEAD."""
+    """A file with a strong ETag: answers conditional requests and ranges, and does not read the file for HEAD."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI; Problem where the range is none of this file."""
+        """ASGI; Problem if the range is outside the file."""
         tags = Request(scope).headers.get("if-none-match", "")
         if is_known(tags, self.headers["etag"]) or tags.strip() == "*":
             same = not_modified(self.headers["etag"], self.headers["cache-control"])
@@ -55,7 +55,7 @@ class StoredFile(FileResponse):
         method = scope.get("asked_method", "GET")
         headers = MutableHeaders(raw=list(scope["headers"]))
         if method == "HEAD" or _is_other_unit(headers.get("range", "")):
-            del headers["range"]  # RFC 9110 §14.2: to be ignored
+            del headers["range"]  # RFC 9110 §14.2: ignore it
 
         async def send_no_plain_error(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] in (400, 416):
@@ -73,7 +73,7 @@ class StoredFile(FileResponse):
 
 
 def _is_other_unit(range_header: str) -> bool:
-    """Whether a Range is in a unit other than bytes.
+    """True if a Range header uses a unit other than bytes.
 
     >>> _is_other_unit("lines=1-2"), _is_other_unit("bytes=x"), _is_other_unit("nonsense")
     (True, False, False)
@@ -83,7 +83,7 @@ def _is_other_unit(range_header: str) -> bool:
 
 
 def stored(request: Request, volume: Volume, name: str, **headers: str) -> StoredFile:
-    """The answer that sends a file, if it is what was published."""
+    """The answer with a file; Problem if the file is not the published one."""
     path, checksum = request.app.state.library.file(volume, name)
     return StoredFile(
         path,
@@ -103,7 +103,7 @@ def release_file(
     """One file of a release. It never changes: a correction is a new version."""
     found = shelf.version(crawl, version)
     if not found.files:
-        found.readable  # noqa: B018  # says why there are none
+        found.readable  # noqa: B018  # raises the Problem that says why
     return stored(
         request,
         found,
@@ -115,7 +115,7 @@ def release_file(
 
 @router.get("/reports/{year}", name="report", response_class=Response)
 def report(shelf: ShelfDep, year: YearPath) -> Response:
-    """The report of one year."""
+    """Redirect to the report of one year."""
     shelf.report(year)
     # Links within the report are relative to its folder.
     return RedirectResponse(f"{year}/", status_code=308)
@@ -123,7 +123,7 @@ def report(shelf: ShelfDep, year: YearPath) -> Response:
 
 @router.get("/reports/{year}/{name:path}", name="report_file", response_class=Response)
 def report_file(request: Request, shelf: ShelfDep, year: YearPath, name: str) -> Response:
-    """One file of a report: index.html where none is named, report.json, summary.txt, figures."""
+    """One file of a report: report.json, summary.txt, a figure, or index.html if none is named."""
     return stored(
         request,
         shelf.report(year),

@@ -1,4 +1,4 @@
-"""Web pages for people: what there is, and each release with its distributions. No script, nothing from elsewhere."""
+"""The web pages: an overview, and each release with its distributions. They run no script and load nothing external."""
 
 import contextlib
 import importlib.resources
@@ -11,22 +11,20 @@ from fastapi import APIRouter, Request
 from fastapi import Path as PathParameter
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from api.charts import chart
-from api.distributions import Distribution, distributions
-from api.parameters import MSS, CrawlPath, ShelfDep
-from api.problems import KINDS, Problem
-from api.provenance import QUALITY, citation, quality, signed
-from api.remembering import Remembered
+from api.http.problems import KINDS, Problem
+from api.routes.charts import chart
+from api.routes.distributions import Distribution, distributions
 from api.routes.files import MEDIA_TYPES
+from api.routes.parameters import CrawlPath, ShelfDep
+from api.routes.provenance import QUALITY, citation, quality, signed
+from api.routes.remembered import Remembered
 from api.routes.v1 import file_answers
-from api.shelf import Version
+from api.stored.shelf import Version
 from releases.formatting import grouped, size
+from releases.slow_start import MSS_FIG1, WINDOWS
 from schema.computed_tables import MEASURES
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
-
-SHOWN_WINDOWS = (3, 10, 16, 30)
-"""Windows that the pages show: before RFC 6928, since, and two candidates."""
 
 LABELS = {
     "first_flights_after_tls": "first flights, after TLS",
@@ -34,13 +32,13 @@ LABELS = {
     "responses_iw_limited": "responses, IW-limited",
     "tls_flights": "TLS flights",
 }
-"""Measures whose name alone would read badly."""
+"""Labels of measures that their names do not give."""
 
 VersionPath = Annotated[int, PathParameter(ge=1)]
 
 
 def label(measure: str) -> str:
-    """A measure's name as people write it.
+    """The label of a measure.
 
     >>> label("responses_iw_limited"), label("tls_flights")
     ('responses, IW-limited', 'TLS flights')
@@ -49,7 +47,7 @@ def label(measure: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share to one decimal place; never rounded up to a whole that it is not.
+    """A share in percent to one decimal place; only exact values are shown as 0 % or 100 %.
 
     >>> percent(0.5), percent(0.99999), percent(1.0), percent(0.00001)
     ('50.0 %', '>99.9 %', '100 %', '<0.1 %')
@@ -86,22 +84,22 @@ TEMPLATES = _environment()
 
 
 def page(request: Request, name: str, **context: Any) -> HTMLResponse:  # noqa: ANN401  # a template's context
-    """The template `name` as an answer; its links are paths, which hold behind any proxy."""
-    # Not `request.url_for`: behind a proxy that ends TLS it would write http.
+    """Render the template `name`; its links are paths, which are valid behind any proxy."""
+    # Not `request.url_for`: behind a proxy that terminates TLS it would write http.
     path_for = request.app.url_path_for
     return HTMLResponse(TEMPLATES.get_template(name).render(path_for=path_for, **context))
 
 
 def shown(request: Request, version: Version) -> list[Distribution]:
-    """Every measure of a release as the pages show it."""
-    steps = request.app.state.steps.of(version)
-    return distributions(steps, measures=list(MEASURES), windows=SHOWN_WINDOWS, mss=MSS, points=120)
+    """The distributions of all measures of a release, as the pages show them."""
+    held = request.app.state.cdfs.of(version)
+    return distributions(held, measures=list(MEASURES), windows=WINDOWS, mss=MSS_FIG1, points=120)
 
 
 def headline(request: Request, versions: Sequence[Version]) -> tuple[Version | None, list[Distribution]]:
-    """The first of `versions` whose distributions can be read, with them; evidence before illustration."""
-    by_evidence = sorted(versions, key=lambda one: quality(one.crawl) != "observed")
-    for version in by_evidence:
+    """The first readable version and its distributions; observed releases come before illustrative ones."""
+    observed_first = sorted(versions, key=lambda one: quality(one.crawl) != "observed")
+    for version in observed_first:
         with contextlib.suppress(Problem):
             return version, shown(request, version)
     return None, []
@@ -109,7 +107,7 @@ def headline(request: Request, versions: Sequence[Version]) -> tuple[Version | N
 
 @router.get("/", name="home")
 def home(request: Request, shelf: ShelfDep) -> Response:
-    """What this is, what there is, and what the newest release says."""
+    """The home page: shares of the newest release, and lists of releases and reports."""
     newest = [shelf.newest(crawl) for crawl in shelf.crawls]
     first, found = headline(request, [one for one in newest if one.is_sound])
     return page(
@@ -120,13 +118,13 @@ def home(request: Request, shelf: ShelfDep) -> Response:
         under_way=shelf.under_way,
         headline=first,
         distributions=found,
-        mss=MSS,
+        mss=MSS_FIG1,
     )
 
 
 @router.get("/releases/{crawl}", name="crawl_page")
 def crawl_page(request: Request, shelf: ShelfDep, crawl: CrawlPath) -> Response:
-    """To the newest version of a crawl's release."""
+    """Redirect to the newest version of a crawl's release."""
     version = shelf.newest(crawl)
     path = request.app.url_path_for("release_page", crawl=str(version.crawl), version=version.version)
     return RedirectResponse(path, status_code=307)
@@ -134,7 +132,7 @@ def crawl_page(request: Request, shelf: ShelfDep, crawl: CrawlPath) -> Response:
 
 @router.get("/releases/{crawl}/v{version}", name="release_page")
 def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath) -> Response:
-    """One version of a release: where it comes from, its distributions, its files."""
+    """The page of one version of a release: provenance, distributions and files."""
     found = shelf.version(crawl, version)
     return page(
         request,
@@ -144,31 +142,31 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
         versions=shelf.matching(crawl),
         distributions=shown(request, found),
         files=file_answers(request, found),
-        mss=MSS,
+        mss=MSS_FIG1,
     )
 
 
 @router.get("/problems", name="problems")
 def problems(request: Request) -> Response:
-    """What the types of the problems mean."""
+    """The page that explains the types of problems."""
     return page(request, "problems.html", kinds=KINDS)
 
 
 @router.get("/openapi.json", name="openapi")
 def openapi(request: Request) -> JSONResponse:
-    """The API in a form that programs read (OpenAPI 3.1)."""
+    """The OpenAPI 3.1 document of the API."""
     return JSONResponse(request.app.openapi())
 
 
 @router.get("/docs", name="docs")
 def docs(request: Request) -> Response:
-    """The API's documentation, from its OpenAPI."""
+    """The documentation of the API, generated from its OpenAPI document."""
     return page(request, "docs.html", openapi=request.app.openapi())
 
 
 @router.get("/static/{path}", name="static")
 def static(path: str) -> Response:
-    """The pages' style and icon."""
+    """Style sheet and icon of the pages."""
     for entry in importlib.resources.files("api").joinpath("static").iterdir():
         if entry.name == path:
             return Response(entry.read_bytes(), media_type=MEDIA_TYPES[Path(path).suffix])

@@ -1,4 +1,4 @@
-"""What every route takes: what there is, and only parameters that it knows."""
+"""Parameters of the routes: their types, defaults and checks."""
 
 from typing import Annotated
 
@@ -6,27 +6,25 @@ from fastapi import Depends, Path, Query, Request
 from fastapi.routing import APIRoute
 from pydantic import AfterValidator, Field
 
-from api.problems import Problem
-from api.shelf import Shelf
+from api.http.problems import Problem
+from api.stored.shelf import Shelf
+from releases.slow_start import MSS_FIG1, WINDOWS
 from schema.computed_tables import MEASURES
 
-MSS = 1430
-"""Default payload of a full segment: the form of Fig. 1 of the 2010 paper."""
-
-WINDOWS = (3, 10)
-"""Default windows: before RFC 6928 and since."""
+DEFAULT_WINDOWS = WINDOWS[:2]
+"""Initial windows before RFC 6928 and since."""
 
 
 async def shelf(request: Request) -> Shelf:
-    """What there is to serve; the very shelf that the ETag names."""
+    """The shelf to serve from, the same that the ETag was computed from."""
     found: Shelf = request.scope["shelf"]
     return found
 
 
 async def only_known_parameters(request: Request) -> None:
-    """Refuse a parameter that the route does not have, and one given twice that it takes once.
+    """Refuse parameters that the route does not have, and repetitions of those that it takes once.
 
-    A misspelt parameter would otherwise be answered with the default's numbers.
+    A misspelt parameter would otherwise be answered with the default.
     """
     route, path = request.scope["route"], request.scope["path"]
     fields = route.dependant.query_params if isinstance(route, APIRoute) else []
@@ -53,7 +51,7 @@ CrawlName = Annotated[
     str,
     Field(
         max_length=200,
-        description="a crawl's name, month.device.vantage.arm.kind, or its first parts where they are unique",
+        description="name of a crawl, month.device.vantage.arm.kind, or its first parts if they are unique",
         examples=["2026-11"],
     ),
 ]
@@ -62,16 +60,16 @@ CrawlPath = Annotated[CrawlName, Path()]
 MeasureQuery = Annotated[
     str | None,
     AfterValidator(lambda measure: measure and _known_measure(measure)),
-    Query(description="one measure; all where it is left out", json_schema_extra={"enum": list(MEASURES)}),
+    Query(description="a measure; all measures if omitted", json_schema_extra={"enum": list(MEASURES)}),
 ]
 WindowsQuery = Annotated[
     list[Annotated[int, Field(ge=1, le=1000)]],
     Query(max_length=20, description="initial window in segments; may be repeated", examples=[[3, 10, 16]]),
 ]
 MssQuery = Annotated[
-    int, Query(ge=1, le=65_495, description="payload of a full segment, in bytes", examples=[1430])
+    int, Query(ge=1, le=65_495, description="payload of a full segment, in bytes", examples=[MSS_FIG1])
 ]
 PointsQuery = Annotated[
-    int, Query(ge=2, le=5000, description="about how many steps of each CDF to give; true steps, thinned")
+    int, Query(ge=2, le=5000, description="approximate number of steps to return of each exact CDF")
 ]
 YearPath = Annotated[str, Path(pattern=r"^[0-9]{4}$", description="a year", examples=["2026"])]

@@ -1,11 +1,11 @@
-"""What goes with every number that leaves the service: its quality, its licence, who signed it, and how to cite it."""
+"""Statements that accompany every number of the service: quality level, signature and citation."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from api.shelf import Version
+    from api.stored.shelf import Version
     from schema.crawls import CrawlName
     from storage.signatures import Signature
 
@@ -13,21 +13,21 @@ QUALITY = {
     "illustrative": "not evidence about the live web: made from the bundled local web",
     "observed": "from live sites, as a browser received them",
 }
-"""Levels of quality, by their stable names."""
+"""Meanings of the quality levels, by their stable names."""
 
 
 def quality(crawl: CrawlName) -> str:
-    """The level of quality of a crawl's release: only a crawl of live sites is evidence."""
+    """The quality level of a crawl's release: only a crawl of live sites is evidence."""
     return "observed" if crawl.kind == "web" else "illustrative"
 
 
 def signed(signature: Signature) -> str:
-    """A signature in words; of one that does not count not why, which would tell of the machine."""
+    """A signature in words; for a bad one without the reason, which would reveal details of the machine."""
     return {"good": f"signed by {signature.said}", "bad": "bad signature"}.get(signature.kind, "unsigned")
 
 
 def citation(version: Version) -> str:
-    """One line that names the release for ever: its checksum finds the bytes wherever they lie."""
+    """A citation in one line; the checksum identifies the release permanently."""
     manifest = version.readable.manifest
     return (
         f"firstflight, crawl {manifest.crawl}, release version {manifest.version}, "

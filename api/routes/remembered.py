@@ -1,4 +1,4 @@
-"""Answers that depend on nothing but files that never change: computed once, told apart by a strong ETag, remembered."""
+"""Caches answers that depend only on files that never change, under a strong ETag."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 
-from api.bounded import Bounded
-from api.disk import Disk
-from api.etags import CACHE_CONTROL, is_known, not_modified
-from api.flights import Flights
-from api.middleware import HEADERS
-from api.version import code_version
+from api.caching.bounded import Bounded
+from api.caching.code_version import code_version
+from api.caching.disk import Disk
+from api.caching.single_flight import SingleFlight
+from api.http.etags import CACHE_CONTROL, is_known, not_modified
+from api.http.middleware import HEADERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -24,38 +24,38 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from api.library import Library
-    from api.shelf import Shelf
+    from api.stored.library import Library
+    from api.stored.shelf import Shelf
 
 MEMORY_BYTES = 64 * 1024 * 1024
-"""Answers kept in memory, together."""
+"""Maximum size of all answers in memory."""
 
 DISK_BYTES = 256 * 1024 * 1024
-"""Answers kept on disk, together."""
+"""Maximum size of all answers on disk."""
 
 AT_ONCE = 2
-"""Answers computed at a time: more would share the same interpreter."""
+"""Answers computed at the same time; more would compete for the same interpreter."""
 
 WAITING = 256
-"""Answers that may wait for their turn; whoever asks for one more is told to come again."""
+"""Maximum number of waiting computations; further requests are refused with Retry-After."""
 
 OF_THE_MOMENT = frozenset({"/", "/v1/progress"})
-"""Paths that show crawls under way, which change every few seconds: not worth the disk."""
+"""Paths that show running crawls, which change every few seconds: they are not cached on disk."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """One answer, whole."""
+    """A complete answer."""
 
     status: int
     route: str
-    """The route that computed it, for the metrics."""
+    """Route that computed the answer, for the metrics."""
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes
 
     @classmethod
     def of(cls, response: Response, *, route: str, key: str) -> Answer:
-        """What is kept of a response, with the headers of every answer."""
+        """The answer to cache for a response, with the common headers."""
         response.headers.update({"ETag": f'"{key}"', "Cache-Control": CACHE_CONTROL})
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
@@ -68,55 +68,55 @@ class Answer:
 
     @property
     def size(self) -> int:
-        """Memory that it takes, about."""
+        """Approximate memory that the answer takes, in bytes."""
         return len(self.body) + sum(len(name) + len(value) for name, value in self.headers) + 500
 
     def to_bytes(self) -> bytes:
-        """As it is kept on disk."""
+        """Serialise the answer for the cache on disk."""
         headers = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in self.headers]
         return json.dumps([self.status, self.route, headers]).encode() + b"\n" + self.body
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Answer:
-        """What `to_bytes` wrote."""
+        """Parse the output of `to_bytes`."""
         head, _, body = content.partition(b"\n")
         status, route, headers = json.loads(head)
         raw = tuple((name.encode("latin-1"), value.encode("latin-1")) for name, value in headers)
         return cls(status=status, route=route, headers=raw, body=body)
 
     def response(self) -> Response:
-        """To be sent."""
+        """The answer as a response."""
         response = Response(self.body, self.status)
         response.raw_headers = list(self.headers)
         return response
 
 
 class Memory:
-    """What was answered, in memory and on disk, and what is being computed."""
+    """Cached answers, in memory and on disk, and the computations in progress."""
 
     def __init__(self, *, depends_on: str = "", disk: Path | None = None) -> None:
-        """`depends_on` is whatever else the answers depend on that does not change while the service runs."""
+        """`depends_on` are the settings that answers depend on; they are constant while the service runs."""
         self._base = hashlib.sha256(f"{code_version()}\n{depends_on}".encode()).hexdigest()
         self._answers: Bounded[Answer] = Bounded(MEMORY_BYTES)
         self._disk = None if disk is None else Disk(disk, most_bytes=DISK_BYTES)
         self._is_writing = False
-        self._flights: Flights[Answer] = Flights(at_once=AT_ONCE, waiting=WAITING)
+        self._single_flight: SingleFlight[Answer] = SingleFlight(at_once=AT_ONCE, waiting=WAITING)
 
     def key(self, shelf: Shelf, scope: Scope) -> str:
-        """Names the answer: what it is made of, what was asked, and the code."""
+        """The cache key and ETag of an answer: a hash of the data, the request and the code."""
         path = scope["path"]
         moment = shelf.moment if path in OF_THE_MOMENT else ""
         facts = "\n".join((self._base, shelf.edition, moment, path, scope["query_string"].decode("latin-1")))
         return hashlib.sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()
 
     def remembered(self, key: str) -> Answer | None:
-        """The answer, if memory has it."""
+        """The answer, if it is in memory."""
         return self._answers.get(key)
 
     async def answer(
         self, key: str, compute: Callable[[], Coroutine[Any, Any, Answer]], *, keep: bool
     ) -> Answer:
-        """The answer, from wherever it can be had first; on disk it stays if it is one to `keep`."""
+        """The answer, from memory, disk or `compute`; it is cached on disk if `keep`."""
 
         async def work() -> Answer:
             answer = await self._from_disk(key) if keep else None
@@ -127,7 +127,7 @@ class Memory:
             self._answers.put(key, answer, size=answer.size)
             return answer
 
-        return self.remembered(key) or await self._flights.join(key, work)
+        return self.remembered(key) or await self._single_flight.join(key, work)
 
     async def _from_disk(self, key: str) -> Answer | None:
         if self._disk is None or not self._disk.has(key):
@@ -136,7 +136,7 @@ class Memory:
         return None if content is None else Answer.from_bytes(content)
 
     async def _to_disk(self, key: str, answer: Answer) -> None:
-        """Write an answer, unless another is being written: in a crowd answering comes first."""
+        """Write an answer, unless another is being written: under load, answering takes precedence."""
         if self._disk is None or self._is_writing:
             return
         self._is_writing = True
@@ -147,10 +147,10 @@ class Memory:
 
 
 class Remembered(APIRoute):
-    """A route whose answers depend on the library, the question and the code alone."""
+    """A route whose answers depend only on the library, the request and the code."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's own, behind the memory: parameters are looked at only for what is not remembered."""
+        """FastAPI's handler behind the cache: parameters are parsed only for answers that are not cached."""
         compute = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
@@ -165,17 +165,17 @@ class Remembered(APIRoute):
 
             keep = request.scope["path"] not in OF_THE_MOMENT
             answer = await memory.answer(key, computed, keep=keep)
-            # `*` is about any answer, so there must be one.
+            # `*` matches any existing answer, so the answer is computed first.
             return not_modified(f'"{key}"') if tags.strip() == "*" else answer.response()
 
         return handler
 
 
 class Front:
-    """Answers what is remembered before anything else is asked; whatever is behind sees the shelf that it saw."""
+    """Answers from memory before routing; passes the shelf that it used on to the routes."""
 
     def __init__(self, app: ASGIApp, library: Library, memory: Memory) -> None:
-        """Before `app`."""
+        """Wrap `app`."""
         self.app = app
         self._library = library
         self._memory = memory

@@ -1,4 +1,4 @@
-"""`/v1`: what programs read. Additive within the version; a renamed or removed member makes a `/v2`."""
+"""`/v1`, the JSON API. Fields are only added within a version; renaming or removing a field needs a `/v2`."""
 
 import dataclasses
 from collections.abc import Iterable
@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
-from api.answers import (
+from api.http.links import link
+from api.routes.answers import (
     CrawlAnswer,
     CrawlsAnswer,
     DamagedAnswer,
@@ -26,11 +27,9 @@ from api.answers import (
     VersionsAside,
     WithdrawnAnswer,
 )
-from api.distributions import Distribution, distributions
-from api.links import link
-from api.parameters import (
-    MSS,
-    WINDOWS,
+from api.routes.distributions import Distribution, distributions
+from api.routes.parameters import (
+    DEFAULT_WINDOWS,
     CrawlQuery,
     MeasureQuery,
     MssQuery,
@@ -38,16 +37,17 @@ from api.parameters import (
     ShelfDep,
     WindowsQuery,
 )
-from api.provenance import QUALITY, citation, quality
-from api.remembering import Remembered
-from api.shelf import Version, Volume
+from api.routes.provenance import QUALITY, citation, quality
+from api.routes.remembered import Remembered
+from api.stored.shelf import Version, Volume
+from releases.slow_start import MSS_FIG1
 from schema.computed_tables import MEASURES
 
 router = APIRouter(prefix="/v1", tags=["v1"], route_class=Remembered)
 
 
 def provenance(request: Request, version: Version) -> Provenance:
-    """Where an answer's numbers come from."""
+    """The provenance of an answer from a release."""
     level = quality(version.crawl)
     crawl = str(version.crawl)
     return Provenance(
@@ -66,12 +66,12 @@ def provenance(request: Request, version: Version) -> Provenance:
 
 
 def signer(volume: Volume) -> str | None:
-    """Who signed it; None unless the signature is good."""
+    """Name of the signer; None unless the signature is good."""
     return volume.signature.said if volume.signature.kind == "good" else None
 
 
 def file_answers(request: Request, version: Version) -> list[FileAnswer]:
-    """The files of a release as SHA256SUMS lists them, with where to get them; none of them is read for it."""
+    """The files of a release, listed from SHA256SUMS without reading them."""
     crawl = str(version.crawl)
     return [
         FileAnswer(
@@ -85,7 +85,7 @@ def file_answers(request: Request, version: Version) -> list[FileAnswer]:
 
 
 def aside(versions: Iterable[Version]) -> VersionsAside:
-    """Those of `versions` that are listed and not served."""
+    """Those of `versions` that are listed but not served."""
     return VersionsAside(
         damaged=[
             DamagedAnswer(crawl=str(one.crawl), version=one.version, damage=one.damage)
@@ -99,13 +99,13 @@ def aside(versions: Iterable[Version]) -> VersionsAside:
 
 
 def distributions_json(answer: DistributionsAnswer, found: Iterable[Distribution]) -> str:
-    """An answer without its distributions, as JSON with them. Their points, which are nearly all of it, are JSON already."""
+    """The JSON of `answer` with the distributions inserted. Their points, nearly all of the text, already are JSON."""
     parts = (_with(_without_points(one), points=one.points.json) for one in found)
     return _with(answer, distributions=f"[{','.join(parts)}]")
 
 
 def _with(model: BaseModel, **last: str) -> str:
-    """A model's JSON, with JSON for its last member."""
+    """The JSON of a model whose last field is given as JSON."""
     ((name, json),) = last.items()
     return f'{model.model_dump_json(exclude={name}).removesuffix("}")},"{name}":{json}}}'
 
@@ -148,7 +148,7 @@ def crawls(request: Request, shelf: ShelfDep) -> CrawlsAnswer:
 
 @router.get("/progress", name="progress")
 def progress(shelf: ShelfDep) -> ProgressesAnswer:
-    """Crawls under way, as their crawlers told last."""
+    """Running crawls, as their crawlers last reported them."""
     return ProgressesAnswer(crawls=[ProgressAnswer(**dataclasses.asdict(one)) for one in shelf.under_way])
 
 
@@ -176,19 +176,19 @@ async def read_distributions(
     shelf: ShelfDep,
     crawl: CrawlQuery,
     measure: MeasureQuery = None,
-    iw: WindowsQuery = list(WINDOWS),  # noqa: B006  # FastAPI copies defaults
-    mss: MssQuery = MSS,
+    iw: WindowsQuery = list(DEFAULT_WINDOWS),  # noqa: B006  # FastAPI copies defaults
+    mss: MssQuery = MSS_FIG1,
     points: PointsQuery = 200,
 ) -> Response:
-    """The share that fits into each window of `iw` segments, exact quantiles, and a CDF thin enough to draw.
+    """The share that fits into each window of `iw` segments, exact quantiles, and a thinned CDF.
 
-    Sizes that are unknown are counted beside, and are in no share. The newest version of the release answers.
+    Items of unknown size are counted separately and are in no share. The newest version of the release is used.
     """
     version = shelf.newest(crawl)
     measures = [measure] if measure else list(MEASURES)
-    steps = await request.app.state.steps.at_hand(version)
-    # Arithmetic of a millisecond: a thread would cost more.
-    found = distributions(steps, measures=measures, windows=iw, mss=mss, points=points)
+    held = await request.app.state.cdfs.at_hand(version)
+    # This takes about a millisecond: a thread would cost more.
+    found = distributions(held, measures=measures, windows=iw, mss=mss, points=points)
     answer = DistributionsAnswer(provenance=provenance(request, version), mss=mss, distributions=[])
     return Response(distributions_json(answer, found), media_type="application/json")
 

@@ -1,55 +1,89 @@
-"""The steps of releases that were asked for lately, in memory: reading them takes a hundred times as long as an answer."""
+"""The CDFs of recently requested releases, in memory: reading them takes a hundred times as long as an answer."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import threading
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from fastapi.concurrency import run_in_threadpool
 
-from api.bounded import Bounded
-from api.distributions import read_steps
-from api.problems import Problem
+from api.caching.bounded import Bounded
+from api.http.problems import Problem
+from releases.cdf import read_cdfs
 
 if TYPE_CHECKING:
-    from api.distributions import Steps
-    from api.library import Library
-    from api.shelf import Version
+    from api.stored.library import Library
+    from api.stored.shelf import Version
     from releases.catalogue import Release
+    from releases.cdf import Cdf
 
-STEPS_BYTES = 96 * 1024 * 1024
-"""Arrays kept, together: some five crawls of 10,000 sites."""
+ARRAY_BYTES = 96 * 1024 * 1024
+"""Maximum size of all arrays kept: about five crawls of 10,000 sites."""
+
+POINTS_HELD = 4000
+"""Points of thinned CDFs kept for each measure."""
 
 
-class HeldSteps:
-    """Steps by the sum of their file."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Points:
+    """A thinned CDF: steps of the exact CDF, including the first and the last."""
+
+    steps: list[tuple[int, float]]
+    """(size in bytes, share of at most that size)."""
+    json: str
+    """The steps as JSON: an answer has thousands of points, which are the same for every window and segment size."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class HeldCdf:
+    """The CDF of one measure, with the thinned CDFs that were requested of it."""
+
+    cdf: Cdf
+    _thinned: Bounded[Points] = dataclasses.field(default_factory=lambda: Bounded(POINTS_HELD), repr=False)
+
+    def points(self, number: int) -> Points:
+        """The CDF thinned to about `number` steps."""
+        found = self._thinned.get(number)
+        if found is None:
+            steps = self.cdf.thinned(number)
+            named = [{"size_bytes": size, "cdf": cdf} for size, cdf in steps]
+            found = Points(steps, json.dumps(named, separators=(",", ":")))
+            self._thinned.put(number, found, size=len(steps))
+        return found
+
+
+class HeldCdfs:
+    """CDFs by measure, kept by the checksum of the file that they were read from."""
 
     def __init__(self, library: Library) -> None:
-        """Of the releases in `library`."""
+        """Hold the CDFs of releases in `library`."""
         self._library = library
-        self._held: Bounded[dict[str, Steps]] = Bounded(STEPS_BYTES)
+        self._held: Bounded[dict[str, HeldCdf]] = Bounded(ARRAY_BYTES)
         self._reading = threading.Lock()
 
-    async def at_hand(self, version: Version) -> dict[str, Steps]:
-        """The steps of a release, at once if they are in memory and the library has found its file sound."""
+    async def at_hand(self, version: Version) -> dict[str, HeldCdf]:
+        """The CDFs of a release: immediately if they are in memory and the release's files have been checked."""
         release = version.readable
         held = self._held.get(release.manifest.files.get(_name(release))) if version.is_checked else None
         return await run_in_threadpool(self.of, version) if held is None else held
 
-    def of(self, version: Version) -> dict[str, Steps]:
-        """The steps of a release; Problem if its file is not what was published."""
+    def of(self, version: Version) -> dict[str, HeldCdf]:
+        """The CDFs of a release; Problem if its file is not the published one."""
         name = _name(version.readable)
         path, checksum = self._library.file(version, name)
-        with self._reading:  # one at a time: reading takes more memory than what is kept
-            steps = self._held.get(checksum)
-            if steps is None:
+        with self._reading:  # reading takes more memory than the result, so one file at a time
+            held = self._held.get(checksum)
+            if held is None:
                 try:
-                    steps = read_steps(path)
+                    cdfs = read_cdfs(path)
                 except (OSError, pa.ArrowException, KeyError) as exc:
                     raise Problem("damaged-release", f"{name} cannot be read") from exc
-                self._held.put(checksum, steps, size=sum(one.nbytes for one in steps.values()))
-        return steps
+                held = {measure: HeldCdf(cdf) for measure, cdf in cdfs.items()}
+                self._held.put(checksum, held, size=sum(cdf.nbytes for cdf in cdfs.values()))
+        return held
 
 
 def _name(release: Release) -> str:

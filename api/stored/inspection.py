@@ -1,11 +1,11 @@
-"""What is in a folder that must not change: its files held against their sums, and its signature. Each state is looked at once."""
+"""Inspects folders whose files must not change: compares files with checksums, and checks signatures, once per state."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, TypeVar
 
-from api.shelf import Report, Version
+from api.stored.shelf import Report, Version
 from releases.catalogue import Damaged, Release, Withdrawn
 from storage.signatures import Signature
 from storage.signatures import state as signature_state
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from api.shelf import Volume
-    from api.sums import Sums
+    from api.stored.file_sums import Sums
+    from api.stored.shelf import Volume
 
 CHECKED_AT_ONCE_BYTES = 512 * 1024 * 1024
-"""What one look at all folders reads, at most, to compare it with its sums: the rest has its turn at the next look."""
+"""Maximum number of bytes that one scan reads to compare checksums; the rest is left to later scans."""
 
 UNSIGNED = Signature("unsigned")
 
@@ -28,10 +28,10 @@ V = TypeVar("V", bound="Volume")
 
 
 class Inspection:
-    """Looks at folders, one `with` block for all of them; what has not changed since the last block is taken from there."""
+    """Inspects folders, all within one `with` block per scan; folders unchanged since the last scan are not read again."""
 
     def __init__(self, sums: Sums, allowed_signers: Path | None) -> None:
-        """Without `allowed_signers` no signature can be told to be good."""
+        """Without `allowed_signers` no signature can be good."""
         self._sums = sums
         self._allowed_signers = allowed_signers
         self._before: dict[Path, tuple[object, Volume]] = {}
@@ -47,11 +47,11 @@ class Inspection:
         self._before = self._now
 
     def version(self, found: Release | Damaged | Withdrawn) -> Version:
-        """One version of a release."""
+        """Inspect one version of a release."""
         return self._once(found.path, lambda: self._version(found))
 
     def report(self, folder: Path) -> Report:
-        """One year's report."""
+        """Inspect one year's report."""
         return self._once(folder, lambda: self._report(folder))
 
     def _once(self, folder: Path, look: Callable[[], V]) -> V:
@@ -59,10 +59,10 @@ class Inspection:
         before, known = self._before.get(folder, (None, None))
         volume = known if before == state and known is not None and known.is_checked else look()
         self._now[folder] = (state, volume)
-        return volume  # type: ignore[return-value]  # a folder is looked at for one thing
+        return volume  # type: ignore[return-value]  # a folder always holds the same kind of volume
 
     def _state(self, folder: Path) -> object:
-        """What changes when anything does: every file's size, times and inode, and the list of signers."""
+        """A fingerprint of the folder: size, times and inode of each file and of the list of signers."""
         paths = sorted(folder.rglob("*"))
         if self._allowed_signers is not None:
             paths.append(self._allowed_signers)
@@ -93,7 +93,7 @@ class Inspection:
     def _report(self, folder: Path) -> Report:
         if (folder / SUMS).exists() or (folder / MANIFEST).exists():
             files, damage, is_checked = self._files(folder)
-        else:  # made before reports had sums
+        else:  # made before reports had checksums
             files, damage, is_checked = _found(folder), "", True
             damage = "" if "index.html" in files else "index.html is missing"
         signature = self._signature(folder)
@@ -121,10 +121,10 @@ class Inspection:
         return signature_state(folder, self._allowed_signers)
 
     def _files(self, folder: Path) -> tuple[dict[str, str], str, bool]:
-        """Files that may be served with their sums, what is wrong with them, and whether all were compared."""
+        """Files that may be served with their checksums; what is wrong with them; True if all have been compared."""
         try:
             misstatements, sums = misstated(folder), sums_of(folder)
-            # Neither the sums nor the signature of them can be listed by them.
+            # SHA256SUMS can list neither itself nor its signature.
             own = {
                 name: self._sums.of(folder / name) for name in (SUMS, SIGNATURE) if (folder / name).exists()
             }
@@ -135,7 +135,7 @@ class Inspection:
         return {**sums, **own}, _said(sorted(wrong)), None not in compared.values()
 
     def _compare(self, path: Path, checksum: str) -> bool | None:
-        """Whether a file has its sum; None if it is not its turn to be read."""
+        """True if a file has its checksum; None if it is left to a later scan."""
         try:
             found = self._sums.known(path)
             if found is None and self._left_bytes > 0:
@@ -147,12 +147,12 @@ class Inspection:
 
 
 def _doubt(signature: Signature) -> str:
-    """What a signature that does not count says of its folder: `firstflight verify` calls it damaged too."""
+    """The damage that a bad signature means; `firstflight verify` also calls its folder damaged."""
     return "its signature does not count" if signature.kind == "bad" else ""
 
 
 def _said(wrong: list[str]) -> str:
-    """What is wrong, in a line.
+    """One line that says what is wrong with files.
 
     >>> _said(["a.parquet", "b.json"]), _said([])
     ('a.parquet, b.json: missing, or not what was published', '')
@@ -161,7 +161,7 @@ def _said(wrong: list[str]) -> str:
 
 
 def _found(folder: Path) -> dict[str, str]:
-    """Files below a folder that nothing lists, links out of it left out."""
+    """All files below a folder without SHA256SUMS, except links that lead out of it."""
     inside = folder.resolve()
     return {
         path.relative_to(folder).as_posix(): ""

@@ -1,4 +1,4 @@
-"""The releases and reports on disk that the service reads: found by name, never by a path from outside."""
+"""The releases and reports on disk that the service reads, found by name and never by a path from a request."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from api.inspection import Inspection
-from api.problems import Problem
-from api.shelf import Shelf
-from api.sums import Sums
+from api.http.problems import Problem
+from api.stored.file_sums import Sums
+from api.stored.inspection import Inspection
+from api.stored.shelf import Shelf
 from releases.catalogue import listed
 from storage.progress import read_progress
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from api.shelf import Volume
+    from api.stored.shelf import Volume
 
 LOOKED_AT_EVERY_S = 1.0
-"""Time after which the folders are looked at again: what is published shows up without a restart."""
+"""Interval at which the folders are scanned again, in seconds: new publications appear without a restart."""
 
 
 class Library:
-    """Looks at the folders at most once a second, and compares every file with its sum once."""
+    """Scans the folders at most once per interval, and compares every file with its checksum once."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Library:
         allowed_signers: Path | None = None,
         every_s: float = LOOKED_AT_EVERY_S,
     ) -> None:
-        """The folders may be empty, or not there yet."""
+        """The folders may be empty or missing."""
         self._sums = Sums()
         self._inspection = Inspection(self._sums, allowed_signers)
         self._releases = releases
@@ -47,13 +47,13 @@ class Library:
 
     @property
     def recent(self) -> Shelf | None:
-        """What there is, if the folders were looked at a moment ago, or somebody looks at them just now."""
+        """The last shelf, if it is fresh or a scan is running; None otherwise."""
         return self._shelf if self._is_fresh or self._looking.locked() else None
 
     def shelf(self) -> Shelf:
-        """What there is, looked at now unless that was done a moment ago."""
+        """The current shelf; scans the folders unless the last scan is fresh."""
         shelf = self._shelf
-        # While one looks, the others take what was there a moment ago; only the first look of all is waited for.
+        # While one thread scans, the others use the last shelf; they wait only for the very first scan.
         if self._looking.acquire(blocking=shelf is None):
             try:
                 shelf = self._shelf
@@ -70,7 +70,7 @@ class Library:
         return time.monotonic() - self._looked_at < self._every_s
 
     def file(self, volume: Volume, name: str) -> tuple[Path, str]:
-        """A file and the sum of its bytes as they are now; Problem unless it is what SHA256SUMS says."""
+        """A file's path and current checksum; Problem unless the checksum is the one in SHA256SUMS."""
         expected = volume.files.get(name)
         if expected is None:
             raise Problem("no-such-file", f"there is no file {name!r}")
@@ -80,7 +80,7 @@ class Library:
         except OSError as exc:
             raise Problem("damaged-file", f"{name} is missing or cannot be read") from exc
         if expected and found != expected:
-            raise Problem("damaged-file", f"{name} is not what it was when it was published")
+            raise Problem("damaged-file", f"{name} is not the file that was published")
         return path, found
 
     def _look(self) -> Shelf:

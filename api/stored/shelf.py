@@ -1,4 +1,4 @@
-"""What there is to serve at one moment: every release and report, sound, damaged or withdrawn. It never changes."""
+"""An immutable snapshot of what can be served: every release and report, sound, damaged or withdrawn."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import functools
 import hashlib
 from typing import TYPE_CHECKING
 
-from api.problems import Problem
-from releases.catalogue import Release, is_named
+from api.http.problems import Problem
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from releases.catalogue import Release
     from schema.crawls import CrawlName
     from storage.progress import Progress
     from storage.signatures import Signature
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Volume:
-    """A folder whose files never change, as it was found: one version of a release, or one report."""
+    """A folder whose files must not change, as a scan found it: one version of a release, or one report."""
 
     path: Path
     checksum: str
-    """SHA-256 of its SHA256SUMS, which names it with everything in it; empty where there is none."""
+    """SHA-256 of SHA256SUMS, which identifies the whole folder; empty if there is none."""
     files: dict[str, str]
-    """SHA-256 by name of every file that may be served, as SHA256SUMS states it; empty for the files of a report that was made before reports had sums."""
+    """SHA-256 by name of every file that may be served, from SHA256SUMS; empty strings in a report older than checksums."""
     signature: Signature
     damage: str
-    """What is wrong with it, in a line that tells nothing of the machine; empty for what is sound."""
+    """What is wrong with it, in one line that reveals nothing about the machine; empty if nothing is."""
     is_checked: bool
-    """Whether every file has been compared with its sum by now."""
+    """True if every file has been compared with its checksum."""
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """What answers tell of it; nothing of where it lies."""
+        """Everything that answers say about it; not its location."""
         signer = self.signature.said if self.signature.kind == "good" else ""
         return (
             self.checksum,
@@ -54,17 +54,17 @@ class Version(Volume):
     crawl: CrawlName
     version: int
     release: Release | None
-    """None where the manifest cannot be read, and for a version that was withdrawn."""
+    """None if the manifest cannot be read or the version was withdrawn."""
     is_withdrawn: bool = False
 
     @property
     def is_sound(self) -> bool:
-        """Whether it is there, and nothing is known to be wrong with it."""
+        """True if it was not withdrawn and nothing is known to be wrong with it."""
         return not self.damage and not self.is_withdrawn
 
     @property
     def readable(self) -> Release:
-        """The release; Problem for one that is damaged or was withdrawn."""
+        """The release; Problem if it is damaged or was withdrawn."""
         if self.is_withdrawn:
             raise Problem("withdrawn", f"version {self.version} of {self.crawl} was withdrawn")
         if self.damage or self.release is None:
@@ -81,53 +81,53 @@ class Report(Volume):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Shelf:
-    """Releases, reports and crawls under way, as one look at the folders found them."""
+    """Releases, reports and running crawls, as one scan of the folders found them."""
 
     versions: tuple[Version, ...]
-    """The newest month first, in it by name, the highest version first."""
+    """Ordered by month, the newest first; then by name; then by version, the highest first."""
     reports: tuple[Report, ...]
     """The latest first."""
     under_way: tuple[Progress, ...]
 
     @functools.cached_property
     def edition(self) -> str:
-        """Names releases and reports: what two shelves of one edition serve has the same bytes."""
+        """A hash of the releases and reports: shelves of the same edition serve the same bytes."""
         versions = [(str(one.crawl), one.version, one.is_withdrawn, *one.facts) for one in self.versions]
         reports = [(one.year, *one.facts) for one in self.reports]
         return hashlib.sha256(repr((versions, reports)).encode()).hexdigest()
 
     @functools.cached_property
     def moment(self) -> str:
-        """Names the crawls under way."""
+        """A hash of the state of the running crawls."""
         return hashlib.sha256(repr(self.under_way).encode()).hexdigest()
 
     @functools.cached_property
     def crawls(self) -> dict[str, list[Version]]:
-        """Versions by the name of their crawl, in the same order."""
+        """Versions by name of their crawl, in the order of `versions`."""
         by_crawl: dict[str, list[Version]] = {}
         for one in self.versions:
             by_crawl.setdefault(str(one.crawl), []).append(one)
         return by_crawl
 
     def matching(self, crawl: str) -> list[Version]:
-        """Every version of the one crawl that `crawl`, a name or the first parts of one, stands for."""
+        """Every version of the crawl that `crawl` names, in full or by its first parts; Problem unless exactly one matches."""
         found = {
-            name: versions for name, versions in self.crawls.items() if is_named(versions[0].crawl, crawl)
+            name: versions for name, versions in self.crawls.items() if versions[0].crawl.is_named(crawl)
         }
         if not found:
             raise Problem("no-such-crawl", f"no release of crawl {crawl!r}; /v1/crawls lists what there is")
         if len(found) > 1:
-            raise Problem("ambiguous-crawl", f"{crawl!r} fits several crawls", crawls=sorted(found))
+            raise Problem("ambiguous-crawl", f"{crawl!r} matches several crawls", crawls=sorted(found))
         (versions,) = found.values()
         return versions
 
     def newest(self, crawl: str) -> Version:
-        """The newest version that was not withdrawn; never an older one in place of one that is damaged."""
+        """The newest version that was not withdrawn; a damaged one is not replaced by an older one."""
         versions = self.matching(crawl)
         return next((one for one in versions if not one.is_withdrawn), versions[0])
 
     def version(self, crawl: str, number: int) -> Version:
-        """One version of the one crawl that `crawl` stands for."""
+        """One version of the crawl that `crawl` names."""
         for one in self.matching(crawl):
             if one.version == number:
                 return one

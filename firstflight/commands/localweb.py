@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from localweb.canary import canary
 from localweb.content import play
 from localweb.modes import SUFFIX, Mode
 from localweb.server import LocalWeb, LocalWebError, Ports
+from storage.staging import write_whole
 
 if TYPE_CHECKING:
     from localweb.content import Played
@@ -132,18 +132,8 @@ async def play_until_told(web: LocalWeb, *, state: Path, log: Path | None) -> No
             "canaries": [url],
         }
         try:
-            write_atomically(state, json.dumps(facts, indent=2) + "\n")
+            write_whole(state, (json.dumps(facts, indent=2) + "\n").encode())
             await told.wait()
         finally:
             if log is not None:
-                write_atomically(log, "".join(f"{line}\n" for line in web.log.lines()))
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """A reader sees the whole file or none."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+                write_whole(log, "".join(f"{line}\n" for line in web.log.lines()).encode())

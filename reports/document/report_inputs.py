@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from releases.catalogue import Damaged, Release, Withdrawn, is_named, listed
+from releases.catalogue import Damaged, Release, Withdrawn, listed
 from schema.computed_tables import CELL
 from storage.signatures import faults
 from storage.sums import MANIFEST, checksum_of
@@ -78,7 +78,7 @@ def _release(root: Path, year: int, crawl: str | None, allowed_signers: Path) ->
         for one in listed(root)
         if not isinstance(one, Withdrawn)
         and one.crawl.month.startswith(f"{year:04}-")
-        and (crawl is None or is_named(one.crawl, crawl))
+        and (crawl is None or one.crawl.is_named(crawl))
     ]
     if not found:
         which = f"of crawl {crawl} in {year}" if crawl else f"of {year}"

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from api.bounded import Bounded
-from api.disk import Disk
+from api.caching.bounded import Bounded
+from api.caching.disk import Disk
 
 
 def test_what_was_asked_for_longest_ago_goes_first() -> None:

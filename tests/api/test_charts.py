@@ -1,15 +1,15 @@
 import re
 
-from api.charts import chart
-from api.distributions import Distribution, Fit, Point, Points
+from api.routes.charts import chart
+from api.routes.distributions import Distribution
+from api.stored.held_cdfs import Points
+from releases.cdf import Fit
 
 
 def made(points: tuple[tuple[int, float], ...]) -> Distribution:
     fits = tuple(Fit(iw, iw * 1430, 0, 0.0) for iw in (3, 10))
-    steps: list[Point] = [{"size_bytes": size, "cdf": cdf} for size, cdf in points]
-    return Distribution(
-        measure="pages", known=len(steps), unknown=0, fits=fits, quantiles=(), points=Points(steps, "")
-    )
+    drawn = Points(list(points), "")
+    return Distribution(measure="pages", known=len(points), unknown=0, fits=fits, quantiles=(), points=drawn)
 
 
 def test_a_cdf_climbs_from_nought_to_one_and_stays_within_the_frame() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from api import inspection
 from api.app import create_app
+from api.stored import inspection
 from storage.sums import seal, sha256
 from tests.api.test_v1 import assert_problem
 from tests.factories.signing import make_signer
@@ -131,7 +131,7 @@ def test_each_file_is_read_once_and_again_when_it_was_touched(
         read.append(path)
         return sha256(path)
 
-    monkeypatch.setattr("api.sums.sha256", counted)
+    monkeypatch.setattr("api.stored.file_sums.sha256", counted)
     for _ in range(3):
         assert client.get(f"/releases/{OLD}/v1/distribution.parquet").status_code == 200
     assert read.count(path) == 1

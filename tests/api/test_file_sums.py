@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from api import sums
-from api.sums import Sums
+from api.stored import file_sums
+from api.stored.file_sums import Sums
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def test_a_file_that_is_known_does_not_wait_for_one_that_is_being_read(
         may_end.wait(30)
         return path.name
 
-    monkeypatch.setattr(sums, "sha256", slow)
+    monkeypatch.setattr(file_sums, "sha256", slow)
     reading = threading.Thread(target=known.of, args=[large])
     reading.start()
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""Answers are computed once, told apart by their ETag, and remembered, in memory and on disk, for as long as they hold."""
+"""Answers are computed once, identified by their ETag, and cached in memory and on disk while they are valid."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -9,9 +9,10 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from api import remembering
 from api.app import create_app
-from api.distributions import Distribution, Steps, distributions
+from api.routes import remembered
+from api.routes.distributions import Distribution, distributions
+from api.stored.held_cdfs import HeldCdf
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release
 
@@ -29,9 +30,9 @@ class Counted:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.times = 0
 
-        def counted(steps: dict[str, Steps], **parameters: Any) -> list[Distribution]:
+        def counted(held: dict[str, HeldCdf], **parameters: Any) -> list[Distribution]:
             self.times += 1
-            return distributions(steps, **parameters)
+            return distributions(held, **parameters)
 
         monkeypatch.setattr("api.routes.v1.distributions", counted)
 
@@ -41,7 +42,7 @@ def app_of(data_dir: Path, *, every_s: float = 0, **options: Any) -> FastAPI:
 
 
 @pytest.mark.parametrize("path", PURE)
-def test_a_reader_who_has_the_answer_gets_304_and_no_body(client: TestClient, path: str) -> None:
+def test_a_client_that_has_the_answer_gets_304_and_no_body(client: TestClient, path: str) -> None:
     first = client.get(path)
     assert first.status_code == 200
     etag = first.headers["etag"]
@@ -57,7 +58,7 @@ def test_a_reader_who_has_the_answer_gets_304_and_no_body(client: TestClient, pa
     assert client.get(path, headers={"If-None-Match": '"other"'}).content == first.content
 
 
-def test_a_remembered_answer_is_the_one_that_was_computed_headers_and_all(client: TestClient) -> None:
+def test_a_cached_answer_equals_the_computed_one_including_its_headers(client: TestClient) -> None:
     for path in PURE:
         first, again = client.get(path), client.get(path)
         assert (again.status_code, again.content) == (first.status_code, first.content)
@@ -66,14 +67,14 @@ def test_a_remembered_answer_is_the_one_that_was_computed_headers_and_all(client
         assert (dict(head.headers), head.content) == (dict(first.headers), b"")
 
 
-def test_every_other_question_has_an_etag_and_an_answer_of_its_own(client: TestClient) -> None:
+def test_each_request_has_its_own_etag_and_answer(client: TestClient) -> None:
     asked = [f"{COLD}&mss={mss}" for mss in (536, 1430, 1460)] + [COLD.replace("=7", "=8"), COLD]
     found = [client.get(path) for path in asked]
     assert len({one.headers["etag"] for one in found}) == len(asked)
     assert len({one.content for one in found}) >= len(asked) - 1  # 1430 is the default
 
 
-def test_a_reader_who_has_the_answer_costs_no_computation(
+def test_a_client_that_has_the_answer_costs_no_computation(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, data_dir: Path
 ) -> None:
     etag = client.get(COLD).headers["etag"]
@@ -83,9 +84,7 @@ def test_a_reader_who_has_the_answer_costs_no_computation(
     assert counted.times == 0
 
 
-def test_what_is_published_shows_up_at_once_and_under_another_etag(
-    client: TestClient, data_dir: Path
-) -> None:
+def test_a_publication_shows_up_at_once_and_changes_the_etag(client: TestClient, data_dir: Path) -> None:
     before = {path: client.get(path) for path in ("/", "/v1/crawls")}
     write_release(data_dir / "releases", CrawlName(month="2026-12"), version=1)
     for path, old in before.items():
@@ -95,14 +94,14 @@ def test_what_is_published_shows_up_at_once_and_under_another_etag(
         assert new.headers["etag"] != old.headers["etag"]
 
 
-def test_the_folders_are_looked_at_now_and_then_and_not_for_each_request(data_dir: Path) -> None:
+def test_the_folders_are_scanned_at_intervals_and_not_for_each_request(data_dir: Path) -> None:
     with TestClient(app_of(data_dir, every_s=3600)) as client:
         before = client.get("/v1/crawls")
         shutil.rmtree(data_dir / "releases")
         assert client.get("/v1/crawls").content == before.content
 
 
-def test_a_question_that_many_ask_at_once_is_computed_once(
+def test_simultaneous_equal_requests_are_computed_once(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = Counted(monkeypatch)
@@ -114,11 +113,11 @@ def test_a_question_that_many_ask_at_once_is_computed_once(
     assert counted.times == 1
 
 
-def test_beyond_so_many_questions_at_once_a_client_is_told_when_to_come_again(
+def test_requests_beyond_the_limit_are_refused_with_retry_after(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remembering, "AT_ONCE", 1)
-    monkeypatch.setattr(remembering, "WAITING", 1)
+    monkeypatch.setattr(remembered, "AT_ONCE", 1)
+    monkeypatch.setattr(remembered, "WAITING", 1)
     with TestClient(app_of(data_dir, every_s=3600)) as client, ThreadPoolExecutor(32) as pool:
         client.get("/v1/crawls")
         found = list(pool.map(client.get, [f"{COLD}&mss={mss}" for mss in range(1, 129)]))
@@ -131,7 +130,7 @@ def test_beyond_so_many_questions_at_once_a_client_is_told_when_to_come_again(
         assert int(one.headers["retry-after"]) > 0
 
 
-def test_a_mistake_is_not_remembered(client: TestClient, data_dir: Path) -> None:
+def test_an_error_is_not_cached(client: TestClient, data_dir: Path) -> None:
     path = "/v1/distributions?crawl=2026-12"
     missing = client.get(path)
     assert missing.status_code == 404
@@ -152,7 +151,7 @@ def test_answers_outlive_the_process_on_disk(data_dir: Path, monkeypatch: pytest
     assert counted.times == 0
 
 
-def test_a_damaged_file_of_the_cache_is_computed_anew(data_dir: Path) -> None:
+def test_an_answer_whose_cache_file_is_damaged_is_computed_again(data_dir: Path) -> None:
     kept = data_dir / "cache/answers"
     with TestClient(app_of(data_dir, answers=kept)) as client:
         first = client.get(COLD)
@@ -162,7 +161,7 @@ def test_a_damaged_file_of_the_cache_is_computed_anew(data_dir: Path) -> None:
         assert client.get(COLD).content == first.content
 
 
-def test_a_cache_that_cannot_be_written_is_done_without_and_told_of_once(
+def test_a_cache_that_cannot_be_written_is_logged_once_and_not_used(
     data_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (data_dir / "file").touch()
@@ -172,8 +171,8 @@ def test_a_cache_that_cannot_be_written_is_done_without_and_told_of_once(
     assert len([one for one in caplog.messages if "memory only" in one]) == 1
 
 
-def test_an_etag_tells_nothing_of_where_the_library_lies(data_dir: Path) -> None:
-    """Two services over copies of one library agree, so that a cache in front of both does."""
+def test_an_etag_does_not_depend_on_the_library_s_path(data_dir: Path) -> None:
+    """Two services over copies of one library give the same ETags, as a cache in front of both needs."""
     for name in ("releases", "reports"):
         shutil.copytree(data_dir / name, data_dir / "copy" / name)
     for path in PURE[:-1]:
@@ -184,6 +183,6 @@ def test_an_etag_tells_nothing_of_where_the_library_lies(data_dir: Path) -> None
 def test_other_code_has_other_etags(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with TestClient(app_of(data_dir)) as client:
         before = client.get("/v1/crawls").headers["etag"]
-    monkeypatch.setattr(remembering, "code_version", lambda: "another")
+    monkeypatch.setattr(remembered, "code_version", lambda: "another")
     with TestClient(app_of(data_dir)) as client:
         assert client.get("/v1/crawls").headers["etag"] != before

@@ -6,8 +6,8 @@ import httpx2
 import pytest
 from fastapi.testclient import TestClient
 
-from api.answers import DistributionsAnswer
 from api.app import create_app
+from api.routes.answers import DistributionsAnswer
 from schema.computed_tables import MEASURES
 
 LOCALWEB = "2026-11.desktop.local.tcp.localweb"

@@ -1,0 +1,1 @@
+"""Caches of bounded size, in memory and on disk, and work that is shared between simultaneous requests."""

@@ -1,0 +1,1 @@
+"""HTTP itself: conditional requests, HEAD, hosts, common headers, errors, links and metrics."""

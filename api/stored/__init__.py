@@ -1,0 +1,1 @@
+"""Releases and reports on disk, checked against their checksums and signatures."""
