@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -43,6 +44,12 @@ TOOLS = {
     "patch": "build-essential",
 }
 """Programs that the build calls, and the Debian package of each."""
+
+
+def congestion_controls() -> tuple[str, ...]:
+    """Congestion controls of the guest's kernel. Every kernel has Reno."""
+    found = re.findall(r"^CONFIG_TCP_CONG_(\w+)=y$", CONFIG.read_text(encoding="utf-8"), re.MULTILINE)
+    return ("reno", *(name.lower() for name in found if name != "ADVANCED"))
 
 
 def package_version() -> str:

@@ -1,38 +1,43 @@
-"""What a network and a population of networks are."""
+"""Network profiles, and populations: weighted sets of profiles."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from releases.slow_start import FRAME_OVERHEAD, MSS_TIMESTAMPS
+
 QUEUE_BYTES = 65_536
-"""64 kB, the queue of the harm set that home routers of the time come nearest to: two
-connections at IW 30 overflow it, and a page opens dozens. Ours: the paper has no figure for it."""
+"""Default queue of the bottleneck: 64 kB, of the harm conditions' queues the nearest to home routers of 2010. Two
+connections at IW 30 overflow it, and a page opens dozens. Our choice: the 2010 paper has no figure."""
+
+FRAME_BYTES = MSS_TIMESTAMPS + FRAME_OVERHEAD
+"""Ethernet frame of a full segment, which the bottleneck's shaper counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Profile:
-    """One network: its bottleneck, its delay, its queue."""
+    """One network: rates, delay, queue and loss."""
 
     # Stable: written into every cell, so a rename breaks past reports.
     id: str
     version: int
     down_bps: int
-    """Rate of the bottleneck towards the client."""
+    """Downlink rate of the bottleneck."""
     up_bps: int
-    """Rate from the client."""
+    """Uplink rate."""
     rtt_us: int
-    """Round trip of an idle network, without serialisation."""
+    """Round-trip time of the idle network, without serialisation."""
     queue_bytes: int
-    """Of the bottleneck, towards the client."""
+    """Downlink queue of the bottleneck."""
     source: str
     loss: float = 0.0
-    """Share of packets lost on the way, each way, whatever the queue does."""
+    """Share of packets lost at random in each direction, beside the queue's drops."""
     loss_burst: float = 1.0
-    """Packets that are lost together, in the mean; 1: each by itself."""
+    """Mean number of consecutive packets lost together; 1: independent losses."""
 
     @property
     def bdp_bytes(self) -> int:
-        """Bandwidth times delay: what is on its way when the bottleneck is just busy."""
+        """Bandwidth-delay product."""
         return self.down_bps * self.rtt_us // 8_000_000
 
 
@@ -40,13 +45,13 @@ class Profile:
 class Population:
     """A weighted set of profiles."""
 
-    # Stable, like a profile's.
+    # Stable, like the id of a profile.
     id: str
     version: int
     weights: tuple[tuple[str, float], ...]
-    """Profile and its share; the shares sum to 1."""
+    """Profile ids and their shares, which sum to 1."""
     slow: bool
-    """Whether it stands for the slow networks, which have margins of their own."""
+    """True for slow networks, which have their own margins."""
     measured: str
-    """The year, or the month as YYYY-MM: a recommendation asks for no older than 24 months."""
+    """Year, or month as YYYY-MM. A recommendation accepts at most 24 months of age."""
     source: str

@@ -7,7 +7,7 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replay.networks.profiles import Profile
+from replay.networks.profiles import FRAME_BYTES, Profile
 from replay.published.reproduction import Criterion, Place, Reproduction, Row
 from replay.runs.transfers import Flow, Race, race
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from replay.lab.guest_process import Lab
-    from replay.runs.transfers import Raced
+    from replay.runs.transfers import RaceOutcome
 
 ORACLE = json.loads((Path(__file__).with_name("oracles") / "fld_2012.json").read_text(encoding="utf-8"))
 BURSTS: tuple[int, ...] = tuple(ORACLE["bursts_bytes"])
 PUBLISHED = {1: ORACLE["one_background_flow"], 3: ORACLE["three_background_flows"]}
 
 IW = 10
-QUEUE_BYTES = 20 * 1514
+QUEUE_BYTES = 20 * FRAME_BYTES
 REQUEST_BYTES = 100
 FIRST_BURST_S, APART_S = 5.0, 7.0
 """When the bursts begin, at 10 Mbps; in proportion at less. Ours: the slides' figures have no readable axis; the
@@ -132,7 +132,7 @@ def case(lab: Lab, where: Profile, count: int, *, repeats: int = REPEATS) -> Ite
     yield Row(what=f"{whose}: background delayed by FLD_TCP", unit="%", published=None, ours=delay)
 
 
-def race_all(lab: Lab, where: Profile, count: int, pace: str, repeats: int) -> list[Raced]:
+def race_all(lab: Lab, where: Profile, count: int, pace: str, repeats: int) -> list[RaceOutcome]:
     """The same bursts, each time a little later, and by chances of their own."""
     slowness = WAN.down_bps / where.down_bps
     races = []
@@ -153,6 +153,6 @@ def flow(begins_s: float, size: int, pace: str) -> Flow:
     )
 
 
-def summed(races: Sequence[Raced]) -> list[float]:
+def summed(races: Sequence[RaceOutcome]) -> list[float]:
     """Mean seconds of each flow over the runs."""
     return [statistics.fmean(one.flows[at].seconds for one in races) for at in range(len(races[0].flows))]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from releases.slow_start import delayed_ack_rounds, linux_flights
-from replay.lab.guest_process import SILENCE_S
+from releases.slow_start import MSS_TIMESTAMPS, delayed_ack_rounds, linux_flights
 from replay.networks.profiles import Profile
 from replay.published.reproduction import Criterion, Place, Reproduction, Row
-from replay.runs.calibration import SEGMENT_BYTES, Flight, count_flights
+from replay.runs.calibration import Flight, count_flights
+from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
-from replay.runs.run import Guest, NetworkJob, work_through
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,29 +91,18 @@ def differing(rows: Sequence[Row]) -> int:
 def kernel_rows(lab: Lab) -> list[Row]:
     """The kernel's rounds beside what arithmetic has for its rule."""
     flights = [
-        Flight(id=f"{count}-{iw}", host=FIRST_ORIGIN, iw=iw, bytes=count * SEGMENT_BYTES)
+        Flight(id=f"{count}-{iw}", host=FIRST_ORIGIN, iw=iw, bytes=count * MSS_TIMESTAMPS)
         for count, _, _ in TABLE
         for iw in (3, 10)
     ]
-    guest = Guest(jobs=[NetworkJob(profile=WIDE, flights=flights, cells=[])], recipes=[], origins=1)
-    work_through(
-        lab,
-        guest,
-        None,
-        progress=None,
-        shaper="tbf",
-        silence_s=SILENCE_S,
-        congestion_control=CONGESTION_CONTROL,
-    )
-    if guest.failure:
-        raise guest.failure
+    measured = measure_flights(lab, WIDE, flights, congestion_control=CONGESTION_CONTROL)
     return [
         Row(
-            what=f"{one.bytes // SEGMENT_BYTES} segments, IW {one.iw}, Linux",
+            what=f"{one.bytes // MSS_TIMESTAMPS} segments, IW {one.iw}, Linux",
             unit="rounds",
             published=linux_flights(one.bytes, iw=one.iw),
             ours=count_flights(one, rtt_us=WIDE.rtt_us),
-            place=Place("Linux against its own arithmetic", f"IW {one.iw}", str(one.bytes // SEGMENT_BYTES)),
+            place=Place("Linux against its own arithmetic", f"IW {one.iw}", str(one.bytes // MSS_TIMESTAMPS)),
         )
-        for one in flights
+        for one in measured
     ]

@@ -1,1 +1,1 @@
-"""Replay runs: cells planned, replayed by guests, checked by gates and stored."""
+"""Replay runs: cells are planned, replayed by calibrated guests, and stored."""

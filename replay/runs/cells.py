@@ -1,4 +1,4 @@
-"""Cells: which loads a replay consists of, and how each becomes a row."""
+"""Cells: the page loads of a replay, and their rows."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from replay.recipes.page_recipe import Recipe
 
 BACKGROUND_LOAD = 0.05
-"""Share of the bottleneck that other people's short flows ask for. Ours: enough that seeds differ, and
-little enough that the page decides its own time. They come at IW 10, today's window."""
+"""Share of the bottleneck that short background flows ask for, at IW 10. Our choice: enough that seeds differ, and
+little enough that the page decides its own time."""
 
 BACKGROUND_SIZES = (380, 590, 920, 1410, 2280, 3720, 7090, 18_673)
-"""Of those flows, each as likely: deciles 20 to 90 of the 2010 paper's Fig 1 (lab/guest/background.c)."""
+"""Sizes of the background flows, in bytes, all equally likely: deciles 20 to 90 of the 2010 paper's Fig 1."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cell:
-    """One load: a page over a network at a window, with a seed."""
+    """A page load over one network at one initial window, under one set of conditions, with one seed."""
 
     recipe: Recipe
     profile: Profile
@@ -36,42 +36,39 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """Short and unique within a replay; no host name of a hostile page reaches the guest."""
+        """Short id, unique within a replay. It holds no host name: a hostile page must not reach the guest by its name."""
         return f"{self.recipe.visit_id}.{self.profile.id}.{self.iw}.{self.seed}.{self.conditions.id}"
 
     @property
     def network(self) -> Profile:
-        """The profile as the conditions have it."""
+        """The profile with the queue of the conditions."""
         return self.conditions.network(self.profile)
 
     @property
     def random_state(self) -> int:
-        """Where the generators begin: the same for every window and condition, so that cells pair by page, profile and seed."""
+        """Seed of the random generators: equal for all windows and conditions, so that cells pair by page, profile and seed."""
         text = f"{self.recipe.page}|{self.profile.id}|{self.seed}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
     @property
     def virtual_limit_s(self) -> float:
-        """Ten times what the bytes alone need of their share, all thinking, and a minute: more is a load that hangs."""
+        """Time limit of the load, in virtual seconds: ten times the transfer time of its bytes, all server delays, and a minute."""
         competing_flows = self.conditions.competition.flows if self.conditions.competition else 0
         sharing = (1 + competing_flows) / (1 - self.background_load)
-        thought = (
-            sum(one.server_delay_us or 0 for one in self.recipe.objects)
-            if self.conditions.server_delay
-            else 0
-        )
+        is_delayed = self.conditions.server_delay
+        delays_us = sum(one.server_delay_us or 0 for one in self.recipe.objects) if is_delayed else 0
         down_s = 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
         up_s = 8 * sum(one.request_bytes for one in self.recipe.objects) / self.profile.up_bps
-        return 60 + thought / 1e6 + 10 * (down_s + up_s)
+        return 60 + delays_us / 1e6 + 10 * (down_s + up_s)
 
     @property
     def background_load(self) -> float:
-        """Share of the bottleneck that the background asks for."""
+        """Share of the bottleneck that background flows ask for."""
         neighbours = self.conditions.neighbours
         return neighbours.load if neighbours else BACKGROUND_LOAD
 
     def command(self, page: int) -> str:
-        """As the player takes it; `page` is the recipe's number in its guest."""
+        """The cell as a command of the player; `page` is the recipe's number in its guest."""
         flows = (
             self.background_load * self.profile.down_bps / (8 * sum(BACKGROUND_SIZES) / len(BACKGROUND_SIZES))
         )
@@ -86,7 +83,7 @@ def plan(
     seeds: int,
     conditions: Sequence[Conditions] = (Conditions(),),
 ) -> list[Cell]:
-    """Every page over every profile under all conditions at every window with every seed, from 1."""
+    """The cells of every combination; seeds count from 1."""
     warm = (
         {recipe: warm_recipe(recipe) for recipe in recipes}
         if any(arm.warm_cache for arm in conditions)
@@ -109,7 +106,7 @@ def plan(
 
 
 def sample(recipes: Sequence[Recipe], pages: int) -> list[Recipe]:
-    """So many pages, evenly spread over their sizes: the smallest and the largest are among them."""
+    """A sample of `pages` pages, evenly spread by size; it has the smallest and the largest."""
     if pages >= len(recipes):
         return list(recipes)
     ordered = sorted(recipes, key=lambda recipe: (recipe.response_bytes, recipe.visit_id))
@@ -118,7 +115,7 @@ def sample(recipes: Sequence[Recipe], pages: int) -> list[Recipe]:
 
 
 def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | None) -> dict[str, Any]:
-    """A cell as a row of schema.computed_tables.CELL; what was not measured is null."""
+    """A cell as a row of schema.computed_tables.CELL; values that were not measured are null."""
     facts = answer or {}
     if not cell.conditions.competition:
         facts = facts | {"competition_bytes": None}
@@ -141,7 +138,7 @@ def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | Non
 
 
 def milliseconds(nanoseconds: int | None) -> float | None:
-    """To the microsecond, which is what a cell repeats to.
+    """Milliseconds to three decimals: cells repeat to the microsecond.
 
     >>> milliseconds(70_000_896)
     70.001

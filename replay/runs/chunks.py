@@ -1,11 +1,10 @@
-"""A replay in chunks of its pages, replayed apart by whoever sees the folder, and put together as one run would leave them.
+"""Chunks: parts of a replay that run separately and are merged into the files that one run would write.
 
 replays/2026-11.desktop.local.tcp.web.chunks/2-of-8/
-    cells.parquet chunk.json manifest.json SHA256SUMS, and responses.parquet where it was asked for
+    cells.parquet chunk.json manifest.json SHA256SUMS, and responses.parquet on request
 
-A chunk bears the facts of the plan that it is a part of. A chunk of another plan (another version of the release, other
-code, other options) is nobody's part, and neither is one whose files are not as its sums say: it is replayed anew, and
-refused where it should be merged.
+A chunk holds whole pages, and states its plan. A chunk of a different plan (another version of the release, other code,
+other options) or with damaged files does not count as done, and a merge refuses it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from replay.errors import ReplayError
-from replay.runs.replay_folder import findings, origin, table_of, write_cells, write_facts, write_replay
+from replay.runs.replay_folder import guest_facts, origin, table_of, write_cells, write_facts, write_replay
 from replay.runs.responses import read_responses, response_tables, write_responses
 from replay.runs.run import share_out, sort_key
 from schema.computed_tables import CELL, CELL_KEY
@@ -38,44 +37,44 @@ if TYPE_CHECKING:
     from storage.signatures import Signer
 
 LOAD_S = 0.1
-"""Of a core, for one load: about twice what loads of the bundled pages take (docs/performance.md)."""
+"""Seconds of a core for one load: about twice that of the bundled pages (docs/performance.md)."""
 
 MOST = 1000
-"""Airflow maps a task 1,024 times at most."""
+"""Most chunks of a replay: Airflow maps a task at most 1,024 times."""
 
 
 class ChunkError(ReplayError):
-    """A chunk is missing, or was replayed otherwise than asked for."""
+    """A chunk is missing, damaged, or of a different plan."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Chunk:
-    """One of so many."""
+    """A chunk by its number."""
 
     number: int
     """From 1."""
     total: int
 
     def __str__(self) -> str:
-        """As the command line writes it."""
+        """The chunk as the command line takes it."""
         return f"{self.number}/{self.total}"
 
     def folder(self, replay: Path) -> Path:
-        """Where it lies until all are merged into the folder `replay`."""
+        """The chunk's folder, for a replay in the folder `replay`."""
         return chunks_folder(replay) / f"{self.number}-of-{self.total}"
 
     def cells(self, planned: Sequence[Cell]) -> list[Cell]:
-        """Those of its pages; none, where there are more chunks than pages."""
+        """The cells of this chunk's pages; none if there are more chunks than pages."""
         return dict(enumerate(share_out(planned, self.total), start=1)).get(self.number, [])
 
 
 def chunks_folder(replay: Path) -> Path:
-    """Where the chunks of the folder `replay` lie."""
+    """The folder of all chunks, for a replay in the folder `replay`."""
     return replay.with_name(f"{replay.name}.chunks")
 
 
 def how_many(loads: int, *, minutes: float, at_least: int = 1) -> int:
-    """Chunks for so many loads, each of about so many minutes of one guest; ChunkError if they are too many.
+    """Number of chunks for `loads` loads, each of about `minutes` minutes of one guest; ChunkError if above MOST.
 
     >>> how_many(1_200, minutes=30), how_many(1_200, minutes=30, at_least=2), how_many(36_000, minutes=30)
     (1, 2, 2)
@@ -87,25 +86,25 @@ def how_many(loads: int, *, minutes: float, at_least: int = 1) -> int:
 
 
 def plan_of(facts: Mapping[str, Any], cells: Sequence[Cell], *, responses: bool) -> dict[str, Any]:
-    """What the chunks of one replay have in common, as JSON gives it back."""
+    """The plan that all chunks of a replay state, as read back from JSON."""
     ids = hashlib.sha256("\n".join(cell.id for cell in cells).encode()).hexdigest()
     common: dict[str, Any] = json.loads(json.dumps({**facts, "cells_planned": ids, "responses": responses}))
     return common
 
 
 def is_done(folder: Path, plan: Mapping[str, Any]) -> bool:
-    """Whether a chunk of this plan is there, whole and undamaged."""
+    """Return whether the folder holds an undamaged chunk of this plan."""
     facts = _read(folder)
     return facts is not None and facts["plan"] == plan and not broken_sums(folder)
 
 
 def write_chunk(folder: Path, result: Result, plan: Mapping[str, Any]) -> None:
-    """Put a chunk in its place; what was there stays until this one is whole."""
+    """Write a chunk; an older one stays until the new one is complete."""
     with put_in_place(folder) as stage:
         write_cells(stage, table_of(result))
         if plan["responses"]:
             write_responses(stage, response_tables(result))
-        facts = findings(result)
+        facts = guest_facts(result)
         write_facts(stage / "chunk.json", {"plan": plan, **facts})
         seal(stage, {"kind": "chunk", **origin({**plan, **facts})})
 
@@ -118,9 +117,9 @@ def merge(
     *,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
-    """Put the chunks of `plan` together in the folder `replay`, and forget all other chunks of it.
+    """Merge the chunks of `plan` into the folder `replay`, and remove all other chunks.
 
-    `facts` are those of the whole, before its first cell. The merged chunks stay: who merges again finds them.
+    `facts` are the facts of the whole replay, from `plan_facts`. The merged chunks stay, so a merge can be repeated.
     """
     folders = [Chunk(number, total).folder(replay) for number in range(1, total + 1)]
     found = [_checked(folder, plan, Chunk(number, total)) for number, folder in enumerate(folders, start=1)]
@@ -134,7 +133,7 @@ def merge(
 
 
 def _read(folder: Path) -> dict[str, Any] | None:
-    """What a chunk says of itself; None where there is none, or what it says cannot be read."""
+    """The facts of a chunk; None if it is missing or unreadable."""
     try:
         facts = json.loads((folder / "chunk.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
@@ -165,14 +164,14 @@ def _sorted(table: pa.Table) -> pa.Table:
 
 
 def _responses(folders: Sequence[Path]) -> Iterator[pa.Table]:
-    """Loads of all chunks, each of which has its own in order."""
+    """The loads of all chunks in order; each chunk is sorted."""
     return heapq.merge(
         *map(read_responses, folders), key=lambda load: sort_key(load.slice(0, 1).to_pylist()[0])
     )
 
 
 def _together(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What all guests found, numbered through; seconds of the chunks are added up."""
+    """The facts of all chunks' guests, numbered consecutively; durations are summed."""
     before = [sum(len(one["guests"]) for one in found[:place]) for place in range(len(found))]
     return {
         "gates": [

@@ -1,12 +1,11 @@
-"""Conditions: what may be varied of a load beside its network, its window and its seed."""
+"""Conditions: everything that varies between cells beside page, network, initial window and seed."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from replay.lab.kernel import CONFIG
+from replay.networks.profiles import FRAME_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,107 +13,93 @@ if TYPE_CHECKING:
     from replay.networks.profiles import Profile
 
 BACKGROUND_IW = 10
-"""Today's window (RFC 6928), and the player's for the background: every guest has a route for it."""
-
-CONGESTION_CONTROLS = (
-    "reno",
-    *(
-        name.lower()
-        for name in re.findall(r"^CONFIG_TCP_CONG_(\w+)=y$", CONFIG.read_text(encoding="utf-8"), re.MULTILINE)
-        if name != "ADVANCED"
-    ),
-)
-"""Those of the guest's kernel: Reno is in every one."""
+"""Initial window of background flows: today's (RFC 6928). Every guest has a route for it."""
 
 SERVER_DELAY = ("none", "recorded")
-"""Whether servers think, in words."""
+"""Values of the column `think`: servers answer at once, or after the delay that was recorded."""
 
 CACHE = ("cold", "warm")
-"""Whether the cache is warm, in words."""
+"""Values of the column `cache`: a first visit, or a second one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Loss:
-    """Packets that are lost on the way, each way, whatever the queue does."""
+    """Random loss in each direction, beside the queue's drops."""
 
     share: float
     burst: float = 1.0
-    """Packets that are lost together, in the mean, in runs of geometric length; 1: each by itself."""
+    """Mean length of a run of losses, geometrically distributed; 1: independent losses."""
 
     def __str__(self) -> str:
-        """As it is given on the command line."""
+        """The value as the command line takes it."""
         return f"{self.share:g}x{self.burst:g}" if self.burst > 1 else f"{self.share:g}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Competition:
-    """Downloads without end that share the bottleneck with the page: they begin with the background, before it."""
+    """Competing bulk flows at the bottleneck. They begin with the background, before the page."""
 
     flows: int
     congestion_control: str
     iw: int
 
     def __str__(self) -> str:
-        """As it is given on the command line."""
+        """The value as the command line takes it."""
         return f"{self.flows}x{self.congestion_control}@{self.iw}"
-
-
-PACKET_BYTES = 1514
-"""A full segment on the wire."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Queue:
-    """The bottleneck's, in place of the network's own."""
+    """A queue of the bottleneck that replaces the profile's."""
 
     bdp: float | None = None
-    """As so many bandwidth-delay products of the network, two packets at least; None: `bytes` says it."""
+    """Size in bandwidth-delay products of the network, at least two packets; None: `bytes` is the size."""
     bytes: int = 0
 
     def of(self, profile: Profile) -> int:
-        """In bytes."""
-        return self.bytes if self.bdp is None else max(round(self.bdp * profile.bdp_bytes), 2 * PACKET_BYTES)
+        """The queue's size over `profile`, in bytes."""
+        return self.bytes if self.bdp is None else max(round(self.bdp * profile.bdp_bytes), 2 * FRAME_BYTES)
 
     def __str__(self) -> str:
-        """As it stands in a cell's row."""
+        """The value of the column `queue`."""
         return f"{self.bytes}B" if self.bdp is None else f"{self.bdp:g}BDP"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Neighbours:
-    """Who else is at the bottleneck, in place of the ordinary background, and what of them is measured."""
+    """Other traffic at the bottleneck that replaces the ordinary background, and its measurements."""
 
     load: float = 0.0
-    """Share of the bottleneck that other people's short flows ask for; their times are measured."""
+    """Share of the bottleneck that short flows ask for; their times are measured."""
     everyone: bool = False
-    """Whether they begin at the cell's own window, rather than at today's."""
+    """True if short flows begin at the cell's initial window rather than at today's."""
     probe: bool = False
-    """Whether a datagram of 8 bytes every 20 ms is measured; it is no neighbour of short flows."""
+    """True if the delay of a datagram of 8 bytes is measured every 20 ms."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conditions:
-    """One arm of a replay; as it stands here, the arm that the recommendation rests on."""
+    """One arm of a replay. The defaults are the arm that the recommendation rests on."""
 
     congestion_control: str = "cubic"
-    """Of the page's servers: Linux's default, and so what most servers run."""
+    """Congestion control of the page's servers; the default is Linux's."""
     pacing: bool = False
-    """Whether the page's servers pace what they send."""
+    """True if the page's servers pace their packets."""
     loss: Loss | None = None
-    """In place of the network's own; None: its own."""
+    """Loss that replaces the profile's; None: the profile's."""
     competition: Competition | None = None
     server_delay: bool = False
-    """Whether servers think before they answer, as long as the crawl recorded."""
+    """True if servers answer after the delay that was recorded."""
     warm_cache: bool = False
-    """Whether it is a second visit, with a cache that the first one filled."""
+    """True for a second visit, with the cache that the first visit filled."""
     queue: Queue | None = None
-    """In place of the network's own; None: its own."""
+    """Queue that replaces the profile's; None: the profile's."""
     neighbours: Neighbours | None = None
-    """In place of the ordinary background; None: that."""
+    """Traffic that replaces the ordinary background; None: the ordinary background."""
 
     @property
     def id(self) -> str:
-        """Unique among conditions; part of a cell's id."""
+        """Unique id, part of a cell's id."""
         pacing = "paced" if self.pacing else "bursts"
         return (
             f"{self.congestion_control}.{pacing}.{self.loss or 'own'}.{self.competition or 'alone'}"
@@ -125,16 +110,16 @@ class Conditions:
     def _others(self) -> str:
         found = f".{self.queue}" if self.queue else ""
         if self.neighbours:
-            who = "everyone" if self.neighbours.everyone else "today"
-            found += f".{self.neighbours.load:g}.{who}{'.probe' if self.neighbours.probe else ''}"
+            windows = "everyone" if self.neighbours.everyone else "today"
+            found += f".{self.neighbours.load:g}.{windows}{'.probe' if self.neighbours.probe else ''}"
         return found
 
     def network(self, profile: Profile) -> Profile:
-        """The profile with the queue that it has here."""
+        """The profile with the queue of these conditions."""
         return replace(profile, queue_bytes=self.queue.of(profile)) if self.queue else profile
 
     def columns(self) -> dict[str, Any]:
-        """Their part of a cell's row."""
+        """The columns of a cell's row that hold the conditions."""
         return {
             "congestion_control": self.congestion_control,
             "pacing": self.pacing,
@@ -150,7 +135,7 @@ class Conditions:
         }
 
     def commands(self, profile: Profile, iw: int) -> Iterator[str]:
-        """At a cell's window, as the player takes them; each stays in force until the next of its kind."""
+        """The player's commands; each stays in force until the next of its kind."""
         yield f"control {self.congestion_control}"
         yield f"pacing {'on' if self.pacing else 'off'}"
         loss = self.loss or Loss(share=profile.loss, burst=profile.loss_burst)

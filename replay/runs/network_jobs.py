@@ -1,4 +1,4 @@
-"""Shifts: what a guest does over one network, as the driver inside takes it."""
+"""Jobs of a guest over one network, as its driver takes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from replay.networks.profiles import Profile
 
 FIRST_ORIGIN = 2
-"""Host 0 is the client, host 1 serves the background."""
+"""Number of the first origin's host; host 0 is the client, host 1 serves the background traffic."""
 
 
 def network_job(
@@ -22,7 +22,7 @@ def network_job(
     flights: Sequence[str] = (),
     loads: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The network, the calibration flights over it while it loses nothing, and the loads."""
+    """The network, the calibration flights, which run over it without loss, and the loads."""
     return {
         "profile": {
             "id": profile.id,

@@ -1,4 +1,4 @@
-"""What a replay leaves behind: cells.parquet, replay.json and their sums, in one folder a crawl, written in one step."""
+"""The folder of a replay: cells.parquet, replay.json, a manifest and checksums, written in one step."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from replay.lab.player import player_key
 from replay.networks.populations import DECIDING
 from replay.recipes import page_recipe, warm_cache
 from replay.runs import cells as cell_plan
+from replay.runs.conditions import BACKGROUND_IW
 from replay.runs.responses import write_responses
 from schema.computed_tables import CELL
 from storage.staging import put_in_place
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from storage.signatures import Signer
 
 FORMAT_VERSION = 1
-"""Of replay.json."""
+"""Format of replay.json."""
 
 
 def write_replay(
@@ -45,7 +46,7 @@ def write_replay(
     *,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
-    """The files of a replay, of its cells in their order, and of each load's responses where they were asked for."""
+    """Write the sorted cells of a replay, and the responses of each load if `loads` is given."""
     facts = {**planned, **found, **sums(table)}
     with put_in_place(folder) as stage:
         write_cells(stage, table)
@@ -62,31 +63,31 @@ ORIGIN = (
     "format_version", "release", "recordings", "pages_there", "commit", "kernel", "player", "programs", "rule_version",
     "parameters",
 )  # fmt: skip
-"""What a manifest repeats of replay.json: what decides the cells."""
+"""Fields of replay.json that decide the cells; the manifest repeats them."""
 
 
 def origin(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Where a replay comes from, for its manifest."""
+    """The fields of ORIGIN, for the manifest."""
     return {name: facts[name] for name in ORIGIN if name in facts}
 
 
 def write_cells(folder: Path, table: pa.Table) -> None:
-    """All cells, a row each."""
+    """Write the cells, a row each."""
     pq.write_table(table, folder / "cells.parquet", compression="zstd")
 
 
 def write_facts(path: Path, facts: Mapping[str, Any]) -> None:
-    """As JSON for people."""
+    """Write facts as indented JSON."""
     path.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def table_of(result: Result) -> pa.Table:
-    """The cells, as they are stored."""
+    """The cells of a replay as a table."""
     return pa.Table.from_pylist(result.rows, schema=CELL)
 
 
 def sums(table: pa.Table) -> dict[str, Any]:
-    """What the cells amount to: how many of each state, and seconds of page loads in their own time."""
+    """Number of cells by state, and the total virtual duration of the page loads, in seconds."""
     states = collections.Counter(table["state"].to_pylist())
     milliseconds = [one for one in table["page_ms"].to_pylist() if one is not None]
     return {
@@ -95,8 +96,8 @@ def sums(table: pa.Table) -> dict[str, Any]:
     }
 
 
-def findings(result: Result) -> dict[str, Any]:
-    """What the guests measured of themselves."""
+def guest_facts(result: Result) -> dict[str, Any]:
+    """Calibration checks, failures and durations of the guests."""
     return {
         "gates": [
             {"guest": number, "profile": job.profile.id, **check.to_dict()}
@@ -119,7 +120,7 @@ def plan_facts(
     rule_version: int,
     populations: Sequence[Population] = DECIDING,
 ) -> dict[str, Any]:
-    """Where the cells come from: every choice that they depend on."""
+    """Everything that the cells depend on; `rule_version` is that of the recommendation's rule."""
     profiles = {cell.profile.id: cell.profile for cell in cells}
     return {
         "format_version": FORMAT_VERSION,
@@ -137,7 +138,7 @@ def plan_facts(
 
 
 def kernel_facts() -> dict[str, Any]:
-    """The guest's kernel, and its recipe's hash."""
+    """The guest's kernel; `recipe` is the hash of all that decides its build."""
     version = package_version()
     return {
         "package": PACKAGE,
@@ -148,25 +149,25 @@ def kernel_facts() -> dict[str, Any]:
 
 
 def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
-    """What was chosen, by us or on the command line."""
+    """Choices of the method and of the command line."""
     return {
         "windows": sorted({cell.iw for cell in cells}),
         "seeds": sorted({cell.seed for cell in cells}),
         "conditions": [one.columns() for one in dict.fromkeys(cell.conditions for cell in cells)],
         "background_load": cell_plan.BACKGROUND_LOAD,
         "background_sizes": list(cell_plan.BACKGROUND_SIZES),
-        "background_iw": 10,
-        "bottleneck": "token bucket of one packet (1,540 bytes) over a byte FIFO that drops its tail",
+        "background_iw": BACKGROUND_IW,
+        "bottleneck": "token bucket of one packet (1,540 bytes) over a FIFO queue in bytes with tail drop",
         "h1_connections_per_host": 6,
         "request_bytes": page_recipe.REQUEST_BYTES,
-        "request_bodies": f"as recorded, {page_recipe.MOST_BODY_BYTES} bytes at most, from a client's window of 10",
-        "tls": "the bytes of the server's flight and one round trip; no cryptography",
+        "request_bodies": f"as recorded, at most {page_recipe.MOST_BODY_BYTES} bytes, sent from a client's window of 10",
+        "tls": "the bytes of the server's flight and a round trip; no cryptography",
         "tls_record_overhead_bytes": page_recipe.RECORD_OVERHEAD_BYTES,
-        "think_time": "where recorded: from request to first byte, less the quickest TCP handshake with that address",
-        "warm_cache": f"{warm_cache.REVISIT_S} s after the first visit: the main document and all that is stale then, "
-        f"a 304 of {warm_cache.NOT_MODIFIED_BYTES} bytes where it has a validator, else whole",
+        "think_time": "time from request to first byte, less the fastest TCP handshake with the address; 0 where unknown",
+        "warm_cache": f"second visit after {warm_cache.REVISIT_S} s: the main document and all stale responses, "
+        f"a 304 of {warm_cache.NOT_MODIFIED_BYTES} bytes where there is a validator, else the whole response",
         "segment_bytes": MSS_TIMESTAMPS,
-        "receive_window": "16 MB from the client's first acknowledgement on, where a stock Linux client has 64,240 bytes",
+        "receive_window": "16 MB from the client's first acknowledgement on; a stock Linux client has 64,240 bytes",
         "tcp_slow_start_after_idle": 1,
         "tcp_no_metrics_save": 1,
         "offloads": "off",
@@ -175,22 +176,22 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
 
 
 def profile_facts(profile: Profile) -> dict[str, Any]:
-    """A profile, with what follows from it."""
+    """A profile with its bandwidth-delay product."""
     return {**dataclasses.asdict(profile), "bdp_bytes": profile.bdp_bytes}
 
 
 def population_facts(population: Population) -> dict[str, Any]:
-    """What a report weighs the cells with."""
+    """A population with its weights as a mapping."""
     return {**dataclasses.asdict(population), "weights": dict(population.weights)}
 
 
 def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
-    """Those of one state of the cache."""
+    """Recipes of the cells with a cold or a warm cache."""
     return list(dict.fromkeys(cell.recipe for cell in cells if cell.conditions.warm_cache == warm))
 
 
 def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
-    """What the pages amount to, and what of them is not replayed."""
+    """Totals of the pages, and of the responses that are not replayed."""
     return {
         "pages": len(recipes),
         "objects": sum(len(recipe.objects) for recipe in recipes),
@@ -204,7 +205,7 @@ def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
 
 
 def server_delay_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
-    """How much servers thought, as far as it is known, whether or not it was replayed."""
+    """Known server delays, whether or not they are replayed."""
     known = [
         one.server_delay_us / 1e3
         for recipe in recipes

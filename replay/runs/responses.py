@@ -1,4 +1,4 @@
-"""Responses of the replayed pages, a row each: asked for only where somebody wants them, for there are many."""
+"""Responses of replayed pages, a row each. They are many, so they are only stored on request."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ FILE = "responses.parquet"
 
 
 def write_responses(folder: Path, loads: Iterable[pa.Table]) -> None:
-    """A row group for each load, as they come."""
+    """Write each load as a row group."""
     with pq.ParquetWriter(folder / FILE, REPLAYED_RESPONSE, compression="zstd") as writer:
         for table in loads:
             writer.write_table(table)
 
 
 def read_responses(folder: Path) -> Iterator[pa.Table]:
-    """The loads again, one after the other."""
+    """Yield the loads of a file, one after another."""
     with pq.ParquetFile(folder / FILE) as file:
         for number in range(file.num_row_groups):
             yield file.read_row_group(number)
 
 
 def response_tables(result: Result) -> Iterator[pa.Table]:
-    """Responses of one load after the other, of all that are done, in the order of their cells."""
+    """Yield the responses of each load that is done, in the order of the cells."""
     loads = [
         (judged, cell, job.answers[cell.id]["each"])
         for guest in result.guests
@@ -50,7 +50,7 @@ def response_tables(result: Result) -> Iterator[pa.Table]:
 
 
 def of_load(cell: Cell, each: list[list[int]]) -> Iterator[dict[str, Any]]:
-    """What the player said of each object (lab/guest/load.c)."""
+    """Yield a row for each object of a load from the player's answer."""
     for one, said in zip(cell.recipe.objects, each, strict=True):
         wanted, sent, first, last, flights, retransmitted = said
         yield {

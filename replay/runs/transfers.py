@@ -1,4 +1,4 @@
-"""Transfers, alone or beside each other on an idle network: what published experiments measured."""
+"""Transfers, alone or concurrent, on an idle network, as published experiments measured them."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from replay.networks.profiles import Profile
 
 VIRTUAL_S = 3600.0
-"""A race that takes longer counts as one that does not end."""
+"""Time limit of a race, in virtual seconds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Flow:
-    """One request and its response on a new connection."""
+    """A request and its response on a new connection."""
 
     iw: int
-    """Of who sends: the server, or the client of an upload."""
+    """Initial window of the sender: the server, or the client for an upload."""
     request_bytes: int
     """TCP payload of the request."""
     response_bytes: int
     """TCP payload of the response, its header included."""
     upload: bool = False
-    """Whether the request is what is large."""
+    """True if the request is the large part."""
     begins_s: float = 0.0
     congestion_control: str | None = None
-    """Of its sender; None: everybody's."""
+    """Congestion control of the sender; None: that of all flows."""
 
     def command(self) -> str:
-        """As the player takes it (lab/guest/race.c)."""
+        """The flow as a command of the player."""
         direction = "up" if self.upload else "down"
         control = self.congestion_control or "-"
         sizes = f"{self.request_bytes} {self.response_bytes}"
@@ -46,32 +46,32 @@ class Flow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Race:
-    """Flows beside each other over one network, in the order in which they begin."""
+    """Concurrent flows over one network, in the order in which they begin."""
 
     profile: Profile
     flows: tuple[Flow, ...]
     seed: int = 0
-    """Decides all that chance does: what is lost, when BBR probes."""
+    """Seed of all random events: losses, and when BBR probes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Arrived:
-    """What became of a flow."""
+class FlowOutcome:
+    """The outcome of a flow."""
 
     seconds: float
-    """From the first SYN to the last byte of payload."""
+    """Time from the first SYN to the last byte of payload."""
     handshake_s: float
     segments_sent: int
     segments_retransmitted: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Raced:
-    """What became of a race."""
+class RaceOutcome:
+    """The outcome of a race."""
 
-    flows: tuple[Arrived, ...]
+    flows: tuple[FlowOutcome, ...]
     dropped: int
-    """Packets that the bottleneck's queue refused."""
+    """Packets that the bottleneck's queue dropped."""
 
 
 def race(
@@ -82,8 +82,8 @@ def race(
     congestion_control: str,
     pacing: bool = False,
     cpu: int | None = None,
-) -> list[Raced]:
-    """All of them, one after the other in one guest, in their order; GuestFailed if one did not end."""
+) -> list[RaceOutcome]:
+    """Run all races in one guest, one after another; GuestFailed if a flow did not end."""
     answers: dict[str, dict[str, Any]] = {}
 
     def take(answer: dict[str, Any]) -> None:
@@ -109,18 +109,18 @@ def race(
 
 
 def commands(number: int, one: Race) -> Iterator[str]:
-    """Of one race, to the player."""
+    """The player's commands for one race."""
     yield from (flow.command() for flow in one.flows)
     yield f"race {number} {VIRTUAL_S:.0f} {one.seed}"
 
 
-def outcome(one: Race, answer: dict[str, Any]) -> Raced:
-    """What the player said of it."""
+def outcome(one: Race, answer: dict[str, Any]) -> RaceOutcome:
+    """The outcome of a race from the player's answer."""
     if late := sum(not flow["done"] for flow in answer["flows"]):
         raise GuestFailed(f"{late} transfers over {one.profile.id} did not end", "")
-    return Raced(
+    return RaceOutcome(
         flows=tuple(
-            Arrived(
+            FlowOutcome(
                 seconds=flow["ns"] / 1e9,
                 handshake_s=flow["handshake_ns"] / 1e9,
                 segments_sent=flow["segments_sent"],
@@ -134,7 +134,7 @@ def outcome(one: Race, answer: dict[str, Any]) -> Raced:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Transfer:
-    """One response asked for on a new connection, with nothing beside it."""
+    """A response on a new connection, with no other traffic."""
 
     profile: Profile
     iw: int
@@ -149,8 +149,8 @@ def transfer(
     shaper: str,
     congestion_control: str,
     cpu: int | None = None,
-) -> list[Arrived]:
-    """All of them, one after the other in one guest, in their order; GuestFailed if one did not end."""
+) -> list[FlowOutcome]:
+    """Run all transfers in one guest, one after another; GuestFailed if a transfer did not end."""
     races = [
         Race(
             profile=one.profile,

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firstflight.settings import from_environment
+from releases.slow_start import MSS_TIMESTAMPS
 from replay.errors import LabMissing
 from replay.lab import guest_process, host, kernel, player
 from replay.lab.guest_process import Lab, host_command, run_guest, usable_cpus
 from replay.lab.player import GUEST
 from replay.networks.populations import profile
-from replay.runs.calibration import SEGMENT_BYTES
 from replay.runs.transfers import Transfer, transfer
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def test_on_a_kernel_with_netem_its_transfers_are_those_of_the_guest(
     """The guest's kernel is a host with root and netem: there, in virtual time, the host's lab runs inside it."""
     mid = profile("avgdc-2010-mid")
     wanted = [
-        Transfer(profile=mid, iw=iw, request_bytes=100, response_bytes=20 * SEGMENT_BYTES) for iw in (3, 10)
+        Transfer(profile=mid, iw=iw, request_bytes=100, response_bytes=20 * MSS_TIMESTAMPS) for iw in (3, 10)
     ]
     guest = transfer(lab, wanted, shaper="tbf", congestion_control="cubic")
     inside = tmp_path / "driver.py"

@@ -151,10 +151,10 @@ def test_a_guest_has_no_room_where_nothing_is_executable(tmp_path: Path) -> None
         (["--crawl", "2026-11", "--loss", "0.6"], "each must be own, a share up to 0.5"),
         (["--crawl", "2026-11", "--loss", "0.01x0.5"], "each must be own, a share up to 0.5"),
         (["--crawl", "2026-11", "--think", "long"], "each must be none or recorded"),
-        (["--crawl", "2026-11", "--competition", "2xbbr"], "each must be none, or up to 64 downloads"),
-        (["--crawl", "2026-11", "--competition", "0xbbr@10"], "each must be none, or up to 64 downloads"),
-        (["--crawl", "2026-11", "--competition", "1xquic@10"], "each must be none, or up to 64 downloads"),
-        (["--crawl", "2026-11", "--competition", "1xbbr@251"], "each must be none, or up to 64 downloads"),
+        (["--crawl", "2026-11", "--competition", "2xbbr"], "each must be none, or up to 64 flows"),
+        (["--crawl", "2026-11", "--competition", "0xbbr@10"], "each must be none, or up to 64 flows"),
+        (["--crawl", "2026-11", "--competition", "1xquic@10"], "each must be none, or up to 64 flows"),
+        (["--crawl", "2026-11", "--competition", "1xbbr@251"], "each must be none, or up to 64 flows"),
     ],
 )
 def test_bad_input_is_one_line_and_a_non_zero_exit(

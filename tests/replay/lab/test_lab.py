@@ -9,17 +9,18 @@ from pathlib import Path
 import pytest
 
 from firstflight.settings import from_environment
-from releases.slow_start import linux_flights
+from releases.slow_start import MSS_TIMESTAMPS, linux_flights
 from replay.lab import kernel, player
-from replay.lab.guest_process import Lab, usable_cpus
+from replay.lab.guest_process import Lab
 from replay.networks.populations import PROFILES, profile
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
-from replay.runs.calibration import SEGMENT_BYTES, Flight, count_flights
+from replay.runs.calibration import Flight, count_flights
 from replay.runs.cells import plan
 from replay.runs.conditions import Conditions
+from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
-from replay.runs.run import Guest, NetworkJob, Result, replay, work_through
+from replay.runs.run import Result, replay
 from replay.runs.selftest import selftest
 
 pytestmark = pytest.mark.lab
@@ -104,14 +105,12 @@ def test_mininets_default_shaper_fails_the_gate_and_its_cells_are_refused(lab: L
 
 def test_flights_of_the_kernel_equal_the_arithmetic(lab: Lab) -> None:
     cases = [
-        Flight(id=f"{iw}-{n}", host=FIRST_ORIGIN, iw=iw, bytes=n * SEGMENT_BYTES)
+        Flight(id=f"{iw}-{n}", host=FIRST_ORIGIN, iw=iw, bytes=n * MSS_TIMESTAMPS)
         for iw in (3, 10, 16, 30)
         for n in (1, iw, iw + 1, 3 * iw, 3 * iw + 1, 7 * iw, 7 * iw + 1)
     ]
-    guest = Guest(jobs=[NetworkJob(profile=FAST, flights=cases, cells=[])], recipes=[], origins=1)
-    work_through(lab, guest, usable_cpus()[0], progress=None, shaper="tbf", silence_s=WALL_S)
-    assert guest.failure is None
-    assert {one.id: count_flights(one, rtt_us=FAST.rtt_us) for one in cases} == {
+    measured = measure_flights(lab, FAST, cases)
+    assert {one.id: count_flights(one, rtt_us=FAST.rtt_us) for one in measured} == {
         one.id: linux_flights(one.bytes, iw=one.iw) for one in cases
     }
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firstflight.settings import from_environment
+from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
-from replay.networks.profiles import Profile
+from replay.networks.profiles import FRAME_BYTES, Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
-from replay.runs.calibration import FRAME_BYTES, SEGMENT_BYTES
 from replay.runs.cells import plan
 from replay.runs.conditions import Conditions, Neighbours, Queue
 from replay.runs.run import replay
@@ -46,7 +46,7 @@ Rows = dict[tuple[Conditions, int, int], dict[str, Any]]
 def recipe(segments: int) -> Recipe:
     """One response."""
     origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-    size = segments * SEGMENT_BYTES
+    size = segments * MSS_TIMESTAMPS
     one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
     return Recipe(page="a.test", visit_id=segments, origins=(origin,), objects=(one,), left_out=0)
 

@@ -8,15 +8,16 @@ import statistics
 import pytest
 
 from firstflight.settings import from_environment
+from releases.slow_start import MSS_TIMESTAMPS
 from replay.errors import LabMissing
 from replay.lab import debian, kernel, player
-from replay.lab.guest_process import SILENCE_S, Lab
+from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
 from replay.published import cs244
-from replay.runs.calibration import SEGMENT_BYTES, Flight, count_flights
+from replay.runs.calibration import Flight, count_flights
+from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
-from replay.runs.run import Guest, NetworkJob, work_through
-from replay.runs.transfers import Flow, Race, Raced, race, transfer
+from replay.runs.transfers import Flow, Race, RaceOutcome, race, transfer
 
 pytestmark = pytest.mark.lab
 
@@ -50,17 +51,17 @@ def network(*, mbps: int = 100, queue_bytes: int = 4_000_000, loss: float = 0.0)
 
 
 def download(segments: int, *, iw: int = 10, control: str | None = None, begins_s: float = 0.0) -> Flow:
-    size = segments * SEGMENT_BYTES
+    size = segments * MSS_TIMESTAMPS
     return Flow(iw=iw, request_bytes=100, response_bytes=size, congestion_control=control, begins_s=begins_s)
 
 
-def run(lab: Lab, races: list[Race], *, pacing: bool = False) -> list[Raced]:
+def run(lab: Lab, races: list[Race], *, pacing: bool = False) -> list[RaceOutcome]:
     return race(lab, races, shaper="tbf", congestion_control="cubic", pacing=pacing)
 
 
 def test_an_upload_leaves_in_the_clients_window(lab: Lab) -> None:
     def upload(iw: int) -> Race:
-        flow = Flow(iw=iw, request_bytes=30 * SEGMENT_BYTES, response_bytes=1, upload=True)
+        flow = Flow(iw=iw, request_bytes=30 * MSS_TIMESTAMPS, response_bytes=1, upload=True)
         return Race(profile=network(), flows=(flow,))
 
     ten, thirty = (one.flows[0].seconds for one in run(lab, [upload(10), upload(30)]))
@@ -78,13 +79,11 @@ def test_every_congestion_control_is_there_and_loses_its_own_way(lab: Lab) -> No
 
 def test_fld_tcp_triples_its_window(lab: Lab) -> None:
     cases = [
-        Flight(id=str(n), host=FIRST_ORIGIN, iw=10, bytes=n * SEGMENT_BYTES)
+        Flight(id=str(n), host=FIRST_ORIGIN, iw=10, bytes=n * MSS_TIMESTAMPS)
         for n in (10, 11, 40, 41, 130, 131)
     ]
-    guest = Guest(jobs=[NetworkJob(profile=network(), flights=cases, cells=[])], recipes=[], origins=1)
-    work_through(lab, guest, None, progress=None, shaper="tbf", silence_s=SILENCE_S, congestion_control="fld")
-    assert guest.failure is None
-    assert [count_flights(one, rtt_us=100_000) for one in cases] == [1, 2, 2, 3, 3, 4]
+    measured = measure_flights(lab, network(), cases, congestion_control="fld")
+    assert [count_flights(one, rtt_us=100_000) for one in measured] == [1, 2, 2, 3, 3, 4]
 
 
 def test_a_flow_beside_another_takes_longer_than_alone(lab: Lab) -> None:

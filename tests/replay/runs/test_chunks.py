@@ -23,9 +23,10 @@ from replay.runs.chunks import (
     plan_of,
     write_chunk,
 )
-from replay.runs.replay_folder import findings, plan_facts, table_of, write_replay
+from replay.runs.guests import Guest, NetworkJob
+from replay.runs.replay_folder import guest_facts, plan_facts, table_of, write_replay
 from replay.runs.responses import response_tables
-from replay.runs.run import Guest, NetworkJob, Result, judge, share_out, sort_key
+from replay.runs.run import Result, judge, share_out, sort_key
 from reports.recommendation.rule import RULE
 from storage.sums import broken_sums
 from tests.replay.runs.test_run import cells, recipe
@@ -73,7 +74,7 @@ def one_gate(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write_whole(folder: Path, guests: int) -> None:
     result = replayed(share_out(PLANNED, guests), list(range(1, guests + 1)))
-    write_replay(folder, table_of(result), facts(), findings(result), response_tables(result))
+    write_replay(folder, table_of(result), facts(), guest_facts(result), response_tables(result))
 
 
 def write_one(folder: Path, chunk: Chunk, common: dict[str, Any]) -> None:

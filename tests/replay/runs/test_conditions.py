@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from firstflight.settings import from_environment
+from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
-from replay.runs.calibration import SEGMENT_BYTES
 from replay.runs.cells import plan
-from replay.runs.conditions import CONGESTION_CONTROLS, Competition, Conditions, Loss, Neighbours
+from replay.runs.conditions import Competition, Conditions, Loss, Neighbours
 from replay.runs.run import replay
 
 pytestmark = pytest.mark.lab
@@ -63,7 +63,7 @@ Rows = dict[Conditions, dict[str, Any]]
 def recipe(segments: int) -> Recipe:
     """One response."""
     origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-    size = segments * SEGMENT_BYTES
+    size = segments * MSS_TIMESTAMPS
     one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
     return Recipe(page="a.test", visit_id=segments, origins=(origin,), objects=(one,), left_out=0)
 
@@ -92,7 +92,7 @@ def posting(segments: int) -> Recipe:
         response_id=1,
         origin=0,
         parent=-1,
-        request_bytes=segments * SEGMENT_BYTES,
+        request_bytes=segments * MSS_TIMESTAMPS,
         response_bytes=1_000,
         is_document=True,
     )
@@ -154,7 +154,7 @@ def test_pacing_spares_a_tight_queue_the_windows_burst(found: list[dict[str, Any
     assert burst[PLAIN]["bottleneck_drops"] >= 10
     assert burst[PACED]["bottleneck_drops"] == 0
     again = burst[PLAIN]["bytes_initial_loss"]
-    assert 10 * SEGMENT_BYTES <= again == burst[PLAIN]["bytes_retransmitted"] < IW * SEGMENT_BYTES
+    assert 10 * MSS_TIMESTAMPS <= again == burst[PLAIN]["bytes_retransmitted"] < IW * MSS_TIMESTAMPS
     assert burst[PACED]["bytes_initial_loss"] == 0
     assert (burst[PLAIN]["connections_initial_loss"], burst[PACED]["connections_initial_loss"]) == (1, 0)
 
@@ -211,7 +211,7 @@ def test_the_pacing_is_the_pages_and_not_its_rivals(found: list[dict[str, Any]])
 
 def test_a_rivals_bytes_and_losses_are_not_the_pages(rows: Rows) -> None:
     for arm in ARMS:
-        assert rows[arm]["payload_bytes"] == SEGMENTS * SEGMENT_BYTES
+        assert rows[arm]["payload_bytes"] == SEGMENTS * MSS_TIMESTAMPS
         assert rows[arm]["connections"] == 1
 
 
@@ -236,5 +236,5 @@ def test_a_request_leaves_in_the_clients_own_window_whatever_the_servers_is(
 
 
 def test_the_kernels_congestion_controls_are_known_by_name() -> None:
-    assert {"reno", "cubic", "bbr", "fld"} <= set(CONGESTION_CONTROLS)
-    assert "advanced" not in CONGESTION_CONTROLS
+    assert {"reno", "cubic", "bbr", "fld"} <= set(kernel.congestion_controls())
+    assert "advanced" not in kernel.congestion_controls()

@@ -8,12 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from firstflight.settings import from_environment
-from releases.slow_start import linux_flights
+from releases.slow_start import MSS_TIMESTAMPS, linux_flights
 from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
-from replay.runs.calibration import SEGMENT_BYTES
 from replay.runs.cells import plan
 from replay.runs.responses import response_tables, write_responses
 from replay.runs.run import Result, replay
@@ -69,7 +68,7 @@ def result() -> Result:
     """Pages of one response each, a chain over two hosts, two streams beside each other, and pages over TLS."""
     cache = from_environment().cache_dir
     lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
-    pages = [page(count, [count * SEGMENT_BYTES], [-1], [0]) for count in SEGMENTS]
+    pages = [page(count, [count * MSS_TIMESTAMPS], [-1], [0]) for count in SEGMENTS]
     pages.append(page(CHAIN, [1_000, 2_000, 50_000], [-1, 0, 1], [0, 0, 1]))
     pages.append(page(BESIDE, [1_000, 100_000, 60_000], [-1, 0, 0], [0, 0, 0], h2=True))
     pages += [
@@ -96,7 +95,7 @@ def of(rows: Rows, visit_id: int, iw: int = 10) -> Rows:
 def test_the_kernels_flights_are_those_of_the_arithmetic(rows: Rows) -> None:
     counted = {(count, iw): of(rows, count, iw)[0]["flights"] for count in SEGMENTS for iw in WINDOWS}
     assert counted == {
-        (count, iw): linux_flights(count * SEGMENT_BYTES, iw=iw) for count in SEGMENTS for iw in WINDOWS
+        (count, iw): linux_flights(count * MSS_TIMESTAMPS, iw=iw) for count in SEGMENTS for iw in WINDOWS
     }
 
 

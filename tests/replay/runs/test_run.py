@@ -2,18 +2,21 @@ import dataclasses
 
 import pytest
 
+from releases.slow_start import MSS_TIMESTAMPS
 from replay.errors import RecipeError
 from replay.networks.populations import PROFILES, profile
+from replay.networks.profiles import FRAME_BYTES
 from replay.recipes.page_recipe import Object, Origin, Recipe
-from replay.runs.calibration import SEGMENT_BYTES, CalibrationCheck, Flight, calibration_checks, count_flights
+from replay.runs.calibration import CalibrationCheck, Flight, calibration_checks, count_flights
 from replay.runs.cells import Cell, plan, row, sample
 from replay.runs.conditions import Competition, Conditions, Loss, Queue
-from replay.runs.run import crew_guest, judge_cell, load_commands, share_out
+from replay.runs.guests import guest_for, load_commands
+from replay.runs.run import judge_cell, share_out
 from reports.recommendation.harm_conditions import HARM_CONDITIONS
 from schema.computed_tables import CELL
 
 MID = profile("avgdc-2010-mid")
-PACKET_NS = 1514 * 8 * 10**9 // MID.down_bps
+PACKET_NS = FRAME_BYTES * 8 * 10**9 // MID.down_bps
 
 
 def recipe(number: int, size: int = 10_000) -> Recipe:
@@ -41,8 +44,8 @@ def flight(
         id="x",
         host=2,
         iw=iw,
-        bytes=iw * SEGMENT_BYTES,
-        arrivals=[((n + 1) * SEGMENT_BYTES, start + n * packet_ns) for n in range(iw)],
+        bytes=iw * MSS_TIMESTAMPS,
+        arrivals=[((n + 1) * MSS_TIMESTAMPS, start + n * packet_ns) for n in range(iw)],
         facts={
             "done": True,
             "handshake_ns": MID.rtt_us * 1000 if handshake_ns is None else handshake_ns,
@@ -85,7 +88,7 @@ def test_an_offload_that_is_on_fails_its_gate() -> None:
 
 
 def test_a_flight_that_never_came_fails_its_gate() -> None:
-    lost = Flight(id="x", host=2, iw=10, bytes=SEGMENT_BYTES * 10)
+    lost = Flight(id="x", host=2, iw=10, bytes=MSS_TIMESTAMPS * 10)
     assert failed(calibration_checks(MID, [lost], offloads_on=0)) == ["flight arrived"]
 
 
@@ -168,7 +171,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
 def test_a_network_with_another_queue_is_calibrated_by_itself() -> None:
     queue = Queue(bdp=1)
     both = [Conditions(), Conditions(queue=queue)]
-    guest = crew_guest(plan([recipe(1)], [MID], windows=(3, 10), seeds=1, conditions=both))
+    guest = guest_for(plan([recipe(1)], [MID], windows=(3, 10), seeds=1, conditions=both))
     assert [(job.profile.id, job.profile.queue_bytes) for job in guest.jobs] == [
         (MID.id, MID.queue_bytes),
         (MID.id, MID.bdp_bytes),

@@ -1,4 +1,4 @@
-"""What `firstflight replay run` takes its pages from: a release, or recordings."""
+"""Options for the pages of a replay: a release, or recordings."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Command = TypeVar("Command", bound="Callable[..., Any]")
 RECORDING = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 OPTIONS = (
-    click.option("--crawl", help="Whose release: its name, or as much of it as is unique."),
+    click.option("--crawl", help="Crawl whose release is replayed: its name or a unique prefix."),
     click.option(
         "--har",
         "hars",
         type=RECORDING,
         multiple=True,
         metavar="FILE",
-        help="In place of a release: the first page of a HAR file, .har or .har.gz. As often as you like.",
+        help="First page of a HAR file (.har, .har.gz) instead of a release. Repeatable.",
     ),
     click.option(
         "--cdp",
@@ -41,24 +41,24 @@ OPTIONS = (
         type=RECORDING,
         multiple=True,
         metavar="FILE",
-        help="The same of a log of DevTools events, .json or .json.gz.",
+        help="First page of a log of DevTools events (.json, .json.gz) instead of a release. Repeatable.",
     ),
 )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """The pages, and where they came from."""
+    """The pages of a replay and their source."""
 
     recipes: Sequence[Recipe]
     folder: str
-    """Of the replay, below those of all replays."""
+    """Name of the replay's folder, below the folder of all replays."""
     facts: dict[str, Any]
-    """For replay.json."""
+    """The source's fields of replay.json."""
 
 
 def source_options(command: Command) -> Command:
-    """All of them, on a command that passes them to `find_source`."""
+    """Add these options to a command, which passes them to `find_source`."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command
@@ -67,14 +67,14 @@ def source_options(command: Command) -> Command:
 def find_source(
     settings: Settings, *, crawl: str | None, hars: Sequence[Path], logs: Sequence[Path]
 ) -> Source:
-    """The release, or the recordings."""
+    """The pages of the release or of the recordings."""
     if (crawl is None) == (not hars and not logs):
         raise click.UsageError("give either --crawl, or recordings by --har and --cdp")
     return of_release(settings, crawl) if crawl is not None else of_recordings(hars, logs)
 
 
 def of_release(settings: Settings, crawl: str) -> Source:
-    """Every page of a release."""
+    """All pages of a release."""
     release = sound_release(settings, crawl)
     name = str(release.manifest.crawl)
     facts = {"crawl": name, "version": release.manifest.version, "checksum": release.checksum}
@@ -82,7 +82,7 @@ def of_release(settings: Settings, crawl: str) -> Source:
 
 
 def of_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> Source:
-    """A page of each; the same files always make the same folder."""
+    """A page of each recording; the folder's name depends on the files' contents only."""
     found = read_recordings(hars, logs)
     sums = hashlib.sha256(" ".join(one.sha256 for one in found).encode()).hexdigest()
     return Source(
@@ -93,7 +93,7 @@ def of_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> Source:
 
 
 def sound_release(settings: Settings, crawl: str) -> Release:
-    """The release, its files as its sums say, and its signature not bad."""
+    """The release; ReleaseError if its files or its signature are damaged."""
     release = find_release(settings.releases, crawl)
     if broken := faults(release.path, settings.allowed_signers):
         raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}); restore it from a copy")

@@ -87,7 +87,7 @@ def test_chunks_replayed_apart_and_merged_are_what_one_run_leaves(
 ) -> None:
     options = ("--profiles", "wpt-cable", "--seeds", "1", "--responses")
     (cpu, *_) = usable_cpus()
-    monkeypatch.setattr("firstflight.commands.replay.usable_cpus", lambda: [cpu, cpu])
+    monkeypatch.setattr("firstflight.commands.replay.run.usable_cpus", lambda: [cpu, cpu])
     assert run(*options).exit_code == 0
     folder = data / "replays" / str(NAME)
     whole = {path.name: path.read_bytes() for path in folder.iterdir()}

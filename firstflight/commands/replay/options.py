@@ -1,4 +1,4 @@
-"""What a replay is asked for: the options that `firstflight replay plan`, `run` and `merge` share."""
+"""The options that `firstflight replay plan`, `run` and `merge` share, and the replay that they describe."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from firstflight.commands.conditions import MOST_SEGMENTS, arms, conditions_options
-from firstflight.commands.replay_sources import find_source, source_options
+from firstflight.commands.replay.conditions import MOST_SEGMENTS, arms, conditions_options
+from firstflight.commands.replay.sources import find_source, source_options
 from firstflight.commit import code_commit
-from releases import slow_start
 from releases.catalogue import ReleaseError
+from releases.slow_start import WINDOWS
 from replay.errors import ReplayError
 from replay.networks.population_csv import PopulationError, read_population
 from replay.networks.populations import DECIDING, PROFILES, profiles_of
@@ -34,18 +34,18 @@ Command = TypeVar("Command", bound="Callable[..., Any]")
 
 EXPECTED = (ReplayError, ReleaseError, PopulationError, SigningFailed, OSError)
 
-WINDOWS = ",".join(map(str, slow_start.WINDOWS))
+DEFAULT_WINDOWS = ",".join(map(str, WINDOWS))
 
 MOST_WINDOWS = 48
-"""A guest has room for 64 (lab/guest/main.c), those of the background and of competing downloads among them."""
+"""Most initial windows of a replay. A guest has room for 64, with those of background and competing flows."""
 
 
 def parse_windows(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[int, ...]:
-    """Distinct numbers of segments, from a comma-separated list."""
+    """Read distinct numbers of segments from a comma-separated list."""
     words = value.split(",")
     if not all(word.isascii() and word.isdecimal() and 1 <= int(word) <= MOST_SEGMENTS for word in words):
         raise click.BadParameter(
-            f"{value!r} is no list of windows of 1 to {MOST_SEGMENTS} segments, such as {WINDOWS}"
+            f"{value!r} is no list of windows of 1 to {MOST_SEGMENTS} segments, such as {DEFAULT_WINDOWS}"
         )
     found = tuple(dict.fromkeys(int(word) for word in words))
     if len(found) > MOST_WINDOWS:
@@ -54,7 +54,7 @@ def parse_windows(_ctx: click.Context, _option: click.Parameter, value: str) -> 
 
 
 def parse_profiles(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[Profile, ...]:
-    """Distinct profiles, from a comma-separated list of ids; none without one."""
+    """Read distinct profiles from a comma-separated list of ids."""
     if value is None:
         return ()
     known = {one.id: one for one in PROFILES}
@@ -70,7 +70,7 @@ OPTIONS = (
         "windows",
         callback=parse_windows,
         metavar="N,...",
-        default=WINDOWS,
+        default=DEFAULT_WINDOWS,
         show_default=True,
         help="Initial windows of the servers, in segments.",
     ),
@@ -78,28 +78,32 @@ OPTIONS = (
         "--profiles",
         callback=parse_profiles,
         metavar="ID,...",
-        help="Networks by id: docs/populations.md has their families, an unknown id lists all.  [default: those that a recommendation rests on]",
+        help="Networks by id (docs/populations.md); an unknown id lists all.  [default: those that a recommendation rests on]",
     ),
     click.option(
         "--population",
         type=click.Path(path_type=Path, dir_okay=False, exists=True),
         metavar="FILE.csv",
-        help="Networks of your own in place of --profiles, a line each: bandwidth_kbps, rtt_ms, loss, weight.",
+        help="Your own networks instead of --profiles, a line each: bandwidth_kbps, rtt_ms, loss, weight.",
     ),
-    click.option("--population-measured", metavar="YYYY-MM", help="When those were measured; goes with it."),
-    click.option("--population-source", metavar="TEXT", help="Where they come from; the report prints it."),
+    click.option(
+        "--population-measured", metavar="YYYY-MM", help="Month in which the population was measured."
+    ),
+    click.option(
+        "--population-source", metavar="TEXT", help="Source of the population; the report prints it."
+    ),
     click.option(
         "--pages",
         type=click.IntRange(1),
-        help="So many of the pages, evenly spread over their sizes.  [default: all]",
+        help="Number of pages, sampled evenly by size.  [default: all]",
     ),
     click.option(
         "--seeds",
         type=click.IntRange(1, 1000),
         default=3,
         show_default=True,
-        help="Loads of each page, network, window and condition; they differ in when the page begins and in other "
-        "people's traffic.",
+        help="Loads of each page, network, window and condition; they differ in the start of the page and in the background "
+        "traffic.",
     ),
     conditions_options,
     click.option(
@@ -107,24 +111,24 @@ OPTIONS = (
         type=click.Choice(["none", "core", "all"]),
         default="none",
         show_default=True,
-        help="The harm conditions too (queues, other people's load, everyone at the window): core is what a "
-        "recommendation needs.",
+        help="Also replay the harm conditions (queues, background load, everyone at the window); a recommendation needs "
+        "core.",
     ),
     click.option(
         "--harm-pages",
         type=click.IntRange(1),
         default=25,
         show_default=True,
-        help="Pages that are replayed under them, evenly spread over their sizes.",
+        help="Number of pages under the harm conditions, sampled evenly by size.",
     ),
     click.option(
-        "--responses", is_flag=True, help="Write responses.parquet too: times and flights of each response."
+        "--responses", is_flag=True, help="Also write responses.parquet: times and flights of each response."
     ),
 )
 
 
 def replay_options(command: Command) -> Command:
-    """All of them and the sources, on a command that passes them to `plan_replay`."""
+    """Add these options and those of the sources to a command, which passes them to `plan_replay`."""
     for option in reversed(OPTIONS):
         command = option(command)
     return source_options(command)
@@ -132,18 +136,18 @@ def replay_options(command: Command) -> Command:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedReplay:
-    """A replay before its first cell."""
+    """A replay before its first cell runs."""
 
     cells: Sequence[Cell]
     folder: Path
-    """Of what it leaves."""
+    """The folder that the replay is written to."""
     facts: dict[str, Any]
-    """Every choice that its cells depend on."""
+    """Everything that the cells depend on, for replay.json."""
     responses: bool
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What all its chunks have in common."""
+        """The plan that all chunks state."""
         return plan_of(self.facts, self.cells, responses=self.responses)
 
 
@@ -165,15 +169,13 @@ def plan_replay(
     responses: bool,
     **conditions: Any,  # noqa: ANN401  # the options of conditions.py
 ) -> PlannedReplay:
-    """The cells of these options; UsageError, or one of EXPECTED."""
+    """The replay that the options describe; raises UsageError or one of EXPECTED."""
     populations: tuple[Population, ...] = DECIDING
     if population:
         if profiles:
             raise click.UsageError("--population brings its own networks: leave --profiles out")
-        imported = read_population(
-            population, measured=population_measured or "", source=population_source or ""
-        )
-        profiles, populations = imported.profiles, imported.populations
+        own = read_population(population, measured=population_measured or "", source=population_source or "")
+        profiles, populations = own.profiles, own.populations
     elif population_measured or population_source:
         raise click.UsageError("--population-measured and --population-source belong to --population")
     profiles = profiles or profiles_of(populations)
@@ -181,9 +183,9 @@ def plan_replay(
     recipes = sample(source.recipes, pages or len(source.recipes))
     cells = plan(recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
     if harm != "none":
-        asked = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
+        harmful = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
         some = sample(recipes, harm_pages)
-        cells += plan(some, profiles, windows=windows, seeds=seeds, conditions=asked)
+        cells += plan(some, profiles, windows=windows, seeds=seeds, conditions=harmful)
     facts = plan_facts(
         cells,
         {**source.facts, "pages_there": len(source.recipes)},

@@ -1,6 +1,6 @@
 import pytest
 
-from firstflight.commands.conditions import arms, read_competition, read_loss
+from firstflight.commands.replay.conditions import arms, read_competition, read_loss
 from replay.runs.conditions import Competition, Conditions, Loss
 
 

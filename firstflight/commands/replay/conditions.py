@@ -1,4 +1,4 @@
-"""The conditions of a replay on the command line: lists, every combination of which is an arm."""
+"""Options for the conditions of a replay: each takes a list, and every combination is an arm."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from replay.runs.conditions import CACHE, CONGESTION_CONTROLS, SERVER_DELAY, Competition, Conditions, Loss
+from replay.lab.kernel import congestion_controls
+from replay.runs.conditions import CACHE, SERVER_DELAY, Competition, Conditions, Loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
+CONGESTION_CONTROLS = congestion_controls()
 MOST_LOSS = 0.5
 MOST_COMPETING_FLOWS = 64
 MOST_SEGMENTS = 250
-"""Each window is an address of the guest's client."""
+"""Largest initial window: each window needs its own address in the guest's client."""
 
 LOSS = re.compile(r"(0?\.\d+|0)(?:x(\d+(?:\.\d+)?))?", re.ASCII)
 COMPETITION = re.compile(r"(\d{1,3})x([a-z]+)@(\d{1,3})", re.ASCII)
@@ -27,7 +29,7 @@ COMPETITION = re.compile(r"(\d{1,3})x([a-z]+)@(\d{1,3})", re.ASCII)
 def each(
     read: Callable[[str], Any], allowed: str
 ) -> Callable[[click.Context, click.Parameter, str], tuple[Any, ...]]:
-    """A callback that takes distinct values from a comma-separated list; `read` raises ValueError."""
+    """A callback that reads distinct values from a comma-separated list; `read` raises ValueError."""
 
     def parse(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[Any, ...]:
         try:
@@ -39,29 +41,29 @@ def each(
 
 
 def read_control(word: str) -> str:
-    """A congestion control of the guest's kernel."""
+    """Read a congestion control of the guest's kernel."""
     if word not in CONGESTION_CONTROLS:
         raise ValueError(word)
     return word
 
 
 def read_pacing(word: str) -> bool:
-    """On or off."""
+    """Read on or off."""
     return bool(("off", "on").index(word))
 
 
-def read_think(word: str) -> bool:
-    """As recorded, or none."""
+def read_server_delay(word: str) -> bool:
+    """Read none or recorded."""
     return bool(SERVER_DELAY.index(word))
 
 
 def read_cache(word: str) -> bool:
-    """Cold or warm."""
+    """Read cold or warm."""
     return bool(CACHE.index(word))
 
 
 def read_loss(word: str) -> Loss | None:
-    """A share, or a share in bursts; None: as the network has it."""
+    """Read a share, or a share in bursts; None: the profile's own loss."""
     if word == "own":
         return None
     match = LOSS.fullmatch(word)
@@ -74,7 +76,7 @@ def read_loss(word: str) -> Loss | None:
 
 
 def read_competition(word: str) -> Competition | None:
-    """So many downloads of a congestion control and a window; None without any."""
+    """Read competing flows with their congestion control and window; None: no flows."""
     if word == "none":
         return None
     match = COMPETITION.fullmatch(word)
@@ -93,7 +95,7 @@ OPTIONS = (
         metavar="NAME,...",
         default="cubic",
         show_default=True,
-        help=f"Of the page's servers: {', '.join(CONGESTION_CONTROLS)}.",
+        help=f"Congestion control of the page's servers: {', '.join(CONGESTION_CONTROLS)}.",
     ),
     click.option(
         "--pacing",
@@ -101,39 +103,39 @@ OPTIONS = (
         metavar="on|off,...",
         default="off",
         show_default=True,
-        help="Whether the page's servers spread what they send over the round trip; competing downloads stay as they are.",
+        help="on: the page's servers pace their packets; competing flows do not.",
     ),
     click.option(
         "--loss",
         callback=each(
             read_loss,
-            f"own, a share up to {MOST_LOSS} such as 0.01, or one in bursts of so many packets such as 0.01x4",
+            f"own, a share up to {MOST_LOSS} such as 0.01, or a share in bursts such as 0.01x4",
         ),
         metavar="own|SHARE[xBURST],...",
         default="own",
         show_default=True,
-        help="Share of packets lost on the way, each way, beside what the queue drops: 0.01 is 1 %, one by one, 0.01x4 "
-        "the same in runs of four in the mean. own: as the network has it.",
+        help="Share of packets lost at random in each direction, beside the queue's drops: 0.01 is 1 % in independent "
+        "losses, 0.01x4 the same in bursts of four packets on average. own: the loss of the network profile.",
     ),
     click.option(
         "--competition",
         callback=each(
             read_competition,
-            f"none, or up to {MOST_COMPETING_FLOWS} downloads as FLOWSxCONTROL@IW, such as 2xbbr@10; "
+            f"none, or up to {MOST_COMPETING_FLOWS} flows as FLOWSxCONTROL@IW, such as 2xbbr@10; "
             f"controls are {', '.join(CONGESTION_CONTROLS)}",
         ),
         metavar="none|NxCONTROL@IW,...",
         default="none",
         show_default=True,
-        help="Downloads without end beside the page: 2xbbr@10 is two, by BBR, from a window of 10 segments.",
+        help="Competing bulk flows: 2xbbr@10 is two BBR flows with an initial window of 10 segments.",
     ),
     click.option(
         "--think",
-        callback=each(read_think, " or ".join(SERVER_DELAY)),
+        callback=each(read_server_delay, " or ".join(SERVER_DELAY)),
         metavar="none|recorded,...",
         default="none",
         show_default=True,
-        help="What servers take to begin an answer: nothing, or as long as was recorded, where that is known.",
+        help="Time until servers begin an answer: none, or as recorded where it is known.",
     ),
     click.option(
         "--cache",
@@ -141,13 +143,13 @@ OPTIONS = (
         metavar="cold|warm,...",
         default="cold",
         show_default=True,
-        help="warm: a second visit a minute later, by the recorded headers; of a release from schema version 3 on.",
+        help="warm: a second visit a minute later, by the recorded headers. Needs a release of schema version 3 or later.",
     ),
 )
 
 
 def conditions_options(command: Command) -> Command:
-    """All of them, on a command that passes them to `arms`."""
+    """Add these options to a command, which passes them to `arms`."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command
@@ -162,7 +164,7 @@ def arms(
     think: tuple[bool, ...],
     cache: tuple[bool, ...],
 ) -> list[Conditions]:
-    """Every combination."""
+    """The conditions of every combination."""
     return [
         Conditions(
             congestion_control=control,

@@ -1,0 +1,27 @@
+"""`firstflight replay`: build and test the lab, and replay the pages of a release in it."""
+
+from __future__ import annotations
+
+import click
+
+from firstflight.commands.replay.chunks import merge, plan
+from firstflight.commands.replay.lab import build_lab, run_selftest
+from firstflight.commands.replay.reproduce import reproduce
+from firstflight.commands.replay.run import run
+
+
+@click.group()
+def command() -> None:
+    """Replay the pages of a release over the Linux TCP stack, in a guest kernel with virtual time.
+
+    \b
+    Example:
+      firstflight replay build-lab
+      firstflight replay selftest
+      firstflight replay run --crawl 2026-11
+      firstflight replay reproduce cs244-2017
+    """
+
+
+for one in (build_lab, run_selftest, run, plan, merge, reproduce):
+    command.add_command(one)

@@ -1,0 +1,89 @@
+"""`firstflight replay build-lab` and `selftest`, and the choice of a lab."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from firstflight.errors import one_line
+from replay.errors import ReplayError
+from replay.lab import debian, host, kernel, player
+from replay.lab.guest_process import Lab
+from replay.runs.selftest import selftest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from firstflight.settings import Settings
+
+VIRTUAL, DEBIAN, HOST = "uml", "uml-debian", "host"
+"""Our kernel in virtual time; in real time, Debian's kernel as a second opinion and the host's as a cross-check."""
+
+which_lab = click.option(
+    "--lab",
+    "which",
+    type=click.Choice([VIRTUAL, DEBIAN, HOST]),
+    default=VIRTUAL,
+    show_default=True,
+    help="Our kernel in virtual time (uml), Debian's kernel (uml-debian) or the host's (host) in real time; host needs root and netem.",
+)
+
+
+@click.command("build-lab")
+@click.pass_obj
+def build_lab(settings: Settings) -> None:
+    """Build the guest's kernel and programs, if they are not built yet.
+
+    \b
+    Example:
+      firstflight replay build-lab
+    """
+    with one_line(ReplayError, OSError):
+        kernel.build_kernel(settings.cache_dir, say)
+        player.build_player(settings.cache_dir, say)
+
+
+@click.command("selftest")
+@which_lab
+@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+@click.pass_obj
+def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
+    """Check the lab over every network profile: RTT, serialisation, windows of both ends, offloads, ARP.
+
+    \b
+    Example:
+      firstflight replay selftest
+    """
+    with one_line(ReplayError, OSError):
+        found = selftest(find_lab(settings.cache_dir, which))
+    if as_json:
+        click.echo(
+            json.dumps(
+                {name: [check.to_dict() for check in checks] for name, checks in found.items()}, indent=2
+            )
+        )
+    else:
+        for name, checks in found.items():
+            click.secho(name, bold=True)
+            for check in checks:
+                click.echo(f"  {check}")
+    if not all(check.passed for checks in found.values() for check in checks):
+        raise click.ClickException("a check failed: cells over this network would be refused")
+
+
+def find_lab(cache: Path, which: str = VIRTUAL) -> Lab:
+    """The programs of the chosen lab; LabMissing if they are not built."""
+    if which == DEBIAN:
+        return debian.locate(player.locate(cache))
+    if which == HOST:
+        return host.locate(player.locate(cache))
+    return Lab(kernel=kernel.locate(cache), player=player.locate(cache))
+
+
+def say(line: str) -> None:
+    """Print a line of progress."""
+    click.echo(line, err=True)
+    sys.stderr.flush()

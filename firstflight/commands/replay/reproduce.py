@@ -1,0 +1,88 @@
+"""`firstflight replay reproduce`: measure published results again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from tqdm import tqdm
+
+from firstflight.commands.replay.lab import find_lab, which_lab
+from firstflight.commit import code_commit
+from firstflight.errors import one_line
+from replay.errors import ReplayError
+from replay.published.catalogue import REPRODUCTIONS
+from replay.published.document import document, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from firstflight.settings import Settings
+    from replay.published.reproduction import Reproduction
+
+
+@click.command("reproduce")
+@which_lab
+@click.argument("names", nargs=-1, required=True, metavar="NAME...|all")
+@click.option(
+    "--document",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a page of Markdown to this file, and its figures to images/ beside it.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print verdicts, criteria and values as JSON.")
+@click.pass_obj
+def reproduce(
+    settings: Settings, *, which: str, names: tuple[str, ...], path: Path | None, as_json: bool
+) -> None:
+    """Measure published results again and print a verdict for each.
+
+    \b
+    Names: rfc6928-rounds, cs244-2017, dukkipati-2010, baidu-2018, fld-2012, linkedin-2016, ietf77, or all.
+    "Not reproduced" is a result, not an error; it is printed with its reason.
+
+    \b
+    Example:
+      firstflight replay reproduce rfc6928-rounds
+      firstflight replay reproduce all --document docs/reproduction.md
+    """
+    known = list(REPRODUCTIONS)
+    wanted = known if "all" in names else list(dict.fromkeys(names))
+    if unknown := [name for name in wanted if name not in known]:
+        raise click.BadParameter(f"no reproduction {', '.join(unknown)}; there are {', '.join(known)}")
+    found = []
+    commit = code_commit(settings.commit)  # before the document changes the tree
+    with one_line(ReplayError, OSError):
+        lab = find_lab(settings.cache_dir, which)
+        with tqdm(wanted, disable=None, unit="result", leave=False) as progress:
+            for name in progress:
+                progress.set_description(name)
+                found.append(REPRODUCTIONS[name](lab))
+        if path is not None:
+            figures = write_figures(found, path.parent)
+            path.write_text(document(found, commit=commit, figures=figures), encoding="utf-8")
+    if as_json:
+        click.echo(json.dumps([one.to_dict() for one in found], indent=2))
+        return
+    for one in found:
+        click.secho(f"{one.id}: {verdict(one)}", bold=True)
+        for criterion in one.criteria:
+            click.echo(
+                f"  {'ok  ' if criterion.passed else 'FAIL'} {criterion.what}: {criterion.measured:.4g}, bound {criterion.bound:g}"
+            )
+
+
+def write_figures(found: Sequence[Reproduction], folder: Path) -> dict[str, str]:
+    """Write the figure of each reproduction, and return its path relative to `folder`."""
+    from reports.document.published_figures import figure  # it takes a second to load
+
+    figures = {}
+    (folder / "images").mkdir(parents=True, exist_ok=True)
+    for one in found:
+        drawn = figure(one)
+        if drawn is not None:
+            figures[one.id] = f"images/reproduction-{one.id}.svg"
+            (folder / figures[one.id]).write_text(drawn, encoding="utf-8")
+    return figures

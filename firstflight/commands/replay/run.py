@@ -1,0 +1,169 @@
+"""`firstflight replay run`: replay a release's pages, or one chunk of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+from tqdm import tqdm
+
+from firstflight.commands.replay.lab import find_lab
+from firstflight.commands.replay.options import EXPECTED, plan_replay, replay_options
+from firstflight.errors import one_line
+from replay.errors import ReplayError
+from replay.lab.cpus import quiet_cpus
+from replay.lab.guest_process import usable_cpus
+from replay.runs.chunks import MOST, Chunk, is_done, write_chunk
+from replay.runs.replay_folder import guest_facts, table_of, write_replay
+from replay.runs.responses import response_tables
+from replay.runs.run import replay
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from firstflight.commands.replay.options import PlannedReplay
+    from firstflight.settings import Settings
+    from replay.lab.guest_process import Lab
+    from replay.runs.cells import Cell
+    from replay.runs.run import Result
+
+
+def parse_chunk(_ctx: click.Context, _option: click.Parameter, value: str | None) -> Chunk | None:
+    """Read K/N, the K-th of N chunks."""
+    if value is None:
+        return None
+    number, _, total = value.partition("/")
+    words = (number, total)
+    if not all(word.isascii() and word.isdecimal() for word in words):
+        raise click.BadParameter(f"{value!r} is no chunk such as 2/8")
+    chunk = Chunk(int(number), int(total))
+    if not 1 <= chunk.number <= chunk.total <= MOST:
+        raise click.BadParameter(f"{value!r} is no chunk of at most {MOST:,}, counted from 1")
+    return chunk
+
+
+@click.command("run")
+@replay_options
+@click.option(
+    "--guests",
+    type=click.IntRange(1, 256),
+    default=None,
+    help="Concurrent guest kernels.  [default: one per CPU]",
+)
+@click.option(
+    "--chunk",
+    callback=parse_chunk,
+    metavar="K/N",
+    help="Replay the K-th of N chunks of the pages only; `firstflight replay merge` merges them.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
+@click.pass_obj
+def run(
+    settings: Settings,
+    /,
+    *,
+    guests: int | None,
+    chunk: Chunk | None,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401  # those of options.py
+) -> None:
+    """Replay the pages of a release or of recordings over every profile and window, under all conditions, with every seed.
+
+    Options that end in ,... take several values: each combination is replayed. A report's recommendation uses the defaults
+    only; the report shows other conditions beside it. cells.parquet, with a row for each load, and replay.json, with
+    everything the cells depend on, are written below replays/ in the data folder.
+
+    A replay needs virtual time. In real time (--lab of selftest and reproduce) the calibration fails, and all loads would be
+    refused.
+
+    \b
+    Example:
+      firstflight replay run --crawl 2026-11
+      firstflight replay run --crawl 2026-11 --iw 10,20 --profiles avgdc-2010-mid --seeds 5
+      firstflight replay run --crawl 2026-11 --harm core
+      firstflight replay run --crawl 2026-11 --chunk 2/8 --guests 1
+      firstflight replay run --crawl 2026-11 --population ndt-2026-05.csv --population-measured 2026-05
+        --population-source "M-Lab NDT, query of docs/populations.md"
+      firstflight replay run --crawl 2026-11 --congestion-control cubic,bbr --pacing off,on
+      firstflight replay run --har page.har --cdp log.json.gz --cache cold,warm --think recorded
+      firstflight replay run --crawl 2026-11 --loss own,0.01,0.01x4 --competition none,2xbbr@10
+    """
+    with one_line(*EXPECTED):
+        check_signer(settings)
+        planned = plan_replay(settings, **options)
+        lab = find_lab(settings.cache_dir)
+        if chunk:
+            run_chunk(lab, planned, chunk, guests=guests)
+            return
+        result = watched(lab, planned.cells, guests=guests, responses=planned.responses)
+        loads = response_tables(result) if planned.responses else None
+        facts = write_replay(
+            planned.folder,
+            table_of(result),
+            planned.facts,
+            guest_facts(result),
+            loads,
+            signer=settings.signer,
+        )
+    tell(facts, planned.folder, as_json=as_json)
+
+
+def check_signer(settings: Settings) -> None:
+    """Raise SigningFailed if files cannot be signed: before hours of work rather than after."""
+    if settings.signer is not None:
+        settings.signer.check()
+
+
+def run_chunk(lab: Lab, planned: PlannedReplay, chunk: Chunk, *, guests: int | None) -> None:
+    """Replay a chunk unless it is done already; a chunk without a finished load is not stored."""
+    folder = chunk.folder(planned.folder)
+    if is_done(folder, planned.plan):
+        click.echo(f"chunk {chunk} was done already: {folder}")
+        return
+    cells = chunk.cells(planned.cells)
+    result = watched(lab, cells, guests=guests, responses=planned.responses, first_cpu=chunk.number - 1)
+    done = sum(row["state"] == "done" for row in result.rows)
+    if cells and not done:
+        raise ReplayError(f"no load of chunk {chunk} was done: {result.rows[0]['reason']}")
+    write_chunk(folder, result, planned.plan)
+    click.echo(f"chunk {chunk}: {done:,} of {len(cells):,} loads done in {result.wall_s:.1f} s: {folder}")
+
+
+def watched(
+    lab: Lab, cells: Sequence[Cell], *, guests: int | None, responses: bool, first_cpu: int | None = None
+) -> Result:
+    """Replay cells with a progress bar; `first_cpu` is where a chunk begins to look for quiet CPUs."""
+    cpus = usable_cpus() if first_cpu is None else quiet_cpus(first_cpu)
+    with tqdm(total=len(cells), unit="load", disable=None, desc="replay") as progress:
+        return replay(
+            lab, cells, guests=guests or len(cpus), progress=progress, responses=responses, cpus=cpus
+        )
+
+
+def tell(facts: dict[str, Any], folder: Path, *, as_json: bool) -> None:
+    """Print a replay as JSON or in a few lines; ClickException if no load was done."""
+    if as_json:
+        click.echo(json.dumps(facts, indent=2, sort_keys=True))
+    else:
+        report(facts, folder)
+    if not facts["cells"]["done"]:
+        raise click.ClickException(f"no load was done; {folder / 'replay.json'} has the reasons")
+
+
+def report(facts: dict[str, Any], folder: Path) -> None:
+    """Print a replay in a few lines."""
+    recipes, cells = facts["recipes"], facts["cells"]
+    click.echo(
+        f"{recipes['pages']} pages, {recipes['objects']} objects, {recipes['response_bytes'] / 1e6:.1f} MB "
+        f"({recipes['left_out_responses']} responses of unknown size left out)"
+    )
+    click.echo(f"{cells['done']} loads done, {cells['refused']} refused, {cells['failed']} failed")
+    click.echo(
+        f"{facts['virtual_s']:.0f} s of page loads in {facts['wall_s']:.1f} s: "
+        f"{facts['virtual_s'] / facts['wall_s']:.0f} times real time"
+    )
+    click.echo(str(folder / "cells.parquet"))
+    for failure in facts["failures"]:
+        click.echo(f"failed: {failure['reason']}", err=True)

@@ -1,0 +1,220 @@
+"""A guest and its share of a replay: what it is told, what it answers, and what a failure leaves to the next guest."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from releases.slow_start import MSS_TIMESTAMPS
+from replay.errors import GuestFailed
+from replay.lab.guest_process import SILENCE_S, run_guest, usable_cpus
+from replay.runs.calibration import CalibrationCheck, Flight
+from replay.runs.conditions import BACKGROUND_IW
+from replay.runs.network_jobs import FIRST_ORIGIN, network_job
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from replay.lab.guest_process import Lab
+    from replay.networks.profiles import Profile
+    from replay.recipes.page_recipe import Recipe
+    from replay.runs.cells import Cell
+
+MOST_ORIGINS = 250
+"""Server hosts in one guest. On a page with more origins, several origins share a host's address."""
+
+
+class Progress(Protocol):
+    """A counter of finished cells, such as tqdm."""
+
+    def update(self, n: float = 1, /) -> object:
+        """Add `n` finished cells."""
+
+
+@dataclass(kw_only=True, slots=True)
+class NetworkJob:
+    """The work of one guest over one network: calibration flights, cells, and the answers to both."""
+
+    profile: Profile
+    flights: list[Flight]
+    cells: list[Cell]
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The player's answers by cell id."""
+    checks: list[CalibrationCheck] = field(default_factory=list)
+
+
+@dataclass(kw_only=True, slots=True)
+class Guest:
+    """One guest's share of a replay, and the outcome."""
+
+    jobs: list[NetworkJob]
+    recipes: list[Recipe]
+    origins: int
+    failure: GuestFailed | None = None
+    offloads_on: int = -1
+    """Interfaces with an offload on; -1 until the guest has started."""
+    boot_s: float = 0.0
+    wall_s: float = 0.0
+
+    def run(
+        self,
+        lab: Lab,
+        *,
+        cpu: int | None = None,
+        progress: Progress | None = None,
+        shaper: str = "tbf",
+        silence_s: float = SILENCE_S,
+        congestion_control: str = "cubic",
+        responses: bool = False,
+    ) -> None:
+        """Boot the guest and do all its jobs. A failure is stored, not raised: other guests go on.
+
+        `congestion_control` applies to calibration flights; cells have their own.
+        """
+        numbers = {recipe: number for number, recipe in enumerate(self.recipes)}
+        began = time.monotonic()
+        work = {
+            "origins": self.origins,
+            "windows": self.windows(),
+            "shifts": [
+                network_job(
+                    job.profile,
+                    shaper=shaper,
+                    congestion_control=congestion_control,
+                    flights=[f"flight {fl.id} {fl.host} {fl.iw} {fl.bytes}" for fl in job.flights],
+                    loads=[*(["responses"] if responses else []), *load_commands(job.cells, numbers)],
+                )
+                for job in self.jobs
+            ],
+        }
+        try:
+            run_guest(
+                lab,
+                work,
+                [recipe.to_text() for recipe in self.recipes],
+                Listener(self, progress, began).take,
+                cpu=usable_cpus()[-1] if cpu is None else cpu,
+                silence_s=silence_s,
+            )
+        except GuestFailed as exc:
+            self.failure = exc
+        self.wall_s = time.monotonic() - began
+
+    def windows(self) -> list[int]:
+        """Every initial window of any sender: each becomes a route in the guest."""
+        flights = {flight.iw for job in self.jobs for flight in job.flights}
+        competitions = (cell.conditions.competition for job in self.jobs for cell in job.cells)
+        return sorted({BACKGROUND_IW} | flights | {one.iw for one in competitions if one})
+
+    def leave_to_another(self) -> list[Cell]:
+        """After a failure, remove and return the cells that were not begun; the cell in progress stays and fails.
+
+        If a network could not be calibrated, all its cells stay; if the guest never started, all cells stay.
+        """
+        if not self.failure or self.offloads_on < 0:
+            return []
+        left: list[Cell] = []
+        found = False
+        for job in self.jobs:
+            waiting = [cell for cell in job.cells if cell.id not in job.answers]
+            if not found and waiting:
+                found = True
+                calibrated = all(flight.facts for flight in job.flights)
+                waiting = waiting[1:] if calibrated else []
+            left += waiting
+            job.cells = [cell for cell in job.cells if cell not in waiting]
+        return left
+
+
+def guest_for(share: Sequence[Cell]) -> Guest:
+    """A guest for these cells: as many hosts as the largest page has origins, and a job for each network."""
+    recipes = list(dict.fromkeys(cell.recipe for cell in share))
+    windows = sorted({cell.iw for cell in share})
+    origins = min(max(len(recipe.origins) for recipe in recipes), MOST_ORIGINS)
+    networks: dict[Profile, list[Cell]] = {}
+    for cell in share:
+        networks.setdefault(cell.network, []).append(cell)
+    return Guest(jobs=calibrated_jobs(networks, windows, origins), recipes=recipes, origins=origins)
+
+
+def calibrated_jobs(
+    networks: Mapping[Profile, list[Cell]], windows: Sequence[int], origins: int
+) -> list[NetworkJob]:
+    """A job for each network with its calibration: a full flight at every window, first of all a byte from every host."""
+    hosts = range(1, FIRST_ORIGIN + origins)
+    greetings = [Flight(id=f"host-{host}", host=host, iw=BACKGROUND_IW, bytes=1) for host in hosts]
+    jobs = []
+    for network, cells in networks.items():
+        full = [Flight(id=f"iw-{iw}", host=FIRST_ORIGIN, iw=iw, bytes=iw * MSS_TIMESTAMPS) for iw in windows]
+        jobs.append(NetworkJob(profile=network, flights=greetings + full, cells=cells))
+        greetings = []
+    return jobs
+
+
+def measure_flights(
+    lab: Lab,
+    profile: Profile,
+    flights: list[Flight],
+    *,
+    congestion_control: str = "cubic",
+) -> list[Flight]:
+    """Transfer `flights` over one network and return them with their arrivals; raises GuestFailed."""
+    guest = Guest(jobs=[NetworkJob(profile=profile, flights=flights, cells=[])], recipes=[], origins=1)
+    guest.run(lab, congestion_control=congestion_control)
+    if guest.failure:
+        raise guest.failure
+    return flights
+
+
+def load_commands(cells: Sequence[Cell], numbers: Mapping[Recipe, int]) -> Iterator[str]:
+    """The player's commands for the cells; a condition is only sent when it changes."""
+    in_force: list[str] = []
+    for cell in cells:
+        conditions = list(cell.conditions.commands(cell.profile, cell.iw))
+        yield from (line for line in conditions if line not in in_force)
+        in_force = conditions
+        yield cell.command(numbers[cell.recipe])
+
+
+class Listener:
+    """Assigns a guest's answers to its jobs."""
+
+    lock = threading.Lock()
+    """Held while the progress is updated, which all guests share."""
+
+    def __init__(self, guest: Guest, progress: Progress | None, began: float) -> None:
+        self.guest = guest
+        self.progress = progress
+        self.began = began
+        self.jobs = iter(guest.jobs)
+        self.job: NetworkJob | None = None
+        self.arrivals: list[tuple[int, int]] = []
+        self.each: list[list[int]] = []
+
+    def take(self, answer: dict[str, Any]) -> None:
+        """Store one answer."""
+        if "ready" in answer:
+            self.guest.offloads_on = answer["offloads_on"]
+            self.guest.boot_s = time.monotonic() - self.began
+        elif "profile" in answer:
+            self.job = next(self.jobs)
+        elif "arrived" in answer:
+            self.arrivals.append((answer["arrived"], answer["ns"]))
+        elif "flight" in answer and self.job:
+            self.flight(self.job, answer)
+        elif "each" in answer:
+            self.each = answer["each"]
+        elif "cell" in answer and self.job:
+            self.job.answers[answer["cell"]] = {**answer, "each": self.each}
+            self.each = []
+            if self.progress:
+                with self.lock:
+                    self.progress.update(1)
+
+    def flight(self, job: NetworkJob, answer: dict[str, Any]) -> None:
+        """Store the end of a flight with the arrivals that came before it."""
+        flight = next(one for one in job.flights if one.id == answer["flight"])
+        flight.facts, flight.arrivals = answer, self.arrivals
+        self.arrivals = []
