@@ -66,7 +66,7 @@ FROM build AS build-airflow
 RUN --mount=type=cache,target=/uv UV_PROJECT_ENVIRONMENT=.venv-dags uv sync --locked --compile-bytecode --only-group dags
 
 FROM build AS build-worker
-RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-install-project --extra crawler --extra reports
+RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-install-project --extra crawler --extra localweb --extra reports
 COPY schema schema
 COPY storage storage
 COPY crawler crawler
@@ -77,7 +77,7 @@ COPY reports reports
 COPY localweb localweb
 COPY api api
 COPY firstflight firstflight
-RUN --mount=type=cache,target=/uv uv sync --locked --reinstall-package firstflight --no-default-groups --no-editable --compile-bytecode --extra crawler --extra reports
+RUN --mount=type=cache,target=/uv uv sync --locked --reinstall-package firstflight --no-default-groups --no-editable --compile-bytecode --extra crawler --extra localweb --extra reports
 
 FROM python AS airflow
 COPY --from=build-airflow /opt/firstflight/.venv-dags /opt/firstflight/.venv-dags
