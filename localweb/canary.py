@@ -1,35 +1,34 @@
-"""The local web's own canary: what its crawls ask whether this web can be reached, in the place of the Internet's."""
+"""The local web's canary: what its crawls ask, instead of the Internet's canaries, to see if the web can be reached."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
 from localweb.server import NETWORK
+from localweb.serving.handler import Site
+from localweb.serving.listener import TcpListener
+from localweb.serving.log import TruthLog
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-ADDRESS = str(NETWORK[2])
-"""No site's, and in the network of them all: what cuts that cuts this."""
+    from localweb.serving.handler import Reply, Request
 
-ANSWER = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
+ADDRESS = str(NETWORK[2])
+"""No site's address, but in the same network: if the sites are cut off, so is the canary."""
 
 
 @contextlib.asynccontextmanager
 async def canary() -> AsyncIterator[str]:
-    """The URL of one that answers any request, while the block runs."""
-    server = await asyncio.start_server(_answer, ADDRESS, 0)
-    async with server:
-        yield f"http://{ADDRESS}:{server.sockets[0].getsockname()[1]}/"
+    """Yield a URL that answers any request while the block runs."""
+    listener = TcpListener(Site(host=ADDRESS, handler=_answer, log=TruthLog()))
+    try:
+        yield f"http://{ADDRESS}:{await listener.listen(ADDRESS, 0)}/"
+    finally:
+        await listener.close()
 
 
-async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with (
-        contextlib.closing(writer),
-        contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError),
-    ):
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(ANSWER)
-        await writer.drain()
+async def _answer(_: Request, reply: Reply) -> None:
+    await reply.head(204, [("Connection", "close")], end=True)
+    await reply.close()

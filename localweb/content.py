@@ -1,4 +1,4 @@
-"""What the local web answers for a page: every object at its recorded size, as far as that can hold it."""
+"""Answers for the objects of a page, at their recorded sizes where the content fits."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from localweb import markup, object_tree, padding
+from localweb.answers import Answer
 
 if TYPE_CHECKING:
-    from localweb.modes import Mode, Origin
+    from localweb.modes import Mode
     from localweb.object_tree import Tree
     from localweb.recipes import Page
 
@@ -19,27 +20,12 @@ MEDIA_TYPES = {
     "font": "font/woff2",
     "fetch": "application/json",
 }
-"""By kind, not as recorded: Chromium blocks, say, a script that is called an image."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """One response: what a request for its origin and path gets."""
-
-    origin: Origin
-    path: str
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
-    page: int | None
-    """Number of the page; None for what is in no recipe."""
-    index: int | None
-    """The object's index in the page."""
+"""Media types by kind, not as recorded: Chromium blocks a script whose type is image/png."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Inexact:
-    """An object that is not played at its recorded size."""
+    """An object that is not played at its recorded size, and the reason."""
 
     page: int
     index: int
@@ -51,21 +37,21 @@ class Inexact:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Played:
-    """A page in a mode."""
+    """The answers for a page in a mode."""
 
     page: Page
     answers: tuple[Answer, ...]
-    """By the object's index."""
+    """Answers by the object's index."""
     inexact: tuple[Inexact, ...]
     moved: int
-    """Objects that an ancestor of their recorded parent asks for."""
+    """Number of objects that an ancestor of their recorded parent asks for."""
 
 
 def play(page: Page, mode: Mode) -> Played:
-    """Answers for all objects of a page."""
+    """Make the answers for all objects of a page."""
     grown = object_tree.grow(page, mode)
     bodies: dict[int, tuple[bytes, str | None, str]] = {}
-    # From the last: what an object cannot name moves to an ancestor, which stands before it.
+    # From the last to the first: a child that does not fit moves to an ancestor, which has a lower index.
     for index in reversed(range(len(page.objects))):
         bodies[index] = body(grown, index)
     answers = tuple(answer(grown, index, *bodies[index]) for index in range(len(page.objects)))
@@ -74,7 +60,7 @@ def play(page: Page, mode: Mode) -> Played:
 
 
 def body(grown: Tree, index: int) -> tuple[bytes, str | None, str]:
-    """Encoded body, content encoding and media type of one object."""
+    """Return encoded body, content encoding and media type of one object."""
     thing = grown.page.objects[index]
     media_type = MEDIA_TYPES.get(thing.kind, "application/octet-stream")
     if thing.status in object_tree.EMPTY:
@@ -91,7 +77,7 @@ def body(grown: Tree, index: int) -> tuple[bytes, str | None, str]:
 
 
 def text(grown: Tree, index: int) -> tuple[bytes, str | None]:
-    """Body and encoding of a document, script or sheet; children that do not fit move to an ancestor."""
+    """Return body and encoding of a document, script or sheet; children that do not fit move to an ancestor."""
     thing = grown.page.objects[index]
     opening, closing = markup.COMMENTS[thing.kind]
     while True:
@@ -108,12 +94,12 @@ def text(grown: Tree, index: int) -> tuple[bytes, str | None]:
 
 
 def fits(core: bytes, size: int) -> bool:
-    """Whether a body of `size` bytes can hold the content, compressed or not."""
+    """Return whether a body of `size` bytes can hold the content, compressed or not."""
     return min(len(core), len(padding.gzip_least(core))) <= size
 
 
 def lift(grown: Tree, index: int) -> None:
-    """Let an ancestor ask for the last child."""
+    """Move the last child to an ancestor."""
     child = max(grown.children[index])
     grown.children[index].remove(child)
     asker = grown.nearest_asker(child, grown.askers[index])
@@ -122,7 +108,7 @@ def lift(grown: Tree, index: int) -> None:
 
 
 def answer(grown: Tree, index: int, content: bytes, encoding: str | None, media_type: str) -> Answer:
-    """The response with its header."""
+    """Return the answer for an object, with its header."""
     status = grown.page.objects[index].status
     headers = [
         ("content-type", media_type),
@@ -146,14 +132,14 @@ def answer(grown: Tree, index: int, content: bytes, encoding: str | None, media_
 
 
 def played_status(status: int) -> int:
-    """The recorded status, but for those that a cold load without ranges cannot see."""
+    """Return the recorded status, or 200 for statuses that a cold load without ranges cannot see."""
     if 300 <= status < 400 or status == 206:
         return 200
     return status
 
 
 def inexactness(page: Page, given: Answer) -> Inexact | None:
-    """How an answer's size differs from the recorded one, if it does."""
+    """Return how an answer's size differs from the recorded size, or None if they are equal."""
     assert given.index is not None
     thing = page.objects[given.index]
     if thing.body_bytes == len(given.body):

@@ -1,4 +1,4 @@
-"""Which origins the local web has, what each speaks and what it answers. No sockets here."""
+"""Origins of the local web: what each speaks and how it answers. No sockets here."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from localweb import faults as misbehaviour
+from localweb.answers import Answer, answering, document, redirect
 from localweb.faults import Fault
-from localweb.modes import ALPN_H2, ALPN_HTTP1, MULTIPLEXED, Mode, Origin
+from localweb.modes import MULTIPLEXED, Mode
+from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from localweb.content import Answer, Played
+    from localweb.content import Played
+    from localweb.serving.handler import Handler, Takeover
 
 OVER_TLS_ALONE = frozenset({Fault.BAD_CERTIFICATE, Fault.HANDSHAKE_FAILURE})
 
@@ -23,20 +26,30 @@ class Deployed:
 
     origin: Origin
     alpn: tuple[str, ...]
-    """Offered over TLS, the best first."""
+    """Protocols offered over TLS, the best first."""
     fault: Fault | None = None
     answers: dict[str, Answer] = dataclasses.field(default_factory=dict)
     """By path."""
 
     def find(self, path: str) -> Answer:
-        """The answer for a path: a 404 of no page where there is none."""
-        return self.answers.get(path) or misbehaviour.document(self.origin, path, 404, b"not in the recipe\n")
+        """Return the answer for a path, or else a 404 that no recipe has."""
+        return self.answers.get(path) or document(self.origin, path, 404, b"not in the recipe\n")
+
+    @property
+    def handler(self) -> Handler:
+        """Handler of the origin's requests."""
+        return misbehaviour.HANDLERS.get(self.fault) or answering(self.find)
+
+    @property
+    def takeover(self) -> Takeover | None:
+        """Handler of bare connections, for faults of the connection."""
+        return misbehaviour.TAKEOVERS.get(self.fault)
 
 
 def deploy(
     pages: Sequence[Played], mode: Mode, faults: Mapping[str, Fault]
-) -> tuple[dict[str, int], dict[Origin, Deployed]]:
-    """Hosts, each with a number of its own, and the origins that answer on them."""
+) -> tuple[list[str], dict[Origin, Deployed]]:
+    """Return all hosts, and the origins that answer on them."""
     multiplexed = recorded_multiplexed(pages)
     origins: dict[Origin, Deployed] = {}
     for answer in (answer for played in pages for answer in played.answers):
@@ -54,18 +67,18 @@ def deploy(
             alpn = protocols(mode, is_multiplexed=True)
             answers = {answer.path: answer for answer in misbehaviour.answers(origin, fault)}
             origins[origin] = Deployed(origin=origin, alpn=alpn, fault=fault, answers=answers)
-    return {host: number for number, host in enumerate(hosts)}, origins
+    return hosts, origins
 
 
 def protocols(mode: Mode, *, is_multiplexed: bool) -> tuple[str, ...]:
-    """What an origin's ALPN offers."""
+    """Return the protocols that an origin's ALPN offers."""
     if mode is Mode.H2 or (mode is Mode.RECORDED and is_multiplexed):
         return (ALPN_H2, ALPN_HTTP1)
     return (ALPN_HTTP1,)
 
 
 def recorded_multiplexed(pages: Iterable[Played]) -> set[Origin]:
-    """Origins that any page recorded over a multiplexed protocol."""
+    """Return origins that any page recorded over a multiplexed protocol."""
     return {
         answer.origin
         for played in pages
@@ -75,12 +88,12 @@ def recorded_multiplexed(pages: Iterable[Played]) -> set[Origin]:
 
 
 def send_back_to_clear_text(pages: Iterable[Played], origins: Mapping[Origin, Deployed]) -> None:
-    """Where a site was recorded by http, but its host has https too: redirect from the one to the other.
+    """Redirect https to http for a site that was recorded over http and whose host has https too.
 
-    Sites are asked by https first. That redirect is in no recipe.
+    Crawls ask by https first. No recipe has this redirect.
     """
     for played in pages:
         first = played.answers[0].origin
         secure = origins.get(Origin("https", first.host))
         if first.scheme == "http" and secure is not None:
-            secure.answers["/"] = misbehaviour.redirect(secure.origin, "/", f"http://{first.host}/")
+            secure.answers["/"] = redirect(secure.origin, "/", f"http://{first.host}/")

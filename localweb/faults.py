@@ -1,33 +1,39 @@
-"""Sites that misbehave, for tests of whatever has to live with them."""
+"""Sites that misbehave, for tests of programs that have to live with them."""
 
 from __future__ import annotations
 
+import asyncio
 import enum
+import itertools
 from typing import TYPE_CHECKING
 
-from localweb.content import Answer
+from localweb.answers import Answer, document, redirect
+from localweb.serving.tls import ALERT_HANDSHAKE_FAILURE
 
 if TYPE_CHECKING:
-    from localweb.modes import Origin
+    from collections.abc import Iterator
+
+    from localweb.serving.channel import Channel
+    from localweb.serving.handler import Handler, Origin, Reply, Request, Takeover
 
 
 class Fault(enum.StrEnum):
-    """One way of misbehaving, of a whole site."""
+    """Misbehaviour of a whole site."""
 
     REFUSED = "refused"
     """Nothing listens."""
     SILENT = "silent"
-    """TCP is accepted; not a byte comes, not even of TLS."""
+    """TCP is accepted; no byte is sent, not even of TLS."""
     BAD_CERTIFICATE = "bad_certificate"
-    """A certificate that nobody trusts."""
+    """A certificate that no client trusts."""
     HANDSHAKE_FAILURE = "handshake_failure"
-    """A TLS alert in place of a ServerHello."""
+    """A TLS alert instead of a ServerHello."""
     NO_ANSWER = "no_answer"
-    """The request is taken, and never answered."""
+    """The request is taken and never answered."""
     NEVER_ENDING = "never_ending"
-    """A document that goes on and on."""
+    """A document without end."""
     DRIP = "drip"
-    """A small document, a few bytes a second."""
+    """A small document at a few bytes a second."""
     RESET = "reset"
     """A TCP reset in the middle of the document."""
     NOT_FOUND = "not_found"
@@ -38,44 +44,86 @@ class Fault(enum.StrEnum):
     """Two paths that redirect to each other."""
 
 
-ENDLESS_STEP_US = 50_000
+ENDLESS_STEP_S = 0.05
 ENDLESS_STEP_BYTES = 5_000
-"""In steps: a rate that has a byte ready whenever one looks would keep its writer busy for ever."""
 
 DRIP_BYTES_PER_SECOND = 4
 RESET_AFTER_BYTES = 40_000
 """More than a first flight, far less than the body."""
 
 DOCUMENT = b"<!doctype html><title>fault</title><body><p>something is wrong here</p></body>\n"
+HEADERS = [("content-type", "text/html; charset=utf-8")]
 
 
 def answers(origin: Origin, fault: Fault) -> list[Answer]:
-    """What a faulty site answers, once it does."""
+    """Return the answers of a faulty site, for the faults that answer as usual."""
     if fault is Fault.REDIRECT_LOOP:
         return [redirect(origin, "/", "/again"), redirect(origin, "/again", "/")]
     status = {Fault.NOT_FOUND: 404, Fault.SERVER_ERROR: 500}.get(fault, 200)
-    body = DOCUMENT * 2000 if fault is Fault.RESET else DOCUMENT
-    return [document(origin, "/", status, body)]
+    return [document(origin, "/", status, DOCUMENT)]
 
 
-def document(origin: Origin, path: str, status: int, body: bytes) -> Answer:
-    """An HTML document of no page."""
-    headers = (("content-type", "text/html; charset=utf-8"),)
-    return Answer(origin=origin, path=path, status=status, headers=headers, body=body, page=None, index=None)
+async def no_answer(_: Request, __: Reply) -> None:
+    """Take the request and send nothing."""
 
 
-def redirect(origin: Origin, path: str, to: str) -> Answer:
-    """A redirect of no page."""
-    headers = (("location", to),)
-    return Answer(origin=origin, path=path, status=302, headers=headers, body=b"", page=None, index=None)
+async def never_ending(_: Request, reply: Reply) -> None:
+    """Send a document without length and without end."""
+    await reply.head(200, HEADERS)
+    for pause_s, piece in endless_pieces():
+        await asyncio.sleep(pause_s)
+        await reply.body(piece)
 
 
-def allowed_bytes(fault: Fault | None, body: int, *, elapsed_us: int) -> int:
-    """How much of a body may have been written by now."""
-    if fault is Fault.NEVER_ENDING:
-        return len(DOCUMENT) + elapsed_us // ENDLESS_STEP_US * ENDLESS_STEP_BYTES
-    if fault is Fault.DRIP:
-        return min(body, 1 + elapsed_us * DRIP_BYTES_PER_SECOND // 1_000_000)
-    if fault is Fault.RESET:
-        return RESET_AFTER_BYTES
-    return body
+async def drip(_: Request, reply: Reply) -> None:
+    """Send the document byte by byte."""
+    await reply.head(200, [*HEADERS, ("content-length", str(len(DOCUMENT)))])
+    for sent, (pause_s, piece) in enumerate(dripping_pieces(), 1):
+        await asyncio.sleep(pause_s)
+        await reply.body(piece, end=sent == len(DOCUMENT))
+
+
+async def reset(_: Request, reply: Reply) -> None:
+    """Send a part of a long document, then reset the connection."""
+    body = DOCUMENT * 2000
+    await reply.head(200, [*HEADERS, ("content-length", str(len(body)))])
+    await reply.body(body[:RESET_AFTER_BYTES])
+    await reply.abort()
+
+
+def endless_pieces() -> Iterator[tuple[float, bytes]]:
+    """Yield pauses in seconds, and the piece of the body after each."""
+    yield 0.0, DOCUMENT
+    yield from itertools.repeat((ENDLESS_STEP_S, b" " * ENDLESS_STEP_BYTES))
+
+
+def dripping_pieces() -> Iterator[tuple[float, bytes]]:
+    """Yield pauses in seconds, and the byte of the body after each."""
+    for at in range(len(DOCUMENT)):
+        yield 1 / DRIP_BYTES_PER_SECOND if at else 0.0, DOCUMENT[at : at + 1]
+
+
+async def silence(channel: Channel) -> None:
+    """Read and send nothing."""
+    while await channel.receive():
+        pass
+
+
+async def fail_handshake(channel: Channel) -> None:
+    """Answer the client's first bytes with a TLS alert."""
+    await channel.receive()
+    await channel.transmit(ALERT_HANDSHAKE_FAILURE)
+    await channel.finish()
+    await silence(channel)
+
+
+HANDLERS: dict[Fault | None, Handler] = {
+    Fault.NO_ANSWER: no_answer,
+    Fault.NEVER_ENDING: never_ending,
+    Fault.DRIP: drip,
+    Fault.RESET: reset,
+}
+"""Faults in an answer."""
+
+TAKEOVERS: dict[Fault | None, Takeover] = {Fault.SILENT: silence, Fault.HANDSHAKE_FAILURE: fail_handshake}
+"""Faults of the connection."""

@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from localweb.object_tree import Tree
 
 FETCH = "fetch(u).then(r=>r.arrayBuffer()).catch(e=>0)"
-"""The body has to be read: a fetch whose body nobody reads ends as aborted."""
+"""Reads the body, because Chromium aborts a fetch whose body is not read."""
 
 COMMENTS = {"document": (b"<!--", b"-->"), "script": (b"/*", b"*/"), "style": (b"/*", b"*/")}
-"""What opens and closes a comment."""
+"""Opening and closing marks of a comment."""
 
 FIRST_FONT_CHARACTER = 0x100
 
 
 def render(tree: Tree, index: int) -> bytes:
-    """The content of one object, naming its children; empty if it has none."""
+    """Return the content of one object, which names its children; empty if it has none."""
     children = sorted(tree.children[index])
     if not children and index != tree.page.main:
         return b""
@@ -28,7 +28,7 @@ def render(tree: Tree, index: int) -> bytes:
 
 
 def document(tree: Tree, index: int, children: Sequence[int]) -> str:
-    """HTML; scripts are asynchronous, and fetches stand in front, so that no sibling waits for another."""
+    """Return HTML. Scripts are asynchronous and fetches come first, so that no sibling waits for another."""
     seen_from = tree.origins[index].scheme
     tags, fetched = [], []
     for child in children:
@@ -52,7 +52,7 @@ def document(tree: Tree, index: int, children: Sequence[int]) -> str:
 
 
 def script(tree: Tree, index: int, children: Sequence[int]) -> str:
-    """JavaScript that appends elements to the document it runs in."""
+    """Return JavaScript that appends elements to its document."""
     seen_from = tree.origins[tree.document_of(index)].scheme
     forms = {
         "script": "a('script',{src:u})",
@@ -74,15 +74,15 @@ def script(tree: Tree, index: int, children: Sequence[int]) -> str:
 
 
 def each(urls: Sequence[str], form: str) -> str:
-    """A statement that does `form` for every URL."""
+    """Return a statement that does `form` for every URL."""
     listed = ",".join(f'"{url}"' for url in urls)
     return f"[{listed}].map(u=>{form});"
 
 
 def style(tree: Tree, index: int, children: Sequence[int]) -> str:
-    """CSS whose images and fonts load as soon as an element of class c<index> is there.
+    """Return CSS whose images and fonts load as soon as the document has an element of class c<index>.
 
-    Each font has a character of its own, so that all are wanted at once: of a mere list of families,
+    Each font has a character of its own, so that the browser wants all at once: in a list of families,
     the second would wait for the first to fail.
     """
     seen_from = tree.origins[index].scheme
@@ -102,7 +102,7 @@ def style(tree: Tree, index: int, children: Sequence[int]) -> str:
 
 
 def sheets_to_show(tree: Tree, index: int) -> list[int]:
-    """The sheet and those it imports, as far as they need an element before they fetch."""
+    """Return those of the sheet and its imports that fetch only when an element uses them."""
     index = end_of_redirects(tree, index)
     below = tree.children[index]
     kinds = [tree.page.objects[child].kind for child in below]
@@ -116,7 +116,7 @@ def sheets_to_show(tree: Tree, index: int) -> list[int]:
 
 
 def end_of_redirects(tree: Tree, index: int) -> int:
-    """The object that a chain of redirects ends with."""
+    """Return the object at the end of a chain of redirects."""
     while index in tree.targets:
         index = tree.targets[index]
     return index

@@ -1,34 +1,22 @@
-"""Over which protocols the local web is played, and the origins that follow from it."""
+"""Modes of the local web: which protocols its origins speak."""
 
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
 
 SUFFIX = ".test"
-"""Behind every recorded host: Chromium's HSTS preload list knows many of the real names."""
-
-ALPN_H2 = "h2"
-ALPN_HTTP1 = "http/1.1"
+"""Follows every recorded host, because Chromium's HSTS preload list knows many of the real names."""
 
 MULTIPLEXED = frozenset({"spdy", "h2", "h3"})
-"""Recorded protocols that are played as H2."""
+"""Recorded protocols that are played as HTTP/2."""
 
 
 class Mode(enum.StrEnum):
-    """One arm of the local web."""
+    """Mode of the whole local web."""
 
     H1 = "h1"
-    """All over clear HTTP/1.1; nothing answers https."""
+    """Clear HTTP/1.1 only; nothing answers https."""
     H1TLS = "h1tls"
     H2 = "h2"
     RECORDED = "recorded"
-    """Each origin as recorded: clear, TLS with HTTP/1.1 alone, or H2."""
-
-
-class Origin(NamedTuple):
-    """Scheme and host; the port is always the scheme's own."""
-
-    scheme: str
-    host: str
-    """With SUFFIX."""
+    """Each origin as recorded: clear, TLS with HTTP/1.1 only, or HTTP/2."""

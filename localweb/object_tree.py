@@ -1,22 +1,23 @@
-"""Who asks for whom when a page is played: the recorded tree, mended where its parents cannot ask."""
+"""Tree of a page as it is played: the recorded tree, changed where a parent cannot ask for its child."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING
 
-from localweb.modes import SUFFIX, Mode, Origin
+from localweb.modes import SUFFIX, Mode
+from localweb.serving.handler import Origin
 
 if TYPE_CHECKING:
     from localweb.recipes import Page
 
 ASKING = frozenset({"document", "script", "style"})
-"""Kinds whose content can ask for others."""
+"""Kinds whose content can ask for other objects."""
 
 ASKED_BY_STYLE = frozenset({"style", "image", "font"})
 
 EMPTY = frozenset({204, 304})
-"""Statuses without content; a cold load cannot see the second, which is played as an empty 200."""
+"""Statuses without content; a cold load cannot see 304, which is played as an empty 200."""
 
 EXTENSIONS = {
     "document": "html",
@@ -30,32 +31,32 @@ EXTENSIONS = {
 
 @dataclasses.dataclass(kw_only=True, slots=True)
 class Tree:
-    """A page's objects, by index, as they will be played."""
+    """A page's objects, by index, as they are played."""
 
     page: Page
     origins: list[Origin]
     paths: list[str]
     children: list[list[int]]
     targets: dict[int, int]
-    """Where each redirect leads."""
+    """Target of each redirect."""
     askers: list[int]
-    """What asks for each object; for the target of a redirect, the redirect."""
+    """Object that asks for each object; the target of a redirect is asked for by the redirect."""
 
     @property
     def moved(self) -> int:
-        """Objects that are asked for by an ancestor of what asked for them when recorded."""
+        """Number of objects that an ancestor of their recorded parent asks for."""
         things = self.page.objects
         below = range(self.page.main + 1, len(things))
         return sum(self.askers[index] != things[index].parent for index in below)
 
     def url(self, index: int, *, seen_from: str | None) -> str:
-        """URL of an object, without its scheme where that is `seen_from`, the scheme of who names it."""
+        """Return the URL of an object, without its scheme if that is `seen_from`, the scheme of the object that names it."""
         origin = self.origins[index]
         scheme = "" if origin.scheme == seen_from else f"{origin.scheme}:"
         return f"{scheme}//{origin.host}{self.paths[index]}"
 
     def document_of(self, index: int) -> int:
-        """The document that an object's content runs in: itself if it is one."""
+        """Return the document that an object's content runs in: the object itself if it is a document."""
         while index > self.page.main and (
             self.page.objects[index].kind != "document" or index in self.targets
         ):
@@ -63,7 +64,7 @@ class Tree:
         return max(index, self.page.main)
 
     def can_ask(self, asker: int, index: int) -> bool:
-        """Whether the content of `asker` can make the browser fetch the object."""
+        """Return whether the content of `asker` can make the browser fetch the object."""
         thing = self.page.objects[asker]
         if asker == self.page.main:
             return True
@@ -72,7 +73,7 @@ class Tree:
         return thing.kind != "style" or self.page.objects[index].kind in ASKED_BY_STYLE
 
     def nearest_asker(self, index: int, start: int) -> int:
-        """`start`, or its nearest ancestor that can ask for the object."""
+        """Return `start` or its nearest ancestor that can ask for the object."""
         asker = start
         while asker > self.page.main and not self.can_ask(asker, index):
             asker = self.askers[asker]
@@ -80,7 +81,7 @@ class Tree:
 
 
 def grow(page: Page, mode: Mode) -> Tree:
-    """The tree of a page in a mode."""
+    """Build the tree of a page in a mode."""
     count = len(page.objects)
     tree = Tree(
         page=page,
@@ -100,7 +101,7 @@ def grow(page: Page, mode: Mode) -> Tree:
 
 
 def join(tree: Tree, index: int) -> None:
-    """Hang an object below what will ask for it."""
+    """Put an object below the object that asks for it."""
     thing = tree.page.objects[index]
     recorded = thing.parent if thing.parent is not None else tree.page.main
     redirects = tree.page.objects[recorded].is_redirect
@@ -114,7 +115,7 @@ def join(tree: Tree, index: int) -> None:
 
 
 def scheme(tree: Tree, index: int, mode: Mode) -> str:
-    """The scheme that an object is played by."""
+    """Return the scheme that an object is played over."""
     if mode is not Mode.RECORDED:
         return "http" if mode is Mode.H1 else "https"
     if index > tree.page.main:
@@ -126,7 +127,7 @@ def scheme(tree: Tree, index: int, mode: Mode) -> str:
 
 
 def path(page: Page, index: int) -> str:
-    """A path of its own for every object of every page: nothing is found in a cache."""
+    """Return a path that no other object of any page has, so that no cache holds it."""
     if index == 0:
         return "/"
     return f"/{page.number}/{index}.{EXTENSIONS.get(page.objects[index].kind, 'bin')}"

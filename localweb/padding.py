@@ -1,4 +1,4 @@
-"""Bodies of an exact encoded size: gzip text, images, and bytes that mean nothing."""
+"""Bodies of an exact encoded size: gzip text, images and random bytes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ HAS_COMMENT = 0x10
 
 
 def gzip_exactly(core: bytes, size: int, *, opening: bytes, closing: bytes) -> bytes | None:
-    """`core` as a gzip member of exactly `size` bytes; None if it takes more.
+    """Return `core` as a gzip member of exactly `size` bytes; None if it takes more.
 
-    What is missing is filled with words between `opening` and `closing` (the marks of a comment), in
-    blocks that are compressed once and for all; what no block fills goes into the header's comment field.
+    Words between `opening` and `closing` (the marks of a comment) fill it up, in blocks that are compressed
+    once; the header's comment field takes the rest.
     """
     plain = deflated(core)
     if WRAPPING + len(plain) > size:
@@ -32,13 +32,13 @@ def gzip_exactly(core: bytes, size: int, *, opening: bytes, closing: bytes) -> b
 
 
 def gzip_least(core: bytes) -> bytes:
-    """`core` as a gzip member without any filling."""
+    """Return `core` as a gzip member without filling."""
     plain = deflated(core)
     return member(plain, core, WRAPPING + len(plain))
 
 
 def member(stream: bytes, text: bytes, size: int) -> bytes:
-    """A gzip member around a deflate stream, its header's comment making it `size` bytes long."""
+    """Return a gzip member around a deflate stream; its header's comment makes it `size` bytes long."""
     comment = size - WRAPPING - len(stream)
     flags = HAS_COMMENT if comment else 0
     header = struct.pack("<4BLBB", 0x1F, 0x8B, 8, flags, 0, 0, 255)
@@ -47,20 +47,20 @@ def member(stream: bytes, text: bytes, size: int) -> bytes:
 
 
 def deflated(text: bytes) -> bytes:
-    """A whole raw deflate stream."""
+    """Return a whole raw deflate stream."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     return compressor.compress(text) + compressor.flush()
 
 
 def flushed(text: bytes) -> bytes:
-    """The beginning of a raw deflate stream, ended at a byte; what follows refers to nothing in it."""
+    """Return the beginning of a raw deflate stream, which ends at a byte and which no later block refers to."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     return compressor.compress(text) + compressor.flush(zlib.Z_FULL_FLUSH)
 
 
 @functools.cache
 def filling() -> tuple[bytes, bytes]:
-    """Some 4 kB of words, and the same as a block of a deflate stream: about a third, as text on the web."""
+    """Return about 4 kB of words, and the same as a deflate block of a third of the size, as text on the web has."""
     chance = random.Random(10)  # noqa: S311  # the same words in every run
     letters = "etaoinshrdlucmfwypvbgk"
     vocabulary = ["".join(chance.choices(letters, k=chance.randint(2, 9))) for _ in range(320)]
@@ -69,7 +69,7 @@ def filling() -> tuple[bytes, bytes]:
 
 
 def text_exactly(core: bytes, size: int, *, opening: bytes, closing: bytes) -> bytes | None:
-    """`core` uncompressed, filled to `size` bytes; None if it takes more, or has no room for the comment."""
+    """Return `core` uncompressed, filled to `size` bytes; None if it takes more or leaves no room for the comment."""
     missing = size - len(core)
     if missing == 0 or not core:
         return core + b" " * missing
@@ -78,12 +78,12 @@ def text_exactly(core: bytes, size: int, *, opening: bytes, closing: bytes) -> b
 
 
 def noise(size: int, *, seed: int) -> bytes:
-    """Bytes that mean nothing and do not compress, the same for the same seed."""
+    """Return bytes that do not compress, the same for the same seed."""
     return random.Random(seed).randbytes(size)  # noqa: S311  # the same bytes in every run
 
 
 def image(size: int) -> tuple[str, bytes]:
-    """Media type and bytes of an image of one pixel, with zeros behind it; too small for one: zeros alone."""
+    """Return media type and bytes of an image of one pixel, followed by zeros; zeros only if it does not fit."""
     for media_type, smallest in ((("image/png"), png()), ("image/gif", GIF)):
         if size >= len(smallest):
             return media_type, smallest + bytes(size - len(smallest))
@@ -95,7 +95,7 @@ GIF = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c000
 
 @functools.cache
 def png() -> bytes:
-    """One transparent pixel."""
+    """Return a PNG of one transparent pixel."""
     chunks = (
         (b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)),
         (b"IDAT", zlib.compress(b"\0\0")),

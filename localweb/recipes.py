@@ -1,4 +1,4 @@
-"""Recipes of the bundled pages: their structure and sizes, as recorded from the real web, and no content."""
+"""Recipes of the bundled pages: structure and sizes as recorded from the real web, without content."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 VERSION = 1
-"""Of the file's form; a reader refuses any other."""
+"""Version of the file format; `load` refuses any other."""
 
 KINDS = ("document", "style", "script", "image", "font", "fetch", "media", "other")
-"""What asked for an object: decides what plays it and who can name it."""
+"""Kinds of object, by what asked for it: they decide its content, and which objects can ask for it."""
 
 PROTOCOLS = ("http/1.0", "http/1.1", "spdy", "h2", "h3")
-"""As recorded; the local web plays SPDY and H3 as H2."""
+"""Recorded protocols; the local web plays SPDY and HTTP/3 as HTTP/2."""
 
 FOUND_BY = ("start", "redirect", "initiator", "referer", "guess")
-"""How the parent was found, best first; `start` for the first request, which has none."""
+"""Ways of finding the parent, best first; `start` is the first request, which has no parent."""
 
 
 class RecipeError(Exception):
-    """A recipe file that is not one, or a page that it does not hold."""
+    """A malformed recipe file, or a page that is not in it."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """Where a page was recorded, so that anybody can go and look."""
+    """Where the recording of a page was published."""
 
     repository: str
     commit: str
@@ -49,47 +49,47 @@ class WebObject:
     scheme: str
     host: str
     kind: str
-    """One of KINDS; for a redirect, that of the object at its end."""
+    """One of KINDS; a redirect has the kind of its target."""
     mime_type: str
     status: int
     body_bytes: int | None
-    """Encoded body; None where the recording does not tell."""
+    """Size of the encoded body; None if the recording does not have it."""
     protocol: str
     method: str
     parent: int | None
-    """Index of the object that asked for this one, or that redirected to it; None for the first."""
+    """Index of the object that asked for this one or redirected to it; None for the first."""
     found_by: str
 
     @property
     def is_redirect(self) -> bool:
-        """Whether its response sent the browser elsewhere."""
+        """True if its response redirected the browser."""
         return 300 <= self.status < 400 and self.status != 304
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Page:
-    """One page load: its objects in the order of asking, the first of which is what the user typed."""
+    """One page load: its objects in the order of their requests, beginning with the URL that was visited."""
 
     number: int
-    """Stable: heads the paths of its objects, so that pages may share hosts."""
+    """Stable number; the paths of its objects begin with it, so that pages may share hosts."""
     objects: tuple[WebObject, ...]
     source: Source
     repairs: Mapping[str, int]
-    """What the derivation changed, counted by reason."""
+    """Changes that the derivation made, counted by reason."""
 
     @property
     def site(self) -> str:
-        """The recorded host that the page is found under."""
+        """Recorded host of the page."""
         return self.objects[0].host
 
     @property
     def main(self) -> int:
-        """Index of the main document, behind the redirects that lead to it."""
+        """Index of the main document, which follows the redirects that lead to it."""
         return next((i for i, thing in enumerate(self.objects) if not thing.is_redirect), 0)
 
     @property
     def body_bytes(self) -> int:
-        """Sum of the bodies whose size is known."""
+        """Sum of the body sizes that are known."""
         return sum(thing.body_bytes or 0 for thing in self.objects)
 
     @property
@@ -100,17 +100,17 @@ class Page:
 
 COLUMNS = [field.name for field in dataclasses.fields(WebObject)]
 INTERNED = ("scheme", "host", "kind", "mime_type", "protocol", "method", "found_by")
-"""Columns that hold an index into a page's list of words: what keeps the file small."""
+"""Columns that hold an index into a page's list of words, to keep the file small."""
 
 
 def dump(pages: Iterable[Page]) -> str:
-    """The file's text: a line a page, a short array an object."""
+    """Return the file's text: a line for each page, a short array for each object."""
     lines = ",\n".join(json.dumps(_pack(page), separators=(",", ":")) for page in pages)
     return f'{{"version":{VERSION},"columns":{json.dumps(COLUMNS)},"pages":[\n{lines}\n]}}\n'
 
 
 def load(text: str) -> list[Page]:
-    """The pages that `dump` wrote, checked."""
+    """Read and check the pages that `dump` wrote."""
     try:
         document: dict[str, Any] = json.loads(text)
         if document["version"] != VERSION or document["columns"] != COLUMNS:
@@ -123,13 +123,13 @@ def load(text: str) -> list[Page]:
 
 
 def bundled() -> list[Page]:
-    """The pages that come with firstflight."""
+    """Return the pages that come with firstflight."""
     file = importlib.resources.files("localweb") / "recipes.json"
     return load(file.read_text(encoding="ascii"))
 
 
 def choose(pages: Sequence[Page], wanted: str) -> list[Page]:
-    """The first N of the pages where `wanted` is a number, or those whose sites it names, comma-separated."""
+    """Return the first N pages if `wanted` is a number, or else the pages of the sites that it lists, comma-separated."""
     if wanted.isdigit():
         if not 1 <= int(wanted) <= len(pages):
             raise RecipeError(f"--pages {wanted}: there are {len(pages)}, and at least one is needed")

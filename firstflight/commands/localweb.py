@@ -1,4 +1,4 @@
-"""`firstflight localweb`: play the bundled web on loopback, or say what is in it."""
+"""`firstflight localweb`: play the bundled web on loopback, or list its pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from localweb import recipes
 from localweb.canary import canary
 from localweb.content import play
 from localweb.modes import SUFFIX, Mode
-from localweb.server import LocalWeb, LocalWebError, Ports
+from localweb.server import LocalWeb
+from localweb.serving.listener import ListenError
+from localweb.serving.web import Ports
 from storage.staging import write_whole
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ MODES = click.Choice([mode.value for mode in Mode])
 
 @click.group()
 def command() -> None:
-    """Play the bundled web on loopback: real pages' structure and sizes, with bytes of our own.
+    """Play the bundled web on loopback: structure and sizes of real pages, with made-up content.
 
     \b
     Example:
@@ -39,7 +41,7 @@ def command() -> None:
 @click.option("--mode", type=MODES, default=Mode.RECORDED.value, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="All facts, with sources, repairs and inexact sizes.")
 def list_pages(mode: str, as_json: bool) -> None:
-    """The pages, and which of their objects are not played at their recorded size.
+    """List the pages, and how many of their objects are not played at their recorded size.
 
     \b
     Example:
@@ -59,7 +61,7 @@ def list_pages(mode: str, as_json: bool) -> None:
 
 
 def facts(played: Played) -> dict[str, object]:
-    """What there is to say of a page, for --json."""
+    """Return the facts about a page for --json."""
     page = played.page
     return {
         "site": page.site + SUFFIX,
@@ -89,18 +91,26 @@ def facts(played: Played) -> dict[str, object]:
     "--state",
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
-    help="File that says, once all hosts listen, which sites there are and with which flags Chromium finds them.",
+    help="File that is written when all hosts listen: the sites, and the flags that Chromium needs to find them.",
 )
 @click.option(
     "--log",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File for what was sent, written at the end.",
+    help="File for the log of what was sent, written at the end.",
 )
-@click.option("--pages", help="How many, or the sites of those wanted, comma-separated; all by default.")
+@click.option("--pages", help="Number of pages, or their sites, comma-separated; all by default.")
 @click.option(
-    "--http-port", type=click.IntRange(0, 65535), default=0, help="Of every host; 0 lets the system choose."
+    "--http-port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="Port of http on every host; 0 lets the system choose.",
 )
-@click.option("--https-port", type=click.IntRange(0, 65535), default=0, help="Likewise.")
+@click.option(
+    "--https-port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="Port of https on every host; 0 lets the system choose.",
+)
 def serve(
     mode: str, state: Path, log: Path | None, pages: str | None, http_port: int, https_port: int
 ) -> None:
@@ -110,7 +120,7 @@ def serve(
     Example:
       firstflight localweb serve --mode recorded --state web.json --pages 3
     """
-    with one_line(recipes.RecipeError, LocalWebError, OSError):
+    with one_line(recipes.RecipeError, ListenError, OSError):
         chosen = recipes.bundled()
         if pages is not None:
             chosen = recipes.choose(chosen, pages)
@@ -119,7 +129,7 @@ def serve(
 
 
 async def play_until_told(web: LocalWeb, *, state: Path, log: Path | None) -> None:
-    """Serve until SIGINT or SIGTERM; the log is written whatever ends it."""
+    """Serve until SIGINT or SIGTERM; write the log even after an error."""
     told = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

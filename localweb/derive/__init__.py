@@ -1,1 +1,1 @@
-"""From recordings of real page loads (HAR files, CDP logs) to recipes: run by hand, once for each new set."""
+"""Derives recipes from recordings of real page loads (HAR files, CDP logs); run by hand for each new set."""

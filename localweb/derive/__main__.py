@@ -1,7 +1,7 @@
 """`python -m localweb.derive DATA_DIR`: write the bundled recipes from a folder of recordings.
 
 DATA_DIR holds har/CORPUS/*.har.gz and cdp/CORPUS/*.json.gz, named by their path in the corpus' repository
-with `__` for `/`, and best30.json, which names those to take.
+with `__` for `/`, and best30.json, which lists the recordings to take.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CORPORA = {
 
 
 def source(path: Path, *, tool: str, date: str) -> Source:
-    """The origin of one recording."""
+    """Return where one recording was published."""
     return Source(
         **CORPORA[path.parent.name]._asdict(),
         file=path.name.removesuffix(".gz").replace("__", "/"),
@@ -52,7 +52,7 @@ def source(path: Path, *, tool: str, date: str) -> Source:
 
 
 def derive(path: Path, *, number: int) -> Page:
-    """The page of one recording."""
+    """Return the page of one recording."""
     document: Any = json.loads(gzip.decompress(path.read_bytes()))
     if path.parent.parent.name == "cdp":
         fold = cdp.read(document)
@@ -69,7 +69,7 @@ def derive(path: Path, *, number: int) -> Page:
 
 
 def main(data_dir: Path) -> None:
-    """Derive the pages and write them where the package keeps them."""
+    """Derive the pages and write the recipe file of the package."""
     names = json.loads((data_dir / "best30.json").read_text(encoding="utf-8"))
     pages = [derive(next(data_dir.glob(f"*/*/{name}")), number=n) for n, name in enumerate(names, start=1)]
     text = recipes.dump(pages)

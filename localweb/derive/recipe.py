@@ -1,4 +1,4 @@
-"""From exchanges to a page: the repairs, and who asked for whom."""
+"""Turns the exchanges of a recording into a page: repairs them and finds the parent of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def page(
     exchanges: Sequence[RecordedExchange], *, number: int, source: Source, splits_loads: bool = False
 ) -> Page:
-    """The recipe of one load. `splits_loads` where the recording holds several, told only by silence."""
+    """Return the recipe of one load. `splits_loads` splits a recording of several loads where it was quiet."""
     kept, repairs = first_load(exchanges, by_silence=splits_loads)
     if not kept:
         raise RecipeError(f"{source.file}: nothing in it that crossed the network")
@@ -37,7 +37,7 @@ def page(
 
 
 def settle_kinds(kept: Sequence[RecordedExchange], parents: Sequence[tuple[int | None, str]]) -> list[str]:
-    """What each was asked for as; a redirect as what stands at its end, whatever its own media type."""
+    """Return the kind of each exchange; a redirect has the kind of its target, whatever its own media type."""
     kinds = [kind_of(one) for one in kept]
     for index in reversed(range(len(kept))):
         above, how = parents[index]
@@ -47,7 +47,7 @@ def settle_kinds(kept: Sequence[RecordedExchange], parents: Sequence[tuple[int |
 
 
 def web_object(one: RecordedExchange, kind: str, parent: int | None, how: str) -> WebObject:
-    """What the recipe keeps: names and sizes, no content."""
+    """Return what the recipe keeps of an exchange: names and sizes, no content."""
     url = urlsplit(one.url)
     return WebObject(
         scheme=url.scheme,

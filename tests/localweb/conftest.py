@@ -18,7 +18,7 @@ import pytest
 from localweb.recipes import Page, Source, WebObject
 
 if TYPE_CHECKING:
-    from localweb.modes import Origin
+    from localweb.serving.handler import Origin
 
 SOURCE = Source(
     repository="a/b", commit="c0ffee", licence="MIT", file="x.har", tool="by hand", date="2020-02-02"

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from firstflight.commands.localweb import command
 from firstflight.main import main
-from localweb.modes import Origin
+from localweb.serving.handler import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

@@ -1,19 +1,21 @@
-"""The log against what an independent client received, for every response and connection."""
+"""The local web's log against what an independent client received, and its hosts, ports and certificates."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import ssl
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from localweb import recipes
-from localweb.faults import DOCUMENT, Fault
-from localweb.modes import Mode, Origin
-from localweb.server import LocalWeb, LocalWebError, Ports
+from localweb.modes import Mode
+from localweb.server import LocalWeb
+from localweb.serving.handler import Origin
+from localweb.serving.listener import ListenError
+from localweb.serving.web import Ports
 
 if TYPE_CHECKING:
     from localweb.recipes import Page
@@ -245,7 +247,7 @@ def test_a_port_in_use_is_an_error_that_says_so(pages: list[Page]) -> None:
     async def scenario() -> None:
         async with LocalWeb(pages[:1], mode=Mode.H1) as web:
             _, port = web.endpoint(Origin("http", web.sites[0]))
-            with pytest.raises(LocalWebError, match=rf"cannot listen on 127\.20\.\d+\.\d+:{port} .*in use"):
+            with pytest.raises(ListenError, match=rf"cannot listen on 127\.20\.\d+\.\d+:{port} .*in use"):
                 await LocalWeb(pages[:1], mode=Mode.H1, ports=Ports(http=port)).__aenter__()
 
     asyncio.run(asyncio.wait_for(scenario(), 20))
@@ -278,108 +280,3 @@ def test_a_client_that_speaks_no_tls_or_no_http_is_dropped_and_logged(pages: lis
                 assert web.log.responses == []
 
     asyncio.run(asyncio.wait_for(scenario(), 20))
-
-
-FAULTS = {f"{fault.value.replace('_', '-')}.test": fault for fault in Fault}
-
-
-def faulty(scenario: Callable[[LocalWeb], Awaitable[None]], mode: Mode) -> LocalWeb:
-    async def run() -> LocalWeb:
-        async with LocalWeb([], mode=mode, faults=FAULTS) as web:
-            assert web.sites == list(FAULTS)
-            await scenario(web)
-        return web
-
-    return asyncio.run(asyncio.wait_for(run(), 30))
-
-
-MODES = pytest.mark.parametrize(
-    ("mode", "scheme"), [(Mode.H1, "http"), (Mode.H1TLS, "https"), (Mode.H2, "https")]
-)
-
-
-@MODES
-def test_errors_have_a_body_and_loops_have_no_end(mode: Mode, scheme: str, fetch: Fetch) -> None:
-    async def scenario(web: LocalWeb) -> None:
-        for host, status in (("not-found.test", 404), ("server-error.test", 500)):
-            origin = Origin(scheme, host)
-            arrived = (await fetch(origin, web.endpoint(origin), ["/"])).arrived["/"]
-            assert (arrived.status, arrived.body) == (status, DOCUMENT)
-        loop = Origin(scheme, "redirect-loop.test")
-        arrived = (await fetch(loop, web.endpoint(loop), ["/", "/again"])).arrived
-        assert [one.headers["location"] for one in arrived.values()] == ["/again", "/"]
-
-    faulty(scenario, mode)
-
-
-@MODES
-def test_a_reset_comes_in_the_middle_of_the_body(mode: Mode, scheme: str, fetch: Fetch) -> None:
-    async def scenario(web: LocalWeb) -> None:
-        origin = Origin(scheme, "reset.test")
-        with pytest.raises(ConnectionResetError):
-            await fetch(origin, web.endpoint(origin), ["/"])
-        await settled(web)
-
-    (entry,) = faulty(scenario, mode).log.responses
-    assert not entry.is_complete
-    assert 40_000 <= entry.body_bytes < 2000 * len(DOCUMENT)
-
-
-@MODES
-@pytest.mark.parametrize("host", ["no-answer.test", "silent.test"])
-def test_silence_goes_on(mode: Mode, scheme: str, host: str, fetch: Fetch) -> None:
-    async def scenario(web: LocalWeb) -> None:
-        origin = Origin(scheme, host)
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.5):  # wait_for may lose a cancellation while bytes come in
-                await fetch(origin, web.endpoint(origin), ["/"])
-
-    web = faulty(scenario, mode)
-    (connection,) = web.log.connections
-    if host == "silent.test":
-        assert (connection.sent_bytes, web.log.responses) == (0, [])
-    else:
-        (entry,) = web.log.responses
-        assert (entry.status, entry.wire_bytes, entry.first_byte_us) == (None, 0, None)
-
-
-@MODES
-@pytest.mark.parametrize(
-    ("host", "least", "most"), [("never-ending.test", 100, 200_000), ("drip.test", 1, 8)]
-)
-def test_slow_bodies_keep_coming(
-    mode: Mode, scheme: str, host: str, least: int, most: int, fetch: Fetch
-) -> None:
-    async def scenario(web: LocalWeb) -> None:
-        origin = Origin(scheme, host)
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.8):  # wait_for may lose a cancellation while bytes come in
-                await fetch(origin, web.endpoint(origin), ["/"])
-
-    (entry,) = faulty(scenario, mode).log.responses
-    assert least <= entry.body_bytes <= most
-    assert not entry.is_complete
-
-
-def test_faults_of_tls_are_over_tls_in_every_mode(fetch: Fetch) -> None:
-    async def scenario(web: LocalWeb) -> None:
-        failing = Origin("https", "handshake-failure.test")
-        with pytest.raises(ssl.SSLError, match=r"(?i)handshake.failure"):
-            await fetch(failing, web.endpoint(failing), ["/"])
-        bad = Origin("https", "bad-certificate.test")
-        good = web.browser_flags[1].partition("=")[2]
-        assert (await fetch(bad, web.endpoint(bad), ["/"])).arrived["/"].status == 200
-        assert web._impostor.spki_hash != good
-
-    faulty(scenario, Mode.H1)
-    faulty(scenario, Mode.RECORDED)
-
-
-def test_a_refusing_host_refuses(fetch: Fetch) -> None:
-    async def scenario(web: LocalWeb) -> None:
-        for scheme in ("http", "https"):
-            origin = Origin(scheme, "refused.test")
-            with pytest.raises(ConnectionRefusedError):
-                await fetch(origin, web.endpoint(origin), ["/"])
-
-    faulty(scenario, Mode.RECORDED)

@@ -19,7 +19,7 @@ from tests.zoo.replies import (
 )
 
 if TYPE_CHECKING:
-    from tests.zoo.serving.handler import Handler, Reply, Request
+    from localweb.serving.handler import Handler, Reply, Request
 
 NO_HTTP1 = "HTTP/1.1 has no frames"
 CHUNKS_ARE_HTTP1 = "chunks are HTTP/1.1's alone"

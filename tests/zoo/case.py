@@ -12,7 +12,7 @@ from tests.zoo.serving.security import Security
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.zoo.serving.handler import Handler, Reply, Request
+    from localweb.serving.handler import Handler, Reply, Request
 
 OTHER = "other.test"
 """Another origin, of whichever page."""

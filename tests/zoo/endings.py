@@ -11,7 +11,7 @@ from tests.zoo.case import Case, Page
 from tests.zoo.replies import EVENTS, TEXT, broken_off, fields, framing, silence, stalled
 
 if TYPE_CHECKING:
-    from tests.zoo.serving.handler import Reply, Request
+    from localweb.serving.handler import Reply, Request
 
 WEBSOCKET_KEY = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 """RFC 6455 §1.3."""

@@ -8,8 +8,8 @@ from tests.zoo import asking, bodies, caching, endings, others, repeats, secured
 from tests.zoo.case import by_path
 
 if TYPE_CHECKING:
+    from localweb.serving.handler import Handler
     from tests.zoo.case import Page
-    from tests.zoo.serving.handler import Handler
 
 PAGES: tuple[Page, ...] = (
     *bodies.PAGES,

@@ -21,7 +21,7 @@ from tests.zoo.replies import (
 )
 
 if TYPE_CHECKING:
-    from tests.zoo.serving.handler import Reply, Request
+    from localweb.serving.handler import Reply, Request
 
 IMAGE = "content-type: image/gif"
 FRESH = "cache-control: max-age=3600"

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.zoo.serving.handler import Handler, Reply, Request
+    from localweb.serving.handler import Handler, Reply, Request
 
 TEXT = b"all work and no play makes jack a dull boy\n" * 400
 

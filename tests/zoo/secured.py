@@ -11,7 +11,7 @@ from tests.zoo.replies import CORS, NO_STORE, TEXT, answer, fields
 from tests.zoo.serving.security import Security
 
 if TYPE_CHECKING:
-    from tests.zoo.serving.handler import Reply, Request
+    from localweb.serving.handler import Reply, Request
 
 CLEAR = {"h1": "there is no TLS"}
 QUIC = {"h3": "QUIC has TLS 1.3 alone"}

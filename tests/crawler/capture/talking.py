@@ -14,7 +14,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from crawler.capture.records import Opener, client_random_of, server_random_of
-from localweb.certificates import Authority
+from localweb.serving.certificates import Authority
 
 HOST = "example.test"
 OP_NO_ENCRYPT_THEN_MAC = 1 << 19

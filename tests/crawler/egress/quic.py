@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from localweb.log import TruthLog
-from tests.zoo.serving.h3 import QuicListener
+from localweb.serving.certificates import Authority
+from localweb.serving.handler import Site
+from localweb.serving.log import TruthLog
 from tests.zoo.serving.packets import Path
-from tests.zoo.serving.security import Security
-from tests.zoo.serving.site import Site
+from tests.zoo.serving.quic import QuicListener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tests.zoo.serving.handler import Reply, Request
+    from localweb.serving.handler import Reply, Request
 
 PUBLIC_HOST, PRIVATE_HOST = "quic.test", "quic-private.test"
 PORT = 443
@@ -28,19 +28,11 @@ fetch('https://{PRIVATE_HOST}/', {{mode: 'no-cors'}})
 
 async def serve(addresses: Mapping[str, str], came: Callable[[str], None]) -> str:
     """Answer for each host on its address, and say which address was asked; the hash of the key that browsers have to trust."""
-    security = Security()
-    authority = security.authority()
+    authority = Authority()
     log = TruthLog()
     for host, address in addresses.items():
-        site = Site(
-            host=host,
-            handler=functools.partial(_answer, address, came),
-            authority=authority,
-            security=security,
-            log=log,
-            failures=[],
-        )
-        await QuicListener(site, SMALLEST).listen(address, PORT)
+        site = Site(host=host, handler=functools.partial(_answer, address, came), log=log)
+        await QuicListener(site, authority, SMALLEST).listen(address, PORT)
     return authority.spki_hash
 
 

@@ -37,7 +37,7 @@ def load(chromium: pathlib.Path, path: Path) -> tuple[Observation, ZooWeb]:
             return await seen(chromium, web), web
 
     observation, web = asyncio.run(run())
-    assert web.failures == []
+    assert web.log.failures == []
     return observation, web
 
 

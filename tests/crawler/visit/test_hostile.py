@@ -21,7 +21,7 @@ from crawler.browser.browser import Browser
 from crawler.browser.processes import own_memory_bytes
 from crawler.errors import BrowserDied
 from crawler.visit.visit import CLEANUP_S, visit
-from tests.zoo.hostile import PAGES
+from tests.zoo.hostile.pages import PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -238,7 +238,7 @@ class Seen:
 def flags() -> Iterator[list[str]]:
     """Of the browser; the server is another process, so that its work and its memory are not the crawler's."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, str(ROOT / "tests/zoo/hostile.py")]
+    command = [sys.executable, "-m", "tests.zoo.hostile.web"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:
         assert server.stdin is not None
         assert server.stdout is not None

@@ -17,14 +17,14 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
 from crawler.browser import processes
 from crawler.browser.driver import ARGUMENT
-from localweb.certificates import Authority
+from localweb.serving.certificates import Authority
 from schema.vocabulary import RETRIED
 from storage import embedded
 from tests.zoo.raw import Answer, RawWeb, answer, html
@@ -59,31 +59,11 @@ def page(rank: int) -> dict[str, Answer]:
 PAGES = {rank: page(rank) for rank in range(1, SITES + 1)}
 
 
-class SecureWeb(RawWeb):
-    """The same by https, which is tried first: half the work of a visit by http."""
-
-    authority = Authority()
-
-    @property
-    def browser_flags(self) -> list[str]:
-        """Every host is this server; its key is trusted."""
-        return [
-            f"--host-resolver-rules=MAP *.test:443 127.0.0.1:{self.port},MAP * ~NOTFOUND",
-            f"--ignore-certificate-errors-spki-list={self.authority.spki_hash}",
-        ]
-
-    async def __aenter__(self) -> Self:
-        """Listen."""
-        context = self.authority.context("any.test", ["http/1.1"])
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=context)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-
 @pytest.fixture(scope="module")
 def browser_flags() -> Iterator[list[str]]:
-    """Of the web of 300 sites, which a thread of ours serves."""
-    web = SecureWeb({path: found for answers in PAGES.values() for path, found in answers.items()})
+    """Of the web of 300 sites, which a thread of ours serves by https: it is tried first, so http would be more work."""
+    answers = {path: found for answers in PAGES.values() for path, found in answers.items()}
+    web = RawWeb(answers, authority=Authority())
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tests.zoo.serving.handler import Handler, Reply, Request
+    from localweb.serving.handler import Handler, Reply, Request
 
 HOST, OTHER = "zoo.test", "other.test"
 TEXT = b"all work and no play makes jack a dull boy\n" * 400

@@ -12,11 +12,9 @@ import functools
 from typing import TYPE_CHECKING, Any, cast
 
 from aioquic.asyncio.protocol import QuicConnectionProtocol
-from aioquic.asyncio.server import QuicServer
 from aioquic.buffer import encode_uint_var
 from aioquic.h3.connection import ErrorCode, H3Connection
 from aioquic.h3.events import DataReceived, H3Event, HeadersReceived
-from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import (
     ConnectionTerminated,
     HandshakeCompleted,
@@ -25,84 +23,18 @@ from aioquic.quic.events import (
     StopSendingReceived,
     StreamReset,
 )
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
-from cryptography.x509 import load_pem_x509_certificates
 
-from localweb.log import SentConnection, SentResponse, now_us
-from tests.zoo.serving.handler import Request
-from tests.zoo.serving.packets import CLEAN, CountedSocket, Counter, Counters, HostSocket, Path
+from localweb.serving.handler import Reply, Request
+from localweb.serving.log import SentConnection, SentResponse, now_us
+from tests.zoo.serving.packets import CountedSocket, Counter, HostSocket, Path
 
 if TYPE_CHECKING:
     from aioquic.quic.connection import QuicConnection
-    from aioquic.tls import SessionTicket
 
-    from tests.zoo.serving.handler import Fields
-    from tests.zoo.serving.site import Site
+    from localweb.serving.handler import Fields, Site
 
 PIECE = 65_536
 """Bytes of a DATA frame, and of the body that is in memory twice."""
-
-
-class QuicListener:
-    """One host on one UDP port."""
-
-    def __init__(self, site: Site, path: Path = CLEAN) -> None:
-        self._site = site
-        self._path = path
-        self._tickets: dict[bytes, SessionTicket] = {}
-        self.connections: list[Connection] = []
-
-    async def listen(self, address: str, port: int) -> int:
-        """Begin; 0 lets the system choose. Returns the port."""
-        loop = asyncio.get_running_loop()
-        self._socket, _ = await loop.create_datagram_endpoint(self._server, local_addr=(address, port))
-        bound: int = self._socket.get_extra_info("sockname")[1]
-        return bound
-
-    async def close(self) -> None:
-        """End, and drop what is open."""
-        for connection in self.connections:
-            await connection.drop()
-        self._socket.close()
-
-    def _server(self) -> Server:
-        tickets = self._site.security.tickets
-        return Server(
-            configuration=self._configuration(),
-            create_protocol=self._accepted,
-            session_ticket_fetcher=self._tickets.get if tickets else None,
-            session_ticket_handler=self._remember if tickets else None,
-            retry=self._path.retry,
-        )
-
-    def _accepted(self, quic: QuicConnection, **_: object) -> Connection:
-        self.connections.append(Connection(quic, self._site, self._path))
-        return self.connections[-1]
-
-    def _remember(self, ticket: SessionTicket) -> None:
-        self._tickets[ticket.ticket] = ticket
-
-    def _configuration(self) -> QuicConfiguration:
-        configuration = QuicConfiguration(
-            is_client=False,
-            alpn_protocols=["h3"],
-            quic_logger=Counters(),
-            congestion_control_algorithm="constant",
-            max_datagram_size=self._path.datagram_bytes,
-        )
-        chain, key = self._site.authority.files(self._site.host)
-        configuration.certificate, *configuration.certificate_chain = load_pem_x509_certificates(chain)
-        configuration.private_key = load_pem_private_key(key, None)
-        return configuration
-
-
-class Server(QuicServer):
-    """Tells connections apart, and asks for Retry."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is open."""
-        # asyncio's own sockets for datagrams are none by inheritance.
-        super().connection_made(HostSocket(cast("asyncio.DatagramTransport", transport)))
 
 
 class Connection(QuicConnectionProtocol):
@@ -225,7 +157,7 @@ class Connection(QuicConnectionProtocol):
             body=bytes(body),
         )
         reply = Http3Reply(self, entry, stream_id)
-        self._answering[stream_id] = asyncio.create_task(self._site.answer(request, reply))
+        self._answering[stream_id] = self._site.answer(request, reply)
 
     async def drop(self) -> None:
         """Stop answering, and close."""
@@ -236,12 +168,12 @@ class Connection(QuicConnectionProtocol):
             self.close()
 
 
-class Http3Reply:
+class Http3Reply(Reply):
     """One reply; see `handler.Reply`."""
 
     def __init__(self, connection: Connection, entry: SentResponse, stream_id: int) -> None:
         self._connection = connection
-        self._entry = entry
+        self.entry = entry
         self._stream_id = stream_id
         self._stream = connection.counter.stream(stream_id)
 
@@ -251,7 +183,7 @@ class Http3Reply:
 
     async def head(self, status: int, fields: Fields, *, end: bool = False) -> None:
         """HEADERS, with FIN if it is all."""
-        self._entry.status = status
+        self.entry.status = status
         await self._headers([(":status", str(status)), *fields], end=end)
 
     async def body(self, content: bytes, *, end: bool = False) -> None:
@@ -277,14 +209,6 @@ class Http3Reply:
         self._connection._socket.end()
         self._connection.close(ErrorCode.H3_NO_ERROR)
 
-    async def upgrade(self, fields: Fields) -> None:
-        """There is no 101 in HTTP/3 (RFC 9114 §4.5)."""
-        raise NotImplementedError("HTTP/3 has no Upgrade")
-
-    async def receive(self) -> bytes:
-        """There is nothing after a 101."""
-        raise NotImplementedError("HTTP/3 has no Upgrade")
-
     @property
     def _quic(self) -> QuicConnection:
         return self._connection._quic
@@ -307,4 +231,4 @@ class Http3Reply:
         self._stream.written_bytes = self._quic._streams[self._stream_id].sender._buffer_stop
         self._connection.transmit()
         await self._stream.flushed()
-        self._entry.is_complete |= end
+        self.entry.is_complete |= end

@@ -11,7 +11,7 @@ from aioquic.quic.congestion.base import QuicCongestionControl, register_congest
 from aioquic.quic.connection import stream_is_unidirectional
 from aioquic.quic.logger import QuicLogger, QuicLoggerTrace
 
-from localweb.log import SentConnection, now_us
+from localweb.serving.log import SentConnection, now_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,9 +14,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from localweb.serving.handler import Origin
+from localweb.serving.log import TruthLog
 from tests.zoo.serving.security import Security
 from tests.zoo.serving.server import ZooWeb
-from tests.zoo.serving.truth import Truth, lines, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,7 @@ class Playing:
     browser_flags: list[str]
     endpoints: dict[str, tuple[str, int]]
     """Address and port by origin, e.g. `https://zoo.test`."""
-    truth: Truth = dataclasses.field(default_factory=Truth)
+    truth: TruthLog = dataclasses.field(default_factory=TruthLog)
 
 
 @contextlib.contextmanager
@@ -65,7 +66,7 @@ def playing(
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(END_S)
-    playing.truth = parse(log.read_text().splitlines())
+    playing.truth = TruthLog.read(log.read_text().splitlines())
     assert not playing.truth.failures, "\n".join(playing.truth.failures)
 
 
@@ -86,10 +87,12 @@ async def _serve(order: dict[str, Any]) -> None:
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
     async with ZooWeb(hosts, protocol=order["protocol"], security=Security(**order["security"])) as web:
-        endpoints = {f"{scheme}://{host}": web.endpoint(scheme, host) for host in hosts for scheme in SCHEMES}
+        endpoints = {
+            f"{scheme}://{host}": web.endpoint(Origin(scheme, host)) for host in hosts for scheme in SCHEMES
+        }
         _write(Path(order["state"]), json.dumps({"browser_flags": web.browser_flags, "endpoints": endpoints}))
         await stopped.wait()
-    _write(Path(order["log"]), "\n".join(lines(web)))
+    _write(Path(order["log"]), "\n".join(web.log.lines()))
 
 
 def _write(path: Path, text: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from localweb.certificates import Authority
+from localweb.serving.certificates import Authority
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,6 +16,7 @@ from aioquic.h3.events import DataReceived, HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import QuicEvent, StreamDataReceived, StreamReset
 
+from localweb.serving.handler import Origin
 from tests.zoo.serving.examples import HOST, HOSTS, TEXT
 from tests.zoo.serving.packets import CLEAN, LATE_S, Path
 from tests.zoo.serving.server import ZooWeb
@@ -23,7 +24,7 @@ from tests.zoo.serving.server import ZooWeb
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine
 
-    from tests.zoo.serving.handler import Reply, Request
+    from localweb.serving.handler import Reply, Request
 
 STREAMS = 100
 PIECES, PIECE = 3, 2000
@@ -85,7 +86,7 @@ class Client(QuicConnectionProtocol):
 
 @contextlib.asynccontextmanager
 async def connected(web: ZooWeb) -> AsyncIterator[Client]:
-    address, port = web.endpoint("https", HOST)
+    address, port = web.endpoint(Origin("https", HOST))
     configuration = QuicConfiguration(alpn_protocols=["h3"], verify_mode=ssl.CERT_NONE, server_name=HOST)
     configuration.max_data, configuration.max_stream_data = 8 * LIMIT, LIMIT
     async with connect(address, port, configuration=configuration, create_protocol=Client) as client:
@@ -197,7 +198,7 @@ def test_a_client_that_stops_a_stream_stops_who_writes_to_it() -> None:
             await client.read(until=2)
             assert stopped == ["/endless"]
             assert [one.is_complete for one in web.log.responses] == [False, True]
-            assert web.failures == []
+            assert web.log.failures == []
 
     run(ask())
 

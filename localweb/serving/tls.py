@@ -1,4 +1,4 @@
-"""The server's side of TLS on memory: ciphertext in, plaintext out, and both counted."""
+"""Server side of TLS in memory: ciphertext in, plaintext out, and the server's own handshake bytes counted."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ ALERT_HANDSHAKE_FAILURE = bytes.fromhex("15030300020228")
 READ_SIZE = 65_536
 
 
-class TLSFailure(Exception):  # the peer's doing as often as not
+class TLSFailure(Exception):  # often the peer's decision
     """The handshake or a record was bad; `to_send` still has to go out."""
 
 
 class TLSLayer:
-    """One connection's TLS."""
+    """TLS of one connection."""
 
     def __init__(self, context: ssl.SSLContext) -> None:
         context.sni_callback = remember_name
@@ -24,13 +24,13 @@ class TLSLayer:
         self._object = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self.is_secured = False
         self.is_ended = False
-        """Whether the peer has sent close_notify."""
+        """True if the peer has sent close_notify."""
         self.handshake_bytes = 0
         self.ticket_bytes = 0
 
     @property
     def version(self) -> str | None:
-        """As the schema names it: TLS 1.3."""
+        """Version as the schema names it, e.g. TLS 1.3."""
         version = self._object.version()
         return version.replace("TLSv", "TLS ") if version else None
 
@@ -42,16 +42,16 @@ class TLSLayer:
 
     @property
     def protocol(self) -> str | None:
-        """What ALPN settled on."""
+        """Protocol that ALPN chose."""
         return self._object.selected_alpn_protocol()
 
     @property
     def is_resumed(self) -> bool:
-        """Whether the handshake took up an earlier session."""
+        """True if the handshake resumed an earlier session."""
         return bool(self._object.session_reused)
 
     def receive(self, data: bytes) -> bytes:
-        """Plaintext of what came; drives the handshake, whose bytes `to_send` has afterwards."""
+        """Return the plaintext of `data`. Handshake bytes that it causes wait in `to_send`."""
         self._incoming.write(data)
         try:
             if not self.is_secured:
@@ -78,7 +78,7 @@ class TLSLayer:
             plaintext += piece
 
     def to_send(self) -> bytes:
-        """Handshake and ticket bytes that the last `receive` made."""
+        """Return handshake and ticket bytes that the last `receive` caused."""
         octets = self._outgoing.read()
         # OpenSSL writes TLS 1.3's tickets in the step that ends the handshake, and nothing else with them.
         if self.is_secured and self.version == "TLS 1.3":
@@ -88,17 +88,17 @@ class TLSLayer:
         return octets
 
     def encrypt(self, plaintext: bytes) -> bytes:
-        """Records that hold the plaintext."""
+        """Return records that hold the plaintext."""
         self._object.write(plaintext)
         return self._outgoing.read()
 
     def close_notify(self) -> bytes:
-        """The alert that says that no more will come; its answer is not waited for."""
+        """Return the alert that ends the server's side; the client's answer is not waited for."""
         with contextlib.suppress(ssl.SSLError):
             self._object.unwrap()
         return self._outgoing.read()
 
 
 def remember_name(connection: ssl.SSLObject | ssl.SSLSocket, name: str | None, _: ssl.SSLContext) -> None:
-    """Keep SNI with its connection: Python's ssl tells it to this callback alone."""
+    """Keep SNI with its connection; Python's ssl passes it to this callback only."""
     connection.asked_for = name  # type: ignore[union-attr]

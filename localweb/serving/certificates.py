@@ -1,7 +1,7 @@
-"""Certificates for the local web's hosts: one key for all, a leaf of its own for each host.
+"""Certificates for the hosts on loopback: one key for all, a leaf certificate for each host.
 
-The browser trusts the key (`--ignore-certificate-errors-spki-list`), so nothing has to be installed. A
-leaf for each host keeps it from coalescing H2 connections, as it would over a certificate that names several.
+The browser trusts the key (`--ignore-certificate-errors-spki-list`), so nothing has to be installed. It would
+coalesce HTTP/2 connections to hosts that share a certificate.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 AUTHORITY = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "firstflight local web")])
 COMMON_NAME_LIMIT = 64
 PADDING = x509.ObjectIdentifier("1.3.6.1.4.1.32473.1")
-"""Under the arc for examples (RFC 5612)."""
+"""An identifier under the arc for examples (RFC 5612)."""
 VALIDITY = datetime.timedelta(days=80)
 
 
 class Authority:
-    """A certificate authority that lives as long as the local web does.
+    """A certificate authority that exists as long as the server.
 
-    `intermediates` stand between its own certificate and the leaves, each with `padding` bytes in an extension
-    that nobody knows. `leaf_key` is what the hosts prove themselves with, if not a key of its own on P-256.
+    `intermediates` is the number of certificates between its own and the leaves, each with `padding` bytes in
+    an unknown extension. `leaf_key` is the key of the hosts; by default it is a new one on P-256.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Authority:
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._leaf_key = leaf_key or ec.generate_private_key(ec.SECP256R1())
         self._issuers = [self._issuer(AUTHORITY, AUTHORITY)]
-        """The last to sign is the first; the authority's own certificate is the last."""
+        """Signers, from the one that signs leaves to the authority itself."""
         for number in range(intermediates):
             name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"firstflight intermediate {number}")])
             self._issuers.insert(0, self._issuer(name, self._issuers[0].subject, padding))
@@ -62,14 +62,14 @@ class Authority:
 
     @property
     def spki_hash(self) -> str:
-        """Of the key that all leaves share, as Chromium's flag wants it."""
+        """Hash of the key that all leaves share, in the form of Chromium's flag."""
         public = self._leaf_key.public_key().public_bytes(
             serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
         )
         return base64.b64encode(hashlib.sha256(public).digest()).decode("ascii")
 
     def files(self, host: str) -> tuple[bytes, bytes]:
-        """A host's certificate with its issuers', and the key, both PEM."""
+        """Return a host's certificate with those of its issuers, and the key, both PEM."""
         common_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host[:COMMON_NAME_LIMIT])])
         builder = certificate(common_name, self._leaf_key.public_key(), self._issuers[0].subject)
         builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
@@ -82,9 +82,9 @@ class Authority:
         return b"".join(chain), key
 
     def context(self, host: str, alpn: Sequence[str]) -> ssl.SSLContext:
-        """A server's side of TLS for one host."""
+        """Return the server's TLS context for one host."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        # Python's ssl takes them from files alone.
+        # Python's ssl reads them only from files.
         with tempfile.NamedTemporaryFile(suffix=".pem") as file:
             file.writelines(self.files(host))
             file.flush()
@@ -96,7 +96,7 @@ class Authority:
 def certificate(
     subject: x509.Name, key: ec.EllipticCurvePublicKey | rsa.RSAPublicKey, issuer: x509.Name
 ) -> x509.CertificateBuilder:
-    """What leaf and authority have in common."""
+    """Begin a certificate with the fields that leaves and authorities share."""
     now = datetime.datetime.now(datetime.UTC)
     return (
         x509.CertificateBuilder()

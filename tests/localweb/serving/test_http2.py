@@ -1,27 +1,26 @@
-"""The server by clients that count every byte themselves: pipelining, many streams, resets, mistakes of a handler."""
+"""HTTP/2 of the server, by a client that counts every frame itself."""
 
 from __future__ import annotations
 
 import asyncio
 import collections
 import contextlib
-import socket
 import ssl
 from typing import TYPE_CHECKING
 
 import h2.config
 import h2.connection
 import h2.events
-import pytest
 from hyperframe.frame import ContinuationFrame, DataFrame, Frame, HeadersFrame
 
+from localweb.serving.handler import Origin
 from tests.zoo.serving.examples import HOSTS, TEXT
 from tests.zoo.serving.server import ZooWeb
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
+    from collections.abc import Coroutine
 
-    from tests.zoo.serving.handler import Reply, Request
+    from localweb.serving.handler import Reply, Request
 
 HOST = "zoo.test"
 STREAMS = 100
@@ -34,18 +33,6 @@ def run(coroutine: Coroutine[None, None, None]) -> None:
             await coroutine
 
     asyncio.run(limited())
-
-
-@contextlib.asynccontextmanager
-async def connected(web: ZooWeb) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """To the clear port."""
-    reader, writer = await asyncio.open_connection(*web.endpoint("http", HOST), limit=1 << 20)
-    try:
-        yield reader, writer
-    finally:
-        writer.close()
-        with contextlib.suppress(OSError):
-            await writer.wait_closed()
 
 
 class Http2Client:
@@ -63,7 +50,7 @@ class Http2Client:
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         context.set_alpn_protocols(["h2"])
-        address, port = self._web.endpoint("https", HOST)
+        address, port = self._web.endpoint(Origin("https", HOST))
         self._reader, self._writer = await asyncio.open_connection(
             address, port, ssl=context, server_hostname=HOST
         )
@@ -196,107 +183,6 @@ def test_a_client_that_resets_a_stream_stops_who_writes_to_it() -> None:
             await client.read(until=1)
             assert stopped == ["/endless"]
             assert [one.is_complete for one in web.log.responses] == [False, True]
-            assert web.failures == []
-
-    run(ask())
-
-
-def test_pipelined_requests_are_answered_in_their_order() -> None:
-    paths = ["/plain", "/in-pieces", "/no-content", "/redirect"]
-
-    async def ask() -> None:
-        async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
-            for path in paths:
-                writer.write(f"GET {path} HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
-            octets = await reader.readuntil(b"moved")
-            assert [(one.path, one.position) for one in web.log.responses] == list(
-                zip(paths, (1, 2, 3, 4), strict=True)
-            )
-            assert [one.status for one in web.log.responses] == [200, 200, 204, 302]
-            assert sum(one.wire_bytes for one in web.log.responses) == len(octets)
-            assert web.log.connections[0].sent_bytes == len(octets)
-
-    run(ask())
-
-
-def test_a_request_body_is_read_by_its_framing() -> None:
-    head = f"POST /echo HTTP/1.1\r\nHost: {HOST}\r\n"
-    chunked = f"{head}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nX-T: 1\r\n\r\n"
-    expecting = f"{head}Content-Length: 4\r\nExpect: 100-continue\r\n\r\n"
-    interim = b"HTTP/1.1 100 Continue\r\n\r\n"
-
-    async def ask() -> None:
-        async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
-            writer.write(chunked.encode())
-            assert (await reader.readuntil(b"abcde")).startswith(b"HTTP/1.1 200 OK\r\n")
-            writer.write(expecting.encode())
-            assert await reader.readexactly(len(interim)) == interim
-            writer.write(b"wxyz")
-            final = await reader.readuntil(b"wxyz")
-            second = web.log.responses[1]
-            assert (second.wire_bytes, second.body_bytes) == (len(interim) + len(final), 4)
-
-    run(ask())
-
-
-def test_a_reset_follows_what_was_sent() -> None:
-    body = bytes(300_000)
-
-    async def broken(request: Request, reply: Reply) -> None:
-        await reply.head(200, [("content-length", "999999")])
-        await reply.body(body)
-        await reply.reset()
-
-    async def ask() -> None:
-        async with ZooWeb({HOST: broken}, protocol="h1") as web:
-            loop, octets = asyncio.get_running_loop(), bytearray()
-            with socket.socket() as client:
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                client.setblocking(False)
-                await loop.sock_connect(client, web.endpoint("http", HOST))
-                await loop.sock_sendall(client, f"GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
-                with contextlib.suppress(ConnectionResetError):
-                    while piece := await loop.sock_recv(client, 2048):
-                        octets += piece
-                        await asyncio.sleep(0)
-                    pytest.fail("the server has closed the connection in order")
-            (one,) = web.log.responses
-            assert (one.wire_bytes, one.body_bytes, one.is_complete) == (len(octets), len(body), False)
-            assert web.log.connections[0].closed_us
-
-    run(ask())
-
-
-@pytest.mark.parametrize(
-    ("declared", "is_complete"),
-    [([], True), ([("content-length", "3")], True), ([("content-length", "9")], False)],
-)
-def test_closing_completes_a_body_that_has_what_it_declared(
-    declared: list[tuple[str, str]], is_complete: bool
-) -> None:
-    async def closing(request: Request, reply: Reply) -> None:
-        await reply.head(200, declared)
-        await reply.body(b"abc")
-        await reply.close()
-
-    async def ask() -> None:
-        async with ZooWeb({HOST: closing}, protocol="h1") as web, connected(web) as (reader, writer):
-            writer.write(f"GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
-            assert (await reader.read()).endswith(b"\r\n\r\nabc")
-            assert [one.is_complete for one in web.log.responses] == [is_complete]
-
-    run(ask())
-
-
-def test_a_mistake_of_a_handler_is_told() -> None:
-    async def wrong(request: Request, reply: Reply) -> None:
-        raise KeyError(request.path)
-
-    async def ask() -> None:
-        async with ZooWeb({HOST: wrong}, protocol="h1") as web, connected(web) as (_, writer):
-            writer.write(f"GET /oh HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
-            while not web.failures:
-                await asyncio.sleep(0.01)
-            assert "KeyError: '/oh'" in web.failures[0]
+            assert web.log.failures == []
 
     run(ask())

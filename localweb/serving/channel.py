@@ -1,4 +1,4 @@
-"""One TCP connection of the zoo's server, TLS included: octets handed to TCP one send at a time, counted and timed."""
+"""One TCP connection with its TLS: every byte is handed to the kernel by a send of ours, counted and timed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import struct
 import termios
 from typing import TYPE_CHECKING, NamedTuple
 
-from localweb.log import SentConnection, TruthLog, now_us
-from localweb.tls import TLSFailure, TLSLayer
+from localweb.serving.log import SentConnection, now_us
+from localweb.serving.tls import TLSFailure, TLSLayer
 
 if TYPE_CHECKING:
     import ssl
@@ -21,11 +21,11 @@ DRAIN_S = 5.0
 POLL_S = 0.001
 
 SIOCOUTQNSD = 0x894B
-"""Bytes in the send queue that have not been sent; TIOCOUTQ counts those that have not been acknowledged too."""
+"""ioctl: unsent bytes in the send queue; TIOCOUTQ also counts bytes that are sent but not acknowledged."""
 
 
 class Handed(NamedTuple):
-    """When octets were handed to TCP: their first, and their last. Taken before the call that does it."""
+    """Times of the sends that took the first and the last byte, each read just before its send."""
 
     first_us: int
     last_us: int
@@ -35,19 +35,23 @@ class Gone(ConnectionError):
     """The client has closed or reset the connection or the stream."""
 
 
+class ProtocolViolation(Exception):  # the client's mistake, not ours
+    """The client sent what is not HTTP; the connection is dropped."""
+
+
 class Channel:
-    """Plaintext in and out. TCP_NODELAY, so that what is handed over leaves at once."""
+    """Plaintext in and out. TCP_NODELAY makes bytes leave as soon as they are handed over."""
 
     def __init__(self, sock: socket.socket, entry: SentConnection, context: ssl.SSLContext | None) -> None:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.entry = entry
         self.is_gone = False
-        """Whether the client has ended its side; browsers do not half-close."""
+        """True if the client has ended its side; browsers do not half-close."""
         self.is_finished = False
-        """Whether we have ended ours."""
+        """True if the server has ended its side."""
         self.came_us = 0
-        """When the client's last octets came, before anything was made of them."""
+        """When the client's last bytes came, before they were decrypted."""
         self._socket = sock
         self._tls = TLSLayer(context) if context else None
         self._is_reset = False
@@ -56,7 +60,7 @@ class Channel:
         """Plaintext that came with the end of the handshake."""
 
     async def secure(self) -> str | None:
-        """The TLS handshake, where there is TLS; returns what ALPN settled on."""
+        """Do the TLS handshake, if there is TLS; return the protocol that ALPN chose."""
         if self._tls is None:
             return None
         while not self._tls.is_secured:
@@ -69,11 +73,11 @@ class Channel:
         return self._tls.protocol
 
     async def receive(self) -> bytes:
-        """The next plaintext; empty at the client's end, or when it has reset the connection."""
+        """Return the next plaintext; empty if the client has closed or reset the connection."""
         early, self._early = self._early, b""
         if early:
             return early
-        # What the client said last and its goodbye may have come together.
+        # The last data and close_notify may have come together.
         while not (self._tls and self._tls.is_ended):
             octets = await self._receive()
             if not octets:
@@ -89,9 +93,9 @@ class Channel:
             plaintext = tls.receive(octets)
         except TLSFailure as exc:
             self.entry.error = str(exc)
-            await self._send(tls.to_send())
+            await self.transmit(tls.to_send())
             raise Gone(str(exc)) from exc
-        await self._send(tls.to_send())
+        await self.transmit(tls.to_send())
         self.entry.tls_handshake_bytes, self.entry.tls_ticket_bytes = tls.handshake_bytes, tls.ticket_bytes
         return plaintext
 
@@ -114,12 +118,13 @@ class Channel:
         return octets
 
     async def send(self, plaintext: bytes) -> Handed:
-        """Hand it to TCP, all of it, or raise Gone."""
-        handed = await self._send(self._tls.encrypt(plaintext) if self._tls else plaintext)
+        """Hand all of it to TCP, inside TLS if there is TLS, or raise Gone."""
+        handed = await self.transmit(self._tls.encrypt(plaintext) if self._tls else plaintext)
         self.entry.plaintext_bytes += len(plaintext)
         return handed
 
-    async def _send(self, octets: bytes) -> Handed:
+    async def transmit(self, octets: bytes) -> Handed:
+        """Hand all of it to TCP as it is, or raise Gone."""
         left = memoryview(octets)
         first_us = last_us = 0
         while left:
@@ -145,11 +150,11 @@ class Channel:
         self.is_gone = True
         self.entry.closed_us = now_us()
         self.entry.unsent_bytes = self._queued(SIOCOUTQNSD)
-        if self.entry.unsent_bytes:  # or the kernel would go on sending it behind our back
+        if self.entry.unsent_bytes:  # or the kernel would go on sending it
             self._abandon()
 
     def _abandon(self) -> None:
-        """Let closing be a reset."""
+        """Make `close` reset the connection."""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     async def _writable(self) -> None:
@@ -162,14 +167,14 @@ class Channel:
             loop.remove_writer(self._socket)
 
     async def finish(self) -> None:
-        """FIN, over TLS behind close_notify; the client's side stays open."""
+        """Send FIN, after close_notify over TLS; the client's side stays open."""
         if self._tls and self._tls.is_secured:
-            await self._send(self._tls.close_notify())
+            await self.transmit(self._tls.close_notify())
         self._socket.shutdown(socket.SHUT_WR)
         self.is_finished = True
 
     async def reset(self) -> None:
-        """RST, as soon as the client's kernel has acknowledged what was sent."""
+        """Send RST as soon as the client's kernel has acknowledged what was sent."""
         async with asyncio.timeout(DRAIN_S):
             while self._queued(termios.TIOCOUTQ) and not self.is_gone:
                 await asyncio.sleep(POLL_S)
@@ -186,25 +191,9 @@ class Channel:
         return size[0]
 
     def close(self) -> None:
-        """End it, if it has not ended."""
+        """Close the socket, if it is open."""
         if self._socket.fileno() < 0:
             return
         self.is_finished = True
         self._ended()
         self._socket.close()
-
-
-def opened(sock: socket.socket, host: str, log: TruthLog) -> SentConnection:
-    """The log's entry of a connection that has just been accepted."""
-    server, client = sock.getsockname(), sock.getpeername()
-    entry = SentConnection(
-        id=log.connection_id(),
-        host=host,
-        server_address=server[0],
-        server_port=server[1],
-        client_address=client[0],
-        client_port=client[1],
-        opened_us=now_us(),
-    )
-    log.connections.append(entry)
-    return entry

@@ -1,4 +1,7 @@
-"""H2 frames in a run of bytes, as far as counting them takes (RFC 9113 §4.1)."""
+"""Sizes of the HTTP/2 frames in a run of bytes (RFC 9113 §4.1).
+
+The crawler has a scanner of its own: it is what the tests hold against this one, so they share no code.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +16,23 @@ PADDED = 0x08
 
 
 class Frame(NamedTuple):
-    """One frame's measures."""
+    """One frame's type, stream and sizes."""
 
     type: int
     stream_id: int
     wire_bytes: int
-    """With the frame's own header."""
+    """Size with the frame's header."""
     data_bytes: int
-    """Body in it; 0 in all but DATA."""
+    """Body in it; 0 in all types but DATA."""
 
     @property
     def is_of_response(self) -> bool:
-        """Whether it carries a response: the rest belongs to the connection."""
+        """True if it carries part of a response; all other frames count for the connection."""
         return self.type in (DATA, HEADERS, CONTINUATION)
 
 
 def scan(octets: bytes) -> Iterator[Frame]:
-    """The whole frames in `octets`, which begin with one; a frame cut short at the end is left out."""
+    """Yield the whole frames in `octets`, which begin with a frame; a frame cut short at the end is left out."""
     at = 0
     while at + HEADER <= len(octets):
         length = int.from_bytes(octets[at : at + 3], "big")

@@ -1,13 +1,14 @@
-"""H2 of the zoo's server: streams answered side by side, frames counted by stream as they are handed to TCP.
+"""HTTP/2: streams answered side by side, frames counted by stream as they are handed to TCP.
 
-HEADERS, CONTINUATION and DATA belong to their stream's response; all other frames, RST_STREAM among them, to the
-connection.
+HEADERS, CONTINUATION and DATA count for their stream's response; all other frames, including RST_STREAM, count for
+the connection.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from typing import TYPE_CHECKING
 
 import h2.config
@@ -16,18 +17,16 @@ import h2.errors
 import h2.events
 import h2.exceptions
 
-from localweb import frames
-from localweb.log import SentResponse
-from localweb.modes import ALPN_H2
-from tests.zoo.serving.channel import Gone
-from tests.zoo.serving.handler import Request
+from localweb.serving import frames
+from localweb.serving.channel import Gone, ProtocolViolation
+from localweb.serving.handler import ALPN_H2, Reply, Request
+from localweb.serving.log import SentResponse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
-    from tests.zoo.serving.channel import Channel
-    from tests.zoo.serving.handler import Fields
-    from tests.zoo.serving.site import Site
+    from localweb.serving.channel import Channel
+    from localweb.serving.handler import Fields, Site
 
 
 class Http2Session:
@@ -38,19 +37,19 @@ class Http2Session:
         self.connection = h2.connection.H2Connection(config)
         self.channel = channel
         self.turns = asyncio.Lock()
-        """Held from a frame's making to its handing over: they must not overtake each other. It is fair, so streams
+        """Held from the making of a frame until TCP has it, so that frames keep their order. It is fair, so streams
         take turns."""
         self._site = site
         self._scheme = scheme
         self._replies: dict[int, Http2Reply] = {}
-        """Streams that the client has neither reset nor seen the end of."""
+        """By stream, from the request until its handler has ended."""
         self._answering: set[asyncio.Task[None]] = set()
         self._windows = asyncio.Event()
-        """Set, and replaced, when a window may have grown."""
+        """Set, and then replaced, when a window may have grown."""
         self._position = 0
 
     async def serve(self) -> None:
-        """Until the client leaves."""
+        """Answer requests until the client leaves."""
         self.connection.initiate_connection()
         try:
             await self.flush()
@@ -64,7 +63,11 @@ class Http2Session:
             await asyncio.gather(*self._answering, return_exceptions=True)
 
     def _receive(self, octets: bytes) -> None:
-        for event in self.connection.receive_data(octets):
+        try:
+            events = self.connection.receive_data(octets)
+        except h2.exceptions.ProtocolError as exc:
+            raise ProtocolViolation(str(exc)) from exc
+        for event in events:
             if isinstance(event, h2.events.RequestReceived):
                 self._asked(event)
             elif isinstance(event, h2.events.DataReceived):
@@ -74,6 +77,9 @@ class Http2Session:
                 self._answer(self._replies[event.stream_id])
             elif isinstance(event, h2.events.StreamReset) and event.stream_id in self._replies:
                 self._replies[event.stream_id].is_reset = True
+            elif isinstance(event, h2.events.ConnectionTerminated):
+                for reply in self._replies.values():
+                    reply.is_reset = True
         self._wake()
 
     def _asked(self, event: h2.events.RequestReceived) -> None:
@@ -86,33 +92,37 @@ class Http2Session:
             protocol=ALPN_H2,
             method=fields[":method"],
             scheme=self._scheme,
-            host=fields[":authority"].partition(":")[0],
+            host=fields.get(":authority", "").partition(":")[0],
             path=fields[":path"],
         )
         self._site.log.responses.append(entry)
-        self._replies[event.stream_id] = Http2Reply(self, entry, event.stream_id, fields)
+        self._replies[event.stream_id] = Http2Reply(self, entry, fields)
 
     def _answer(self, reply: Http2Reply) -> None:
         reply.entry.request_received_us = self.channel.came_us
-        task = asyncio.create_task(self._site.answer(reply.request(), reply))
+        task = self._site.answer(reply.request(), reply)
         self._answering.add(task)
-        task.add_done_callback(self._answering.discard)
+        task.add_done_callback(functools.partial(self._answered, reply.stream_id))
+
+    def _answered(self, stream_id: int, task: asyncio.Task[None]) -> None:
+        self._answering.discard(task)
+        del self._replies[stream_id]
 
     def _wake(self) -> None:
         self._windows.set()
         self._windows = asyncio.Event()
 
     async def window(self) -> None:
-        """Wait until a window may have grown, or the stream or the client be gone."""
+        """Wait until a window may have grown, or the stream or the client may have gone."""
         await self._windows.wait()
 
     async def flush(self, stream_id: int | None = None, entry: SentResponse | None = None) -> None:
-        """Hand over all frames that have been made, those of a stream to be counted as its response's."""
+        """Hand all frames to TCP that have been made; count those of the stream for its response."""
         async with self.turns:
             await self.hand_over(stream_id, entry)
 
     async def hand_over(self, stream_id: int | None = None, entry: SentResponse | None = None) -> None:
-        """The same for who has the turn already."""
+        """Do what `flush` does, for a caller that holds `turns`."""
         octets = self.connection.data_to_send()
         handed = await self.channel.send(octets)
         for frame in frames.scan(octets):
@@ -123,22 +133,21 @@ class Http2Session:
                 self.channel.entry.frame_bytes += frame.wire_bytes
 
 
-class Http2Reply:
-    """One stream; see `handler.Reply`."""
+class Http2Reply(Reply):
+    """A reply over one stream of HTTP/2; see `handler.Reply`."""
 
-    def __init__(
-        self, session: Http2Session, entry: SentResponse, stream_id: int, fields: dict[str, str]
-    ) -> None:
+    def __init__(self, session: Http2Session, entry: SentResponse, fields: dict[str, str]) -> None:
+        assert entry.stream_id is not None
         self.entry = entry
         self.received = bytearray()
         self.is_reset = False
-        """By the client."""
+        """True if the client has reset the stream or ended the connection."""
         self._session = session
-        self._stream_id = stream_id
+        self.stream_id = entry.stream_id
         self._fields = fields
 
     def request(self) -> Request:
-        """What is asked, when all of it has come."""
+        """Return the request, once all of it has come."""
         return Request(
             protocol=ALPN_H2,
             method=self.entry.method,
@@ -150,62 +159,56 @@ class Http2Reply:
         )
 
     async def inform(self, status: int, fields: Fields) -> None:
-        """An interim response: HEADERS."""
+        """Send an interim response: HEADERS."""
         await self._headers([(":status", str(status)), *fields])
 
     async def head(self, status: int, fields: Fields, *, end: bool = False) -> None:
-        """HEADERS."""
+        """Send HEADERS."""
         self.entry.status = status
         await self._headers([(":status", str(status)), *fields], end=end)
 
     async def body(self, content: bytes, *, end: bool = False) -> None:
-        """DATA, a frame a turn, as far as the windows allow."""
+        """Send DATA, a frame a turn, as far as the windows allow."""
         left = memoryview(content)
         while left:
             left = left[await self._data(left, end=end) :]
 
     async def end(self, trailers: Fields = ()) -> None:
-        """Trailers in HEADERS, or an empty DATA, with END_STREAM."""
+        """Send trailers in HEADERS, or an empty DATA, with END_STREAM."""
         if trailers:
             await self._headers(list(trailers), end=True)
             return
         async with self._turn() as connection:
-            connection.end_stream(self._stream_id)
+            connection.end_stream(self.stream_id)
         self.entry.is_complete = True
 
     async def reset(self) -> None:
-        """RST_STREAM, INTERNAL_ERROR."""
+        """Send RST_STREAM with INTERNAL_ERROR."""
         async with self._turn() as connection:
-            connection.reset_stream(self._stream_id, h2.errors.ErrorCodes.INTERNAL_ERROR)
+            connection.reset_stream(self.stream_id, h2.errors.ErrorCodes.INTERNAL_ERROR)
+
+    async def abort(self) -> None:
+        """Reset the TCP connection."""
+        await self._session.channel.reset()
 
     async def close(self) -> None:
-        """GOAWAY, FIN."""
+        """Send GOAWAY and FIN."""
         async with self._turn() as connection:
             connection.close_connection()
         await self._session.channel.finish()
 
-    async def upgrade(self, fields: Fields) -> None:
-        """H2 has none."""
-        raise TypeError("only HTTP/1.1 is upgraded")
-
-    async def receive(self) -> bytes:
-        """H2 has none."""
-        raise TypeError("only HTTP/1.1 is upgraded")
-
     async def _headers(self, fields: list[tuple[str, str]], *, end: bool = False) -> None:
         async with self._turn() as connection:
-            connection.send_headers(self._stream_id, fields, end_stream=end)
+            connection.send_headers(self.stream_id, fields, end_stream=end)
         self.entry.is_complete = end
 
     async def _data(self, left: memoryview, *, end: bool) -> int:
-        """Write a frame and say how much it held; 0 after waiting for a window."""
+        """Send a frame and return the body bytes in it; return 0 after waiting for a window."""
         async with self._turn() as connection:
-            room = connection.local_flow_control_window(self._stream_id)
+            room = connection.local_flow_control_window(self.stream_id)
             size = min(room, connection.max_outbound_frame_size, len(left))
             if size > 0:
-                connection.send_data(
-                    self._stream_id, bytes(left[:size]), end_stream=end and size == len(left)
-                )
+                connection.send_data(self.stream_id, bytes(left[:size]), end_stream=end and size == len(left))
         if size <= 0:
             await self._session.window()
             return 0
@@ -214,18 +217,18 @@ class Http2Reply:
 
     @contextlib.asynccontextmanager
     async def _turn(self) -> AsyncIterator[h2.connection.H2Connection]:
-        """The connection, to make a frame for this stream, which is handed over after the block."""
+        """Yield the connection to make a frame for this stream, which TCP gets after the block."""
         session = self._session
-        await asyncio.sleep(0)  # where TCP takes all at once, nothing else would ever let others have a turn
+        await asyncio.sleep(0)  # if TCP takes all at once, no other await lets other streams have a turn
         async with session.turns:
             if self.is_reset or session.channel.is_gone:
                 raise Gone
             yield session.connection
-            await session.hand_over(self._stream_id, self.entry)
+            await session.hand_over(self.stream_id, self.entry)
 
 
 def combined(headers: Iterable[tuple[str | bytes, str | bytes]]) -> dict[str, str]:
-    """Fields by name; of a repeated one the values together."""
+    """Return fields by name; values of a repeated field are joined."""
     found: dict[str, str] = {}
     for name, value in headers:
         assert isinstance(name, str)

@@ -4,7 +4,7 @@ import hyperframe.frame
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localweb import frames
+from localweb.serving import frames
 
 
 def data(stream: int, body: bytes, padding: int) -> hyperframe.frame.Frame:

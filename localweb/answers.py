@@ -1,0 +1,57 @@
+"""Answers that are known in advance, and the handler that gives them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from localweb.serving.handler import Handler, Origin, Reply, Request
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """Response to a request for an origin and path."""
+
+    origin: Origin
+    path: str
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    page: int | None = None
+    """Number of the page; None if no recipe has the answer."""
+    index: int | None = None
+    """Index of the object in the page."""
+
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        """Header fields as they are sent, with Content-Length unless the status forbids it (RFC 9110 §8.6)."""
+        length = [] if self.status == 204 else [("content-length", str(len(self.body)))]
+        return [*self.headers, *length]
+
+
+def document(origin: Origin, path: str, status: int, body: bytes) -> Answer:
+    """Return an HTML document that no recipe has."""
+    headers = (("content-type", "text/html; charset=utf-8"),)
+    return Answer(origin=origin, path=path, status=status, headers=headers, body=body)
+
+
+def redirect(origin: Origin, path: str, to: str) -> Answer:
+    """Return a redirect that no recipe has."""
+    return Answer(origin=origin, path=path, status=302, headers=(("location", to),), body=b"")
+
+
+def answering(find: Callable[[str], Answer]) -> Handler:
+    """Return a handler that sends the answer that `find` has for a path and query, without its body to HEAD."""
+
+    async def handle(request: Request, reply: Reply) -> None:
+        answer = find(request.target)
+        reply.entry.page, reply.entry.index = answer.page, answer.index
+        has_body = request.method != "HEAD" and bool(answer.body)
+        await reply.head(answer.status, answer.fields, end=not has_body)
+        if has_body:
+            await reply.body(answer.body, end=True)
+
+    return handle

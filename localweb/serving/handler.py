@@ -1,0 +1,139 @@
+"""Interface between pages and protocols: a request, the acts of a reply, and the site that handles requests."""
+
+from __future__ import annotations
+
+import abc
+import asyncio
+import contextlib
+import dataclasses
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from localweb.serving.channel import Channel
+    from localweb.serving.log import SentResponse, TruthLog
+
+ALPN_H2 = "h2"
+ALPN_HTTP1 = "http/1.1"
+
+HEAD_LIMIT = 65_536
+"""Longest request header that is read, in bytes."""
+
+Fields: TypeAlias = "Sequence[tuple[str, str]]"
+"""Header or trailer fields, names in lower case."""
+
+
+class Origin(NamedTuple):
+    """Scheme and host; the port is always the scheme's default."""
+
+    scheme: str
+    host: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """One request, its body read."""
+
+    protocol: str
+    """http/1.1, h2 or h3."""
+    method: str
+    scheme: str
+    host: str
+    """Without port."""
+    target: str
+    """Path and query."""
+    headers: Mapping[str, str]
+    """By lower-case name."""
+    body: bytes
+
+    @property
+    def path(self) -> str:
+        """Path without query."""
+        return self.target.partition("?")[0]
+
+
+class Reply(abc.ABC):
+    """The acts of a reply. The server adds nothing to them: no Date, no Content-Length.
+
+    Every act returns when its bytes have been handed to TCP or UDP, which is when they are counted. An act
+    raises ConnectionError if the client has gone or has reset the stream.
+    """
+
+    entry: SentResponse
+    """The response's entry in the truth log."""
+
+    @abc.abstractmethod
+    async def inform(self, status: int, fields: Fields) -> None:
+        """Send an interim response, such as 103."""
+
+    @abc.abstractmethod
+    async def head(self, status: int, fields: Fields, *, end: bool = False) -> None:
+        """Send the header section; `end` ends the response: END_STREAM on HEADERS, or no body in HTTP/1.1."""
+
+    @abc.abstractmethod
+    async def body(self, content: bytes, *, end: bool = False) -> None:
+        """Send a piece of the body, not empty.
+
+        In HTTP/1.1 it is a chunk if `head` sent Transfer-Encoding: chunked, and else the bytes as they are.
+        `end` ends the response: END_STREAM on the last DATA, or `end` after it in HTTP/1.1.
+        """
+
+    @abc.abstractmethod
+    async def end(self, trailers: Fields = ()) -> None:
+        """End the response: last chunk and trailer section, a trailer HEADERS, or an empty DATA with END_STREAM."""
+
+    @abc.abstractmethod
+    async def reset(self) -> None:
+        """Break the response off: TCP reset (HTTP/1.1), RST_STREAM or RESET_STREAM."""
+
+    async def abort(self) -> None:
+        """Reset the TCP connection."""
+        raise NotImplementedError("HTTP/3 has no TCP connection")
+
+    @abc.abstractmethod
+    async def close(self) -> None:
+        """Close the connection: FIN; GOAWAY before it in HTTP/2, CONNECTION_CLOSE in HTTP/3."""
+
+    async def write(self, octets: bytes, *, body_bytes: int = 0, end: bool = False) -> None:
+        """Send raw bytes (HTTP/1.1 only), of which the last `body_bytes` are body; `end` ends the response."""
+        raise NotImplementedError("only HTTP/1.1 takes raw bytes")
+
+    async def upgrade(self, fields: Fields) -> None:
+        """Send 101 Switching Protocols (HTTP/1.1 only); then `body` writes raw bytes and `receive` reads them.
+
+        They count as body of the 101, and the response's scheme becomes ws or wss.
+        """
+        raise NotImplementedError("only HTTP/1.1 is upgraded")
+
+    async def receive(self) -> bytes:
+        """Return the client's next bytes after `upgrade`; empty when the client has ended."""
+        raise NotImplementedError("only HTTP/1.1 is upgraded")
+
+
+Handler: TypeAlias = "Callable[[Request, Reply], Awaitable[None]]"
+"""Answers the requests of one host. A reply that it leaves without `end`, `reset` or `close` stays open."""
+
+Takeover: TypeAlias = "Callable[[Channel], Awaitable[None]]"
+"""Serves a bare TCP connection, without TLS and HTTP. The connection is closed when it returns."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Site:
+    """One host: its handler, and the log of what it sends."""
+
+    host: str
+    handler: Handler
+    log: TruthLog
+    takeover: Takeover | None = None
+    """Replaces TLS, HTTP and the handler."""
+    head_limit: int = HEAD_LIMIT
+
+    def answer(self, request: Request, reply: Reply) -> asyncio.Task[None]:
+        """Start the handler; an exception in it goes to the log's failures."""
+        name = f"{request.method} {request.host}{request.target}"
+        return self.log.watched(asyncio.create_task(self._answer(request, reply), name=name))
+
+    async def _answer(self, request: Request, reply: Reply) -> None:
+        with contextlib.suppress(ConnectionError):
+            await self.handler(request, reply)

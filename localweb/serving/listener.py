@@ -1,0 +1,129 @@
+"""Listening: a site on one port, over TCP here; the tests add QUIC."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from typing import TYPE_CHECKING, Protocol
+
+from localweb.serving.channel import Channel, Gone, ProtocolViolation
+from localweb.serving.handler import ALPN_H2, ALPN_HTTP1
+from localweb.serving.http1 import Http1Session
+from localweb.serving.http2 import Http2Session
+from localweb.serving.log import SentConnection, now_us
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable
+
+    from localweb.serving.handler import Site
+
+BACKLOG = 512
+
+
+class ListenError(Exception):
+    """An address and port that the server cannot listen on."""
+
+
+class Listener(Protocol):
+    """One site on one port. It logs a SentConnection for each client and a SentResponse for each request."""
+
+    async def listen(self, address: str, port: int) -> int:
+        """Begin to listen and return the port; 0 lets the system choose it."""
+
+    async def close(self) -> None:
+        """Stop listening and drop open connections."""
+
+
+class TcpListener:
+    """HTTP/1.1 in clear text, or HTTP/1.1 and HTTP/2 over TLS.
+
+    `tls` makes the TLS context on the first connection, since that takes milliseconds; without it, text is clear.
+    All connections share the context, so sessions can be resumed.
+    """
+
+    def __init__(self, site: Site, tls: Callable[[], ssl.SSLContext] | None = None) -> None:
+        self._site = site
+        self._tls = tls
+        self._context: ssl.SSLContext | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._socket: socket.socket | None = None
+
+    async def listen(self, address: str, port: int) -> int:
+        """Begin to listen and return the port; raise ListenError if that cannot be."""
+        self._socket = sock = socket.socket()
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setblocking(False)
+        try:
+            sock.bind((address, port))
+            sock.listen(BACKLOG)
+        except OSError as exc:
+            reason = exc.strerror or exc
+            raise ListenError(
+                f"cannot listen on {address}:{port} for {self._site.host} ({reason}): "
+                "stop the program that does, or choose other ports"
+            ) from exc
+        self._start(asyncio.create_task(self._accept(sock), name=f"accepting for {self._site.host}"))
+        bound: int = sock.getsockname()[1]
+        return bound
+
+    async def close(self) -> None:
+        """Stop listening and drop open connections."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._socket:
+            self._socket.close()
+
+    def _start(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(self._site.log.watched(task))
+        task.add_done_callback(self._tasks.discard)
+
+    async def _accept(self, listening: socket.socket) -> None:
+        while True:
+            sock, client = await asyncio.get_running_loop().sock_accept(listening)
+            self._start(asyncio.create_task(self._serve(sock, client), name=f"serving {self._site.host}"))
+
+    async def _serve(self, sock: socket.socket, client: tuple[str, int]) -> None:
+        entry = opened(sock, client, self._site)
+        channel = Channel(sock, entry, None if self._site.takeover else self._security())
+        try:
+            with contextlib.suppress(Gone):
+                await self._converse(channel)
+        except ProtocolViolation as exc:
+            entry.error = str(exc)
+            raise
+        finally:
+            channel.close()
+
+    async def _converse(self, channel: Channel) -> None:
+        if self._site.takeover:
+            await self._site.takeover(channel)
+            return
+        protocol = await channel.secure()
+        channel.entry.protocol = protocol or ALPN_HTTP1
+        session = Http2Session if protocol == ALPN_H2 else Http1Session
+        await session(channel, self._site, "https" if self._tls else "http").serve()
+
+    def _security(self) -> ssl.SSLContext | None:
+        if self._tls and self._context is None:
+            self._context = self._tls()
+        return self._context
+
+
+def opened(sock: socket.socket, client: tuple[str, int], site: Site) -> SentConnection:
+    """Log a connection that has just been accepted."""
+    server = sock.getsockname()
+    entry = SentConnection(
+        id=site.log.connection_id(),
+        host=site.host,
+        server_address=server[0],
+        server_port=server[1],
+        client_address=client[0],
+        client_port=client[1],
+        opened_us=now_us(),
+    )
+    site.log.connections.append(entry)
+    return entry

@@ -1,0 +1,156 @@
+"""Truth log: what the server sent, by response and by connection."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+import traceback
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Iterable, Iterator
+
+
+def now_us() -> int:
+    """Monotonic clock in microseconds, the same for all processes of the machine."""
+    return time.monotonic_ns() // 1000
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class SentResponse:
+    """One response as far as it was handed to TCP; times are microseconds of the monotonic clock."""
+
+    connection_id: int
+    position: int
+    """Place among the requests of its connection, from 1."""
+    stream_id: int | None
+    """None for HTTP/1.1."""
+    protocol: str
+    method: str
+    scheme: str
+    host: str
+    path: str
+    status: int | None = None
+    """None if it was never answered."""
+    page: int | None = None
+    index: int | None = None
+    """Number of the page and index of the object in it; None if no recipe has it."""
+    wire_bytes: int = 0
+    """Header, framing and encoded body, inside TLS."""
+    header_bytes: int = 0
+    """Header and framing: wire_bytes less body_bytes."""
+    body_bytes: int = 0
+    is_complete: bool = False
+    request_received_us: int = 0
+    """When the whole request had arrived."""
+    first_byte_us: int | None = None
+    last_byte_us: int | None = None
+    """When its first byte and, so far, its last byte were handed to TCP."""
+
+    def wrote(self, *, header: int, body: int, first_us: int, last_us: int) -> None:
+        """Count bytes that were handed to TCP between two times."""
+        self.header_bytes += header
+        self.body_bytes += body
+        self.wire_bytes += header + body
+        if self.first_byte_us is None:
+            self.first_byte_us = first_us
+        self.last_byte_us = last_us
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class SentConnection:
+    """One TCP or QUIC connection."""
+
+    id: int
+    host: str
+    server_address: str
+    server_port: int
+    client_address: str
+    client_port: int
+    sni: str | None = None
+    """Server name that the client asked for; None in clear text, or if it named none."""
+    protocol: str | None = None
+    """http/1.1, h2 or h3; None if the connection ended before HTTP began."""
+    tls_version: str | None = None
+    tls_resumed: bool | None = None
+    """None for clear text."""
+    sent_bytes: int = 0
+    """TCP payload that was handed to the kernel."""
+    unsent_bytes: int = 0
+    """Part of sent_bytes that never left the machine, because the client had gone."""
+    plaintext_bytes: int = 0
+    """Bytes sent inside TLS; sent_bytes in clear text."""
+    received_bytes: int = 0
+    """TCP payload from the client."""
+    tls_handshake_bytes: int = 0
+    """TCP payload of the server's TLS flight; 0 for clear text."""
+    tls_ticket_bytes: int = 0
+    """TCP payload of session tickets after the handshake."""
+    frame_bytes: int = 0
+    """HTTP/2 frames that belong to no response."""
+    opened_us: int = 0
+    secured_us: int | None = None
+    closed_us: int | None = None
+    error: str | None = None
+    """The client's fault that TLS or HTTP found."""
+
+
+class TruthLog:
+    """What was sent since the server began, or since the log was last cleared."""
+
+    def __init__(self) -> None:
+        self.connections: list[SentConnection] = []
+        self.responses: list[SentResponse] = []
+        self.failures: list[str] = []
+        """Tracebacks of handlers and connections; the log of a run with any is worth nothing."""
+        self._last_id = 0
+
+    def connection_id(self) -> int:
+        """Return the next id; none is used twice."""
+        self._last_id += 1
+        return self._last_id
+
+    def watched(self, task: asyncio.Task[None]) -> asyncio.Task[None]:
+        """Add the task's exception, if it ends by one, to the failures."""
+        task.add_done_callback(self._note)
+        return task
+
+    def _note(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()):
+            self.failures.append("\n".join([task.get_name(), *traceback.format_exception(error)]))
+
+    def clear(self) -> None:
+        """Forget everything so far; open connections no longer appear."""
+        self.connections.clear()
+        self.responses.clear()
+
+    def lines(self) -> Iterator[str]:
+        """Write the log as JSON lines: the clocks, every connection, every response, every failure."""
+        clocks = {"kind": "clocks", "monotonic_us": now_us(), "wall_us": time.time_ns() // 1000}
+        yield json.dumps(clocks)
+        kinds: tuple[tuple[str, list[Any]], ...] = (
+            ("connection", self.connections),
+            ("response", self.responses),
+        )
+        for kind, entries in kinds:
+            for entry in entries:
+                yield json.dumps({"kind": kind, **dataclasses.asdict(entry)})
+        for failure in self.failures:
+            yield json.dumps({"kind": "failure", "traceback": failure})
+
+    @classmethod
+    def read(cls, lines: Iterable[str]) -> Self:
+        """Read a log from its JSON lines."""
+        log = cls()
+        for line in lines:
+            entry: dict[str, Any] = json.loads(line)
+            kind = entry.pop("kind")
+            if kind == "connection":
+                log.connections.append(SentConnection(**entry))
+            elif kind == "response":
+                log.responses.append(SentResponse(**entry))
+            elif kind == "failure":
+                log.failures.append(entry["traceback"])
+        return log

@@ -1,0 +1,100 @@
+"""Origins on loopback, each host on an address of its own, and the flags that lead Chromium to them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import resource
+import socket
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from localweb.serving.handler import Origin
+from localweb.serving.log import TruthLog
+
+if TYPE_CHECKING:
+    import ipaddress
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+    from localweb.serving.listener import Listener
+
+SCHEME_PORTS = {"http": 80, "https": 443}
+
+CONNECTIONS_EXPECTED = 4096
+"""Descriptors wanted beside the listeners' own."""
+
+
+class Ports(NamedTuple):
+    """Ports that every host listens on; 0 lets the system choose, for each host anew."""
+
+    http: int = 0
+    https: int = 0
+
+
+class Web:
+    """Hosts on loopback while the block runs: `async with web`. A subclass fills in the hosts and their listeners."""
+
+    network: ipaddress.IPv4Network
+    """Where the hosts' addresses are taken from; all of 127/8 is loopback on Linux."""
+    ports = Ports()
+
+    def __init__(self) -> None:
+        self.log = TruthLog()
+        self.hosts: Sequence[str] = ()
+        """The browser takes the first that matches: `a.test` before `*.test`."""
+        self.listeners: Mapping[Origin, Sequence[Listener]] = {}
+        """By origin; its listeners share a port."""
+        self.trusted = ""
+        """Hash of the key that the browser must trust."""
+        self._endpoints: dict[Origin, tuple[str, int]] = {}
+
+    @property
+    def browser_flags(self) -> list[str]:
+        """Flags that make Chromium find this web, trust it and reach nothing else."""
+        rules = [
+            "MAP {}:{} {}:{}".format(host, port, *self.endpoint(Origin(scheme, host)))
+            for host in self.hosts
+            for scheme, port in SCHEME_PORTS.items()
+        ]
+        return [
+            f"--host-resolver-rules={','.join([*rules, 'MAP * ~NOTFOUND'])}",
+            f"--ignore-certificate-errors-spki-list={self.trusted}",
+        ]
+
+    def endpoint(self, origin: Origin) -> tuple[str, int]:
+        """Return address and port of an origin; without listeners for it, an endpoint that refuses connections."""
+        return self._endpoints.get(origin, self._refusing)
+
+    async def __aenter__(self) -> Self:
+        """Listen for all origins; raise ListenError if that cannot be."""
+        allow_descriptors(len(self.listeners) + CONNECTIONS_EXPECTED)
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(asyncio.sleep, 0)  # lets transports tell their connections
+            # Bound, but never listening: the kernel refuses all connections, and no other program gets the port.
+            unheard = stack.enter_context(socket.socket())
+            unheard.bind((str(self.network[1]), 0))
+            self._refusing: tuple[str, int] = unheard.getsockname()
+            for origin, listeners in self.listeners.items():
+                address = str(self.network[256 + self.hosts.index(origin.host)])
+                port = getattr(self.ports, origin.scheme)
+                for listener in listeners:
+                    stack.push_async_callback(listener.close)
+                    port = await listener.listen(address, port)
+                self._endpoints[origin] = address, port
+            self._open = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Stop listening and drop open connections."""
+        await self._open.aclose()
+
+
+def allow_descriptors(wanted: int) -> None:
+    """Raise the soft limit of open files as far as is wanted and allowed."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    if soft != unlimited and soft < wanted:
+        most = wanted if hard == unlimited else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

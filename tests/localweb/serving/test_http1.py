@@ -1,0 +1,231 @@
+"""HTTP/1.1 of the server, by clients that count every byte themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from localweb.serving.handler import Origin
+from tests.zoo.serving.examples import HOSTS, TEXT
+from tests.zoo.serving.server import ZooWeb
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Coroutine
+
+    from localweb.serving.handler import Reply, Request
+
+HOST = "zoo.test"
+LIMIT_S = 30
+
+
+def run(coroutine: Coroutine[None, None, None]) -> None:
+    async def limited() -> None:
+        async with asyncio.timeout(LIMIT_S):
+            await coroutine
+
+    asyncio.run(limited())
+
+
+@contextlib.asynccontextmanager
+async def connected(web: ZooWeb) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """To the clear port."""
+    reader, writer = await asyncio.open_connection(*web.endpoint(Origin("http", HOST)), limit=1 << 20)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+def request(path: str = "/plain", *, method: str = "GET", more: str = "") -> bytes:
+    return f"{method} {path} HTTP/1.1\r\nHost: {HOST}\r\n{more}\r\n".encode()
+
+
+def test_a_request_may_come_byte_by_byte() -> None:
+    async def ask() -> None:
+        async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
+            for octet in request():
+                writer.write(bytes([octet]))
+                await writer.drain()
+                await asyncio.sleep(0)
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert await reader.readexactly(len(TEXT)) == TEXT
+            (one,) = web.log.responses
+            assert (one.path, one.header_bytes, one.body_bytes) == ("/plain", len(head), len(TEXT))
+            assert one.wire_bytes == len(head) + len(TEXT)
+            assert one.is_complete
+
+    run(ask())
+
+
+def test_pipelined_requests_are_answered_in_their_order() -> None:
+    paths = ["/plain", "/in-pieces", "/no-content", "/redirect"]
+
+    async def ask() -> None:
+        async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
+            for path in paths:
+                writer.write(f"GET {path} HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+            octets = await reader.readuntil(b"moved")
+            assert [(one.path, one.position) for one in web.log.responses] == list(
+                zip(paths, (1, 2, 3, 4), strict=True)
+            )
+            assert [one.status for one in web.log.responses] == [200, 200, 204, 302]
+            assert sum(one.wire_bytes for one in web.log.responses) == len(octets)
+            assert web.log.connections[0].sent_bytes == len(octets)
+
+    run(ask())
+
+
+def test_a_request_body_is_read_by_its_framing() -> None:
+    head = f"POST /echo HTTP/1.1\r\nHost: {HOST}\r\n"
+    chunked = f"{head}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nX-T: 1\r\n\r\n"
+    expecting = f"{head}Content-Length: 4\r\nExpect: 100-continue\r\n\r\n"
+    interim = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+    async def ask() -> None:
+        async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
+            writer.write(chunked.encode())
+            assert (await reader.readuntil(b"abcde")).startswith(b"HTTP/1.1 200 OK\r\n")
+            writer.write(expecting.encode())
+            assert await reader.readexactly(len(interim)) == interim
+            writer.write(b"wxyz")
+            final = await reader.readuntil(b"wxyz")
+            second = web.log.responses[1]
+            assert (second.wire_bytes, second.body_bytes) == (len(interim) + len(final), 4)
+
+    run(ask())
+
+
+def test_a_request_body_is_not_taken_for_a_request() -> None:
+    async def ask() -> None:
+        async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
+            body = request("/not/a/request")[:20]
+            writer.write(request("/plain", method="POST", more="Content-Length: 30\r\n") + body)
+            writer.write(b"0123456789" + request("/redirect"))
+            await reader.readuntil(b"moved")
+            assert [one.path for one in web.log.responses] == ["/plain", "/redirect"]
+
+    run(ask())
+
+
+def test_a_response_to_head_between_others_has_no_body() -> None:
+    async def sized(request: Request, reply: Reply) -> None:
+        is_head = request.method == "HEAD"
+        await reply.head(200, [("content-length", str(len(TEXT)))], end=is_head)
+        if not is_head:
+            await reply.body(TEXT, end=True)
+
+    async def ask() -> None:
+        async with ZooWeb({HOST: sized}, protocol="h1") as web, connected(web) as (reader, writer):
+            writer.write(request("/1") + request("/2", method="HEAD") + request("/3"))
+            octets = b""
+            while octets.count(TEXT) < 2:
+                octets += await reader.read(65_536)
+            assert [one.path for one in web.log.responses] == ["/1", "/2", "/3"]
+            assert [one.body_bytes for one in web.log.responses] == [len(TEXT), 0, len(TEXT)]
+            assert sum(one.wire_bytes for one in web.log.responses) == len(octets)
+
+    run(ask())
+
+
+def test_a_client_that_wants_the_connection_closed_sees_it_end() -> None:
+    async def ask() -> None:
+        async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
+            writer.write(request(more="Connection: close\r\n") + request("/redirect"))
+            assert (await reader.read()).endswith(TEXT)
+            assert [(one.path, one.is_complete) for one in web.log.responses] == [("/plain", True)]
+
+    run(ask())
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        b"\x16\x03\x01\x00\xa5\r\n\r\n",
+        b"GET /\r\n\r\n",
+        b"GET / HTTP/1.1\r\nno field\r\n\r\n",
+        request(more="Content-Length: -5\r\n"),
+        request(more="Transfer-Encoding: chunked\r\n") + b"no size\r\n",
+        b"a" * 70_000,
+    ],
+)
+def test_a_client_that_does_not_speak_http_is_dropped_and_logged(octets: bytes) -> None:
+    async def ask() -> None:
+        async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
+            writer.write(octets)
+            with contextlib.suppress(ConnectionResetError):
+                assert await reader.read() == b""
+            (connection,) = web.log.connections
+            assert connection.error
+            assert connection.sent_bytes == 0
+            assert "ProtocolViolation" in web.log.failures[0]
+
+    run(ask())
+
+
+def test_a_reset_follows_what_was_sent() -> None:
+    body = bytes(300_000)
+
+    async def broken(request: Request, reply: Reply) -> None:
+        await reply.head(200, [("content-length", "999999")])
+        await reply.body(body)
+        await reply.reset()
+
+    async def ask() -> None:
+        async with ZooWeb({HOST: broken}, protocol="h1") as web:
+            loop, octets = asyncio.get_running_loop(), bytearray()
+            with socket.socket() as client:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.setblocking(False)
+                await loop.sock_connect(client, web.endpoint(Origin("http", HOST)))
+                await loop.sock_sendall(client, f"GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+                with contextlib.suppress(ConnectionResetError):
+                    while piece := await loop.sock_recv(client, 2048):
+                        octets += piece
+                        await asyncio.sleep(0)
+                    pytest.fail("the server has closed the connection in order")
+            (one,) = web.log.responses
+            assert (one.wire_bytes, one.body_bytes, one.is_complete) == (len(octets), len(body), False)
+            assert web.log.connections[0].closed_us
+
+    run(ask())
+
+
+@pytest.mark.parametrize(
+    ("declared", "is_complete"),
+    [([], True), ([("content-length", "3")], True), ([("content-length", "9")], False)],
+)
+def test_closing_completes_a_body_that_has_what_it_declared(
+    declared: list[tuple[str, str]], is_complete: bool
+) -> None:
+    async def closing(request: Request, reply: Reply) -> None:
+        await reply.head(200, declared)
+        await reply.body(b"abc")
+        await reply.close()
+
+    async def ask() -> None:
+        async with ZooWeb({HOST: closing}, protocol="h1") as web, connected(web) as (reader, writer):
+            writer.write(f"GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+            assert (await reader.read()).endswith(b"\r\n\r\nabc")
+            assert [one.is_complete for one in web.log.responses] == [is_complete]
+
+    run(ask())
+
+
+def test_a_mistake_of_a_handler_is_told() -> None:
+    async def wrong(request: Request, reply: Reply) -> None:
+        raise KeyError(request.path)
+
+    async def ask() -> None:
+        async with ZooWeb({HOST: wrong}, protocol="h1") as web, connected(web) as (_, writer):
+            writer.write(f"GET /oh HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+            while not web.log.failures:
+                await asyncio.sleep(0.01)
+            assert "KeyError: '/oh'" in web.log.failures[0]
+
+    run(ask())

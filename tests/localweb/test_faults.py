@@ -1,0 +1,165 @@
+"""Faulty sites, over each protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import ssl
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from localweb import faults
+from localweb.faults import DOCUMENT, Fault
+from localweb.modes import Mode
+from localweb.server import LocalWeb
+from localweb.serving.handler import Origin
+
+Fetch = Callable[..., Coroutine[Any, Any, Any]]
+
+
+async def settled(web: LocalWeb) -> None:
+    """Until the server has seen every connection end."""
+    while any(connection.closed_us is None for connection in web.log.connections):
+        await asyncio.sleep(0.01)
+
+
+FAULTS = {f"{fault.value.replace('_', '-')}.test": fault for fault in Fault}
+
+
+def faulty(scenario: Callable[[LocalWeb], Awaitable[None]], mode: Mode) -> LocalWeb:
+    async def run() -> LocalWeb:
+        async with LocalWeb([], mode=mode, faults=FAULTS) as web:
+            assert web.sites == list(FAULTS)
+            await scenario(web)
+        return web
+
+    return asyncio.run(asyncio.wait_for(run(), 30))
+
+
+MODES = pytest.mark.parametrize(
+    ("mode", "scheme"), [(Mode.H1, "http"), (Mode.H1TLS, "https"), (Mode.H2, "https")]
+)
+
+
+@MODES
+def test_errors_have_a_body_and_loops_have_no_end(mode: Mode, scheme: str, fetch: Fetch) -> None:
+    async def scenario(web: LocalWeb) -> None:
+        for host, status in (("not-found.test", 404), ("server-error.test", 500)):
+            origin = Origin(scheme, host)
+            arrived = (await fetch(origin, web.endpoint(origin), ["/"])).arrived["/"]
+            assert (arrived.status, arrived.body) == (status, DOCUMENT)
+        loop = Origin(scheme, "redirect-loop.test")
+        arrived = (await fetch(loop, web.endpoint(loop), ["/", "/again"])).arrived
+        assert [one.headers["location"] for one in arrived.values()] == ["/again", "/"]
+
+    faulty(scenario, mode)
+
+
+@MODES
+def test_a_reset_comes_in_the_middle_of_the_body(mode: Mode, scheme: str, fetch: Fetch) -> None:
+    async def scenario(web: LocalWeb) -> None:
+        origin = Origin(scheme, "reset.test")
+        with pytest.raises(ConnectionResetError):
+            await fetch(origin, web.endpoint(origin), ["/"])
+        await settled(web)
+
+    (entry,) = faulty(scenario, mode).log.responses
+    assert not entry.is_complete
+    assert 40_000 <= entry.body_bytes < 2000 * len(DOCUMENT)
+
+
+@MODES
+@pytest.mark.parametrize("host", ["no-answer.test", "silent.test"])
+def test_silence_goes_on(mode: Mode, scheme: str, host: str, fetch: Fetch) -> None:
+    async def scenario(web: LocalWeb) -> None:
+        origin = Origin(scheme, host)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):  # wait_for may lose a cancellation while bytes come in
+                await fetch(origin, web.endpoint(origin), ["/"])
+
+    web = faulty(scenario, mode)
+    (connection,) = web.log.connections
+    if host == "silent.test":
+        assert (connection.sent_bytes, web.log.responses) == (0, [])
+    else:
+        (entry,) = web.log.responses
+        assert (entry.status, entry.wire_bytes, entry.first_byte_us) == (None, 0, None)
+
+
+@MODES
+@pytest.mark.parametrize(
+    ("host", "least", "most"), [("never-ending.test", 100, 200_000), ("drip.test", 1, 8)]
+)
+def test_slow_bodies_keep_coming(
+    mode: Mode, scheme: str, host: str, least: int, most: int, fetch: Fetch
+) -> None:
+    async def scenario(web: LocalWeb) -> None:
+        origin = Origin(scheme, host)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.8):  # wait_for may lose a cancellation while bytes come in
+                await fetch(origin, web.endpoint(origin), ["/"])
+
+    (entry,) = faulty(scenario, mode).log.responses
+    assert least <= entry.body_bytes <= most
+    assert not entry.is_complete
+
+
+def test_faults_of_tls_are_over_tls_in_every_mode(fetch: Fetch) -> None:
+    async def scenario(web: LocalWeb) -> None:
+        failing = Origin("https", "handshake-failure.test")
+        with pytest.raises(ssl.SSLError, match=r"(?i)handshake.failure"):
+            await fetch(failing, web.endpoint(failing), ["/"])
+        bad = Origin("https", "bad-certificate.test")
+        good = web.browser_flags[1].partition("=")[2]
+        assert (await fetch(bad, web.endpoint(bad), ["/"])).arrived["/"].status == 200
+        assert web._impostor.spki_hash != good
+
+    faulty(scenario, Mode.H1)
+    faulty(scenario, Mode.RECORDED)
+
+
+def test_a_refusing_host_refuses(fetch: Fetch) -> None:
+    async def scenario(web: LocalWeb) -> None:
+        for scheme in ("http", "https"):
+            origin = Origin(scheme, "refused.test")
+            with pytest.raises(ConnectionRefusedError):
+                await fetch(origin, web.endpoint(origin), ["/"])
+
+    faulty(scenario, Mode.RECORDED)
+
+
+def sent_by(pieces: list[tuple[float, bytes]], now_s: float) -> bytes:
+    """Bytes that have been sent at a time after the first."""
+    times = itertools.accumulate(pause_s for pause_s, _ in pieces)
+    return b"".join(piece for at_s, (_, piece) in zip(times, pieces, strict=True) if at_s <= now_s)
+
+
+def test_a_drip_keeps_to_its_rate() -> None:
+    pieces = list(faults.dripping_pieces())
+
+    assert len(sent_by(pieces, 0.0)) == 1
+    assert len(sent_by(pieces, 2.0)) == 1 + 2 * faults.DRIP_BYTES_PER_SECOND
+    assert sent_by(pieces, 60.0) == DOCUMENT
+
+
+def test_a_document_without_end_grows_by_megabytes_a_minute() -> None:
+    pieces = list(itertools.islice(faults.endless_pieces(), 2000))
+
+    assert sent_by(pieces, 0.0) == DOCUMENT
+    assert len(sent_by(pieces, 60.0)) > 5_000_000
+
+
+def test_a_document_without_end_states_no_length(fetch: Fetch) -> None:
+    seen = {}
+
+    async def scenario(web: LocalWeb) -> None:
+        reader, writer = await asyncio.open_connection(*web.endpoint(Origin("http", "never-ending.test")))
+        writer.write(b"GET / HTTP/1.1\r\nHost: never-ending.test\r\n\r\n")
+        seen["head"] = await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    (entry,) = faulty(scenario, Mode.H1).log.responses
+    assert b"content-length" not in seen["head"].lower()
+    assert not entry.is_complete

@@ -1,0 +1,84 @@
+"""Listener of HTTP/3: a site on a UDP port."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, cast
+
+from aioquic.asyncio.server import QuicServer
+from aioquic.quic.configuration import QuicConfiguration
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from cryptography.x509 import load_pem_x509_certificates
+
+from tests.zoo.serving.h3 import Connection
+from tests.zoo.serving.packets import CLEAN, Counters, HostSocket, Path
+
+if TYPE_CHECKING:
+    from aioquic.quic.connection import QuicConnection
+    from aioquic.tls import SessionTicket
+
+    from localweb.serving.certificates import Authority
+    from localweb.serving.handler import Site
+
+
+class QuicListener:
+    """One host on one UDP port."""
+
+    def __init__(self, site: Site, authority: Authority, path: Path = CLEAN, *, tickets: bool = True) -> None:
+        self._site = site
+        self._authority = authority
+        self._has_tickets = tickets
+        self._path = path
+        self._tickets: dict[bytes, SessionTicket] = {}
+        self.connections: list[Connection] = []
+
+    async def listen(self, address: str, port: int) -> int:
+        """Begin; 0 lets the system choose. Returns the port."""
+        loop = asyncio.get_running_loop()
+        self._socket, _ = await loop.create_datagram_endpoint(self._server, local_addr=(address, port))
+        bound: int = self._socket.get_extra_info("sockname")[1]
+        return bound
+
+    async def close(self) -> None:
+        """End, and drop what is open."""
+        for connection in self.connections:
+            await connection.drop()
+        self._socket.close()
+
+    def _server(self) -> Server:
+        return Server(
+            configuration=self._configuration(),
+            create_protocol=self._accepted,
+            session_ticket_fetcher=self._tickets.get if self._has_tickets else None,
+            session_ticket_handler=self._remember if self._has_tickets else None,
+            retry=self._path.retry,
+        )
+
+    def _accepted(self, quic: QuicConnection, **_: object) -> Connection:
+        self.connections.append(Connection(quic, self._site, self._path))
+        return self.connections[-1]
+
+    def _remember(self, ticket: SessionTicket) -> None:
+        self._tickets[ticket.ticket] = ticket
+
+    def _configuration(self) -> QuicConfiguration:
+        configuration = QuicConfiguration(
+            is_client=False,
+            alpn_protocols=["h3"],
+            quic_logger=Counters(),
+            congestion_control_algorithm="constant",
+            max_datagram_size=self._path.datagram_bytes,
+        )
+        chain, key = self._authority.files(self._site.host)
+        configuration.certificate, *configuration.certificate_chain = load_pem_x509_certificates(chain)
+        configuration.private_key = load_pem_private_key(key, None)
+        return configuration
+
+
+class Server(QuicServer):
+    """Tells connections apart, and asks for Retry."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is open."""
+        # asyncio's own sockets for datagrams are none by inheritance.
+        super().connection_made(HostSocket(cast("asyncio.DatagramTransport", transport)))
