@@ -51,7 +51,7 @@ class Seen:
 
 
 class Wire:
-    """Bytes from one connection, through TLS record by record."""
+    """Reads one connection, through TLS record by record."""
 
     def __init__(self, seen: Seen, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.seen, self.reader, self.writer = seen, reader, writer
@@ -82,7 +82,7 @@ class Wire:
         return octets
 
     async def plaintext(self) -> bytes:
-        """The next plaintext; empty at the end."""
+        """Return the next plaintext; empty at the end."""
         while True:
             octets = await self.some()
             if not octets:
@@ -178,7 +178,7 @@ async def over_http2(wire: Wire, host: str, paths: Sequence[str]) -> None:
 
 
 def count_frames(octets: bytes, seen: Seen, asked: dict[int, str]) -> bytes:
-    """Give each frame to its response or to the connection; what is left of a frame cut short comes back."""
+    """Count each frame for its response or for the connection; return the part of a frame that is cut short."""
     while len(octets) >= 9:
         frame, length = hyperframe.frame.Frame.parse_frame_header(memoryview(octets[:9]))
         if len(octets) < 9 + length:
@@ -208,7 +208,7 @@ Fetch: TypeAlias = Callable[..., Coroutine[Any, Any, Seen]]
 
 @pytest.fixture
 def fetch() -> Fetch:
-    """Fetches paths of an origin over one connection, and says what arrived."""
+    """Return a function that fetches paths of an origin over one connection."""
 
     async def call(
         origin: Origin,
@@ -233,7 +233,7 @@ def fetch() -> Fetch:
 
 
 def thing(kind: str, parent: int | None, **other: Any) -> WebObject:
-    """An object, 2,000 bytes on one host unless said otherwise."""
+    """Return an object, by default of 2,000 bytes on one host."""
     values: dict[str, Any] = {
         "scheme": "https",
         "host": "site.example",
@@ -256,7 +256,7 @@ def make_object() -> Callable[..., WebObject]:
 
 @pytest.fixture
 def make_page() -> Callable[..., Page]:
-    """A page of the objects given."""
+    """Return a function that makes a page of objects."""
 
     def call(*objects: WebObject, number: int = 1) -> Page:
         return Page(number=number, objects=objects, source=SOURCE, repairs={})

@@ -1,4 +1,4 @@
-"""Own content: it must ask for exactly what the recipe says, in its order, at its size."""
+"""Content that is made for a recipe: it requests exactly the recipe's objects, in order, at their sizes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ URL = re.compile(r"(?:https?:)?//[^\s\"'()<>]+")
 
 
 def text(answer: Answer) -> str:
-    """Content without the filling behind it."""
+    """Return the content without its filling."""
     body = gzip.decompress(answer.body) if ("content-encoding", "gzip") in answer.headers else answer.body
     return re.split(rb"<!--|/\*", body, maxsplit=1)[0].decode("latin-1")
 
 
 def named(played: Played) -> dict[int, list[int]]:
-    """What each object's content or location names, by the index of the object."""
+    """Return the objects that each object's content or location names, by index."""
     by_url = {f"//{one.origin.host}{one.path}": one for one in played.answers}
     found: dict[int, list[int]] = {}
     for one in played.answers:

@@ -20,7 +20,7 @@ Fetch = Callable[..., Coroutine[Any, Any, Any]]
 
 
 async def settled(web: LocalWeb) -> None:
-    """Until the server has seen every connection end."""
+    """Wait until the server has seen every connection end."""
     while any(connection.closed_us is None for connection in web.log.connections):
         await asyncio.sleep(0.01)
 
@@ -131,7 +131,7 @@ def test_a_refusing_host_refuses(fetch: Fetch) -> None:
 
 
 def sent_by(pieces: list[tuple[float, bytes]], now_s: float) -> bytes:
-    """Bytes that have been sent at a time after the first."""
+    """Return the bytes that have been sent by a time in seconds."""
     times = itertools.accumulate(pause_s for pause_s, _ in pieces)
     return b"".join(piece for at_s, (_, piece) in zip(times, pieces, strict=True) if at_s <= now_s)
 

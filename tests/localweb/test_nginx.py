@@ -1,4 +1,4 @@
-"""The way of counting against nginx's own: `$bytes_sent` for the same bodies."""
+"""Our counts against nginx's `$bytes_sent` for the same bodies."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_an_image_has_the_size_asked_for(size: int) -> None:
         assert pixels.startswith(b"GIF89a")
 
 
-def test_the_smallest_png_is_one() -> None:
+def test_the_smallest_png_is_valid() -> None:
     octets = padding.png()[8:]
     names = []
     while octets:

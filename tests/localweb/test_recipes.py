@@ -31,7 +31,7 @@ def test_every_page_says_where_it_was_recorded() -> None:
         assert "2012" <= page.source.date[:4] <= "2024"
 
 
-def test_hardly_a_parent_is_guessed_and_hardly_a_size_unknown() -> None:
+def test_few_parents_are_guessed_and_few_sizes_are_unknown() -> None:
     things = [thing for page in recipes.bundled() for thing in page.objects]
 
     assert sum(thing.found_by == "guess" for thing in things) <= 0.01 * len(things)

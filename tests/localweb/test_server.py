@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 SITES = (
     "www.mousel.lu,www.etat.lu,www.arcelormittal.com,www.calibreapp.com,www.wikipedia.org,www.linkedin.com"
 )
-"""Small pages that have between them redirects, errors, and all protocols."""
+"""Small pages that together have redirects, errors and all protocols."""
 
 RECORD_BYTES = 22
-"""What TLS 1.3 adds to a record: header, content type, tag (RFC 8446 §5.2)."""
+"""Bytes that TLS 1.3 adds to a record: header, content type, tag (RFC 8446 §5.2)."""
 
 Fetch = Callable[..., Coroutine[Any, Any, Any]]
 
@@ -44,7 +44,7 @@ def by_origin(web: LocalWeb) -> dict[Origin, list[str]]:
 
 
 async def settled(web: LocalWeb) -> None:
-    """Until the server has seen every connection end."""
+    """Wait until the server has seen every connection end."""
     while any(connection.closed_us is None for connection in web.log.connections):
         await asyncio.sleep(0.01)
 

@@ -1,4 +1,4 @@
-"""Cases of how a page asks: ahead of need, across origins, on leaving, in numbers."""
+"""Cases of requests: ahead of need, across origins, when the page is left, many at once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PREFLIGHTED = bodiless(
 
 
 async def stored(request: Request, reply: Reply) -> None:
-    """PUT, and the preflight before it."""
+    """Answer PUT and the preflight before it."""
     await (PREFLIGHTED if request.method == "OPTIONS" else answer(b"stored", CORS))(request, reply)
 
 
@@ -117,7 +117,7 @@ AHEAD = Page(
 
 
 async def hinting(request: Request, reply: Reply) -> None:
-    """A document before which 103 announces a script."""
+    """Send 103 that announces a script, then the document."""
     path = f"/{UNHEEDED if request.protocol == 'http/1.1' else 'early-hints'}/x"
     # Chromium drops a 103 that comes before it waits for the header: a millisecond after the request, on loopback.
     await asyncio.sleep(0.1)
@@ -202,11 +202,11 @@ PIECE_BYTES = 1 << 18
 
 
 CUT = 5_000_000
-"""Where the protocol does not matter, since all this costs time."""
+"""Size where the protocol does not matter, to save time."""
 
 
 async def large(request: Request, reply: Reply) -> None:
-    """More than anybody should hold in memory, piece by piece."""
+    """Send a body too large to hold in memory, piece by piece."""
     size = LARGE_BYTES if (request.scheme, request.protocol) == ("https", "http/1.1") else CUT
     await reply.head(200, fields(f"content-length: {size}", NO_STORE))
     piece, left = bytes(PIECE_BYTES), size

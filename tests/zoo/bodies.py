@@ -1,4 +1,4 @@
-"""Cases of bodies: how they are encoded and framed, and where there is none."""
+"""Cases of bodies: encodings, framings, and responses without a body."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CHUNKS_ARE_HTTP1 = "chunks are HTTP/1.1's alone"
 
 
 async def to_close(request: Request, reply: Reply) -> None:
-    """A body that ends with its connection."""
+    """Send a body that ends with its connection."""
     await reply.head(200, fields(NO_STORE, "connection: close"))
     await reply.body(TEXT)
     await reply.close()
 
 
 def informed(then: Handler) -> Handler:
-    """103 in front."""
+    """Send 103 before the response."""
 
     async def handle(request: Request, reply: Reply) -> None:
         await reply.inform(103, fields("link: </informed/x>; rel=preload; as=image"))
@@ -43,7 +43,7 @@ def informed(then: Handler) -> Handler:
 
 
 def one(case_id: str, handler: Handler, options: str = "{}") -> Case:
-    """A case of one fetch."""
+    """Return a case of one fetch."""
     return Case(id=case_id, routes={"HERE/x": handler}, script=f"await get('HERE/x', {options});")
 
 

@@ -1,4 +1,4 @@
-"""What headers say of reuse, well and badly: one response each, and what must be stored of it."""
+"""Cases of caching headers, valid and invalid, with the columns that must be stored for each."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ HELD: dict[str, tuple[tuple[str, ...], tuple[bool, bool, str, int | None, int | 
         (False, False, "max-age", 0, None, True),
     ),
 }
-"""By the last segment of the path: header fields, and the columns of schema.http_caching in their order, written out."""
+"""Header fields by the last segment of the path, and the columns of schema.http_caching in their order, written out."""
 
 CACHING = Page(
     host="caching.test",

@@ -1,4 +1,4 @@
-"""What a case of the zoo is, and the page that several of them share: data, the same for every protocol."""
+"""Case of the zoo, and the page that several cases share; both are data and the same for every protocol."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from localweb.serving.handler import Handler, Reply, Request
 
 OTHER = "other.test"
-"""Another origin, of whichever page."""
+"""Another origin, for all pages."""
 
 PAGE = "page"
-"""Stands for the page's own document, where a case has an id."""
+"""Stands for the page's own document in place of a case's id."""
 
 PROTOCOLS = ("h1", "h1tls", "h2", "h3")
 
@@ -31,41 +31,41 @@ const add = (name, fields) => new Promise(done => {
   document.body.append(made);
 });
 """
-"""What every script of a case may use."""
+"""Functions that the script of every case may use."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """Something that is easily measured wrong.
+    """Something that is easy to measure wrongly.
 
     In markup, scripts and the keys of `routes`, HERE stands for the case's folder on the page's host and THERE for
     that on OTHER; `//host.test/HERE`-like URLs are written out as `//host.test/ID/...`.
     """
 
     id: str
-    """First segment of every path of the case, so that a failure names it. Stable: it stands in the table."""
+    """First segment of every path of the case, so that a failure names it. Stable, since the table in the docs has it."""
     routes: Mapping[str, Handler]
     html: str = ""
     """Markup in the page's body."""
     script: str = ""
     """Body of an async function that the page runs when it has been parsed, beside those of the other cases."""
     initiators: Mapping[str, str | None] = dataclasses.field(default_factory=dict)
-    """By key of `routes`: whose content asked for it, as a key of `routes`. PAGE where it is left out; None where
+    """Key of the route whose content asked for a route, by key of `routes`; PAGE if it is left out. None if
     it is a navigation of the page, or neither the browser's log nor the DevTools protocol says it, and so the
     crawler must not."""
     bounded: str = ""
-    """Why only "at most what the server sent" can be held of its responses; empty where they are exact."""
+    """Reason why the sizes of its responses are only bounded by what the server sent; empty if they are exact."""
     unread_end: str = ""
-    """Why what ends its connection, behind the last response, may not have been read; empty where all is."""
+    """Reason why the browser may not read the end of its connection, after the last response; empty if it reads all."""
     apart: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Protocols that it does not apply to, with the reason."""
 
     def fill(self, text: str) -> str:
-        """The text with HERE and THERE in their places."""
+        """Replace HERE and THERE in the text."""
         return text.replace("THERE", f"//{OTHER}/{self.id}").replace("HERE", f"/{self.id}")
 
     def place(self, key: str, host: str) -> tuple[str, str]:
-        """Host and path of a route."""
+        """Return host and path of a route."""
         if not key.startswith("//"):
             key = f"//{host}{key}" if key.startswith("/") else key
         filled = self.fill(key)
@@ -76,23 +76,23 @@ class Case:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Page:
-    """One visit: cases side by side."""
+    """Page of one visit, with several cases side by side."""
 
     host: str
     cases: tuple[Case, ...]
     settle_s: float = 8.0
-    """How long the visit waits for quiet; a page that never falls quiet says less."""
+    """Time that the visit waits for quiet, in seconds; shorter for a page that never falls quiet."""
     stop_reasons: frozenset[str] = frozenset({"quiet"})
     security: Security = dataclasses.field(default_factory=Security)
     document: Handler | None = None
-    """What serves the document, where it is no plain answer."""
+    """Handler of the document, if it is no plain answer."""
 
     def played(self, protocol: str) -> tuple[Case, ...]:
-        """The cases that apply."""
+        """Return the cases that apply."""
         return tuple(case for case in self.cases if protocol not in case.apart)
 
     def markup(self, protocol: str) -> str:
-        """The document: every case's markup and script."""
+        """Return the document: every case's markup and script."""
         cases = self.played(protocol)
         acts = ",\n".join(f"async () => {{{case.fill(case.script)}}}" for case in cases if case.script)
         body = "\n".join(case.fill(case.html) for case in cases)
@@ -103,7 +103,7 @@ class Page:
         )
 
     def answers(self, protocol: str) -> dict[str, dict[str, Handler]]:
-        """What answers, by host and path."""
+        """Return the handlers by host and path."""
         routes: dict[str, dict[str, Handler]] = {self.host: {}}
         for case in self.played(protocol):
             for key, handler in case.routes.items():
@@ -116,7 +116,7 @@ class Page:
         return routes
 
     def initiators(self, protocol: str) -> dict[tuple[str, str], tuple[str, str] | None]:
-        """By host and path, host and path of whose content asked; None where nobody can know."""
+        """Return, by host and path, host and path of the initiator; None if neither log names it."""
         found: dict[tuple[str, str], tuple[str, str] | None] = {}
         for case in self.played(protocol):
             for key in case.routes:
@@ -128,7 +128,7 @@ class Page:
 
 
 def by_path(answers: Mapping[str, Handler]) -> Handler:
-    """One host's handler."""
+    """Return the handler of one host."""
     nothing = answer(b"nothing here", status=404)
 
     async def handle(request: Request, reply: Reply) -> None:
@@ -138,5 +138,5 @@ def by_path(answers: Mapping[str, Handler]) -> Handler:
 
 
 def quoted(value: object) -> str:
-    """A value as JavaScript."""
+    """Return a value as JavaScript."""
     return json.dumps(value)

@@ -1,4 +1,4 @@
-"""One visit to a page of the zoo, held against what the server says it sent and what the wire carried."""
+"""Compares a visit to a page of the zoo with the log of the server and with a packet capture."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tests.zoo.case import Case, Page
 
 TRUNCATED_US = 2000
-"""The browser's log has whole milliseconds, and so has the start of a visit that its times are counted from: each may be
-off by one. Cause and effect may seem to have changed places by so much."""
+"""Rounding of times in microseconds: the browser's log and the start of a visit have whole milliseconds, so each may
+be off by one, and an effect may seem to precede its cause by this much."""
 
 Ends = tuple[str, int, int]
 """Server address and port, client port: ports alone repeat across the addresses of loopback."""
@@ -29,34 +29,34 @@ Where = tuple[Ends | None, int | None, int | None]
 
 @dataclasses.dataclass(frozen=True)
 class Visited:
-    """One page in one protocol. All methods that yield tell what is wrong, a sentence each, with its case."""
+    """Visit to one page in one protocol. Methods that yield report differences, a sentence each, with their case."""
 
     page: Page
     protocol: str
     seen: dict[str, Any]
-    """As `visiting` tells it."""
+    """Value that `visiting` returns for the visit."""
 
     def __str__(self) -> str:
         return f"{self.protocol} {self.page.host}"
 
     @functools.cached_property
     def cases(self) -> dict[str, Case]:
-        """Those that apply, by id."""
+        """Cases that apply, by id."""
         return {case.id: case for case in self.page.played(self.protocol)}
 
     def case_of(self, row: dict[str, Any]) -> str:
-        """Id of the case that a response belongs to."""
+        """Return the id of the case that a response belongs to."""
         first = row["path"].split("/")[1]
         return first if first in self.cases else PAGE
 
     def is_bounded(self, row: dict[str, Any]) -> bool:
-        """Whether only "at most" can be held of it."""
+        """Return whether the sizes of its responses are only bounded."""
         case = self.cases.get(self.case_of(row))
         return case is not None and bool(case.bounded)
 
     @functools.cached_property
     def ends(self) -> dict[int, Ends]:
-        """Of the crawler's connections, by id."""
+        """Ends of the crawler's connections, by id."""
         return {
             row["id"]: (row["remote_address"], row["port"], row["local_port"])
             for row in self.seen["connections"]
@@ -95,7 +95,7 @@ class Visited:
         return found
 
     def unknown(self, case_id: str) -> dict[str, int]:
-        """Responses of a case whose size is not known, by reason."""
+        """Count the responses of a case whose size is unknown, by reason."""
         reasons = (
             row["wire_bytes_unknown"]
             for row in self.seen["responses"]
@@ -104,7 +104,7 @@ class Visited:
         return dict(collections.Counter(reasons))
 
     def equal(self, case_id: str) -> tuple[int, int]:
-        """Responses of a case that are equal, of how many the server sent."""
+        """Count the responses of a case that are equal, and those that the server sent."""
         wheres = [where for where, one in self.sent.items() if self.case_of(one) == case_id]
         return sum(_sizes(self.received.get(where)) == _sizes(self.sent[where]) for where in wheres), len(
             wheres
@@ -161,14 +161,14 @@ class Visited:
         ]
 
     def _late(self, ends: Ends, sent: dict[str, Any]) -> set[int]:
-        """Bytes that the recording may lack of what was sent last: QUIC acknowledges and probes for a while after all
-        has come, and goes on when the recording ends."""
+        """Return the bytes that the recording may lack at its end: QUIC goes on to acknowledge and probe after all data
+        has come."""
         since_us = self.seen["recorded_us"] - round(QUIET_S * 1e6)
         late = (size for at_us, size in reversed(self._datagrams(ends, sent)) if at_us >= since_us)
         return set(itertools.accumulate(late))
 
     def wrong_initiators(self) -> Iterator[str]:
-        """Responses whose initiator is not whose content asked for them."""
+        """Responses whose initiator is wrong."""
         rows = {row["id"]: row for row in self.seen["responses"]}
         wanted = self.page.initiators(self.protocol) | {(self.page.host, "/"): None}
         for row in rows.values():
@@ -183,7 +183,7 @@ class Visited:
                 yield f"{self} {self.case_of(row)}: {place} was asked for by {wanted[place]}, not {found}"
 
     def wrong_order(self) -> Iterator[str]:
-        """Responses whose times are not in the order of things, by the crawler's own times or by the server's too."""
+        """Responses whose times are out of order, among the crawler's times or against the server's."""
         connections = {row["id"]: row for row in self.seen["connections"]}
         rows = {row["id"]: row for row in self.seen["responses"]}
         for where, row in self.received.items():
@@ -204,7 +204,7 @@ class Visited:
                 yield f"{self} {self.case_of(row)}: {row['path']} came before it was sent: {self.delays(row, sent)}"
 
     def delays(self, row: dict[str, Any], sent: dict[str, Any]) -> tuple[int, int, int]:
-        """Microseconds from the request's sending to its receipt, and of the first and last byte likewise."""
+        """Return the delays in microseconds of the request, the first byte and the last byte."""
         start = self.seen["started_us"]
         return (
             sent["request_received_us"] - (start + row["request_sent_us"]),
@@ -214,14 +214,14 @@ class Visited:
 
 
 def _sizes(one: dict[str, Any] | None) -> tuple[Any, ...] | None:
-    """What must be equal."""
+    """Return the fields that must be equal."""
     what = ("protocol", "method", "scheme", "host", "path", "status")
     sizes = ("wire_bytes", "header_bytes", "body_bytes")
     return None if one is None else tuple(one[name] for name in what + sizes)
 
 
 def _is_part(found: dict[str, Any], sent: dict[str, Any]) -> bool:
-    """Whether the browser read at most what was sent."""
+    """Return whether the browser read at most what was sent."""
     same = all(found[name] == sent[name] for name in ("protocol", "method", "host", "path", "status"))
     sizes = ("wire_bytes", "header_bytes", "body_bytes")
     return same and all(found[name] is None or found[name] <= sent[name] for name in sizes)

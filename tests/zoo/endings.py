@@ -1,4 +1,4 @@
-"""Cases of responses that end before their time, never begin, or never end."""
+"""Cases of responses that end early, never begin or never end."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from localweb.serving.handler import Reply, Request
 
 WEBSOCKET_KEY = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-"""RFC 6455 §1.3."""
+"""Constant of the WebSocket handshake (RFC 6455 §1.3)."""
 
 
 async def echo(request: Request, reply: Reply) -> None:
-    """A WebSocket that sends a text, and whatever it is sent, back as it came."""
+    """Upgrade to a WebSocket that sends a text, and returns all bytes that it receives."""
     key = request.headers["sec-websocket-key"].encode() + WEBSOCKET_KEY
     accept = base64.b64encode(hashlib.sha1(key, usedforsecurity=False).digest()).decode()
     await reply.upgrade(
@@ -30,7 +30,7 @@ async def echo(request: Request, reply: Reply) -> None:
 
 
 async def trickle(request: Request, reply: Reply) -> None:
-    """A body that never ends and never stops for long."""
+    """Send a body that never ends and never pauses for long."""
     await reply.head(200, fields(*framing(request)))
     while True:
         await reply.body(b"x" * 100)

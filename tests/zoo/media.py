@@ -10,7 +10,7 @@ SAMPLE_BYTES = 2
 
 
 def recording(*, seconds: int) -> bytes:
-    """Silence as WAV: PCM of 176 kB a second."""
+    """Return silence as WAV: PCM of 176 kB a second."""
     data = bytes(seconds * RATE * CHANNELS * SAMPLE_BYTES)
     block = CHANNELS * SAMPLE_BYTES
     form = struct.pack("<HHIIHH", 1, CHANNELS, RATE, RATE * block, block, 8 * SAMPLE_BYTES)

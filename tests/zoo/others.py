@@ -1,4 +1,4 @@
-"""Cases of what asks that is not the page itself: frames, style sheets, workers."""
+"""Cases of requests by frames, style sheets and workers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ IMAGE = "content-type: image/gif"
 
 
 def asking(path: str) -> str:
-    """A script that reads one thing."""
+    """Return a script that reads one URL."""
     return f"fetch('{path}').then(r => r.arrayBuffer()).catch(() => 0);"
 
 

@@ -1,4 +1,4 @@
-"""All pages of the zoo, and what answers for their hosts together."""
+"""All pages of the zoo, and the handlers of their hosts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAGES: tuple[Page, ...] = (
 
 
 def handlers(protocol: str) -> dict[str, Handler]:
-    """By host, for all pages."""
+    """Return the handlers of all pages by host."""
     together: dict[str, dict[str, Handler]] = {}
     for page in PAGES:
         for host, answers in page.answers(protocol).items():

@@ -1,4 +1,4 @@
-"""Cases of asking more than once: redirects, caches, ranges, retries."""
+"""Cases of several requests for a URL: redirects, caches, ranges, retries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FRESH = "cache-control: max-age=3600"
 
 
 async def hung_up(request: Request, reply: Reply) -> None:
-    """The connection ends where the response should begin: on one that has served before, a browser tries again."""
+    """End the connection instead of a response; the browser retries if the connection has served a response before."""
     await reply.close()
 
 

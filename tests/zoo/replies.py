@@ -1,4 +1,4 @@
-"""Handlers that the cases are made of."""
+"""Handlers for the cases."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ def pieces(
 
 
 def framing(request: Request) -> tuple[str, ...]:
-    """What HTTP/1.1 needs where no length is told."""
+    """Return the header field that HTTP/1.1 needs for a body of unknown length."""
     return ("transfer-encoding: chunked",) if request.protocol == "http/1.1" else ()
 
 
 def revalidated(body: bytes, *, end_apart: bool = False) -> Handler:
-    """A response with a validator, and 304 to whoever has it."""
+    """Send a response with a validator, or 304 to a request that has the validator."""
     whole = answer(body, 'etag: "1"', "cache-control: no-cache")
     same = bodiless('etag: "1"', "cache-control: no-cache", status=304, end_apart=end_apart)
 
@@ -119,7 +119,7 @@ def moved(to: str, *lines: str, status: int = 302, body: bytes = b"moved") -> Ha
 def stalled(
     *parts: bytes, lines: tuple[str, ...] = (), length: int | None = None, gap_s: float = 0.0
 ) -> Handler:
-    """A body that is begun and never ended: what is sent is all read, whenever the browser gives up."""
+    """Send a body without its end; the browser reads all that is sent, whenever it gives up."""
 
     async def handle(request: Request, reply: Reply) -> None:
         how = framing(request) if length is None else (f"content-length: {length}",)
@@ -132,11 +132,11 @@ def stalled(
 
 
 async def silence(request: Request, reply: Reply) -> None:
-    """Never a byte."""
+    """Send nothing."""
 
 
 def broken_off(part: bytes, *, length: int, how: str) -> Handler:
-    """A body that ends before its time: by `reset`, by `close` or by `end`."""
+    """Send a body that ends early: by `reset`, by `close` or by `end`."""
 
     async def handle(request: Request, reply: Reply) -> None:
         await reply.head(200, fields(f"content-length: {length}", CORS))
@@ -148,7 +148,7 @@ def broken_off(part: bytes, *, length: int, how: str) -> Handler:
 
 
 def ranges(whole: bytes, *lines: str) -> Handler:
-    """A file that can be asked for in parts (RFC 9110 §14)."""
+    """Serve a file in ranges (RFC 9110 §14)."""
 
     async def handle(request: Request, reply: Reply) -> None:
         found = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("range", ""))
@@ -164,7 +164,7 @@ def ranges(whole: bytes, *lines: str) -> Handler:
 
 
 def taking_turns(*handlers: Handler) -> Handler:
-    """The first request gets the first, and after the last it begins anew."""
+    """Use the handlers in turn."""
     turns = itertools.cycle(handlers)
 
     async def handle(request: Request, reply: Reply) -> None:
@@ -174,7 +174,7 @@ def taking_turns(*handlers: Handler) -> Handler:
 
 
 def once(handler: Handler, then: Handler) -> Handler:
-    """The first to whoever does not send the cookie that it sets."""
+    """Use `handler`, which sets a cookie, for requests without a cookie, and else `then`."""
 
     async def handle(request: Request, reply: Reply) -> None:
         await (then if "cookie" in request.headers else handler)(request, reply)

@@ -1,4 +1,4 @@
-"""Cases of TLS over TCP: versions, ciphers, chains, tickets. Each has a web of its own, since all hosts of one are alike."""
+"""Cases of TLS over TCP: versions, ciphers, chains, tickets. Each has a web of its own, since all hosts of a web use the same TLS."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUIC = {"h3": "QUIC has TLS 1.3 alone"}
 
 
 async def last(request: Request, reply: Reply) -> None:
-    """A response, and the end of its connection."""
+    """Send a response, then end its connection."""
     await reply.head(200, fields(f"content-length: {len(TEXT)}", NO_STORE, CORS))
     await reply.body(TEXT)
     await reply.end()
@@ -28,7 +28,7 @@ async def last(request: Request, reply: Reply) -> None:
 
 
 def anew(case_id: str, apart: dict[str, str]) -> Case:
-    """A connection that ends, and another to the same host."""
+    """Return a case of a connection that ends and a second one to the same host."""
     return Case(
         id=case_id,
         routes={"THERE/last": last, "THERE/x": answer(TEXT, NO_STORE, CORS)},

@@ -1,6 +1,6 @@
-"""The zoo's table in docs/methods.md: `python -m tests.zoo.table` writes it from what the last run of the tests found.
+"""The zoo's table in docs/methods.md: `python -m tests.zoo.table` writes it from the result of the last test run.
 
-Nothing stands in it that differs between runs.
+It has no value that differs between runs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Result: TypeAlias = "dict[str, dict[str, dict[str, Any]]]"
 
 
 def result(visits: Iterable[Visited]) -> Result:
-    """What a run found."""
+    """Return the result of a run."""
     found: Result = {}
     for visited in visits:
         for case in visited.cases.values():
@@ -44,7 +44,7 @@ def result(visits: Iterable[Visited]) -> Result:
 
 
 def markdown(found: Result) -> str:
-    """The table and its notes."""
+    """Return the table and its notes."""
     head = ["case", *(TITLES[name] for name in PROTOCOLS)]
     rows = [head, ["---"] * len(head)]
     cases = [case for page in PAGES for case in page.cases]
@@ -78,12 +78,12 @@ def _total(found: Result, protocol: str) -> str:
 
 
 def committed() -> str:
-    """What stands between the marks."""
+    """Return the committed table."""
     return METHODS.read_text().partition(BEGIN)[2].partition(END)[0]
 
 
 def save(found: Result) -> None:
-    """Keep it for the table."""
+    """Save the result for the table."""
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
 

@@ -1,4 +1,4 @@
-"""Visits the pages of the zoo, in the network namespace that it is called in, and tells what crawler, server and wire say."""
+"""Visits the pages of the zoo in the current network namespace, and returns what crawler, server and capture recorded."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 BytesFrom: TypeAlias = Literal["log", "capture"]
 
 LEFT_OUT = {("capture", "large.test")}
-"""200 MB in less than a second are more than the ring holds; what is lost is told (tests/crawler/capture/test_capture.py)."""
+"""200 MB in less than a second overflow the ring; the crawler reports the loss (tests/crawler/capture/test_capture.py)."""
 
 BUDGET_S = 60.0
 TOLD = ("outcome", "stop_reason", "error", "status", "coverage", "decrypted_coverage", "received_bytes")
 
 
 def visit_all(protocol: Spoken, bytes_from: BytesFrom) -> list[dict[str, Any]]:
-    """For each page that has cases in this protocol: see `_visit_one`, and with it what the server and the capture saw."""
+    """Return, for each page with cases in this protocol, `_visit_one` with what the server and the capture saw."""
     return asyncio.run(_visit_all(protocol, bytes_from))
 
 
@@ -86,7 +86,7 @@ async def _visit_web(
 
 
 async def _visit_one(browser: Browser, page: Page) -> dict[str, Any]:
-    """What the crawler says of one page, when by the wall clock its recording ended, and the memory that the visit took."""
+    """Return what the crawler stored of one page, when its recording ended by the wall clock, and the memory it took."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.monotonic_ns() // 1000
     observation: Observation = await visit(browser, page.host, budget_s=BUDGET_S, settle_s=page.settle_s)

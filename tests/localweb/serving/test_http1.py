@@ -32,7 +32,7 @@ def run(coroutine: Coroutine[None, None, None]) -> None:
 
 @contextlib.asynccontextmanager
 async def connected(web: ZooWeb) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """To the clear port."""
+    """Connect to the clear port."""
     reader, writer = await asyncio.open_connection(*web.endpoint(Origin("http", HOST)), limit=1 << 20)
     try:
         yield reader, writer
@@ -217,7 +217,7 @@ def test_closing_completes_a_body_that_has_what_it_declared(
     run(ask())
 
 
-def test_a_mistake_of_a_handler_is_told() -> None:
+def test_an_exception_of_a_handler_is_logged_as_a_failure() -> None:
     async def wrong(request: Request, reply: Reply) -> None:
         raise KeyError(request.path)
 

@@ -36,7 +36,7 @@ def run(coroutine: Coroutine[None, None, None]) -> None:
 
 
 class Http2Client:
-    """Keeps what it received in order: stream and size of each DATA, and what ended or broke off."""
+    """Client that keeps stream and size of each DATA in order, and the streams that ended or were reset."""
 
     def __init__(self, web: ZooWeb) -> None:
         self._web = web
@@ -76,7 +76,7 @@ class Http2Client:
         self._writer.write(self._connection.data_to_send())
 
     async def read(self, *, until: int, data: int = 0) -> None:
-        """Until so many streams have ended, and so many DATA frames have come."""
+        """Read until so many streams have ended and so many DATA frames have come."""
         while len(self.ended | self.reset) < until or len(self.received) < data:
             self._writer.write(self._connection.data_to_send())
             octets = await self._reader.read(65_536)
@@ -92,7 +92,7 @@ class Http2Client:
                     self.reset.add(event.stream_id)
 
     def frames(self) -> collections.Counter[int]:
-        """Bytes by stream of frames that carry responses; of all others by 0."""
+        """Return the bytes of response frames by stream, and of all other frames under 0."""
         sizes: collections.Counter[int] = collections.Counter()
         at = 0
         while at < len(self.octets):
@@ -130,7 +130,7 @@ def test_a_hundred_streams_take_turns() -> None:
     run(ask())
 
 
-def test_a_client_that_says_a_last_word_with_its_goodbye_is_answered() -> None:
+def test_a_client_that_sends_a_ping_with_its_close_is_answered() -> None:
     async def ask() -> None:
         async with ZooWeb(HOSTS, protocol="h2") as web:
             async with Http2Client(web) as client:

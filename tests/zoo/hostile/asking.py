@@ -50,7 +50,7 @@ for (const one of tries) { try { Promise.resolve(one()).catch(() => 0); } catch 
 
 
 async def websocket(request: Request, reply: Reply) -> None:
-    """Messages of 64 kB as fast as they are taken."""
+    """Upgrade to a WebSocket that sends messages of 64 kB without pause."""
     digest = hashlib.sha1(
         f"{request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()
     )

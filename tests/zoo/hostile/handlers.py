@@ -31,7 +31,7 @@ def redirect(target: str) -> bytes:
 
 
 def html(markup: str, **paths: bytes) -> Handler:
-    """A page with what lies below it: `paths` by first segment; anything else is a small text."""
+    """Serve a page and `paths` by their first segment; every other path is a small text."""
     found = {"": document(markup)} | paths
 
     async def serve(request: Request, reply: Reply) -> None:
@@ -56,7 +56,7 @@ def raw(wire: bytes) -> Handler:
 
 
 def by_path(**pages: Handler) -> Handler:
-    """Another page for each first segment of the path; `root` where there is none."""
+    """Use a handler for each first segment of the path, or `root` if there is none for it."""
 
     async def serve(request: Request, reply: Reply) -> None:
         await pages.get(request.path.split("/")[1] or "root", pages["root"])(request, reply)
@@ -65,7 +65,7 @@ def by_path(**pages: Handler) -> Handler:
 
 
 def slowly(head: bytes, piece: bytes, every_s: float) -> Handler:
-    """A head, and then a piece every so often, for ever."""
+    """Send a head, and then a piece after every pause, without end."""
 
     async def serve(request: Request, reply: Reply) -> None:
         if head:
@@ -78,7 +78,7 @@ def slowly(head: bytes, piece: bytes, every_s: float) -> Handler:
 
 
 def as_fast_as_it_goes(head: bytes, piece: bytes) -> Handler:
-    """A head, and then the piece without end."""
+    """Send a head, and then the piece without end."""
     return slowly(head, piece, 0)
 
 
@@ -87,7 +87,7 @@ async def stalled(request: Request, reply: Reply) -> None:
 
 
 def redirects(every_s: float) -> Handler:
-    """Redirects to ever new addresses."""
+    """Redirect to a new path each time."""
     count = itertools.count()
 
     async def serve(request: Request, reply: Reply) -> None:

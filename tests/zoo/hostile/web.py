@@ -1,4 +1,4 @@
-"""A server of the hostile pages in a process of its own: `python -m tests.zoo.hostile.web` prints the browser's flags."""
+"""Server of the hostile pages: `python -m tests.zoo.hostile.web` prints the browser's flags and serves until stdin ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A packet capture of loopback: the second truth, which knows nothing of the server."""
+"""Packet capture of loopback: a second truth, independent of the server."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ DROPPED = re.compile(r"(\d+) packets? dropped by kernel")
 
 @dataclasses.dataclass(slots=True)
 class Captured:
-    """There after the block."""
+    """What was captured; filled in after the block."""
 
     carried: Carried = dataclasses.field(default_factory=lambda: Carried({}, {}))
 
 
 @contextlib.contextmanager
 def capturing(folder: Path) -> Iterator[Captured]:
-    """Capture all TCP and UDP on `lo` while in the block; raises AssertionError where a packet was missed.
+    """Capture all TCP and UDP on `lo` while in the block; raises AssertionError if a packet was missed.
 
     Needs CAP_NET_RAW: of the machine, or of a network namespace of one's own.
     """
@@ -63,7 +63,7 @@ def capturing(folder: Path) -> Iterator[Captured]:
 
 
 def _await_sentinel(path: Path, tcpdump: subprocess.Popen[bytes], said: Path) -> None:
-    """Send a datagram and wait for it in the file: all packets before it are there too."""
+    """Send a datagram and wait for it in the file, which then has all earlier packets too."""
     token = os.urandom(16)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.sendto(token, ("127.0.0.1", DISCARD))

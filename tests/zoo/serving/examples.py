@@ -1,4 +1,4 @@
-"""Hosts that the server's own tests play: a reply of each shape."""
+"""Hosts for the server's own tests, with a reply of each kind."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def no_content(request: Request, reply: Reply) -> None:
 
 
 async def ended_apart(request: Request, reply: Reply) -> None:
-    """A 304's kind of end: nothing after the header, but END_STREAM apart from it."""
+    """Send a header section, and END_STREAM in a frame of its own."""
     await reply.head(200, [CORS, ("content-length", "0")])
     await reply.end()
 
@@ -74,7 +74,7 @@ async def large(request: Request, reply: Reply) -> None:
 
 
 async def socket(request: Request, reply: Reply) -> None:
-    """A WebSocket (RFC 6455) that says one thing, and then reads until the client is gone."""
+    """Upgrade to a WebSocket (RFC 6455) that sends one message, then reads until the client has gone."""
     key = request.headers["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
     accepted = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
     upgrade = [("connection", "upgrade"), ("upgrade", "websocket"), ("sec-websocket-accept", accepted)]
@@ -110,7 +110,7 @@ ASKED = [
 
 
 async def page(request: Request, reply: Reply) -> None:
-    """Asks for all the rest, and keeps in `loaded` how many bytes each brought; -1 for an error."""
+    """Send a page that requests the other paths and keeps their sizes in `loaded`; -1 for an error."""
     script = f"const PATHS = {ASKED};{SCRIPT}"
     text = f"<!doctype html><link rel=icon href=data:,><body><script>{script}</script>".encode()
     await reply.head(200, [("content-type", "text/html"), ("content-length", str(len(text)))])

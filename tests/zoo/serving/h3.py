@@ -38,7 +38,7 @@ PIECE = 65_536
 
 
 class Connection(QuicConnectionProtocol):
-    """One connection."""
+    """One QUIC connection with HTTP/3."""
 
     def __init__(self, quic: QuicConnection, site: Site, path: Path) -> None:
         super().__init__(quic)
@@ -59,7 +59,7 @@ class Connection(QuicConnectionProtocol):
         self._came_us = 0
         """When the client's last datagram came."""
         self._asking: dict[int, tuple[SentResponse, dict[str, str], bytearray]] = {}
-        """Requests that are not whole yet, with their pseudo-headers."""
+        """Incomplete requests, with their header fields."""
         self._entries: dict[int, SentResponse] = {}
         self._answering: dict[int, asyncio.Task[None]] = {}
         site.log.connections.append(self.entry)
@@ -71,7 +71,7 @@ class Connection(QuicConnectionProtocol):
         return self._http
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is the host's."""
+        """Count what is sent on the host's socket."""
         assert isinstance(transport, HostSocket)
         self.entry.server_address, self.entry.server_port = transport.transport.get_extra_info("sockname")[:2]
         self._socket = CountedSocket(transport, self.entry, self._path)
@@ -87,7 +87,7 @@ class Connection(QuicConnectionProtocol):
         super().datagram_received(data, addr)
 
     def transmit(self) -> None:
-        """Send what can be sent, and write down what that was."""
+        """Send what can be sent, and log it."""
         super().transmit()
         counter, entry = self.counter, self.entry
         entry.plaintext_bytes, entry.frame_bytes = counter.stream_bytes, counter.frame_bytes
@@ -100,7 +100,7 @@ class Connection(QuicConnectionProtocol):
         counter.moved.clear()
 
     def quic_event_received(self, event: QuicEvent) -> None:
-        """aioquic has news."""
+        """Log the event and pass it to HTTP/3."""
         if isinstance(event, ProtocolNegotiated):
             self._http = H3Connection(self._quic)
         elif isinstance(event, HandshakeCompleted):
@@ -169,7 +169,7 @@ class Connection(QuicConnectionProtocol):
 
 
 class Http3Reply(Reply):
-    """One reply; see `handler.Reply`."""
+    """A reply over one stream of HTTP/3; see `handler.Reply`."""
 
     def __init__(self, connection: Connection, entry: SentResponse, stream_id: int) -> None:
         self._connection = connection
@@ -187,7 +187,7 @@ class Http3Reply(Reply):
         await self._headers([(":status", str(status)), *fields], end=end)
 
     async def body(self, content: bytes, *, end: bool = False) -> None:
-        """DATA frames, the last with FIN: no more of them at a time than the client allows."""
+        """DATA frames, the last with FIN, as the client allows them."""
         for start in range(0, len(content), PIECE):
             await self._data(content[start : start + PIECE], end=end and start + PIECE >= len(content))
 

@@ -1,4 +1,4 @@
-"""Loads the examples with Chromium, in the network namespace that it is called in, and tells what everybody saw."""
+"""Loads the examples with Chromium in the current network namespace, and returns what server, capture and page saw."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LOAD_MS = 30_000
 
 
 def load(webs: Sequence[tuple[Spoken, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """For each protocol and security: the server's truth, what the capture carried to clients, and what the page says."""
+    """Return, by protocol and security, the server's log, the bytes in the capture, and the sizes that the page read."""
     return asyncio.run(_load(webs))
 
 
@@ -73,7 +73,7 @@ async def _load_one(
 
 
 def abandon() -> list[dict[str, Any]]:
-    """The same of clients that reset, or close, a connection in the middle of a reply without end."""
+    """Return the same for clients that reset or close a connection in the middle of an endless reply."""
     return [asyncio.run(_abandon(is_reset=is_reset)) for is_reset in (True, False)]
 
 

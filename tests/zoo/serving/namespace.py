@@ -1,4 +1,4 @@
-"""A network namespace of one's own: nothing else talks there, and no privilege is needed to capture.
+"""Private network namespace: no other traffic, and no privilege needed to capture.
 
 Only loopback is in it, 127.0.0.0/8 whole. User namespaces must be allowed.
 """
@@ -19,15 +19,14 @@ from typing import IO, Any
 
 MODULE = "tests.zoo.serving.namespace"
 USER = ("--map-user=1000", "--map-group=1000", "--keep-caps")
-"""Not root: tcpdump would want to become another user, whom the namespace does not know, and Chromium would refuse its
-sandbox."""
+"""Not root: tcpdump would change to a user that the namespace does not have, and Chromium would refuse its sandbox."""
 NEEDS = "network namespaces need user namespaces: sysctl user.max_user_namespaces, or run as root"
 
 
 def in_namespace(function: str, *arguments: Any, timeout_s: float = 300.0) -> Any:  # JSON
     """Call `module:function` in a process in a namespace of its own; arguments and result go as JSON.
 
-    Raises AssertionError, with what the process said, where it fails or is late; nothing of it outlives the call.
+    Raises AssertionError with the process's output if it fails or is late; none of its processes outlives the call.
     """
     unshare = shutil.which("unshare")
     assert unshare, "unshare is missing: apt-get install util-linux"

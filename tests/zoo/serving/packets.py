@@ -1,4 +1,4 @@
-"""What aioquic puts into packets: each stream's bytes counted when a packet with them is built, and once."""
+"""Counts each stream's bytes when aioquic builds a packet with them, each byte once."""
 
 from __future__ import annotations
 
@@ -19,28 +19,27 @@ if TYPE_CHECKING:
     from aioquic.quic.packet_builder import QuicSentPacket
 
 LONG_HEADER = 0x80
-"""Bit of a datagram's first byte (RFC 9000 §17.2): a packet of the handshake is in it."""
+"""Bit of a datagram's first byte that marks a packet of the handshake (RFC 9000 §17.2)."""
 
 WINDOW = 400_000
-"""Below the 1 MiB that Chromium lets its socket hold, so that nothing is lost on loopback."""
+"""Bytes in flight, less than the 1 MiB buffer of Chromium's socket, so that loopback loses nothing."""
 
 
 LATE_S = 0.15
-"""Long enough for others to overtake it, so that the server takes it for lost and sends what it held again."""
+"""Delay of a late datagram in seconds: others overtake it, so the server takes it for lost and repeats its data."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Path:
-    """What happens to a connection's datagrams on their way to the client; 0 for never."""
+    """Faults of the path to the client: every n-th datagram is lost, late or doubled; 0 for none."""
 
     lost: int = 0
     late: int = 0
     doubled: int = 0
-    """Every so-manieth."""
     retry: bool = False
-    """Whether clients must prove their address first (RFC 9000 §8.1.2)."""
+    """True if clients must prove their address first (RFC 9000 §8.1.2)."""
     datagram_bytes: int = 1452
-    """UDP payload: what fits into an Ethernet frame by IPv6, and less than the 1,472 bytes that Chromium takes."""
+    """UDP payload that fits into an Ethernet frame over IPv6; Chromium takes up to 1,472 bytes."""
 
 
 CLEAN = Path()
@@ -48,18 +47,18 @@ CLEAN = Path()
 
 @dataclasses.dataclass(slots=True)
 class SentStream:
-    """What of one stream has been in a packet."""
+    """Bytes of one stream that have been in a packet."""
 
     sent_bytes: int = 0
     written_bytes: int = 0
     body_bytes: int = 0
-    """DATA payload that was sent, besides that in `bodies`."""
+    """DATA payload that was sent, except that in `bodies`."""
     bodies: deque[tuple[int, int]] = dataclasses.field(default_factory=deque)
-    """Where DATA payload begins and ends that is not wholly sent."""
+    """Begin and end of DATA payloads that are not wholly sent."""
     first_byte_us: int | None = None
     last_byte_us: int | None = None
     is_over: bool = False
-    """Whether nothing more can be sent on it."""
+    """True if nothing more can be sent on it."""
     progress: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)
 
     def sent_until(self, offset: int) -> None:

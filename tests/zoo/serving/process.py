@@ -1,4 +1,4 @@
-"""The zoo's server in a process of its own, so that neither the browser's driver nor the test disturbs its times."""
+"""The zoo's server in a separate process, so that neither the browser's driver nor the test disturbs its times."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCHEMES = ("http", "https")
 
 @dataclasses.dataclass(slots=True)
 class Playing:
-    """Where to go, and after the end what was sent."""
+    """Endpoints and flags of the server, and its log after the end."""
 
     browser_flags: list[str]
     endpoints: dict[str, tuple[str, int]]
@@ -44,9 +44,9 @@ class Playing:
 def playing(
     hosts: str, *, protocol: Spoken, folder: Path, security: Security | None = None
 ) -> Iterator[Playing]:
-    """Serve the hosts that `module:name` names: a mapping of host to Handler. The truth is there after the block.
+    """Serve the hosts that `module:name` names: a mapping of host to Handler. `truth` is filled in after the block.
 
-    Raises AssertionError where a handler went wrong.
+    Raises AssertionError if a handler failed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     state, log = folder / "web.json", folder / "sent.jsonl"
@@ -96,7 +96,7 @@ async def _serve(order: dict[str, Any]) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """All at once: whoever sees the file sees the whole of it."""
+    """Write a file that readers see whole or not at all."""
     partial = path.with_suffix(".partial")
     partial.write_text(text)
     partial.rename(path)

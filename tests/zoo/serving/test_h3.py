@@ -30,7 +30,7 @@ STREAMS = 100
 PIECES, PIECE = 3, 2000
 LIMIT_S = 30
 LIMIT = 1 << 18
-"""What the client allows on a stream."""
+"""Bytes that the client allows on a stream."""
 
 
 def run(coroutine: Coroutine[None, None, None]) -> None:
@@ -77,7 +77,7 @@ class Client(QuicConnectionProtocol):
         return stream_id
 
     async def read(self, *, until: int, data: int = 0) -> None:
-        """Until so many streams have ended, and so many bytes of bodies have come."""
+        """Read until so many streams have ended and so many bytes of bodies have come."""
         self.transmit()
         while len(self.ended | self.reset) < until or self.body.total() < data:
             self.heard.clear()

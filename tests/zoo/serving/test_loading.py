@@ -1,4 +1,4 @@
-"""Chromium, the server and a packet capture, in a network namespace: all three saw the same."""
+"""Chromium, the server and a packet capture in a network namespace saw the same."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WEBS: list[tuple[Spoken, dict[str, Any]]] = [
 
 @pytest.fixture(scope="module")
 def told() -> dict[str, dict[str, Any]]:
-    """By protocol."""
+    """Results by protocol."""
     found = in_namespace("tests.zoo.serving.loading:load", WEBS, timeout_s=240)
     return {one["protocol"]: one for one in found}
 

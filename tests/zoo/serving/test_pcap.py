@@ -1,4 +1,4 @@
-"""Capture files made by hand: what their headers say was carried."""
+"""Capture files made by hand, and the payload that their headers state."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 ENDS = Ends("127.21.1.0", 443, "127.0.0.1", 40_000)
 ACK = 0x10
 KEPT = 60
-"""Bytes kept of a packet: behind these it is cut short."""
+"""Bytes kept of a packet."""
 
 
 def ipv4(ends: Ends, protocol: int, transport: bytes, payload_bytes: int) -> bytes:
-    """An Ethernet frame, of which only the beginning was kept."""
+    """Return an Ethernet frame, cut short after KEPT bytes."""
     addresses = (ipaddress.IPv4Address(one).packed for one in (ends.source, ends.destination))
     total = 20 + len(transport) + payload_bytes
     header = struct.pack(">BxH4xBBxx4s4s", 0x45, total, 64, protocol, *addresses)
@@ -41,7 +41,7 @@ def udp(size: int) -> bytes:
 
 
 def file(*frames: bytes, order: str = "<", magic: int = MICROSECONDS) -> bytes:
-    """A capture with a packet every second."""
+    """Return a capture with a packet every second."""
     parts = 250_000 if magic == MICROSECONDS else 250_000_000
     packets = [
         struct.pack(f"{order}IIII", second, parts, len(frame), 1 << 16) + frame
