@@ -10,17 +10,18 @@ import contextlib
 import secrets
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.fifo import Drain
-from crawler.netlog.assembler import HANDLERS, Assembler
-from crawler.netlog.netlog import Event, LineReader, LineSplitter
+from crawler.netlog.assembler import EVENTS, Assembler
+from crawler.netlog.lines import LineReader, LineSplitter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.capture.log_payloads import LogPayloads
     from crawler.netlog.assembler import Traffic
+    from crawler.netlog.event import Event
 
 COOKIE_ADDED = "COOKIE_STORE_COOKIE_ADDED"
 
@@ -58,7 +59,7 @@ class LogStream:
         self.path = path
         self.payloads = payloads
         """What knows the bytes that the log only counts; None for a log that has them itself."""
-        wanted = {COOKIE_ADDED, *HANDLERS, *(payloads.wanted if payloads else ())}
+        wanted = {COOKIE_ADDED, *EVENTS, *(payloads.wanted if payloads else ())}
         self.reader = LineReader(frozenset(wanted))
         self.splitter = LineSplitter()
         self.open_requests: set[int] = set()
@@ -138,9 +139,9 @@ class LogStream:
             for event in events:
                 self._take(event)
 
-    def _take(self, event: Event) -> None:
+    def _take(self, event: Event[Any]) -> None:
         if event.name == COOKIE_ADDED:
-            self._pass(event.text("name"))
+            self._pass(event.params["name"])
         elif event.time_ms >= self._began_ms:  # else it ended the visit before: Chromium writes in batches
             if event.name == "REQUEST_ALIVE":
                 if event.phase == "BEGIN":
@@ -148,8 +149,7 @@ class LogStream:
                 else:
                     self.open_requests.discard(event.source)
                 self.last_request_ms = event.time_ms
-            if event.name in HANDLERS:
-                self._assembler.feed(event)
+            self._assembler.feed(event)
 
     def _pass(self, name: str) -> None:
         passed = self._marks.pop(name, None)

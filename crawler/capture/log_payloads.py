@@ -1,19 +1,21 @@
-"""Puts into a log's events the bytes that they count: read from the capture, opened by the browser's key log.
+"""Adds to a log's events the bytes that they count, from the packet capture, decrypted by the browser's key log.
 
-The log says which socket read how many bytes, and when; the capture has them, since a packet is captured before the
-kernel hands it to the browser.
+The log says which socket read how many bytes, and when. The capture has these bytes already: a packet is captured
+before the kernel hands it to the browser.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from crawler.capture.ciphers import CannotDecrypt
 from crawler.capture.keylog import MASTER_SECRET, SERVER_TRAFFIC_SECRET
-from crawler.capture.records import CannotOpen, Opener, client_random_of, server_random_of
+from crawler.capture.records import RecordDecrypter
 from crawler.capture.segments import flow
-from crawler.netlog.netlog import endpoint
+from crawler.netlog.event import endpoint
+from crawler.netlog.hello import client_random, server_random
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,143 +23,144 @@ if TYPE_CHECKING:
     from crawler.capture.capture import Capture
     from crawler.capture.keylog import KeyLog
     from crawler.capture.tcp_reassembly import TcpStream
-    from crawler.netlog.netlog import Event
+    from crawler.netlog.event import Event
+    from crawler.netlog.params import ByteCount, Connected, NoParams, Secured
 
 KEY_WITHIN_S = 1.0
-"""After the handshake: the browser writes its key log in a thread of its own."""
+"""Time limit for a key after the handshake: the browser writes its key log in a thread of its own."""
 
 POLL_S = 0.002
 
 SEALED_LIMIT = 4 * 1024 * 1024
-"""Bytes of a connection that are kept until its key is asked for."""
+"""Most encrypted bytes of a connection that are kept until its key is needed."""
 
 LABELS = {"TLS 1.3": SERVER_TRAFFIC_SECRET, "TLS 1.2": MASTER_SECRET}
 
 
 @dataclasses.dataclass(slots=True)
 class Socket:
-    """What it takes to know the bytes of one connection."""
+    """State of one TCP connection."""
 
     flow: bytes
     stream: TcpStream | None
-    """None once bytes of it could not be had: nothing behind them can be placed."""
+    """None once bytes are missing: the position of all later bytes is unknown."""
     is_secured: bool = False
     client_randoms: list[bytes] = dataclasses.field(default_factory=list)
-    """Of the ClientHello, and of the one encrypted within it (RFC 9849), by either of which the key may be logged."""
+    """Randoms of the ClientHello and of the encrypted one within it (RFC 9849): the key is logged by either."""
     server_random: bytes = b""
     version: str = ""
     cipher_suite: int = 0
     sealed: list[bytes] = dataclasses.field(default_factory=list)
-    """What came before there was an opener."""
+    """Encrypted bytes that came before the key was needed."""
     sealed_bytes: int = 0
-    opener: Opener | None = None
+    decrypter: RecordDecrypter | None = None
 
 
 class LogPayloads:
-    """Feed it the events of one browser in the order of its log."""
+    """Fills in the events of one browser, in the order of its log."""
 
     def __init__(self, capture: Capture, keys: KeyLog) -> None:
         self._capture = capture
         self._keys = keys
         self._sockets: dict[int, Socket] = {}
         self.missed = 0
-        """Events whose bytes could not be had: what they said is in no size."""
+        """Events whose bytes are missing: no size includes them."""
 
-    def fill(self, event: Event) -> Event:
-        """The event, with its bytes if it is about bytes and they could be had."""
-        handler = HANDLERS.get(event.name)
+    def fill(self, event: Event[Any]) -> Event[Any]:
+        """The event, with its bytes if it counts bytes and they were captured."""
+        handler = HANDLERS.get((event.name, event.phase))
         return event if handler is None else handler(self, event)
 
     @property
     def wanted(self) -> frozenset[str]:
-        """The events that it looks at: it needs them all."""
-        return frozenset(HANDLERS)
+        """Names of the events to feed, all of them."""
+        return frozenset(name for name, _ in HANDLERS)
 
     def close(self) -> None:
-        """Let all connections go; the browser must have gone."""
+        """Release all connections, after the browser's end."""
         for one in self._sockets.values():
             self._capture.release(one.flow)
         self._sockets.clear()
 
-    def _connected(self, event: Event) -> Event:
-        local, remote = event.text("local_address"), event.text("remote_address")
-        if event.phase != "END" or not local or not remote:
+    def _connected(self, event: Event[Connected]) -> Event[Connected]:
+        local, remote = event.params.get("local_address"), event.params.get("remote_address")
+        if not local or not remote:
             return event
         try:
             key = flow(endpoint(local), endpoint(remote))
-        except ValueError:  # no address; what comes will be missed
+        except ValueError:  # not an address: the connection's bytes will be missing
             return event
         one = self._sockets[event.source] = Socket(key, self._capture.claim(key))
         if one.stream is None:
             self._capture.missed(key)
         return event
 
-    def _said(self, event: Event) -> Event:
+    def _client_hello(self, event: Event[NoParams]) -> Event[NoParams]:
         one = self._sockets.get(event.source)
-        random = client_random_of(event.content())
+        random = client_random(event.content())
         if one is not None and random is not None:
             one.client_randoms.append(random)
         return event
 
-    def _heard(self, event: Event) -> Event:
+    def _server_hello(self, event: Event[NoParams]) -> Event[NoParams]:
         one = self._sockets.get(event.source)
-        random = server_random_of(event.content())
+        random = server_random(event.content())
         if one is not None and random is not None:
             one.server_random = random
         return event
 
-    def _secured(self, event: Event) -> Event:
+    def _tls_connect(self, event: Event[NoParams]) -> Event[NoParams]:
         one = self._sockets.get(event.source)
-        if one is not None and event.phase == "BEGIN":
+        if one is not None:
             one.is_secured = True
-        elif one is not None and event.text("version"):
-            one.version, one.cipher_suite = event.text("version"), event.number("cipher_suite")
         return event
 
-    def _received(self, event: Event) -> Event:
-        one, size = self._sockets.get(event.source), event.number("byte_count")
+    def _tls_connected(self, event: Event[Secured]) -> Event[Secured]:
+        one, version = self._sockets.get(event.source), event.params.get("version")
+        if one is not None and version:
+            one.version, one.cipher_suite = version, event.params.get("cipher_suite", 0)
+        return event
+
+    def _socket_bytes(self, event: Event[ByteCount]) -> Event[ByteCount]:
+        one, size = self._sockets.get(event.source), event.params["byte_count"]
         if size <= 0:
             return event
         data = None if one is None or one.stream is None else self._capture.take(one.stream, size)
         if one is None or data is None:
-            return self._lost(one, event)
-        if one.opener is not None:
-            one.opener.feed(data)
+            return self._miss(one, event)
+        if one.decrypter is not None:
+            one.decrypter.feed(data)
         elif one.is_secured:
             one.sealed.append(data)
             one.sealed_bytes += size
             if one.sealed_bytes > SEALED_LIMIT:
-                return self._lost(one, event)
+                return self._miss(one, event)
         return event._replace(data=data)
 
-    def _opened(self, event: Event) -> Event:
-        one, size = self._sockets.get(event.source), event.number("byte_count")
+    def _plain_bytes(self, event: Event[ByteCount]) -> Event[ByteCount]:
+        one, size = self._sockets.get(event.source), event.params["byte_count"]
         if size <= 0:
             return event
-        if one is not None and one.opener is None and one.stream is not None:
-            one.opener = self._opener(one)
+        if one is not None and one.decrypter is None and one.stream is not None:
+            one.decrypter = self._decrypter(one)
             one.sealed.clear()
-        data = None if one is None or one.opener is None else one.opener.take(size)
-        return self._lost(one, event) if data is None else event._replace(data=data)
+        data = None if one is None or one.decrypter is None else one.decrypter.take(size)
+        return self._miss(one, event) if data is None else event._replace(data=data)
 
-    def _opener(self, one: Socket) -> Opener | None:
+    def _decrypter(self, one: Socket) -> RecordDecrypter | None:
         found = self._secret(one)
         if found is None:
             return None
-        client_random, secret = found
+        random, secret = found
         try:
-            opener = Opener(
-                one.version,
-                one.cipher_suite,
-                secret,
-                server_random=one.server_random,
-                client_random=client_random,
+            decrypter = RecordDecrypter(
+                one.version, one.cipher_suite, secret, server_random=one.server_random, client_random=random
             )
-        except CannotOpen:
+        except CannotDecrypt:
             return None
         for data in one.sealed:
-            opener.feed(data)
-        return opener
+            decrypter.feed(data)
+        return decrypter
 
     def _secret(self, one: Socket) -> tuple[bytes, bytes] | None:
         label = LABELS.get(one.version)
@@ -171,27 +174,29 @@ class LogPayloads:
             time.sleep(POLL_S)
         return None
 
-    def _lost(self, one: Socket | None, event: Event) -> Event:
+    def _miss(self, one: Socket | None, event: Event[ByteCount]) -> Event[ByteCount]:
         self.missed += 1
         if one is not None and one.stream is not None:
             self._capture.missed(one.flow)
-            one.stream = one.opener = None
+            one.stream = one.decrypter = None
             one.sealed.clear()
         return event
 
-    def _gone(self, event: Event) -> Event:
-        if event.phase == "END" and (one := self._sockets.pop(event.source, None)) is not None:
+    def _closed(self, event: Event[NoParams]) -> Event[NoParams]:
+        if (one := self._sockets.pop(event.source, None)) is not None:
             self._capture.release(one.flow)
         return event
 
 
-HANDLERS: dict[str, Callable[[LogPayloads, Event], Event]] = {
-    "TCP_CONNECT": LogPayloads._connected,
-    "SSL_HANDSHAKE_MESSAGE_SENT": LogPayloads._said,
-    "SSL_ENCRYPTED_CLIENT_HELLO": LogPayloads._said,
-    "SSL_HANDSHAKE_MESSAGE_RECEIVED": LogPayloads._heard,
-    "SSL_CONNECT": LogPayloads._secured,
-    "SOCKET_BYTES_RECEIVED": LogPayloads._received,
-    "SSL_SOCKET_BYTES_RECEIVED": LogPayloads._opened,
-    "SOCKET_ALIVE": LogPayloads._gone,
+HANDLERS: dict[tuple[str, str], Callable[[LogPayloads, Event[Any]], Event[Any]]] = {
+    ("TCP_CONNECT", "END"): LogPayloads._connected,
+    ("SSL_HANDSHAKE_MESSAGE_SENT", "NONE"): LogPayloads._client_hello,
+    ("SSL_ENCRYPTED_CLIENT_HELLO", "NONE"): LogPayloads._client_hello,
+    ("SSL_HANDSHAKE_MESSAGE_RECEIVED", "NONE"): LogPayloads._server_hello,
+    ("SSL_CONNECT", "BEGIN"): LogPayloads._tls_connect,
+    ("SSL_CONNECT", "END"): LogPayloads._tls_connected,
+    ("SOCKET_BYTES_RECEIVED", "NONE"): LogPayloads._socket_bytes,
+    ("SSL_SOCKET_BYTES_RECEIVED", "NONE"): LogPayloads._plain_bytes,
+    ("SOCKET_ALIVE", "END"): LogPayloads._closed,
 }
+"""Handlers by event and phase."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from crawler.netlog.assembler import MAIN_FRAME, URL_LIMIT
+from crawler.netlog.exchange import MAIN_FRAME, URL_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from crawler.netlog.assembler import REQUEST_LIMIT, URL_LIMIT, URLS_LIMIT
+from crawler.netlog.exchange import REQUEST_LIMIT, URL_LIMIT, URLS_LIMIT
 
 EVENTS = (
     "Network.requestWillBeSent",

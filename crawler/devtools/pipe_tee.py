@@ -12,7 +12,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.fifo import SHORT_PAUSE_S, Drain
-from crawler.netlog.netlog import LineSplitter
+from crawler.netlog.lines import LineSplitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

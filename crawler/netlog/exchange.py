@@ -1,4 +1,4 @@
-"""What the assembler knows about one connection and about one request with its response, while it is going on."""
+"""A connection, and a request with its response, as far as they have come."""
 
 from __future__ import annotations
 
@@ -7,11 +7,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crawler.netlog.http1 import MessageReader
-    from crawler.netlog.http2 import FrameReader, Http2Stream
+    from crawler.netlog.http2 import Http2Stream
     from crawler.netlog.http3 import Http3Stream
-    from crawler.netlog.quic import QuicSession
-    from crawler.netlog.tls import RecordReader
     from schema.http_caching import Freshness
+
+MAIN_FRAME = "main frame"
+"""Exchange.frame of the page's own document, and of a popup's."""
+
+URL_LIMIT = 65_536
+"""Longest URL that is kept, in characters."""
+
+REQUEST_LIMIT = 50_000
+URLS_LIMIT = 64 * 1024 * 1024
+"""Requests that are kept of a visit, and characters of their URLs, so that no page fills the memory."""
+
+NETWORK_CHANGED = -21
+"""Chromium's error for requests in progress when a network interface comes or goes."""
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -19,7 +30,7 @@ class Transport:
     """One TCP or QUIC connection."""
 
     opened_ms: int
-    protocol: str = "http/1.1"
+    protocol: str
     host: str | None = None
     local_port: int = 0
     remote_address: str = ""
@@ -31,92 +42,114 @@ class Transport:
     decrypted_bytes: int = 0
     tls_version: str | None = None
     tls_resumed: bool | None = None
-    records: RecordReader | None = None
-    """None for clear text and QUIC."""
-    frames: FrameReader | None = None
-    """None unless HTTP/2."""
-    quic: QuicSession | None = None
-    """None unless HTTP/3."""
-    current: Exchange | None = None
-    """HTTP/1.1: whose response the next bytes are."""
     exchanges: list[Exchange] = dataclasses.field(default_factory=list)
-    """In the order of asking."""
+    """In the order of the requests."""
+    current: Exchange | None = None
+    """The exchange to which the next bytes of HTTP/1.1 belong."""
 
     def received(self, size: int, time_ms: int) -> None:
-        """TCP payload or a packet arrived."""
+        """Count a TCP payload or a datagram."""
         self.received_bytes += size
         self.last_byte_ms = time_ms
 
+    def bind(self, exchange: Exchange) -> None:
+        """Send the exchange's request on this connection."""
+        exchange.transport = self
+        self.exchanges.append(exchange)
+
+    def unbind(self, exchange: Exchange) -> None:
+        """Take back a request that had no answer: the browser tries again on another connection."""
+        self.exchanges.remove(exchange)
+        if self.current is exchange:
+            self.current = None
+        exchange.transport = exchange.message = exchange.stream_id = None
+        exchange.first_byte_ms = exchange.last_byte_ms = None
+
+    def finish(self) -> None:
+        """Settle the counts at the end of the log."""
+        raise NotImplementedError
+
     def stream(self, stream_id: int | None) -> Http2Stream | Http3Stream | None:
-        """What an H2 or H3 stream received; None if it has not been asked for or heard of."""
-        if stream_id is None:
-            return None
-        if self.quic is not None:
-            return self.quic.streams.get(stream_id)
-        return None if self.frames is None else self.frames.streams.get(stream_id)
+        """An HTTP/2 or HTTP/3 stream; None if nothing is known of it."""
+        raise NotImplementedError
 
     @property
     def frame_bytes(self) -> int:
-        """Of H2 and H3, what belongs to no response."""
-        counted = self.frames or self.quic
-        return 0 if counted is None else counted.frame_bytes
+        """Bytes of HTTP/2 frames and HTTP/3 streams that belong to no response."""
+        raise NotImplementedError
+
+    @property
+    def handshake_bytes(self) -> int | None:
+        """Bytes of the server's TLS handshake; None without TLS."""
+        raise NotImplementedError
+
+    @property
+    def ticket_bytes(self) -> int | None:
+        """Bytes of session tickets; None without TLS."""
+        raise NotImplementedError
+
+    @property
+    def overhead_bytes(self) -> int:
+        """Bytes outside TLS that have an explanation."""
+        raise NotImplementedError
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Exchange:
-    """One request and what came back for it. A redirect ends one and begins the next."""
+    """One request and its response. A redirect ends an exchange and begins the next."""
 
     url: str
     method: str
     frame: str
-    """`main frame`, `subframe` or `other`, as the browser says."""
+    """Chromium's request type: `main frame`, `subframe` or `other`."""
     asked_ms: int
     redirected_from: Exchange | None = None
     transport: Transport | None = None
     stream_id: int | None = None
     message: MessageReader | None = None
-    """The count of an HTTP/1.1 response; that of H2 and H3 is with the connection's streams."""
+    """Counts an HTTP/1.1 response; the connection's streams count those of HTTP/2 and HTTP/3."""
     sent_ms: int | None = None
     first_byte_ms: int | None = None
     last_byte_ms: int | None = None
     status: int | None = None
     response_headers: dict[str, str] = dataclasses.field(default_factory=dict)
-    """Of the few names that become columns."""
+    """The few headers that are kept."""
     freshness: Freshness | None = None
-    """By its header; None while none has come."""
+    """Caching, by the response's headers; None until they have come."""
     request_headers: dict[str, str] = dataclasses.field(default_factory=dict)
     decoded_bytes: int | None = None
     error: int | None = None
-    """Chromium's number of what went wrong."""
+    """Chromium's number of the network error."""
     finished: bool = False
     internal: bool = False
-    """A redirect that the browser made up itself: nothing of it left the machine."""
+    """True for a redirect that the browser makes up: nothing of it leaves the machine."""
     cached: bool = False
-    """The browser's own cache had it."""
+    """True if the response came from the browser's cache."""
     reused: bool = False
-    """Taken from the renderer's memory: the network stack never heard of it."""
+    """True if the response came from the renderer's memory: the network stack has no trace of it."""
 
     def touched(self, time_ms: int) -> None:
-        """A byte of the response arrived."""
+        """Note the time of a byte of the response."""
         if self.first_byte_ms is None:
             self.first_byte_ms = time_ms
         self.last_byte_ms = time_ms
 
     def sizes(self) -> tuple[int, int | None]:
-        """Bytes on the wire, and those of them that are encoded body; None where they cannot be told apart."""
-        if self.message is not None:
-            return self.message.wire_bytes, self.message.body_bytes
-        stream = None if self.transport is None else self.transport.stream(self.stream_id)
-        return (0, 0) if stream is None else (stream.wire_bytes, stream.body_bytes)
+        """Bytes of the response on the wire, and of its encoded body; None if the body cannot be told from the header."""
+        counted = self._counted
+        return (0, 0) if counted is None else (counted.wire_bytes, counted.body_bytes)
 
     @property
     def is_whole(self) -> bool:
-        """Whether the end of the response arrived."""
-        if self.message is not None:
-            return self.message.is_whole
-        stream = None if self.transport is None else self.transport.stream(self.stream_id)
-        return stream is not None and stream.is_whole
+        """True if the end of the response arrived."""
+        return self._counted is not None and self._counted.is_whole
+
+    @property
+    def _counted(self) -> MessageReader | Http2Stream | Http3Stream | None:
+        if self.message is not None or self.transport is None:
+            return self.message
+        return self.transport.stream(self.stream_id)
 
     def again(self) -> Exchange:
-        """The same request, sent once more by the browser itself (another range, a login, a retry)."""
+        """The same request, sent again by the browser itself (another range, a login, a retry)."""
         return Exchange(self.url, self.method, self.frame, self.asked_ms, self.redirected_from)

@@ -1,19 +1,26 @@
-"""The frames of one direction of an HTTP/2 connection, counted by stream (RFC 9113 §4)."""
+"""Counts the frames that an HTTP/2 connection receives, by stream (RFC 9113 §4)."""
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawler.netlog.netlog import Encoded
+    from crawler.netlog.event import Encoded
 
 FRAME_HEADER_BYTES = 9
 
-DATA = 0x0
-HEADERS = 0x1
-CONTINUATION = 0x9
-RESPONSE_FRAMES = frozenset({DATA, HEADERS, CONTINUATION})
+
+class FrameType(enum.IntEnum):
+    """Types of the frames that make a response (RFC 9113 §6)."""
+
+    DATA = 0x0
+    HEADERS = 0x1
+    CONTINUATION = 0x9
+
+
+RESPONSE_FRAMES = frozenset(FrameType)
 
 END_STREAM = 0x1
 PADDED = 0x8
@@ -21,23 +28,23 @@ PADDED = 0x8
 
 @dataclasses.dataclass(slots=True)
 class Http2Stream:
-    """What one stream received."""
+    """Bytes and times of one stream."""
 
     wire_bytes: int = 0
     body_bytes: int = 0
     first_byte_ms: int | None = None
     last_byte_ms: int | None = None
     is_whole: bool = False
-    """Whether its end arrived."""
+    """True if the end of the stream arrived."""
 
 
 class FrameReader:
-    """Counts what a connection receives as it arrives, so that half a frame is counted as half a frame."""
+    """Counts frames as their bytes arrive, so that half a frame counts as half a frame."""
 
     def __init__(self) -> None:
         self.streams: dict[int, Http2Stream] = {}
         self.frame_bytes = 0
-        """Whole frames that belong to no response, and the parts of them that arrived."""
+        """Bytes of frames that belong to no response."""
         self._header = b""
         self._left = 0
         self._stream: Http2Stream | None = None
@@ -46,7 +53,7 @@ class FrameReader:
         self._awaits_pad_length = False
 
     def feed(self, data: bytes | Encoded, *, time_ms: int) -> None:
-        """More plaintext of the connection, read at `time_ms`."""
+        """Count more plaintext of the connection, read at `time_ms`."""
         at = 0
         while at < len(data):
             if self._left:
@@ -65,7 +72,7 @@ class FrameReader:
         self._left = int.from_bytes(header[:3], "big")
         kind, flags = header[3], header[4]
         stream_id = int.from_bytes(header[5:], "big") & 0x7FFFFFFF
-        self._is_data = kind == DATA
+        self._is_data = kind == FrameType.DATA
         self._padding = 0
         self._awaits_pad_length = self._is_data and bool(flags & PADDED)
         if kind not in RESPONSE_FRAMES:
@@ -74,7 +81,7 @@ class FrameReader:
             return
         stream = self._stream = self.streams.setdefault(stream_id, Http2Stream())
         stream.wire_bytes += FRAME_HEADER_BYTES
-        stream.is_whole |= kind != CONTINUATION and bool(flags & END_STREAM)
+        stream.is_whole |= kind != FrameType.CONTINUATION and bool(flags & END_STREAM)
         stream.first_byte_ms = time_ms if stream.first_byte_ms is None else stream.first_byte_ms
         stream.last_byte_ms = time_ms
 
@@ -94,5 +101,5 @@ class FrameReader:
             self._padding = min(data[at], before - 1)
             before -= 1
             size -= 1
-        # The body is what of this piece lies before the padding that ends the frame.
+        # The body ends where the padding at the frame's end begins.
         stream.body_bytes += max(0, min(size, before - self._padding))

@@ -1,43 +1,57 @@
-"""What of a QUIC connection's UDP payload is explained: by packet headers, by tags, by frames (RFC 9000 §12, §17, §19).
+"""Accounts for a QUIC connection's UDP payload by packet headers, tags and frames (RFC 9000 §12, §17, §19).
 
 Chromium logs the size of each datagram, and then the header and the frames of each packet in it, but not how many
-bytes a number in them took. So a frame has a least and a most, and a datagram is explained where its size lies
-between the sums of both. A frame that is missing from the log, or one too many, shows as bytes unexplained.
+bytes their variable-length integers took. So a frame has a least and a most size, and a datagram is explained if its
+size lies between the sums of both. A frame that is missing from the log, or one too many, leaves unexplained bytes.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from crawler.netlog.params import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.netlog.netlog import Event
+    from crawler.netlog.event import Event
+    from crawler.netlog.params import (
+        AckFrame,
+        CloseFrame,
+        CryptoFrame,
+        MessageFrame,
+        NewTokenFrame,
+        PaddingFrame,
+        StreamFrame,
+    )
+
+Sizes: TypeAlias = tuple[int, int]
+"""Least and most bytes."""
 
 TAG_BYTES = 16
-"""Of the AEAD, the same for all that QUIC uses (RFC 9001 §5.3)."""
+"""Tag of the AEAD, the same for all of QUIC's (RFC 9001 §5.3)."""
 
 PACKET_NUMBER_BYTES = (1, 4)
 SHORT_HEADER_BYTES = 1
-"""Without packet number and connection id: Chromium chooses one of no bytes for itself."""
+"""Header without packet number and connection ID: Chromium's own connection ID is empty."""
 
 LENGTH_BYTES = 4
-"""A length may be left out, or be written as long as it likes: nobody writes more than this."""
+"""Most bytes of a length, which may be left out, and may be longer than needed."""
 
 CONTROL_BYTES = 32
-"""Most that a frame of a type and one to three numbers takes."""
+"""Most bytes of a frame of a type and one to three integers."""
 
 STALE_ACK_BYTES = 64
-"""Most that the ACK of a packet takes that others have overtaken: Chromium skips it, and logs none."""
+"""Most bytes of the ACK frame in a packet that newer packets overtook: Chromium skips it, and logs none."""
 
 CONNECTION_ID_BYTES = 20
 RESET_TOKEN_BYTES = 16
 
 
 def varint_bytes(number: int) -> int:
-    """Least bytes that a number takes (RFC 9000 §16).
+    """Least bytes of a variable-length integer (RFC 9000 §16).
 
     >>> [varint_bytes(n) for n in (63, 64, 16_383, 16_384, 2**30)]
     [1, 2, 2, 4, 8]
@@ -46,53 +60,53 @@ def varint_bytes(number: int) -> int:
 
 
 class QuicOverhead:
-    """Accounts for what arrived, datagram by datagram."""
+    """Accounts for the datagrams received."""
 
     def __init__(self) -> None:
         self.received_bytes = 0
         self.handshake_bytes = 0
-        """Of datagrams that begin with a long header: Initial, Handshake, Retry, Version Negotiation."""
+        """Bytes of datagrams that begin with a long header: Initial, Handshake, Retry, Version Negotiation."""
         self.frame_bytes = 0
-        """Least bytes of all frames listed."""
+        """Least bytes of all frames."""
         self._explained = 0
-        """Of datagrams that are done with."""
+        """Explained bytes of the datagrams before the current one."""
         self._size = 0
         self._least = self._most = 0
         self._is_whole = False
-        """Whether no more need be known of this one."""
+        """True if all of the current datagram is explained, whatever its frames."""
         self._has_packet = False
         self._has_opened = False
-        """Whether any packet has been opened yet."""
+        """True once a packet has been decrypted."""
         self._newest = -1
-        """Largest packet number of the short headers."""
+        """Largest packet number in a short header."""
         self._waiting: deque[int] = deque()
-        """Bytes of packets that came before their keys."""
+        """Sizes of packets that came before their keys."""
 
     @property
     def explained_bytes(self) -> int:
-        """All bytes that have an explanation."""
-        return self._explained + self._of_this()
+        """Bytes that have an explanation."""
+        return self._explained + self._current()
 
-    def _of_this(self) -> int:
+    def _current(self) -> int:
         if self._is_whole or self._least <= self._size <= self._most:
             return self._size
-        # With less than is listed the list is of something else, and explains nothing.
+        # Frames of more bytes than the datagram are another datagram's, and explain nothing.
         return self._most if self._most < self._size else 0
 
     def datagram(self, size: int) -> None:
-        """The next one arrived."""
+        """The next datagram arrived."""
         self.received_bytes += size
         self._begin(size)
-        if not self._has_opened:  # a Retry, say, of which the log tells no more; only `kept` may know better
+        if not self._has_opened:  # a Retry, say, of which the log has no more; only `buffered` corrects this
             self._handshake()
 
     def _begin(self, size: int) -> None:
-        self._explained += self._of_this()
+        self._explained += self._current()
         self._size, self._least, self._most = size, 0, 0
         self._is_whole = self._has_packet = False
 
     def packet(self, number: int, *, long_header: bool) -> None:
-        """A packet of it was opened. Short headers come last in a datagram (RFC 9000 §12.2)."""
+        """A packet of the datagram was decrypted. A short header comes last in a datagram (RFC 9000 §12.2)."""
         if long_header and not self._has_packet:
             self._handshake()
         self._has_packet = self._has_opened = True
@@ -104,27 +118,27 @@ class QuicOverhead:
             self._newest = max(number, self._newest)
 
     def _handshake(self) -> None:
-        # Counted whole, as records of the handshake are over TCP: it is padded within and without packets.
+        # The datagram counts whole, as handshake records do over TCP: it is padded within and without packets.
         if not self._is_whole:
             self.handshake_bytes += self._size
         self._is_whole = True
 
-    def frame(self, event: Event) -> None:
+    def frame(self, event: Event[Any]) -> None:
         """A frame of the packet."""
         sized = SIZED.get(event.name)
-        least, most = UNSIZED[event.name] if sized is None else sized(event)
+        least, most = UNSIZED[event.name] if sized is None else sized(event.params)
         self._least += least
         self._most += most
         self.frame_bytes += least
 
     def dropped(self, *, long_header: bool) -> None:
-        """It cannot be opened, or has come before: whatever it held comes again."""
+        """The packet cannot be decrypted, or has come before: its content comes again."""
         if long_header and not self._has_packet:
             self._handshake()
         self._is_whole = True
 
-    def kept(self) -> None:
-        """The rest of it waits for keys."""
+    def buffered(self) -> None:
+        """The rest of the datagram waits for keys."""
         if not self._has_opened and self._is_whole:
             self.handshake_bytes -= self._size
             self._is_whole = False
@@ -132,56 +146,53 @@ class QuicOverhead:
             self._waiting.append(max(0, self._size - self._most))
             self._size = min(self._size, self._most)
 
-    def opened(self) -> None:
-        """A packet that waited is looked at again."""
+    def unbuffered(self) -> None:
+        """A packet that waited is processed."""
         self._begin(self._waiting.popleft() if self._waiting else 0)
 
 
-def _stream(event: Event) -> tuple[int, int]:
-    offset, size = event.number("offset"), event.number("length")
-    least = 1 + varint_bytes(event.number("stream_id")) + (varint_bytes(offset) if offset else 0) + size
+def _stream(frame: StreamFrame) -> Sizes:
+    offset, size = frame["offset"], frame["length"]
+    least = 1 + varint_bytes(frame["stream_id"]) + (varint_bytes(offset) if offset else 0) + size
     return least, least + LENGTH_BYTES + (not offset)
 
 
-def _crypto(event: Event) -> tuple[int, int]:
-    size = event.number("data_length")
-    least = 1 + varint_bytes(event.number("offset")) + varint_bytes(size) + size
+def _crypto(frame: CryptoFrame) -> Sizes:
+    size = frame["data_length"]
+    least = 1 + varint_bytes(frame["offset"]) + varint_bytes(size) + size
     return least, least + LENGTH_BYTES
 
 
-def _ack(event: Event) -> tuple[int, int]:
-    missing = event.params.get("missing_packets")
-    numbers = [n for n in missing if isinstance(n, int)] if isinstance(missing, list) else []
-    gaps = sum(after != before + 1 for before, after in pairwise(numbers)) + bool(numbers)
-    largest = varint_bytes(event.number("largest_observed"))
-    # Chromium lists what earlier frames did not acknowledge too, so the gaps are those of this frame at most.
+def _ack(frame: AckFrame) -> Sizes:
+    missing = [packet for packet in frame["missing_packets"] if isinstance(packet, int)]
+    gaps = sum(after != before + 1 for before, after in pairwise(missing)) + bool(missing)
+    largest = varint_bytes(number(frame["largest_observed"]))
+    # Chromium also lists packets that earlier frames did not acknowledge, so this frame has at most these gaps.
     least = 1 + largest + 1 + 1 + 1
     ecn = 3 * largest
     return least, least + largest + LENGTH_BYTES + 2 * gaps * largest + ecn
 
 
-def _padding(event: Event) -> tuple[int, int]:
-    size = event.number("num_padding_bytes")
-    return size, size
+def _padding(frame: PaddingFrame) -> Sizes:
+    return frame["num_padding_bytes"], frame["num_padding_bytes"]
 
 
-def _new_token(event: Event) -> tuple[int, int]:
-    size = len(event.text("token")) // 2
+def _new_token(frame: NewTokenFrame) -> Sizes:
+    size = len(frame["token"]) // 2
     return 1 + 1 + size, 1 + LENGTH_BYTES + size
 
 
-def _message(event: Event) -> tuple[int, int]:
-    size = event.number("message_length")
-    return 1 + size, 1 + LENGTH_BYTES + size
+def _message(frame: MessageFrame) -> Sizes:
+    return 1 + frame["message_length"], 1 + LENGTH_BYTES + frame["message_length"]
 
 
-def _close(event: Event) -> tuple[int, int]:
-    # The reason is logged without the number that Google's servers write in front of it.
-    size = len(event.text("details"))
+def _close(frame: CloseFrame) -> Sizes:
+    # Google's servers write a number in front of the reason, which is not logged.
+    size = len(frame["details"])
     return 1 + 1 + 1 + size, CONTROL_BYTES + LENGTH_BYTES + size
 
 
-SIZED: dict[str, Callable[[Event], tuple[int, int]]] = {
+SIZED: dict[str, Callable[[Any], Sizes]] = {
     "QUIC_SESSION_STREAM_FRAME_RECEIVED": _stream,
     "QUIC_SESSION_CRYPTO_FRAME_RECEIVED": _crypto,
     "QUIC_SESSION_ACK_FRAME_RECEIVED": _ack,
@@ -190,7 +201,7 @@ SIZED: dict[str, Callable[[Event], tuple[int, int]]] = {
     "QUIC_SESSION_MESSAGE_FRAME_RECEIVED": _message,
     "QUIC_SESSION_CONNECTION_CLOSE_FRAME_RECEIVED": _close,
 }
-"""Least and most bytes of a frame that says how long it is, by the event that reports it."""
+"""Sizes of the frames with a length, by event."""
 
 NEW_CONNECTION_ID = (1 + 3 + RESET_TOKEN_BYTES, CONTROL_BYTES + CONNECTION_ID_BYTES + RESET_TOKEN_BYTES)
 CONTROL = (2, CONTROL_BYTES)
@@ -209,6 +220,6 @@ UNSIZED = {
     "QUIC_SESSION_PATH_CHALLENGE_FRAME_RECEIVED": CONTROL,
     "QUIC_SESSION_PATH_RESPONSE_FRAME_RECEIVED": CONTROL,
 }
-"""The same of all others."""
+"""Sizes of all other frames, by event."""
 
 FRAMES = frozenset(SIZED) | frozenset(UNSIZED)

@@ -20,7 +20,8 @@ from crawler.errors import (
     VisitError,
     VisitTimeout,
 )
-from crawler.netlog.assembler import MAIN_FRAME, Traffic
+from crawler.netlog.assembler import Traffic
+from crawler.netlog.exchange import MAIN_FRAME
 from crawler.visit.bot_walls import CONSENTS, WALLS, recognised
 from crawler.visit.observation import Observation
 from crawler.visit.retry_after import retry_after_s

@@ -118,14 +118,6 @@ CONSENTS = (
 )
 """Consent platforms; the first that fits names it."""
 
-HEADERS = frozenset(
-    mark.name
-    for fingerprint in WALLS
-    for mark in fingerprint.alone + fingerprint.refused
-    if isinstance(mark, Header)
-)
-"""Headers of responses that the fingerprints look at."""
-
 
 def recognised(
     fingerprints: Sequence[Fingerprint],

@@ -115,20 +115,10 @@ def with_reused(traffic: Traffic, asked: Iterable[PageRequest]) -> Traffic:
 def _accounted(transport: Transport) -> tuple[int, int]:
     """Bytes of a connection that have an explanation: all of them, and those inside TLS."""
     inside = sum(exchange.sizes()[0] for exchange in transport.exchanges) + transport.frame_bytes
-    records = transport.records
-    if records is not None:
-        outside = records.handshake_bytes + records.ticket_bytes + records.record_bytes
-        # It lost a race and was asked nothing, or the browser gave up what was on its way: then it never opened
-        # the last records. Where all responses are whole, there is no such reason, and none is made up.
-        if not all(exchange.is_whole for exchange in transport.exchanges) or not transport.exchanges:
-            outside += records.unread_bytes
-    else:
-        outside = 0 if transport.quic is None else transport.quic.overhead_bytes
-    return inside + outside, inside
+    return inside + transport.overhead_bytes, inside
 
 
 def _connection(transport: Transport, number: int, times: Times) -> dict[str, Any]:
-    secured = transport.records or transport.quic
     return {
         "id": number,
         "host": None if transport.host is None else text(transport.host.strip("[]").lower()),
@@ -140,8 +130,8 @@ def _connection(transport: Transport, number: int, times: Times) -> dict[str, An
         "tls_resumed": transport.tls_resumed,
         "received_bytes": transport.received_bytes,
         "decrypted_bytes": transport.decrypted_bytes,
-        "tls_handshake_bytes": None if secured is None else secured.handshake_bytes,
-        "tls_ticket_bytes": None if secured is None else secured.ticket_bytes,
+        "tls_handshake_bytes": transport.handshake_bytes,
+        "tls_ticket_bytes": transport.ticket_bytes,
         "frame_bytes": transport.frame_bytes,
         "response_count": sum(exchange.sizes()[0] > 0 for exchange in transport.exchanges),
         "opened_us": times.us(transport.opened_ms),

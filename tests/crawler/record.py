@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import async_playwright
 
-from crawler.netlog.assembler import HANDLERS
+from crawler.netlog.assembler import EVENTS
 from firstflight.settings import from_environment
 from localweb.modes import Mode
 from localweb.recipes import bundled, choose
@@ -67,7 +67,7 @@ def stripped(lines: list[str]) -> list[str]:
     constants = json.loads(lines[0].rstrip(",") + "}")["constants"]
     names = constants["logEventTypes"]
     kept = {
-        "logEventTypes": {name: number for name, number in names.items() if name in HANDLERS},
+        "logEventTypes": {name: number for name, number in names.items() if name in EVENTS},
         "logEventPhase": constants["logEventPhase"],
         "netError": constants["netError"],
     }

@@ -23,7 +23,10 @@ FIRST_LINE = json.dumps({"constants": CONSTANTS})[:-1] + ",\n"
 
 
 def asked(url: str, source: int, time_ms: int) -> str:
-    fields: dict[str, object] = {"params": {"method": "GET", "url": url}, "phase": 1}
+    fields: dict[str, object] = {
+        "params": {"method": "GET", "request_type": "main frame", "url": url},
+        "phase": 1,
+    }
     fields |= {"source": {"id": source, "type": 1}, "time": str(time_ms), "type": 2}
     return json.dumps(fields, separators=(",", ":")) + ",\n"
 

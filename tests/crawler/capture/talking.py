@@ -13,7 +13,8 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from crawler.capture.records import Opener, client_random_of, server_random_of
+from crawler.capture.records import RecordDecrypter
+from crawler.netlog.hello import client_random, server_random
 from localweb.serving.certificates import Authority
 
 HOST = "example.test"
@@ -49,8 +50,8 @@ class Talk:
         fields = json.loads(text)
         return cls(**{**fields, **{name: bytes.fromhex(fields[name]) for name in ("sent", "received")}})
 
-    def opener(self, *, secret: bytes | None = None) -> Opener:
-        return Opener(
+    def opener(self, *, secret: bytes | None = None) -> RecordDecrypter:
+        return RecordDecrypter(
             self.version,
             self.suite,
             secret or bytes.fromhex(self.secret),
@@ -125,20 +126,29 @@ def described(sent: bytes, received: bytes, logged: dict[str, str], *, reused: b
     hello = received[5:]
     suite_at = 4 + 2 + 32 + 1 + hello[4 + 2 + 32]
     suite = int.from_bytes(hello[suite_at : suite_at + 2], "big")
-    client_random, server_random = client_random_of(sent[5:]), server_random_of(hello)
-    assert client_random is not None
-    assert server_random is not None
+    clients, servers = client_random(sent[5:]), server_random(hello)
+    assert clients is not None
+    assert servers is not None
     label = "SERVER_TRAFFIC_SECRET_0" if suite in TLS13_NAMES else "CLIENT_RANDOM"
     return Talk(
         sent=sent,
         received=received,
         version="TLS 1.3" if suite in TLS13_NAMES else "TLS 1.2",
         suite=suite,
-        secret=logged[f"{label} {client_random.hex()}"],
-        server_random=server_random.hex(),
-        client_random=client_random.hex(),
+        secret=logged[f"{label} {clients.hex()}"],
+        server_random=servers.hex(),
+        client_random=clients.hex(),
         reused=bool(reused),
     )
+
+
+def drained(opener: RecordDecrypter) -> bytes:
+    """All that it can give."""
+    pieces = []
+    for size in (1024, 32, 1):
+        while piece := opener.take(size):
+            pieces.append(piece)
+    return b"".join(pieces)
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from crawler.capture.keylog import MASTER_SECRET, SERVER_TRAFFIC_SECRET, KeyLog
 from crawler.capture.log_payloads import LogPayloads
 from crawler.capture.segments import flow
 from crawler.capture.tcp_reassembly import TcpStream
-from crawler.netlog.netlog import Event
+from crawler.netlog.event import Event
 from tests.crawler.capture.talking import BODY, talked
 
 if TYPE_CHECKING:
@@ -63,23 +63,23 @@ def logged(keys: KeyLog, talk: Talk, *, client_random: str = "") -> None:
         fifo.write(f"{label} {client_random or talk.client_random} {talk.secret}\n")
 
 
-def event(name: str, phase: str = "NONE", data: str | bytes = "", **params: Any) -> Event:
+def event(name: str, phase: str = "NONE", data: str | bytes = "", **params: Any) -> Event[Any]:
     return Event(name, phase, SOCKET, 0, params, data)
 
 
-def connected(local: str = LOCAL_6) -> Event:
+def connected(local: str = LOCAL_6) -> Event[Any]:
     return event("TCP_CONNECT", "END", local_address=local, remote_address=REMOTE)
 
 
-def received(size: int) -> Event:
+def received(size: int) -> Event[Any]:
     return event("SOCKET_BYTES_RECEIVED", byte_count=size)
 
 
-def opened(size: int) -> Event:
+def opened(size: int) -> Event[Any]:
     return event("SSL_SOCKET_BYTES_RECEIVED", byte_count=size)
 
 
-def handshake(talk: Talk) -> list[Event]:
+def handshake(talk: Talk) -> list[Event[Any]]:
     """As the log tells it: the hellos with their bytes, and what was agreed."""
     hellos = [talk.sent[5:], talk.received[5 : 5 + 4 + int.from_bytes(talk.received[6:9], "big")]]
     return [
@@ -91,7 +91,7 @@ def handshake(talk: Talk) -> list[Event]:
     ]
 
 
-def filled(keys: KeyLog, wire: Wire, events: list[Event]) -> tuple[LogPayloads, list[str | bytes]]:
+def filled(keys: KeyLog, wire: Wire, events: list[Event[Any]]) -> tuple[LogPayloads, list[str | bytes]]:
     payloads = LogPayloads(wire, keys)  # type: ignore[arg-type]  # it is all that is asked of a capture
     return payloads, [payloads.fill(one).data for one in events]
 

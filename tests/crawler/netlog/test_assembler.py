@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.netlog.assembler import HANDLERS, Traffic, assemble
-from crawler.netlog.netlog import Event, LineReader
+from crawler.netlog.assembler import EVENTS, Traffic, assemble
+from crawler.netlog.event import Event
+from crawler.netlog.lines import LineReader
 from crawler.visit.rows import rows
 
 LOGS = Path(__file__).parents[1] / "logs"
@@ -26,9 +27,9 @@ UNREAD = "/undrained-redirect/1"
 
 
 @cache
-def recorded(name: str) -> tuple[Event, ...]:
+def recorded(name: str) -> tuple[Event[Any], ...]:
     lines = gzip.decompress((LOGS / f"{name}.json.gz").read_bytes()).splitlines()
-    return tuple(LineReader(frozenset(HANDLERS)).events(lines))
+    return tuple(LineReader(EVENTS).events(lines))
 
 
 def sent(name: str) -> list[tuple[str, str, str, int, int]]:
@@ -96,7 +97,7 @@ def test_the_status_of_a_request_that_was_given_up_is_what_had_come() -> None:
             with_sections.append(event)
             if event.name == "HTTP2_SESSION_SEND_HEADERS":
                 for one in came:
-                    params = {"stream_id": event.number("stream_id"), "headers": [f":status: {one}"]}
+                    params = {"stream_id": event.params["stream_id"], "headers": [f":status: {one}"]}
                     with_sections.append(
                         Event("HTTP2_SESSION_RECV_HEADERS", "NONE", event.source, event.time_ms, params)
                     )
@@ -128,7 +129,7 @@ def test_a_recording_that_stops_keeps_what_had_arrived() -> None:
     assert received(assemble(log, stop_ms=middle)) == received(assemble(before))
 
 
-def broken(log: list[Event], data: st.DataObject, ways: list[str]) -> list[Event]:
+def broken(log: list[Event[Any]], data: st.DataObject, ways: list[str]) -> list[Event[Any]]:
     """A piece of a log, events of which came twice, in another order, or not at all."""
     start = data.draw(st.integers(0, len(log)))
     piece = log[start : data.draw(st.integers(start, len(log)))]

@@ -13,28 +13,30 @@ from urllib.parse import urlsplit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.netlog.assembler import HANDLERS, assemble
+from crawler.netlog.assembler import EVENTS, assemble
 from crawler.netlog.http3 import Http3Stream, Ranges
-from crawler.netlog.netlog import Event, LineReader
+from crawler.netlog.lines import LineReader
 from crawler.visit.rows import Rows, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crawler.netlog.event import Event
+
 LOGS = Path(__file__).parents[1] / "logs"
 
 
 @cache
-def recorded() -> tuple[Event, ...]:
+def recorded() -> tuple[Event[Any], ...]:
     lines = gzip.decompress((LOGS / "h3.json.gz").read_bytes()).splitlines()
-    return tuple(LineReader(frozenset(HANDLERS)).events(lines))
+    return tuple(LineReader(EVENTS).events(lines))
 
 
-def made(log: Iterable[Event]) -> Rows:
+def made(log: Iterable[Event[Any]]) -> Rows:
     return rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
 
 
-def is_name(event: Event, name: str) -> bool:
+def is_name(event: Event[Any], name: str) -> bool:
     return event.name == f"QUIC_SESSION_{name}"
 
 
@@ -95,13 +97,13 @@ def test_positions_are_in_the_order_of_sending() -> None:
 def test_a_stream_frame_that_the_log_does_not_have_lowers_the_coverage() -> None:
     log = list(recorded())
     longest = max(
-        (one for one in log if is_name(one, "STREAM_FRAME_RECEIVED")), key=lambda one: one.number("length")
+        (one for one in log if is_name(one, "STREAM_FRAME_RECEIVED")), key=lambda one: one.params["length"]
     )
     log.remove(longest)
     found = made(log)
     assert found.coverage is not None
     missing = (1 - found.coverage) * found.received_bytes
-    assert abs(missing - longest.number("length")) < 20
+    assert abs(missing - longest.params["length"]) < 20
 
 
 def test_frames_count_as_received_where_the_log_lacks_their_datagrams() -> None:

@@ -9,8 +9,8 @@ import pytest
 from crawler.devtools.document import MainDocument
 from crawler.devtools.pipe_tee import PageEvent
 from crawler.errors import BadResponse, ConnectError, NavigationAborted, TLSError, VisitError, VisitTimeout
-from crawler.netlog.assembler import NETWORK_CHANGED, Traffic
-from crawler.netlog.exchange import Exchange
+from crawler.netlog.assembler import Traffic
+from crawler.netlog.exchange import NETWORK_CHANGED, Exchange
 from crawler.netlog.http1 import MessageReader
 from crawler.visit.attempt import Attempt
 

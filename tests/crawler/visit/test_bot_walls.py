@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.browser.browser import Browser
-from crawler.visit import bot_walls
-from crawler.visit.bot_walls import CONSENTS, WALLS, recognised
+from crawler.netlog.requests import BOT_WALL_HEADERS
+from crawler.visit.bot_walls import CONSENTS, WALLS, Header, recognised
 from crawler.visit.visit import visit
 from schema import vocabulary as schema
 from tests.zoo.raw import Answer, RawWeb, answer, html
@@ -88,7 +88,8 @@ def test_the_fingerprints_are_those_of_the_schema_each_with_its_source_and_its_t
     assert [one.id for one in WALLS] == list(schema.WALLS) == list(WALLED)
     assert [one.id for one in CONSENTS] == list(schema.CONSENTS) == list(CONSENTING)
     assert all(one.source and (one.alone or one.refused) for one in (*WALLS, *CONSENTS))
-    assert all(name == name.lower() for name in bot_walls.HEADERS)
+    marks = {mark for one in WALLS for mark in one.alone + one.refused}
+    assert {mark.name for mark in marks if isinstance(mark, Header)} == BOT_WALL_HEADERS
 
 
 def test_a_page_that_never_answered_is_behind_no_wall() -> None:

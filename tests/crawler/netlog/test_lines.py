@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.netlog.netlog import Encoded, Event, LineReader, LineSplitter
+from crawler.netlog.event import NO_SOURCE, Encoded, Event
+from crawler.netlog.lines import LineReader, LineSplitter
 
 CONSTANTS = (
     json.dumps(
@@ -24,9 +27,12 @@ CONSTANTS = (
 )
 
 
-def line(kind: int, params: dict[str, object] | None = None, end: bytes = b",") -> bytes:
+START = {"url": "https://a.test/", "method": "GET", "request_type": "main frame"}
+
+
+def line(kind: int, params: dict[str, Any] | None = None, end: bytes = b",", *, phase: int = 1) -> bytes:
     fields: dict[str, object] = {"params": params} if params is not None else {}
-    fields |= {"phase": 1, "source": {"id": 5, "start_time": "1", "type": 1}, "time": "12", "type": kind}
+    fields |= {"phase": phase, "source": {"id": 5, "start_time": "1", "type": 1}, "time": "12", "type": kind}
     return json.dumps(fields, separators=(",", ":")).encode() + end
 
 
@@ -36,17 +42,17 @@ def reader() -> LineReader:
     return one
 
 
-def read(one: LineReader, line: bytes) -> Event | None:
+def read(one: LineReader, line: bytes) -> Event[Any] | None:
     return next(one.events([line]), None)
 
 
 def test_a_wanted_line_is_an_event() -> None:
-    event = read(reader(), line(7, {"url": "https://a.test/"}))
-    assert event == Event("URL_REQUEST_START_JOB", "BEGIN", 5, 12, {"url": "https://a.test/"})
+    event = read(reader(), line(7, START))
+    assert event == Event("URL_REQUEST_START_JOB", "BEGIN", 5, 12, START)
 
 
 def test_the_last_line_of_the_log_is_an_event_too() -> None:
-    assert read(reader(), line(7, end=b"],")) == Event("URL_REQUEST_START_JOB", "BEGIN", 5, 12, {})
+    assert read(reader(), line(7, START, end=b"],")) == Event("URL_REQUEST_START_JOB", "BEGIN", 5, 12, START)
 
 
 def test_what_nobody_wants_is_not_parsed() -> None:
@@ -58,7 +64,7 @@ def test_what_nobody_wants_is_not_parsed() -> None:
 def test_bytes_are_kept_apart() -> None:
     event = read(reader(), line(8, {"byte_count": 3, "bytes": "YWJj"}))
     assert event is not None
-    assert (event.data, event.params["bytes"], event.number("byte_count"), event.content()) == (
+    assert (event.data, event.params["bytes"], event.params["byte_count"], event.content()) == (
         "YWJj",
         "",
         3,
@@ -71,23 +77,44 @@ def test_a_broken_line_is_counted_and_ignored() -> None:
     for broken in (
         b'{"params":{"url":"x"},"phase"',
         b'{"params":{,"type":7},',
-        line(7)[:-9] + b'"x","type":7},',
-        line(7)[:-1] + line(8),
+        line(7, START)[:-9] + b'"x","type":7},',
+        line(7, START)[:-1] + line(8),
     ):
         assert read(one, broken) is None
     assert one.ignored == 4
 
 
-def test_params_of_another_shape_are_none() -> None:
-    event = read(reader(), line(7).replace(b'{"phase"', b'{"params":[1,2],"phase"'))
-    assert event is not None
-    assert (event.params, event.text("url"), event.number("url"), event.dependency()) == ({}, "", 0, None)
+@pytest.mark.parametrize(
+    "params",
+    [
+        None,
+        {"url": "https://a.test/"},
+        {**START, "url": 1},
+        {**START, "method": None},
+        {**START, "url": [""]},
+    ],
+)
+def test_an_event_that_lacks_a_required_parameter_is_counted_and_ignored(
+    params: dict[str, Any] | None,
+) -> None:
+    one = reader()
+    assert read(one, line(7, params)) is None
+    assert read(one, line(7, START).replace(b'"params":{', b'"params":[1],"x":{')) is None
+    assert one.ignored == 2
+
+
+def test_an_event_without_required_parameters_may_have_any() -> None:
+    for params in (None, {}, {"net_error": -3}, {"other": 1}):
+        event = read(reader(), line(7, params, phase=2))
+        assert event is not None
+        assert (event.params, event.dependency) == (params or {}, NO_SOURCE)
+    assert read(reader(), line(7, {"net_error": "-3"}, phase=2)) is None
 
 
 def test_a_string_cannot_pretend_to_be_bytes_or_a_type() -> None:
     hostile = '","bytes":"QUJD","x":"},"type":8},'
-    event = read(reader(), line(7, {"url": hostile}))
-    assert event == Event("URL_REQUEST_START_JOB", "BEGIN", 5, 12, {"url": hostile})
+    event = read(reader(), line(7, {**START, "url": hostile}))
+    assert event == Event("URL_REQUEST_START_JOB", "BEGIN", 5, 12, {**START, "url": hostile})
 
 
 def test_events_before_the_constants_are_nothing() -> None:

@@ -1,0 +1,68 @@
+"""HTTP header sections in events of the log."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.netlog.event import Event
+    from crawler.netlog.params import Headers
+
+VALUE_LIMIT = 8192
+"""Longest header value that is kept, in characters."""
+
+ESCAPED = "%ESCAPED:\u200b "
+
+_FINAL = re.compile("[2-9][0-9]{2}")
+_STATUS = frozenset({":status"})
+
+
+def header_lines(event: Event[Headers]) -> list[str]:
+    """The lines of a header section, the status line first if there is one."""
+    return [_unescaped(line) for line in event.params["headers"] if isinstance(line, str)]
+
+
+def _unescaped(line: str) -> str:
+    """The string itself; the log percent-encodes and marks a string that is not ASCII (Chromium's NetLogStringValue).
+
+    >>> _unescaped("%ESCAPED:\u200b Location: /caf%C3%A9%25")
+    'Location: /caf\xe9%'
+    """
+    return unquote(line.removeprefix(ESCAPED), errors="replace") if line.startswith(ESCAPED) else line
+
+
+def final_status(event: Event[Headers]) -> int | None:
+    """Status in an HTTP/2 or HTTP/3 header section as received; None for interim responses (RFC 9110 §15.2) and trailers.
+
+    Chromium does not report the response headers of a cancelled request, but it logs the section that arrived.
+    """
+    status = headers(event, _STATUS).get(":status", "")
+    return int(status) if _FINAL.fullmatch(status) else None
+
+
+def headers(event: Event[Headers], wanted: frozenset[str]) -> dict[str, str]:
+    """The wanted headers by lower-case name; the first value of a repeated header."""
+    found: dict[str, str] = {}
+    for name, value in _fields(event, wanted):
+        found.setdefault(name, value)
+    return found
+
+
+def joined_headers(event: Event[Headers], wanted: frozenset[str]) -> dict[str, str]:
+    """The wanted headers by lower-case name; values of a repeated header joined by commas (RFC 9110 §5.3)."""
+    found: dict[str, str] = {}
+    for name, value in _fields(event, wanted):
+        found[name] = f"{found[name]}, {value}"[:VALUE_LIMIT] if name in found else value
+    return found
+
+
+def _fields(event: Event[Headers], wanted: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for line in header_lines(event):
+        name, _, value = line[1:].partition(":") if line.startswith(":") else line.partition(":")
+        name = f":{name}" if line.startswith(":") else name.lower()
+        if name in wanted:
+            yield name, value.strip()[:VALUE_LIMIT]

@@ -1,0 +1,81 @@
+"""ClientHello and ServerHello: their randoms, and whether TLS 1.3 resumed a session (RFC 8446 §4.1.2, §4.1.3, §4.2.11)."""
+
+from __future__ import annotations
+
+from crawler.netlog.tls import HandshakeType
+
+PRE_SHARED_KEY = 41
+HELLO_RETRY_REQUEST = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
+"""Random of a ServerHello that is a HelloRetryRequest (RFC 8446 §4.1.3): SHA-256 of its name."""
+
+MESSAGES_LIMIT = 65_536
+"""Bytes of the Initial CRYPTO stream that are read; a ServerHello with a post-quantum share has 1,200."""
+
+HEADER_BYTES = 4
+VERSION_BYTES = 2
+RANDOM_BYTES = 32
+CIPHER_AND_COMPRESSION_BYTES = 3
+
+
+class HelloReader:
+    """Reassembles the Initial CRYPTO stream from frames in any order."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[int, bytes] = {}
+
+    def feed(self, offset: int, data: bytes) -> None:
+        """Take the data of a CRYPTO frame."""
+        if 0 <= offset < MESSAGES_LIMIT and len(data) > len(self._pieces.get(offset, b"")):
+            self._pieces[offset] = data[:MESSAGES_LIMIT]
+
+    @property
+    def resumed(self) -> bool | None:
+        """True if the last ServerHello chose a pre-shared key; None if no whole ServerHello has come."""
+        found = None
+        data = self._contiguous()
+        while len(data) >= HEADER_BYTES:
+            end = HEADER_BYTES + int.from_bytes(data[1:HEADER_BYTES], "big")
+            if len(data) < end:
+                break
+            if data[0] == HandshakeType.SERVER_HELLO:  # perhaps a HelloRetryRequest: then another follows
+                found = PRE_SHARED_KEY in extensions(data[HEADER_BYTES:end])
+            data = data[end:]
+        return found
+
+    def _contiguous(self) -> bytes:
+        data = b""
+        for offset in sorted(self._pieces):
+            if offset > len(data):
+                break
+            data += self._pieces[offset][len(data) - offset :]
+        return data
+
+
+def extensions(hello: bytes) -> set[int]:
+    """Types of a ServerHello's extensions, as far as it is whole."""
+    at = VERSION_BYTES + RANDOM_BYTES
+    at += 1 + (hello[at] if at < len(hello) else 0)  # session id
+    at += CIPHER_AND_COMPRESSION_BYTES + 2
+    found = set()
+    while at + 4 <= len(hello):
+        found.add(int.from_bytes(hello[at : at + 2], "big"))
+        at += 4 + int.from_bytes(hello[at + 2 : at + 4], "big")
+    return found
+
+
+def client_random(message: bytes) -> bytes | None:
+    """The random of a ClientHello, given with its header; None if the message is another."""
+    return _random(HandshakeType.CLIENT_HELLO, message)
+
+
+def server_random(message: bytes) -> bytes | None:
+    """The random of a ServerHello, given with its header; None if the message is another, or a HelloRetryRequest."""
+    random = _random(HandshakeType.SERVER_HELLO, message)
+    return None if random == HELLO_RETRY_REQUEST else random
+
+
+def _random(kind: HandshakeType, message: bytes) -> bytes | None:
+    at = HEADER_BYTES + VERSION_BYTES
+    if len(message) < at + RANDOM_BYTES or message[0] != kind:
+        return None
+    return message[at : at + RANDOM_BYTES]

@@ -1,0 +1,283 @@
+"""Parameters of the events that are read, by event and phase, as Chromium's NetLog writes them.
+
+An event that lacks a required key, or has a value of another type, cannot be read: `check` raises, and the reader
+counts the line as lost. Types of nested values are not checked.
+"""
+# Without `from __future__ import annotations`: under it, NotRequired does not reach `__required_keys__` in Python 3.11.
+
+from collections.abc import Mapping
+from types import UnionType
+from typing import Any, NotRequired, TypeAlias, TypedDict, get_args, get_origin, get_type_hints
+
+Number: TypeAlias = int | str
+"""A 64-bit number (Chromium's NetLogNumberValue): a string from 2^53 on, which also stands for "no number"."""
+
+
+class NoParams(TypedDict):
+    """Nothing that is read, besides the event's bytes and the source that it names."""
+
+
+class Result(TypedDict):
+    """The end of an operation."""
+
+    net_error: NotRequired[int]
+
+
+class ByteCount(TypedDict):
+    """Bytes that were read."""
+
+    byte_count: int
+
+
+class Headers(TypedDict):
+    """A header section, a string a line."""
+
+    headers: list[str]
+
+
+class ConnectJob(TypedDict):
+    """A socket pool's job to open a connection."""
+
+    group_id: str
+
+
+class ConnectAttempt(TypedDict):
+    """The beginning of TCP's handshake."""
+
+    address_list: list[str]
+
+
+class Connected(TypedDict, total=False):
+    """The end of TCP's handshake; without addresses if it failed."""
+
+    local_address: str
+    remote_address: str
+
+
+class Secured(TypedDict, total=False):
+    """The end of a TLS handshake; empty if it failed."""
+
+    version: str
+    cipher_suite: int
+    is_resumed: bool
+    next_proto: str
+
+
+class HandshakeMessage(TypedDict):
+    """A TLS handshake message, with its bytes."""
+
+    type: int
+
+
+class RequestStart(TypedDict):
+    """A request as the browser begins it."""
+
+    url: str
+    method: str
+    request_type: str
+
+
+class InternalRedirect(TypedDict):
+    """A redirect that the browser makes up."""
+
+    reason: str
+
+
+class Http2Request(TypedDict):
+    """The HEADERS frame of a request."""
+
+    stream_id: int
+
+
+class Http2Headers(Headers):
+    """A header section as received."""
+
+    stream_id: int
+
+
+class QuicRequest(Headers):
+    """A request that goes out on a QUIC stream."""
+
+    quic_stream_id: int
+
+
+class QuicSession(TypedDict):
+    """A new QUIC session."""
+
+    host: str
+    port: int
+
+
+class Datagram(TypedDict):
+    """A UDP datagram with packets."""
+
+    self_address: str
+    peer_address: str
+    size: int
+
+
+class PacketHeader(TypedDict):
+    """The header of a QUIC packet."""
+
+    header_format: str
+    packet_number: Number
+
+
+class DroppedPacket(TypedDict):
+    """A QUIC packet that cannot be decrypted."""
+
+    encryption_level: NotRequired[str]
+
+
+class CryptoFrame(TypedDict):
+    """CRYPTO (RFC 9000 §19.6), with its bytes."""
+
+    encryption_level: str
+    offset: int
+    data_length: int
+
+
+class StreamFrame(TypedDict):
+    """STREAM (RFC 9000 §19.8)."""
+
+    stream_id: int
+    offset: int
+    length: int
+    fin: bool
+
+
+class AckFrame(TypedDict):
+    """ACK (RFC 9000 §19.3)."""
+
+    largest_observed: Number
+    missing_packets: list[Number]
+
+
+class PaddingFrame(TypedDict):
+    """PADDING (RFC 9000 §19.1), adjacent frames together."""
+
+    num_padding_bytes: int
+
+
+class NewTokenFrame(TypedDict):
+    """NEW_TOKEN (RFC 9000 §19.7)."""
+
+    token: str
+
+
+class MessageFrame(TypedDict):
+    """DATAGRAM (RFC 9221)."""
+
+    message_length: int
+
+
+class CloseFrame(TypedDict):
+    """CONNECTION_CLOSE (RFC 9000 §19.19)."""
+
+    details: str
+
+
+class OfStream(TypedDict):
+    """An event of one QUIC stream."""
+
+    stream_id: int
+
+
+class Http3HeadersFrame(OfStream):
+    """The header of an HTTP/3 HEADERS frame."""
+
+    compressed_headers_length: int
+
+
+class Http3Headers(Headers, OfStream):
+    """A decoded header section."""
+
+
+class Http3Frame(OfStream):
+    """The header of an HTTP/3 frame."""
+
+    payload_length: int
+
+
+class Http3UnknownFrame(Http3Frame):
+    """The header of an HTTP/3 frame of a type that the browser does not know."""
+
+    frame_type: int
+
+
+class CookieAdded(TypedDict):
+    """A cookie that was set."""
+
+    name: str
+
+
+PARAMS: Mapping[tuple[str, str], type] = {
+    ("SOCKET_POOL_CONNECT_JOB_CREATED", "NONE"): ConnectJob,
+    ("TCP_CONNECT", "BEGIN"): ConnectAttempt,
+    ("TCP_CONNECT", "END"): Connected,
+    ("SSL_CONNECT", "END"): Secured,
+    ("SSL_HANDSHAKE_MESSAGE_RECEIVED", "NONE"): HandshakeMessage,
+    ("SOCKET_BYTES_RECEIVED", "NONE"): ByteCount,
+    ("SSL_SOCKET_BYTES_RECEIVED", "NONE"): ByteCount,
+    ("URL_REQUEST_START_JOB", "BEGIN"): RequestStart,
+    ("URL_REQUEST_START_JOB", "END"): Result,
+    ("URL_REQUEST_REDIRECT_JOB", "NONE"): InternalRedirect,
+    ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", "NONE"): Headers,
+    ("HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS", "NONE"): Headers,
+    ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): QuicRequest,
+    ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): Headers,
+    ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): ByteCount,
+    ("HTTP_CACHE_READ_INFO", "END"): Result,
+    ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "NONE"): Result,
+    ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): Result,
+    ("REQUEST_ALIVE", "END"): Result,
+    ("FAILED", "NONE"): Result,
+    ("HTTP2_SESSION_SEND_HEADERS", "NONE"): Http2Request,
+    ("HTTP2_SESSION_RECV_HEADERS", "NONE"): Http2Headers,
+    ("QUIC_SESSION", "BEGIN"): QuicSession,
+    ("QUIC_SESSION_PACKET_RECEIVED", "NONE"): Datagram,
+    ("QUIC_SESSION_UNAUTHENTICATED_PACKET_HEADER_RECEIVED", "NONE"): PacketHeader,
+    ("QUIC_SESSION_DROPPED_UNDECRYPTABLE_PACKET", "NONE"): DroppedPacket,
+    ("QUIC_SESSION_CRYPTO_FRAME_RECEIVED", "NONE"): CryptoFrame,
+    ("QUIC_SESSION_STREAM_FRAME_RECEIVED", "NONE"): StreamFrame,
+    ("QUIC_SESSION_ACK_FRAME_RECEIVED", "NONE"): AckFrame,
+    ("QUIC_SESSION_PADDING_FRAME_RECEIVED", "NONE"): PaddingFrame,
+    ("QUIC_SESSION_NEW_TOKEN_FRAME_RECEIVED", "NONE"): NewTokenFrame,
+    ("QUIC_SESSION_MESSAGE_FRAME_RECEIVED", "NONE"): MessageFrame,
+    ("QUIC_SESSION_CONNECTION_CLOSE_FRAME_RECEIVED", "NONE"): CloseFrame,
+    ("QUIC_SESSION_STOP_SENDING_FRAME_SENT", "NONE"): OfStream,
+    ("HTTP3_HEADERS_SENT", "NONE"): OfStream,
+    ("HTTP3_HEADERS_RECEIVED", "NONE"): Http3HeadersFrame,
+    ("HTTP3_HEADERS_DECODED", "NONE"): Http3Headers,
+    ("HTTP3_DATA_FRAME_RECEIVED", "NONE"): Http3Frame,
+    ("HTTP3_UNKNOWN_FRAME_RECEIVED", "NONE"): Http3UnknownFrame,
+    ("COOKIE_STORE_COOKIE_ADDED", "NONE"): CookieAdded,
+}
+"""What an event has in a phase; events and phases that are not here have NoParams."""
+
+ABSENT = object()
+
+
+def types_of(declared: type) -> tuple[tuple[str, frozenset[type]], ...]:
+    """The keys of a declaration, and the types that each may have; `object` is ABSENT's."""
+    found = []
+    for key, hint in get_type_hints(declared).items():
+        hints = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+        optional = () if key in declared.__required_keys__ else (object,)  # type: ignore[attr-defined]
+        found.append((key, frozenset((*(get_origin(one) or one for one in hints), *optional))))
+    return tuple(found)
+
+
+_CHECKS = {event: types_of(declared) for event, declared in PARAMS.items()}
+
+
+def check(name: str, phase: str, params: Mapping[str, Any]) -> None:
+    """Raises TypeError if the parameters of an event are not as declared."""
+    for key, types in _CHECKS.get((name, phase), ()):
+        if type(params.get(key, ABSENT)) not in types:
+            raise TypeError(f"{key} of {name}")
+
+
+def number(value: Number) -> int:
+    """The number; 0 where the log has none."""
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,227 @@
+"""The requests of one visit, and the connections that carry them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from crawler.netlog.event import NO_SOURCE
+from crawler.netlog.exchange import MAIN_FRAME, REQUEST_LIMIT, URL_LIMIT, URLS_LIMIT, Exchange
+from crawler.netlog.headers import final_status, header_lines, headers, joined_headers
+from crawler.netlog.http1 import MessageReader
+from schema import http_caching
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.netlog.connections import Connections
+    from crawler.netlog.event import Event
+    from crawler.netlog.params import (
+        ByteCount,
+        Headers,
+        Http2Headers,
+        Http2Request,
+        InternalRedirect,
+        NoParams,
+        QuicRequest,
+        RequestStart,
+        Result,
+    )
+    from crawler.netlog.quic import QuicTransport
+    from crawler.netlog.tcp import TcpTransport
+
+BOT_WALL_HEADERS = frozenset(
+    {"cf-mitigated", "server", "x-amzn-waf-action", "x-datadome", "x-vercel-mitigated"}
+)
+"""Response headers by which bot walls are recognised."""
+RESPONSE_HEADERS = (
+    frozenset({"content-type", "content-encoding", "location", "retry-after"}) | BOT_WALL_HEADERS
+)
+REQUEST_HEADERS = frozenset({"sec-fetch-dest", "referer", "access-control-request-method", "content-length"})
+
+_STATUS = re.compile(r"^\S+ +(\d{3})\b")
+
+IO_PENDING = -1
+CACHE_MISS = -400
+
+
+class Requests:
+    """All exchanges, in the order of their requests."""
+
+    def __init__(self, connections: Connections) -> None:
+        self.exchanges: list[Exchange] = []
+        self.hsts_upgrades = 0
+        self._connections = connections
+        self._of_request: dict[int, list[Exchange]] = {}
+        """Exchanges by the request's source: redirects and retries share it."""
+        self._url_characters = 0
+        self._job_transport: dict[int, TcpTransport] = {}
+        self._job_exchange: dict[int, Exchange] = {}
+        self._session_transport: dict[int, TcpTransport] = {}
+        self._quic_bound: dict[int, QuicTransport] = {}
+        """Connections on which the next request goes out, by the request's source."""
+
+    @property
+    def is_answered(self) -> bool:
+        """True if a byte has come for a document of a main frame."""
+        return any(exchange.frame == MAIN_FRAME and exchange.sizes()[0] for exchange in self.exchanges)
+
+    def finish(self) -> list[Exchange]:
+        """Exchanges without the redirects that the browser made up."""
+        found = [exchange for exchange in self.exchanges if not exchange.internal]
+        for exchange in found:  # the log has no header of a response that the browser refused
+            if exchange.status is None and exchange.message is not None:
+                exchange.status = exchange.message.status
+        return found
+
+    def _start(self, event: Event[RequestStart]) -> None:
+        url = event.params["url"][:URL_LIMIT]
+        if not url.startswith(("http:", "https:", "ws:", "wss:")):
+            return
+        self._url_characters += len(url)
+        if len(self.exchanges) >= REQUEST_LIMIT or self._url_characters > URLS_LIMIT:
+            self._of_request.pop(event.source, None)
+            return
+        before = self._of_request.setdefault(event.source, [])
+        exchange = Exchange(url, event.params["method"], event.params["request_type"], event.time_ms)
+        if before:
+            last = before[-1]
+            last.finished = True
+            exchange.redirected_from = last.redirected_from if last.internal else last
+        before.append(exchange)
+        self.exchanges.append(exchange)
+
+    def _internal_redirect(self, event: Event[InternalRedirect]) -> None:
+        exchange = self._exchange(event)
+        if exchange is not None:
+            exchange.internal = True
+            self.hsts_upgrades += event.params["reason"] == "HSTS"
+
+    def _bound_to_socket(self, event: Event[NoParams]) -> None:
+        transport = self._connections.tcp.get(event.dependency)
+        if transport is not None:
+            self._job_transport[event.source] = transport
+
+    def _bound_to_job(self, event: Event[NoParams]) -> None:
+        job = event.dependency
+        exchange = self._unbound(event)
+        if exchange is None or job == NO_SOURCE:
+            return
+        self._job_exchange[job] = exchange
+        transport = self._job_transport.get(job)
+        if transport is not None and transport.frames is None:
+            transport.bind(exchange)
+            exchange.message = MessageReader(head=exchange.method == "HEAD")
+            transport.current = exchange
+
+    def _exchange(self, event: Event[Any]) -> Exchange | None:
+        found = self._of_request.get(event.source)
+        return found[-1] if found else None
+
+    def _unbound(self, event: Event[Any]) -> Exchange | None:
+        """The exchange whose request goes out now: another one if the last has had bytes."""
+        exchange = self._exchange(event)
+        if exchange is None or exchange.transport is None:
+            return exchange
+        if not exchange.sizes()[0]:
+            exchange.transport.unbind(exchange)
+            return exchange
+        again = exchange.again()
+        self._of_request[event.source].append(again)
+        self.exchanges.append(again)
+        return again
+
+    def _request_headers(self, event: Event[Headers]) -> None:
+        exchange = self._exchange(event)
+        if exchange is not None:
+            exchange.sent_ms = event.time_ms
+            exchange.request_headers = headers(event, REQUEST_HEADERS)
+
+    def _response_headers(self, event: Event[Headers]) -> None:
+        exchange = self._exchange(event)
+        if exchange is None:
+            return
+        found = _STATUS.match(next(iter(header_lines(event)), ""))
+        exchange.status = int(found[1]) if found else None
+        exchange.response_headers = headers(event, RESPONSE_HEADERS)
+        exchange.freshness = http_caching.read(exchange.status, joined_headers(event, http_caching.HEADERS))
+
+    def _decoded(self, event: Event[ByteCount]) -> None:
+        exchange = self._exchange(event)
+        if exchange is not None:
+            exchange.decoded_bytes = (exchange.decoded_bytes or 0) + event.params["byte_count"]
+
+    def _cache_read(self, event: Event[Result]) -> None:
+        exchange = self._exchange(event)
+        if exchange is not None:
+            exchange.cached |= not event.params.get("net_error")
+
+    def _ended(self, event: Event[Result]) -> None:
+        exchange = self._exchange(event)
+        if exchange is not None:
+            self._failed(event)
+            exchange.finished = True
+
+    def _failed(self, event: Event[Result]) -> None:
+        exchange = self._exchange(event)
+        error = event.params.get("net_error", 0)
+        if exchange is not None and error not in (0, IO_PENDING):
+            exchange.error = error
+            # A request to the cache alone, which goes out later, is no request yet.
+            exchange.internal |= error == CACHE_MISS and exchange.transport is None
+
+    def _http2_session(self, event: Event[NoParams]) -> None:
+        transport = self._connections.tcp.get(event.dependency)
+        if transport is not None:
+            self._session_transport[event.source] = transport
+            transport.current = None
+
+    def _http2_request(self, event: Event[Http2Request]) -> None:
+        exchange = self._job_exchange.pop(event.dependency, None)
+        transport = self._session_transport.get(event.source)
+        if exchange is not None and transport is not None:
+            transport.bind(exchange)
+            exchange.stream_id = event.params["stream_id"]
+            exchange.sent_ms = event.time_ms
+
+    def _http2_headers(self, event: Event[Http2Headers]) -> None:
+        transport = self._session_transport.get(event.source)
+        for exchange in transport.exchanges if transport else ():
+            if exchange.stream_id == event.params["stream_id"]:
+                exchange.status = final_status(event) or exchange.status
+
+    def _bound_to_quic(self, event: Event[NoParams]) -> None:
+        transport = self._connections.quic.get(event.dependency)
+        if transport is not None:
+            self._quic_bound[event.source] = transport
+
+    def _quic_request(self, event: Event[QuicRequest]) -> None:
+        transport = self._quic_bound.pop(event.source, None)
+        exchange = self._unbound(event)
+        if exchange is not None and transport is not None:
+            transport.send(exchange, event.params["quic_stream_id"])
+        self._request_headers(event)
+
+
+HANDLERS: dict[tuple[str, str], Callable[[Requests, Event[Any]], None]] = {
+    ("URL_REQUEST_START_JOB", "BEGIN"): Requests._start,
+    ("URL_REQUEST_START_JOB", "END"): Requests._failed,
+    ("URL_REQUEST_REDIRECT_JOB", "NONE"): Requests._internal_redirect,
+    ("SOCKET_POOL_BOUND_TO_SOCKET", "NONE"): Requests._bound_to_socket,
+    ("HTTP_STREAM_REQUEST_BOUND_TO_JOB", "NONE"): Requests._bound_to_job,
+    ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", "NONE"): Requests._request_headers,
+    ("HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS", "NONE"): Requests._request_headers,
+    ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): Requests._quic_request,
+    ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): Requests._response_headers,
+    ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): Requests._decoded,
+    ("HTTP_CACHE_READ_INFO", "END"): Requests._cache_read,
+    ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "NONE"): Requests._cache_read,
+    ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): Requests._cache_read,
+    ("REQUEST_ALIVE", "END"): Requests._ended,
+    ("FAILED", "NONE"): Requests._failed,
+    ("HTTP2_SESSION_INITIALIZED", "NONE"): Requests._http2_session,
+    ("HTTP2_SESSION_SEND_HEADERS", "NONE"): Requests._http2_request,
+    ("HTTP2_SESSION_RECV_HEADERS", "NONE"): Requests._http2_headers,
+    ("HTTP_STREAM_REQUEST_BOUND_TO_QUIC_SESSION", "NONE"): Requests._bound_to_quic,
+}
+"""Handlers by event and phase."""

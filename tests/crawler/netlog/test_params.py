@@ -1,0 +1,61 @@
+"""Declarations of the events' parameters agree with the recorded logs, and with the handlers that read them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawler.browser.logstream import COOKIE_ADDED
+from crawler.capture import log_payloads
+from crawler.netlog import connections, quic, quic_overhead, requests
+from crawler.netlog.assembler import EVENTS
+from crawler.netlog.lines import LineReader
+from crawler.netlog.params import ABSENT, PARAMS, NoParams, types_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LOGS = Path(__file__).parents[1] / "logs"
+
+READERS: list[tuple[tuple[str, str], Callable[..., Any]]] = [
+    *connections.HANDLERS.items(),
+    *requests.HANDLERS.items(),
+    *log_payloads.HANDLERS.items(),
+    *(((name, "NONE"), handler) for name, handler in quic.HANDLERS.items()),
+    *(((name, "NONE"), sizes) for name, sizes in quic_overhead.SIZED.items()),
+]
+"""Functions that read events or their parameters."""
+
+UNRECORDED = {
+    *("HTTP2_SESSION_RECV_HEADERS", "HTTP3_UNKNOWN_FRAME_RECEIVED", "IN_MEMORY_CACHE_READ_RESPONSE_HEADERS"),
+    *("QUIC_SESSION_DROPPED_UNDECRYPTABLE_PACKET", "QUIC_SESSION_MESSAGE_FRAME_RECEIVED"),
+    *("QUIC_SESSION_NEW_TOKEN_FRAME_RECEIVED", "URL_REQUEST_REDIRECT_JOB", COOKIE_ADDED),
+}
+"""Declared events that are in no recorded log."""
+
+
+def test_every_declared_parameter_is_in_a_recorded_log() -> None:
+    recorded: dict[tuple[str, str], set[str]] = {}
+    for path in LOGS.glob("*.json.gz"):
+        reader = LineReader(EVENTS)
+        for event in reader.events(gzip.decompress(path.read_bytes()).splitlines()):
+            recorded.setdefault((event.name, event.phase), set()).update(event.params)
+        assert reader.ignored == 0
+    assert {name for name, _ in PARAMS} - {name for name, _ in recorded} == UNRECORDED
+    for declared in {one for event, one in PARAMS.items() if event[0] not in UNRECORDED}:
+        found = set().union(*(recorded.get(event, set()) for event, one in PARAMS.items() if one is declared))
+        assert {key for key, _ in types_of(declared)} <= found, declared
+
+
+def test_each_function_reads_the_parameters_that_are_declared() -> None:
+    for event, reads in READERS:
+        first = next(iter(reads.__annotations__.values())).removeprefix("Event[").removesuffix("]")
+        declared = PARAMS.get(event, NoParams)
+        assert first in (declared.__name__, "NoParams", "Any"), (event, first)
+        assert first != "Any" or event[0] in quic.EVENTS
+
+
+def test_absent_has_a_type_that_no_value_has() -> None:
+    assert type(ABSENT) not in {type(one) for one in json.loads('[null, true, 1, 1.5, "", [], {}]')}
