@@ -1,11 +1,38 @@
-"""Counts and byte sizes as pages and reports print them, with narrow no-break spaces."""
+"""Numbers, intervals and byte sizes as pages and reports print them."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from releases.interval import Interval
+
+MINUS = "\u2212"
+
 NARROW = "\u202f"
+"""Narrow no-break space."""
 
 UNKNOWN = "\u2013"
 """Stands for a value that is unknown."""
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A number with `digits` decimal places.
+
+    >>> number(-1.25, 1) == f"{MINUS}1.2", number(-0.01), number(None) == UNKNOWN
+    (True, '0.0', True)
+    """
+    return UNKNOWN if value is None else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
+
+
+def interval_text(interval: Interval, unit: str) -> str:
+    """An estimate with its interval, for a sentence.
+
+    >>> from releases.interval import Interval
+    >>> interval_text(Interval(2.345, 1.0, 3.5), "%")
+    '2.35 % [1.00, 3.50]'
+    """
+    return f"{number(interval.estimate, 2)} {unit} [{number(interval.lower, 2)}, {number(interval.upper, 2)}]"
 
 
 def grouped(count: int | None) -> str:

@@ -12,3 +12,7 @@ class Interval:
     estimate: float
     lower: float
     upper: float
+
+    def __neg__(self) -> Interval:
+        """The interval of the estimate with its sign changed."""
+        return Interval(-self.estimate, -self.upper, -self.lower)

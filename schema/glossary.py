@@ -21,7 +21,7 @@ GLOSSARY: dict[str, str] = {
     "initial window (IW)": "the congestion window of a new connection, in segments (RFC 6928)",
     "flight": "the segments that a sender sends before the first of them is acknowledged",
     "first flight": "the server's TCP payload for everything that was requested on a connection before the first acknowledgement of response data could return",
-    "IW-limited": "sent while the congestion window, by Linux's rule, still had its initial size when the response began",
+    "IW-limited": "of a response: when it began, the congestion window, by Linux's rule, still had its initial size",
     "wire bytes": "header section, framing and encoded body of one response, inside TLS",
     "body bytes": "the encoded body of one response",
     "header bytes": "wire bytes less body bytes",

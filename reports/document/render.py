@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup
 
-from releases.formatting import UNKNOWN, grouped, size
+from releases.formatting import UNKNOWN, grouped, number, size
 from reports.document.figures import DARK, LIGHT, SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TEMPLATES = Path(__file__).with_name("templates")
-
-MINUS = "\u2212"
 
 
 def render_html(facts: Mapping[str, Any], *, figures: Mapping[str, str]) -> str:
@@ -72,15 +70,6 @@ def visible(value: Any) -> Any:  # noqa: ANN401  # jinja2 asks for whatever a te
 
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-
-
-def number(value: float | None, digits: int = 1) -> str:
-    """A number for a table; a dash where it is unknown.
-
-    >>> (number(-1.25, 1), number(None)) == (f"{MINUS}1.2", UNKNOWN)
-    True
-    """
-    return UNKNOWN if value is None else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
 
 
 def interval(value: Mapping[str, float] | None, digits: int = 2) -> str:

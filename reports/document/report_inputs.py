@@ -1,4 +1,4 @@
-"""What a report is made from: a release of the year, and the replay of its pages. Reads, and checks that they belong together."""
+"""Inputs of a report: a release of the year and the replay of its pages, read and checked to belong together."""
 
 from __future__ import annotations
 
@@ -15,35 +15,57 @@ from storage.signatures import faults
 from storage.sums import MANIFEST, checksum_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from reports.recommendation.rule import Role
 
 
 class ReportError(Exception):
-    """A report cannot be made; the message says which command makes what is missing."""
+    """A report cannot be built; the message names the command that helps."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Replay:
-    """The cells of one crawl's pages, and where they came from."""
+    """The replay of a crawl's pages: its cells, and its provenance from replay.json."""
 
     cells: pa.Table
     provenance: dict[str, Any]
     checksum: str
-    """Of its SHA256SUMS: names the whole replay in a report."""
+    """Checksum of the replay's SHA256SUMS."""
+
+    @property
+    def profiles(self) -> list[dict[str, Any]]:
+        """The replayed networks, in the order in which they were given."""
+        profiles: list[dict[str, Any]] = self.provenance.get("profiles", [])
+        return profiles
+
+    @property
+    def populations(self) -> list[dict[str, Any]]:
+        """The average and the slow population that the replay was made for; raises ReportError if they lack."""
+        found: list[dict[str, Any]] = self.provenance.get("populations", [])
+        if sorted(one["slow"] for one in found) != [False, True]:
+            raise ReportError("the replay names no populations; run `firstflight replay run` again")
+        return found
+
+    @property
+    def population_weights(self) -> dict[Role, Mapping[str, float]]:
+        """Weights by profile of the average and the slow population."""
+        return {"slow" if one["slow"] else "average": one["weights"] for one in self.populations}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReportInputs:
-    """All that a report reads."""
+    """Everything that a report reads."""
 
     year: int
     release: Release
     replay: Replay | None
-    """None where a report without one was asked for."""
+    """None for a report without a replay."""
     last_years_iw: int | None
-    """What last year's report recommends, if it has force; an illustrative one has none."""
+    """The window that last year's report recommends; None without a report, or if it is illustrative."""
     last_years_checksum: str | None
-    """Of last year's report; None where there is none."""
+    """Checksum of last year's report; None if there is none."""
 
 
 def read_inputs(
@@ -56,7 +78,7 @@ def read_inputs(
     with_replay: bool,
     allowed_signers: Path,
 ) -> ReportInputs:
-    """Find and check everything, sums and signatures first; raises ReportError."""
+    """Find and read the inputs once their checksums and signatures hold; raises ReportError."""
     release = _release(releases_dir, year, crawl, allowed_signers)
     last_year = reports_dir / str(year - 1)
     return ReportInputs(
@@ -69,9 +91,9 @@ def read_inputs(
 
 
 def _release(root: Path, year: int, crawl: str | None, allowed_signers: Path) -> Release:
-    """The newest version of the year's newest release, or of the one whose crawl's name begins with `crawl`.
+    """The newest version of the year's newest release, or of the release whose crawl's name begins with `crawl`.
 
-    If that is damaged there is no report: one of an older release would be another, without a word.
+    A damaged release is an error. An older release would silently give another report.
     """
     found = [
         one
@@ -125,7 +147,7 @@ def _replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
 
 
 def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
-    """Last year's value; None where there is no report or it is illustrative: bounds rest on evidence."""
+    """The window that last year's report leaves in force; None without a report, or if it is illustrative."""
     if not folder.is_dir():
         return None
     path = folder / "report.json"
@@ -134,10 +156,10 @@ def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
             f"last year's report {folder} is damaged ({', '.join(broken)}); build it again or move it away"
         )
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-        if facts["is_illustrative"]:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["is_illustrative"]:
             return None
-        recommendation = facts["recommendation"]
+        recommendation = content["recommendation"]
         return None if recommendation is None else int(recommendation["iw_in_force"])
     except (OSError, KeyError, TypeError, ValueError) as exc:
         raise ReportError(

@@ -1,24 +1,6 @@
-"""The standing texts of a report, each true of every edition, and how its sentences spell an interval."""
+"""Standing texts of a report, the same in every edition."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from releases.interval import Interval
-
-
-def spell(interval: Interval, unit: str) -> str:
-    """An interval for a sentence.
-
-    >>> from reports.statistics.bootstrap import Interval
-    >>> spell(Interval(2.345, 1.0, 3.5), "%")
-    '2.35 % [1.00, 3.50]'
-    """
-    return f"{interval.estimate:.2f} {unit} [{interval.lower:.2f}, {interval.upper:.2f}]".replace(
-        "-", "\u2212"
-    )
-
 
 TERMS = (
     "segment",

@@ -1,4 +1,4 @@
-"""Whether the replay as a whole can bear a recommendation: coverage, power, and the A/A gate."""
+"""Checks of whether the replay is adequate for a recommendation: coverage, sample size, the A/A comparison, power."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-from reports.recommendation.effects import NotEstimable
+from releases.formatting import MINUS
+from reports.recommendation.window_pair import NotEstimable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class AdequacyCheck:
-    """A check of the whole replay; where one fails the answer is "no change" for lack of evidence."""
+    """A check of the whole replay; if one fails, the answer is "no change" for lack of evidence."""
 
     id: str
     title: str
     value: float | None
-    """None where it could not be measured."""
+    """None if it could not be measured."""
     limit: float
     unit: str
     passed: bool
@@ -31,11 +32,12 @@ class AdequacyCheck:
 
 
 def adequacy_checks(
-    estimates: Estimates, gains: Mapping[int, Interval | None], rule: Rule, *, untold: str | None
+    estimates: Estimates, open_gains: Mapping[int, Interval], rule: Rule, *, undecided_harm: str | None
 ) -> tuple[AdequacyCheck, ...]:
-    """All of them; `gains` are those over the incumbent, of candidates not shown to be harmful.
+    """Run all checks.
 
-    `untold` says which window would be the answer if its harms, which the loads cannot tell, were none.
+    `open_gains` are gains over the incumbent of the candidates whose harm is not proved. `undecided_harm` names the
+    window that would be the answer if the loads were enough to rule out its harm.
     """
     return (
         _incumbent(estimates),
@@ -43,26 +45,26 @@ def adequacy_checks(
         _pages(estimates, rule),
         _seeds(estimates, rule),
         _aa(estimates, rule),
-        _power(gains, rule),
+        _power(open_gains, rule),
         _harm_conditions(estimates, rule),
-        _harm_power(untold),
+        _harm_power(undecided_harm),
     )
 
 
 def _incumbent(estimates: Estimates) -> AdequacyCheck:
     windows = {candidate.segments for candidate in estimates.candidates}
     lacking = [str(incumbent) for incumbent in estimates.incumbents if incumbent not in windows]
-    rivals = len(windows - {estimates.incumbent})
+    others = len(windows - {estimates.incumbent})
     return AdequacyCheck(
         id="candidates",
-        title="candidates replayed beside the incumbent",
-        value=rivals,
+        title="candidates replayed besides the incumbent",
+        value=others,
         limit=1,
         unit="windows",
-        passed=rivals >= 1 and not lacking,
+        passed=others >= 1 and not lacking,
         sentence=f"The incumbent IW {', '.join(lacking)} was not replayed."
         if lacking
-        else f"{rivals} candidates were replayed beside IW {estimates.incumbent}.",
+        else f"{others} candidates were replayed besides IW {estimates.incumbent}.",
     )
 
 
@@ -70,12 +72,12 @@ def _coverage(estimates: Estimates, rule: Rule) -> AdequacyCheck:
     done = estimates.coverage_percent
     return AdequacyCheck(
         id="coverage",
-        title="cells done, of those asked for, where they are fewest",
+        title="finished cells, on the network and at the window with the fewest",
         value=done,
         limit=rule.minimum_coverage_percent,
         unit="%",
         passed=done >= rule.minimum_coverage_percent,
-        sentence=f"Of every network and window at least {done:.1f} % of the cells are done; the rule asks for {rule.minimum_coverage_percent:g} %.",
+        sentence=f"On each network and at each window at least {done:.1f} % of the cells are done; the rule asks for {rule.minimum_coverage_percent:g} %.",
     )
 
 
@@ -94,87 +96,92 @@ def _pages(estimates: Estimates, rule: Rule) -> AdequacyCheck:
 def _seeds(estimates: Estimates, rule: Rule) -> AdequacyCheck:
     return AdequacyCheck(
         id="seeds",
-        title="seeds of the poorest page",
+        title="paired seeds of the page with the fewest",
         value=estimates.seeds,
         limit=rule.minimum_seeds,
         unit="seeds",
         passed=estimates.seeds >= rule.minimum_seeds,
-        sentence=f"The poorest page has {estimates.seeds} paired seeds; the rule asks for {rule.minimum_seeds}.",
+        sentence=f"Each page has at least {estimates.seeds} paired seeds; the rule asks for {rule.minimum_seeds}.",
     )
 
 
 def _aa(estimates: Estimates, rule: Rule) -> AdequacyCheck:
-    title = f"A/A: IW {rule.permanent_incumbent} against itself with other seeds, under loss"
-    tolerance = rule.aa_tolerance_percent
-    if isinstance(estimates.aa, NotEstimable):
+    tolerance, found = rule.aa_tolerance_percent, estimates.aa
+    if isinstance(found, NotEstimable):
         value, passed = None, False
-        sentence = f"The A/A gate could not be held: {estimates.aa.reason}."
+        sentence = f"The A/A comparison could not be made: {found.reason}."
     else:
-        found = estimates.aa
         value, chance = found.deviation_percent, found.chance_percent
-        # The bound holds where chance could not have kept it, nor broken it.
+        # With more chance than tolerance, a difference within the tolerance would prove nothing.
         passed = abs(value) <= tolerance and chance <= tolerance
-        more = math.ceil((chance / tolerance) ** 2)
         sentence = (
             f"IW {rule.permanent_incumbent} against itself with other seeds differs by {value:+.2f} % over "
-            f"{found.pairs} pairs of page and network under loss, where chance alone moves it by ±{chance:.2f} %; "
+            f"{found.pairs} pairs of page and network with loss; chance alone moves it by ±{chance:.2f} %, and "
             f"the rule allows ±{tolerance:g} %"
-        ).replace("-", "\u2212")
+        ).replace("-", MINUS)
         if chance > tolerance:
-            sentence += f": too few loads to tell, about {more} times as many would do, of pages or of seeds."
+            factor = math.ceil((chance / tolerance) ** 2)
+            sentence += f": too few loads to tell; about {factor} times as many pages or seeds are needed."
         else:
             sentence += "." if passed else ": more than chance explains."
     return AdequacyCheck(
-        id="aa", title=title, value=value, limit=tolerance, unit="%", passed=passed, sentence=sentence
+        id="aa",
+        title=f"A/A: IW {rule.permanent_incumbent} against itself with other seeds, under loss",
+        value=value,
+        limit=tolerance,
+        unit="%",
+        passed=passed,
+        sentence=sentence,
     )
 
 
-def _power(gains: Mapping[int, Interval | None], rule: Rule) -> AdequacyCheck:
-    """An interval that straddles the bound decides nothing; if it is also wide, more pages could."""
+def _power(open_gains: Mapping[int, Interval], rule: Rule) -> AdequacyCheck:
+    """Check that no wide interval straddles the worthwhile bound: more pages could then decide."""
+    bound = rule.worthwhile_percent
     straddling = {
         window: (gain.upper - gain.lower) / 2
-        for window, gain in gains.items()
-        if gain is not None and gain.lower < rule.worthwhile_percent <= gain.upper
+        for window, gain in open_gains.items()
+        if gain.lower < bound <= gain.upper
     }
     widest = max(straddling.values(), default=0.0)
     named = ", ".join(f"IW {window}" for window in sorted(straddling))
     return AdequacyCheck(
         id="power",
-        title="widest half interval that leaves a gain open",
+        title="widest half interval of a gain that is still open",
         value=widest,
         limit=rule.maximum_half_width_pp,
         unit="pp",
         passed=widest <= rule.maximum_half_width_pp,
-        sentence=f"The gain of {named} is known to ±{widest:.2f} pp and straddles {rule.worthwhile_percent:g} %; "
+        sentence=f"The gain of {named} is known to ±{widest:.2f} pp and straddles {bound:g} %; "
         f"the rule asks for ±{rule.maximum_half_width_pp:g} pp or better."
         if straddling
-        else f"No gain that could still decide straddles {rule.worthwhile_percent:g} %.",
+        else f"No gain that could still decide straddles {bound:g} %.",
     )
 
 
 def _harm_conditions(estimates: Estimates, rule: Rule) -> AdequacyCheck:
-    asked = [one.id for one in rule.asked]
-    done = [one for one in asked if one in estimates.harm_conditions]
+    deciding = [one.id for one in rule.deciding_conditions]
+    done = [one for one in deciding if one in estimates.harm_conditions]
+    passed = len(done) == len(deciding)
     return AdequacyCheck(
         id="harm_conditions",
         title="harm conditions of the core set that were replayed",
         value=len(done),
-        limit=len(asked),
+        limit=len(deciding),
         unit="conditions",
-        passed=len(done) == len(asked),
-        sentence=f"{len(done)} of the {len(asked)} harm conditions that decide were replayed"
-        + ("." if len(done) == len(asked) else "; the others need `firstflight replay run --harm core`."),
+        passed=passed,
+        sentence=f"{len(done)} of the {len(deciding)} harm conditions that decide were replayed"
+        + ("." if passed else "; the others need `firstflight replay run --harm core`."),
     )
 
 
-def _harm_power(untold: str | None) -> AdequacyCheck:
-    """A bound that the loads cannot tell is neither kept nor broken: what hangs on it is not decided."""
+def _harm_power(undecided_harm: str | None) -> AdequacyCheck:
     return AdequacyCheck(
         id="harm_power",
-        title="candidates that only bounds which the loads cannot tell keep from being the answer",
-        value=int(untold is not None),
+        title="candidates that would be the answer if the loads were enough to rule out their harm",
+        value=int(undecided_harm is not None),
         limit=0,
         unit="windows",
-        passed=untold is None,
-        sentence=untold or "The answer hangs on no harm bound that the loads cannot tell.",
+        passed=undecided_harm is None,
+        sentence=undecided_harm or "The answer depends on no harm bound with too few loads.",
     )

@@ -1,24 +1,27 @@
-"""Every estimate that the rule asks for, before any bound is held against it."""
+"""All estimates that the rule needs, computed before any bound is applied."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from reports.recommendation.effects import Gain, NotEstimable, TooFewLoads, aa, gain, harm
+from reports.recommendation.effects import Gain, gain, harm
 from reports.recommendation.rule import CANDIDATES, RULE
+from reports.recommendation.self_comparison import compare_with_itself
+from reports.recommendation.window_pair import NotEstimable, TooFewLoads, WindowPair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from reports.recommendation.effects import Harm, SelfComparison
+    from reports.recommendation.effects import Harm
     from reports.recommendation.rule import Candidate, Margin, Role, Rule
+    from reports.recommendation.self_comparison import SelfComparison
     from reports.statistics.paired_loads import PairedLoads
 
 NOT_REPLAYED = NotEstimable("not replayed: `firstflight replay run --harm core`")
 
 ORDINARY = "ordinary"
-"""The cells that a gain is measured in."""
+"""Names the cells that gains are measured in, beside the ids of harm conditions."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,23 +29,25 @@ T = TypeVar("T")
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Estimates:
-    """What the loads say; what they cannot bear is kept as the reason why."""
+    """Gains and harms of every candidate, and how much of the replay they rest on."""
 
     candidates: tuple[Candidate, ...]
-    """Those that were replayed, smallest first."""
+    """The replayed candidates, smallest first."""
     incumbents: tuple[int, ...]
-    """Harm is held against each, gain against the first."""
+    """Harm is estimated against each incumbent, gain against the first."""
     gains: Mapping[tuple[int, int], Gain | NotEstimable]
     """By (window, window it is compared with)."""
     harms: Mapping[tuple[str, int, int], Mapping[str, Harm | NotEstimable]]
-    """By (margin, candidate, incumbent), then by the condition that it was asked in."""
+    """By (margin, candidate, incumbent), then by harm condition."""
     aa: SelfComparison | NotEstimable
     pages: int
+    """Pages of the smallest comparison."""
     seeds: int
+    """Paired seeds of the page with fewest."""
     coverage_percent: float
-    """Of the profile and window where it is least, in any condition."""
+    """Of the profile, window and harm condition with the smallest coverage."""
     harm_conditions: tuple[str, ...]
-    """Those that were replayed."""
+    """The replayed harm conditions."""
     congestion_control: str
 
     @property
@@ -59,14 +64,15 @@ def estimates_of(
     last_years: int | None = None,
     harm_loads: Mapping[str, PairedLoads] | None = None,
 ) -> Estimates:
-    """Compute every estimate. `last_years` is the window that the last report with force recommends.
+    """Compute every estimate.
 
-    `harm_loads` are those of the rule's harm conditions that were replayed, by their ids.
+    `last_years` is the window that the last report in force recommends. `harm_loads` has the loads of the replayed
+    harm conditions by id.
     """
-    beside = harm_loads or {}
+    in_conditions = harm_loads or {}
     candidates = tuple(candidate for candidate in CANDIDATES if candidate.segments in loads.windows)
     incumbents = tuple(dict.fromkeys((last_years or rule.permanent_incumbent, rule.permanent_incumbent)))
-    gains = _gains(loads, [candidate.segments for candidate in candidates], incumbents[0], populations, rule)
+    gains = _gains(loads, candidates, incumbents[0], populations["average"], rule)
     paired = [found for found in gains.values() if isinstance(found, Gain)]
     return Estimates(
         candidates=candidates,
@@ -74,53 +80,74 @@ def estimates_of(
         gains=gains,
         harms={
             (margin.id, candidate.segments, incumbent): {
-                where: _or_reason(
-                    harm, there, margin, candidate.segments, incumbent, populations[margin.population], rule
-                )
-                if there
-                else NOT_REPLAYED
-                for where, there in _asked(margin, loads, beside, rule)
+                condition: _harm(there, margin, candidate.segments, incumbent, populations, rule)
+                for condition, there in _conditions(margin, loads, in_conditions, rule)
             }
             for margin in rule.margins
             for candidate in candidates
             for incumbent in incumbents
             if candidate.segments != incumbent
         },
-        aa=_or_reason(
-            aa, loads, rule.permanent_incumbent, populations["average"], confidence=rule.confidence
+        aa=_estimated(
+            compare_with_itself,
+            loads,
+            rule.permanent_incumbent,
+            populations["average"],
+            confidence=rule.confidence,
         ),
         pages=min((found.pages for found in paired), default=0),
         seeds=min((found.seeds for found in paired), default=0),
-        coverage_percent=min(one.least_coverage_percent for one in (loads, *beside.values())),
-        harm_conditions=tuple(one.id for one in rule.harm_conditions if one.id in beside),
+        coverage_percent=min(one.least_coverage_percent for one in (loads, *in_conditions.values())),
+        harm_conditions=tuple(one.id for one in rule.harm_conditions if one.id in in_conditions),
         congestion_control=loads.congestion_control,
     )
 
 
-def _asked(
-    margin: Margin, loads: PairedLoads, beside: Mapping[str, PairedLoads], rule: Rule
+def _conditions(
+    margin: Margin, loads: PairedLoads, in_conditions: Mapping[str, PairedLoads], rule: Rule
 ) -> Iterator[tuple[str, PairedLoads | None]]:
-    """Where a bound is asked, with the loads there; None where a condition that decides was not replayed."""
+    """The conditions that a margin applies to, with their loads; None if a deciding condition was not replayed."""
     if ORDINARY in margin.asked_in:
         yield ORDINARY, loads
     for one in rule.harm_conditions:
-        if one.kind in margin.asked_in and (one.is_core or one.id in beside):
-            yield one.id, beside.get(one.id)
+        if one.kind in margin.asked_in and (one.is_core or one.id in in_conditions):
+            yield one.id, in_conditions.get(one.id)
+
+
+def _harm(
+    loads: PairedLoads | None,
+    margin: Margin,
+    candidate: int,
+    incumbent: int,
+    populations: Mapping[Role, Mapping[str, float]],
+    rule: Rule,
+) -> Harm | NotEstimable:
+    if loads is None:
+        return NOT_REPLAYED
+    population = populations[margin.population]
+    pair = WindowPair(loads=loads, candidate=candidate, other=incumbent, population=population, rule=rule)
+    return _estimated(harm, pair, margin)
 
 
 def _gains(
     loads: PairedLoads,
-    windows: list[int],
+    candidates: tuple[Candidate, ...],
     incumbent: int,
-    populations: Mapping[Role, Mapping[str, float]],
+    population: Mapping[str, float],
     rule: Rule,
 ) -> dict[tuple[int, int], Gain | NotEstimable]:
-    """Of each window over the incumbent and over every smaller one: what the choice may ask for."""
+    """Gains of each candidate over the incumbent and over every smaller candidate."""
+    windows = [candidate.segments for candidate in candidates]
     pairs = {(a, b) for a in windows for b in windows if a > b or (a != b and b == incumbent)}
-    return {(a, b): _or_reason(gain, loads, a, b, populations["average"], rule) for a, b in sorted(pairs)}
+    return {
+        (a, b): _estimated(
+            gain, WindowPair(loads=loads, candidate=a, other=b, population=population, rule=rule)
+        )
+        for a, b in sorted(pairs)
+    }
 
 
-def _or_reason(compute: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotEstimable:
+def _estimated(compute: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotEstimable:
     try:
         return compute(*args, **kwargs)
     except TooFewLoads as exc:

@@ -1,6 +1,6 @@
-"""Where harm is asked besides the ordinary cells: queues, other people's load, and who has the candidate.
+"""Conditions in which harm is measured besides the ordinary cells: queues, competing load, and windows of the others.
 
-Ids are stable: they stand in every report.
+Every report contains the ids, so renaming one breaks past reports.
 """
 
 from __future__ import annotations
@@ -11,67 +11,64 @@ from typing import Literal
 from replay.runs.conditions import Competition, Conditions, Neighbours, Queue
 
 ConditionKind = Literal["ordinary", "idle", "alone", "everyone", "bulk"]
-"""What is asked there: see `KINDS`."""
 
 KINDS: dict[ConditionKind, str] = {
-    "ordinary": "the cells that a gain is measured in",
-    "idle": "the page beside a probe alone",
-    "alone": "the page at the candidate among other people's short flows at today's window",
-    "everyone": "those flows at the candidate too",
-    "bulk": "the page beside one download without end",
+    "ordinary": "the cells that gains are measured in",
+    "idle": "the page with only a probe beside it",
+    "alone": "the page at the candidate window among short flows of others at today's window",
+    "everyone": "the page and the short flows of others at the candidate window",
+    "bulk": "the page beside one competing bulk flow",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HarmCondition:
-    """One combination of queue, load and arm."""
+    """A combination of queue, competing load and its window."""
 
     id: str
     kind: ConditionKind
     conditions: Conditions
     is_core: bool
-    """Whether the rule's bounds are asked there; the others stand beside it."""
+    """Whether the rule's bounds apply; other conditions are only reported."""
 
 
 QUEUES = (Queue(bdp=0.25), Queue(bdp=1), Queue(bdp=4), Queue(bytes=65_536))
-"""Of the design's harm cells; the smallest is two packets where a quarter of the product is less."""
+"""Queues of the harm cells; each holds at least two packets."""
 
 CORE_LOAD, HIGH_LOAD = 0.5, 0.8
-"""Half of the bottleneck asked for by others is in the core. At 80 % the page itself is often more than the rest: most of
-what is lost there is lost at any window, and a load takes many times as long. Ours."""
+"""Share of the bottleneck that others ask for in the core conditions, and beyond them.
+
+At 80 % the page often asks for more than what is left: most losses occur at any window, and a load takes many times as
+long. Ours.
+"""
+
+LOADS: tuple[tuple[ConditionKind, float], ...] = (
+    ("idle", 0.0),
+    ("bulk", 0.0),
+    ("alone", CORE_LOAD),
+    ("alone", HIGH_LOAD),
+    ("everyone", CORE_LOAD),
+    ("everyone", HIGH_LOAD),
+)
 
 
-def _neighbours(kind: ConditionKind, load: float) -> Neighbours:
-    return Neighbours(load=load, everyone=kind == "everyone", probe=kind == "idle")
+def _condition(queue: Queue, kind: ConditionKind, load: float) -> HarmCondition:
+    bulk_flow = Competition(flows=1, congestion_control="cubic", iw=10)
+    return HarmCondition(
+        id=f"{kind}{f'-{load:.0%}'.rstrip('%') if load else ''}-{queue}".lower(),
+        kind=kind,
+        conditions=Conditions(
+            queue=queue,
+            neighbours=Neighbours(load=load, everyone=kind == "everyone", probe=kind == "idle"),
+            competition=bulk_flow if kind == "bulk" else None,
+        ),
+        is_core=load < HIGH_LOAD,
+    )
 
 
-def _conditions(queue: Queue) -> list[HarmCondition]:
-    kinds: list[tuple[ConditionKind, float]] = [
-        ("idle", 0.0),
-        ("bulk", 0.0),
-        ("alone", CORE_LOAD),
-        ("alone", HIGH_LOAD),
-        ("everyone", CORE_LOAD),
-        ("everyone", HIGH_LOAD),
-    ]
-    return [
-        HarmCondition(
-            id=f"{kind}{f'-{load:.0%}'.rstrip('%') if load else ''}-{queue}".lower(),
-            kind=kind,
-            conditions=Conditions(
-                queue=queue,
-                neighbours=_neighbours(kind, load),
-                competition=Competition(flows=1, congestion_control="cubic", iw=10)
-                if kind == "bulk"
-                else None,
-            ),
-            is_core=load < HIGH_LOAD,
-        )
-        for kind, load in kinds
-    ]
-
-
-HARM_CONDITIONS: tuple[HarmCondition, ...] = tuple(one for queue in QUEUES for one in _conditions(queue))
+HARM_CONDITIONS: tuple[HarmCondition, ...] = tuple(
+    _condition(queue, kind, load) for queue in QUEUES for kind, load in LOADS
+)
 
 CORE: tuple[HarmCondition, ...] = tuple(one for one in HARM_CONDITIONS if one.is_core)
-"""The worst of these decides."""
+"""Conditions of which the worst decides."""

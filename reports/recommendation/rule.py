@@ -1,6 +1,6 @@
-"""The rule of the recommendation as data: candidates, margins, gates, each with its source.
+"""The recommendation's rule as data: candidates, harm margins and adequacy limits, each with its source.
 
-Ids are stable: they stand in every report, so a rename breaks past ones.
+Every report contains the ids, so renaming one breaks past reports.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal
 from reports.recommendation.harm_conditions import HARM_CONDITIONS, ConditionKind, HarmCondition
 
 RULE_VERSION = 2
-"""Raised when a bound, an estimand or the order of decisions changes."""
+"""Version of the rule; increased when a bound, an estimand or the order of decisions changes."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -45,15 +45,15 @@ HarmMeasure = Literal[
     "bulk_time",
     "probe_p95",
 ]
-"""What of the replay's cells a margin holds against; `reports.recommendation.effects` computes it."""
+"""Quantity that a margin bounds; `reports.recommendation.effects` estimates it from the replay's cells."""
 
 Role = Literal["average", "slow"]
-"""The population that a margin is asked of."""
+"""Population that a margin applies to."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Margin:
-    """Harm up to here is accepted: the upper bound of the worsening must lie below it."""
+    """Limit of an accepted harm: the upper bound of the worsening must lie below it."""
 
     id: str
     title: str
@@ -63,15 +63,15 @@ class Margin:
     unit: Literal["pp", "%", "ms"]
     source: str
     is_level: bool = False
-    """The candidate's own level is held against the limit, not its worsening over the incumbent."""
+    """Whether the limit bounds the candidate's own level, and not its worsening over the incumbent."""
     worsening_limit: float | None = None
-    """Of a level: where the incumbent's own lies beyond the limit, the candidate's worsening is held against this."""
+    """For a level: limit of the worsening, used if the incumbent's own level reaches `limit`."""
     is_equivalence: bool = False
-    """Better by as much is held against it too (two one-sided tests)."""
+    """Whether an improvement is limited too (two one-sided tests)."""
     asked_in: tuple[ConditionKind, ...] = ("ordinary", "idle", "alone", "everyone")
-    """Kinds of cells; the worst of those in the rule's core set decides."""
+    """Kinds of conditions that the margin applies to; the worst in the rule's core set decides."""
     is_required: bool = False
-    """A candidate for which it could not be measured is not admissible."""
+    """Whether a candidate is inadmissible if the harm could not be measured."""
 
 
 MARGINS: tuple[Margin, ...] = (
@@ -168,7 +168,7 @@ MARGINS: tuple[Margin, ...] = (
     ),
     Margin(
         id="competing_short_flows",
-        title="time of others' flows of at most 3 segments",
+        title="time of short flows of others, of at most 3 segments",
         measure="short_flow_time",
         population="average",
         limit=3.0,
@@ -205,7 +205,7 @@ MARGINS: tuple[Margin, ...] = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Unmeasured:
-    """Harm that the rule knows of and this edition's cells do not show."""
+    """A known harm that no cell of this edition measures."""
 
     id: str
     title: str
@@ -227,40 +227,40 @@ UNMEASURED: tuple[Unmeasured, ...] = (
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Every choice that a recommendation rests on; another value gives another rule, and is tried beside it."""
+    """Every choice that a recommendation depends on; the sensitivity analysis tries other values."""
 
     version: int = RULE_VERSION
     permanent_incumbent: int = 10
-    """Harm is held against it for ever, so that bounds cannot ratchet from year to year."""
+    """Window that harm is always compared with, so that bounds cannot ratchet from year to year."""
     congestion_control: str = "cubic"
-    """The arm that decides."""
+    """Congestion control of the cells that decide."""
     worthwhile_percent: float = 1.0
-    """The lower bound of the gain must reach it."""
+    """Minimum for the lower bound of a gain."""
     confidence: float = 0.95
-    """Of the two-sided interval whose ends are the bounds: each end alone is stricter than a one-sided 95 %."""
+    """Confidence of the two-sided intervals whose ends are the bounds; each end is stricter than a one-sided 95 %."""
     replicates: int = 2000
     bootstrap_seed: int = 6928
     margins: tuple[Margin, ...] = MARGINS
     aa_tolerance_percent: float = 0.3
-    """IW10 against IW10 with other seeds, in cells with loss."""
+    """Largest difference of the permanent incumbent against itself with other seeds, in cells with loss."""
     minimum_pages: int = 20
-    """With fewer, a bootstrap over pages knows too little of their spread. Ours."""
+    """Smallest sample of pages whose spread a bootstrap can estimate. Ours."""
     minimum_seeds: int = 3
     minimum_coverage_percent: float = 95.0
-    """Cells done, of all that were asked for. Ours."""
+    """Minimum percentage of planned cells that are done. Ours."""
     maximum_half_width_pp: float = 2.0
-    """Power: an interval wider than this that still straddles the worthwhile bound decides nothing. Ours."""
+    """Widest half interval of a gain that straddles the worthwhile bound. Ours."""
     harm_conditions: tuple[HarmCondition, ...] = HARM_CONDITIONS
     counts_beyond_core: bool = False
-    """Whether harm is asked of those outside the core set too."""
+    """Whether conditions outside the core set decide too."""
     quantile_loads: int = 10
-    """Loads that must lie beyond a quantile before it is measured. Ours."""
+    """Minimum number of loads beyond an estimated quantile. Ours."""
     rfc9040_step: int = 2
-    """Segments a calendar year that RFC 9040's automatic window may grow by."""
+    """Segments by which RFC 9040's automatic window may grow in a calendar year."""
 
     @property
-    def asked(self) -> tuple[HarmCondition, ...]:
-        """The harm conditions whose worst decides, beside the ordinary cells."""
+    def deciding_conditions(self) -> tuple[HarmCondition, ...]:
+        """The harm conditions of which the worst decides, along with the ordinary cells."""
         return tuple(one for one in self.harm_conditions if one.is_core or self.counts_beyond_core)
 
 

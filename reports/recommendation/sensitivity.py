@@ -1,4 +1,4 @@
-"""What the rule would say with another bound: each variant changes one choice and decides anew."""
+"""Sensitivity analysis: the answers of the rule with one choice changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Variant:
-    """The rule with one choice changed."""
+    """A rule with one choice changed."""
 
     id: str
     title: str
@@ -34,7 +34,7 @@ def _margins(rule: Rule, factor: float) -> Rule:
 
 
 def variants(rule: Rule = RULE) -> tuple[Variant, ...]:
-    """Those of every report; none needs another bootstrap."""
+    """The variants of every report; they share the estimates, so none needs another bootstrap."""
     change = dataclasses.replace
     return (
         Variant("worthwhile_half", "a gain of 0.5 % is worthwhile", change(rule, worthwhile_percent=0.5)),
@@ -48,7 +48,7 @@ def variants(rule: Rule = RULE) -> tuple[Variant, ...]:
         Variant("confidence_99", "bounds of the 99 % interval", change(rule, confidence=0.99)),
         Variant(
             "harm_ordinary",
-            "harm asked in the ordinary cells alone",
+            "harm only in the ordinary cells",
             change(rule, harm_conditions=()),
         ),
         Variant("aa_wide", "an A/A tolerance of ±3 %", change(rule, aa_tolerance_percent=3.0)),
@@ -56,9 +56,13 @@ def variants(rule: Rule = RULE) -> tuple[Variant, ...]:
 
 
 def sensitivity(estimates: Estimates, *, rule: Rule = RULE) -> list[tuple[Variant, Recommendation]]:
-    """Each variant with its answer."""
+    """Decide again with each variant of `rule`."""
     tried = variants(rule)
     beyond = dataclasses.replace(rule, counts_beyond_core=True)
-    if estimates.harm_conditions and {one.id for one in beyond.asked} == {*estimates.harm_conditions}:
-        tried += (Variant("harm_beyond_core", "harm asked at 80 % of load by others too", beyond),)
+    if estimates.harm_conditions and {one.id for one in beyond.deciding_conditions} == {
+        *estimates.harm_conditions
+    }:
+        tried += (
+            Variant("harm_beyond_core", "harm also where others ask for 80 % of the bottleneck", beyond),
+        )
     return [(variant, decide(estimates, rule=variant.rule)) for variant in tried]

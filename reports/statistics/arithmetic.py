@@ -1,4 +1,4 @@
-"""Slow start by arithmetic beside the kernel's own time, for the main document of each page."""
+"""Transfer times of main documents: slow start by arithmetic compared with the kernel's times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import duckdb
 
 from releases.slow_start import arrivals_ms
 from replay.runs.conditions import Conditions
-from reports.statistics.paired_loads import of_arm
+from reports.statistics.paired_loads import cells_under
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ WHERE response.wire_bytes IS NOT NULL
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """From the document's first byte to its last, mean over loads, by both ways."""
+class DocumentTime:
+    """Mean time from the document's first byte to its last, by arithmetic and by the kernel."""
 
     profile: str
     iw: int
@@ -41,7 +41,7 @@ class Comparison:
 
 
 def document_ms(size_bytes: int, *, iw: int, rtt_us: int, down_bps: int) -> float:
-    """First segment to last over an idle network without loss.
+    """Time from the first segment to the last over an idle network without loss, in milliseconds.
 
     >>> round(document_ms(14_480, iw=10, rtt_us=100_000, down_bps=1_000_000), 3)
     109.008
@@ -52,16 +52,16 @@ def document_ms(size_bytes: int, *, iw: int, rtt_us: int, down_bps: int) -> floa
     return arrived[-1] - arrived[0] if arrived else 0.0
 
 
-def compare(
+def document_times(
     release: Release, cells: pa.Table, profiles: Sequence[Mapping[str, Any]], *, congestion_control: str
-) -> list[Comparison]:
-    """Every profile at every window, over the done cells whose document's size is known."""
+) -> list[DocumentTime]:
+    """Compare each profile at each window, over the finished cells whose document's size is known."""
     with duckdb.connect(":memory:") as database:
         found = database.execute(DOCUMENTS, [str(release.file("visit")), str(release.file("response"))])
         sizes: dict[int, int] = dict(found.fetchall())
     networks = {profile["id"]: profile for profile in profiles}
     loads: dict[tuple[str, int], list[tuple[int, float, float]]] = collections.defaultdict(list)
-    for row in of_arm(cells, Conditions(congestion_control=congestion_control)):
+    for row in cells_under(cells, Conditions(congestion_control=congestion_control)):
         network, size = networks.get(row["profile"]), sizes.get(row["visit_id"])
         if network is None or size is None:
             continue
@@ -71,7 +71,7 @@ def compare(
         measured = row["document_ms"] - row["first_byte_ms"]
         loads[row["profile"], row["iw"]].append((row["visit_id"], expected, measured))
     return [
-        Comparison(
+        DocumentTime(
             profile=profile,
             iw=iw,
             pages=len({visit for visit, _, _ in rows}),

@@ -1,7 +1,7 @@
-"""Intervals for paired page loads: bootstrap over pages, then seeds.
+"""Confidence intervals for paired page loads, by a bootstrap over pages and then over the seeds of each page.
 
-A statistic here is a function of means, and a mean is over pages of the mean over a page's seeds.
-Arrays are [page, seed, column]; a page's missing seeds are marked in a mask, never filled in.
+A statistic is a function of means; a mean is over pages, of each page's mean over its seeds.
+Arrays are [page, seed, column]. A mask marks which seeds of a page are known.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 CHUNK = 100
-"""Replicates drawn at once. It bounds memory; a change of it changes the draws, and so past reports."""
+"""Replicates drawn at once, which bounds memory. Another value draws differently, and so changes past reports."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """A statistic of the sample, and of each of its replicates."""
+    """A statistic of the sample with its bootstrap replicates."""
 
     value: float
     replicates: Floats
 
     def interval(self, confidence: float) -> Interval:
-        """The two-sided percentile interval."""
+        """Two-sided percentile interval."""
         tail = (1 - confidence) / 2
         lower, upper = np.quantile(self.replicates, [tail, 1 - tail])
         return Interval(self.value, float(lower), float(upper))
 
 
 def sample_weights(complete: Mask) -> Floats:
-    """The weight of each (page, seed) in the sample itself: every page 1, shared by its seeds."""
+    """Weights [page, seed] of the sample itself: each page has weight 1, divided among its seeds."""
     weights: Floats = complete / complete.sum(axis=1, keepdims=True)
     return weights
 
 
 def resamples(complete: Mask, *, replicates: int, seed: int) -> Iterator[Floats]:
-    """Weights [replicate, page, seed]: pages drawn with replacement, then as many seeds as the page has.
+    """Draw weights [replicate, page, seed]: pages with replacement, then as many seeds as each page has.
 
-    Every row of `complete` must have a seed. The weights of a replicate sum to the number of pages.
+    Every page must have a known seed. The weights of a replicate sum to the number of pages.
     """
     pages, _ = complete.shape
     rng = np.random.Generator(np.random.PCG64(seed))
@@ -61,11 +61,11 @@ def resamples(complete: Mask, *, replicates: int, seed: int) -> Iterator[Floats]
 
 
 KEPT = 10_000_000
-"""Weights that are kept from one statistic to the next: 80 MB. Larger draws are made anew each time."""
+"""Largest number of weights that is cached for the next statistic, 80 MB; larger draws are repeated."""
 
 
 def _draws(complete: Mask, *, replicates: int, seed: int) -> Iterable[Floats]:
-    """`resamples`, which many statistics of the same loads ask for in turn."""
+    """`resamples`, cached: many statistics in turn use the same draws."""
     if complete.size * replicates > KEPT:
         return resamples(complete, replicates=replicates, seed=seed)
     return _kept_draws(complete.tobytes(), complete.shape, replicates, seed)
@@ -85,25 +85,32 @@ def bootstrap(
     replicates: int,
     seed: int,
 ) -> Estimate:
-    """`statistic` maps means [replicate, column] to one number a replicate."""
+    """Estimate `statistic`, which maps means [replicate, column] to one number for each replicate."""
     known = np.where(complete[..., np.newaxis], columns, 0.0)
 
-    def of(weights: Floats) -> Floats:
+    def weighted(weights: Floats) -> Floats:
         return statistic(np.einsum("rps,psk->rk", weights, known) / len(complete))
 
-    value = of(sample_weights(complete)[np.newaxis])[0]
-    drawn = [of(weights) for weights in _draws(complete, replicates=replicates, seed=seed)]
+    return _estimate(weighted, complete, replicates=replicates, seed=seed)
+
+
+def _estimate(
+    weighted: Callable[[Floats], Floats], complete: Mask, *, replicates: int, seed: int
+) -> Estimate:
+    """Estimate a statistic that is a function of weights [replicate, page, seed]."""
+    value = weighted(sample_weights(complete)[np.newaxis])[0]
+    drawn = [weighted(weights) for weights in _draws(complete, replicates=replicates, seed=seed)]
     return Estimate(float(value), np.concatenate(drawn))
 
 
 def weighted_quantile(sorted_values: Floats, weights: Floats, share: float) -> Floats:
-    """The smallest value with at least `share` of the weight at or below it, a row of `weights` each.
+    """The smallest value with at least `share` of the weight at or below it, for each row of `weights`.
 
     >>> weighted_quantile(np.array([1.0, 2.0, 3.0]), np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 1.0]]), 0.5)
     array([2., 3.])
     """
     cumulative = np.cumsum(weights, axis=-1)
-    # A share is reached even where the running sum falls short of it by rounding.
+    # Rounding may leave the running sum just short of the share.
     reached = cumulative >= share * cumulative[..., -1:] - 1e-9
     found: Floats = sorted_values[np.argmax(reached, axis=-1)]
     return found
@@ -119,26 +126,24 @@ def bootstrap_quantile_ratio(
     replicates: int,
     seed: int,
 ) -> Estimate:
-    """The ratio of two weighted quantiles; the arrays are [page, seed, profile], paired."""
+    """Estimate the ratio of two weighted quantiles from paired arrays [page, seed, profile]."""
     sides = []
     for values in (numerator, denominator):
         flat = np.where(complete[..., np.newaxis], values, np.inf).reshape(-1)
         order = np.argsort(flat, kind="stable")
         sides.append((flat[order], order))
 
-    def of(weights: Floats) -> Floats:
+    def weighted(weights: Floats) -> Floats:
         spread = (weights[..., np.newaxis] * profile_weights).reshape(len(weights), -1)
         above, below = (weighted_quantile(values, spread[:, order], share) for values, order in sides)
         ratio: Floats = above / below
         return ratio
 
-    value = of(sample_weights(complete)[np.newaxis])[0]
-    drawn = [of(weights) for weights in _draws(complete, replicates=replicates, seed=seed)]
-    return Estimate(float(value), np.concatenate(drawn))
+    return _estimate(weighted, complete, replicates=replicates, seed=seed)
 
 
 def hodges_lehmann(differences: Floats) -> float:
-    """The median of all pairwise means: where the differences centre, whatever their tails.
+    """Hodges-Lehmann estimator: the median of all pairwise means, which is robust against the tails.
 
     >>> hodges_lehmann(np.array([1.0, 2.0, 30.0]))
     8.75
@@ -148,7 +153,7 @@ def hodges_lehmann(differences: Floats) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted for testing them all (Holm 1979), in the order given.
+    """Adjust p-values for multiple testing (Holm 1979); the order is kept.
 
     >>> holm([0.04, 0.01, 0.5])
     [0.08, 0.03, 0.5]

@@ -1,4 +1,4 @@
-"""Replay cells as arrays: which loads are done, how they pair, and why others are missing."""
+"""Replay cells as arrays of page loads that pair by page, profile and seed, with counts of the missing cells."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ NUMERIC_COLUMNS = (
     "short_flow_ms",
     "probe_p95_ms",
 )
-"""Columns of the cells that the recommendation and the report use."""
+"""Columns of cells that the recommendation and the report use."""
 
 
 class CellsError(Exception):
-    """The cells are not what a replay leaves behind."""
+    """The cells contradict each other."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MissingCells:
-    """Cells that a gate refused, or that failed, for one reason."""
+    """Number of cells that were refused or failed for one reason, on one profile at one window."""
 
     profile: str
     iw: int
@@ -51,61 +51,61 @@ class MissingCells:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairedLoads:
-    """The done cells of one congestion control, paired by (page, profile, seed)."""
+    """Finished cells of one arm of a replay, paired by (page, profile, seed)."""
 
     congestion_control: str
     pages: tuple[str, ...]
     profiles: tuple[str, ...]
     windows: tuple[int, ...]
     seeds: int
-    """Seeds that a (page, profile) has at most."""
+    """Largest number of seeds of a (page, profile)."""
     down_bps: Floats
-    """Of each profile, NaN where it is not said."""
+    """Downstream rate of each profile in bits per second; NaN if unknown."""
     values: Mapping[str, Floats]
-    """By measure: [page, profile, window, seed], NaN where no cell is done or the measure is unknown."""
+    """Arrays [page, profile, window, seed] by column; NaN if the cell is not done or the value is unknown."""
     states: Mapping[str, int]
-    """Cells by state, over all that were asked for."""
+    """Number of cells in each state; they sum to the planned cells."""
     missing: tuple[MissingCells, ...]
 
-    def at(self, measure: str, iw: int) -> Floats:
-        """[page, profile, seed] of one window."""
-        array: Floats = self.values[measure][:, :, self.windows.index(iw)]
+    def at(self, column: str, iw: int) -> Floats:
+        """Array [page, profile, seed] of a column at one window."""
+        array: Floats = self.values[column][:, :, self.windows.index(iw)]
         return array
 
     def weights(self, population: Mapping[str, float]) -> Floats:
-        """The population's weight of each profile, summing to 1."""
+        """Weight of each profile in the population; the weights sum to 1."""
         array = np.array([population.get(profile, 0.0) for profile in self.profiles])
         shares: Floats = array / array.sum()
         return shares
 
     def covers(self, population: Mapping[str, float]) -> bool:
-        """Whether every profile of the population was replayed at all."""
+        """Return whether every profile with weight was replayed."""
         return all(profile in self.profiles for profile, weight in population.items() if weight > 0)
 
     @property
     def coverage_percent(self) -> float:
-        """Done, of all cells asked for."""
+        """Percentage of the planned cells that are done."""
         return 100 * self.states.get("done", 0) / max(1, sum(self.states.values()))
 
     @property
     def least_coverage_percent(self) -> float:
-        """The same of the profile and window where it is least: what is missing there is missing from one mean."""
-        asked = sum(self.states.values()) / max(1, len(self.profiles) * len(self.windows))
+        """Smallest percentage of done cells over profiles and windows, since each has a mean of its own."""
+        planned = sum(self.states.values()) / max(1, len(self.profiles) * len(self.windows))
         lost: collections.Counter[tuple[str, int]] = collections.Counter()
         for one in self.missing:
             lost[one.profile, one.iw] += one.cells
-        return 100 * (1 - max(lost.values(), default=0) / max(1, asked))
+        return 100 * (1 - max(lost.values(), default=0) / max(1, planned))
 
 
 def complete(arrays: Sequence[Floats], weights: Floats) -> Mask:
-    """[page, seed] where every array [page, profile, seed] is known in every profile that has weight."""
+    """Mask [page, seed]: True where every array [page, profile, seed] is known on every profile with weight."""
     known = [~np.isnan(array[:, weights > 0]).any(axis=1) for array in arrays]
     mask: Mask = np.logical_and.reduce(known)
     return mask
 
 
-def of_arm(cells: pa.Table, conditions: Conditions) -> list[dict[str, Any]]:
-    """The cells under exactly these conditions."""
+def cells_under(cells: pa.Table, conditions: Conditions) -> list[dict[str, Any]]:
+    """Rows of the cells under exactly these conditions."""
     for name, value in conditions.columns().items():
         cells = cells.filter(pc.field(name).is_null() if value is None else pc.field(name) == value)
     rows: list[dict[str, Any]] = cells.to_pylist()
@@ -119,41 +119,37 @@ def pair_loads(
     conditions: Conditions | None = None,
     networks: Sequence[Mapping[str, Any]] = (),
 ) -> PairedLoads:
-    """The arrays of one arm: a congestion control with all else by default, or `conditions` with that control.
+    """Pair the cells of one arm: `conditions`, or else the default conditions, with this congestion control.
 
-    `networks` are the profiles as replay.json has them. Raises CellsError where a cell stands twice.
+    `networks` are the profiles from replay.json. Raises CellsError if a cell occurs twice.
     """
     arm = dataclasses.replace(conditions or Conditions(), congestion_control=congestion_control)
-    rows = of_arm(cells, arm)
-    rates = {one["id"]: float(one["down_bps"]) for one in networks}
+    rows = cells_under(cells, arm)
     pages = sorted({_page(row) for row in rows})
     profiles = sorted({row["profile"] for row in rows})
     windows = sorted({row["iw"] for row in rows})
-    page_places = {page: place for place, page in enumerate(pages)}
-    places = _seed_places(rows)
-    shape = (
-        len(pages),
-        len(profiles),
-        len(windows),
-        max((place + 1 for place in places.values()), default=0),
-    )
+    seeds = _seeds(rows)
+    shape = (len(pages), len(profiles), len(windows), max(map(len, seeds.values()), default=0))
     values = {column: np.full(shape, np.nan) for column in NUMERIC_COLUMNS}
+    page_places = {page: place for place, page in enumerate(pages)}
     seen: set[tuple[int, int, int, int]] = set()
     for row in rows:
-        where = (
-            page_places[_page(row)],
-            profiles.index(row["profile"]),
-            windows.index(row["iw"]),
-            places[_page(row), row["profile"], row["seed"]],
+        page, profile, iw, seed = _page(row), row["profile"], row["iw"], row["seed"]
+        place = (
+            page_places[page],
+            profiles.index(profile),
+            windows.index(iw),
+            seeds[page, profile].index(seed),
         )
-        if where in seen:
+        if place in seen:
             raise CellsError(
-                f"the cell {row['page']}, {row['profile']}, IW {row['iw']}, seed {row['seed']} stands twice; run the replay again"
+                f"the cell {row['page']}, {profile}, IW {iw}, seed {seed} occurs twice; run the replay again"
             )
-        seen.add(where)
+        seen.add(place)
         if row["state"] == "done":
             for column in NUMERIC_COLUMNS:
-                values[column][where] = np.nan if row[column] is None else row[column]
+                values[column][place] = np.nan if row[column] is None else row[column]
+    rates = {one["id"]: float(one["down_bps"]) for one in networks}
     return PairedLoads(
         congestion_control=congestion_control,
         pages=tuple(name for name, _ in pages),
@@ -171,16 +167,12 @@ def _page(row: Mapping[str, Any]) -> tuple[str, int]:
     return row["page"], row["visit_id"]
 
 
-def _seed_places(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[tuple[str, int], str, int], int]:
-    """The place of each seed among those of its (page, profile): seeds need not be the same for all."""
+def _seeds(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[tuple[str, int], str], list[int]]:
+    """The seeds of each (page, profile) in order; pages may have different seeds."""
     found: dict[tuple[tuple[str, int], str], set[int]] = collections.defaultdict(set)
     for row in rows:
         found[_page(row), row["profile"]].add(row["seed"])
-    return {
-        (page, profile, seed): place
-        for (page, profile), seeds in found.items()
-        for place, seed in enumerate(sorted(seeds))
-    }
+    return {where: sorted(seeds) for where, seeds in found.items()}
 
 
 def _missing(rows: Sequence[Mapping[str, Any]]) -> tuple[MissingCells, ...]:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
+from reports.document.illustrative import illustrative_because
+from reports.document.rebuilding import rebuild_commands
 from reports.document.report import build_report
-from reports.document.report_content import canonical, illustrative_because, population_roles, redo, rounded
+from reports.document.report_content import canonical, rounded
 from reports.document.report_inputs import ReportError, ReportInputs, read_inputs
 from reports.recommendation.rule import RULE
 from storage.sums import broken_sums, checksum_of, seal
@@ -156,10 +158,10 @@ def test_an_imported_population_decides_and_can_be_replayed_again(tmp_path: Path
     seal(path.parent, {})
     inputs = read(tmp_path)
     assert inputs.replay
-    assert population_roles(inputs.replay)["average"] == {PROFILE_IDS[0]: 1.0}
+    assert inputs.replay.population_weights["average"] == {PROFILE_IDS[0]: 1.0}
     assert (
         "--population ndt-2026-05.csv --population-measured 2026-05 --population-source 'M-Lab'\"'\"'s NDT'"
-        in redo(inputs)[1]
+        in rebuild_commands(inputs)[1]
     )
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from releases.interval import Interval
 from replay.runs.conditions import Competition, Conditions, Loss
-from reports.recommendation.effects import NotEstimable
+from reports.recommendation.choice import choose
 from reports.recommendation.estimates import estimates_of
 from reports.recommendation.harm_verdicts import HarmVerdict, verdict_of
-from reports.recommendation.recommend import Recommendation, choose, decide
+from reports.recommendation.recommend import Recommendation, decide
 from reports.recommendation.rule import (
     CANDIDATES,
     MARGINS,
@@ -25,6 +25,7 @@ from reports.recommendation.rule import (
     Unmeasured,
 )
 from reports.recommendation.sensitivity import sensitivity
+from reports.recommendation.window_pair import NotEstimable
 from reports.statistics.paired_loads import CellsError, pair_loads
 from schema.computed_tables import CELL
 from tests.factories.made_up import POPULATIONS, cells
@@ -158,7 +159,7 @@ def test_a_level_that_the_incumbent_breaks_too_is_held_as_a_worsening() -> None:
     assert verdict.worsening.estimate == pytest.approx(0.5)
     worse = level_of(6.0, 7.0)
     assert (worse.verdict, worse.is_level) == ("failed", False)
-    assert "worse by 1.00 pp" in worse.stop
+    assert "worse by 1.00 pp" in worse.objection
 
 
 def test_where_nothing_was_lost_the_bound_knows_how_few_loads_that_were() -> None:
@@ -187,7 +188,7 @@ def test_a_bound_that_the_loads_cannot_tell_is_neither_kept_nor_broken() -> None
     assert "too few loads" in {h.verdict for h in verdict.harms}
     assert "failed" not in {h.verdict for h in verdict.harms}
     assert (verdict.is_admissible, found.iw, found.is_decided) == (False, None, False)
-    assert found.reasons[-1].startswith("IW 16 would be the answer, but of its harm too little is known: ")
+    assert found.reasons[-1].startswith("IW 16 would be the answer, but too little is known of its harm: ")
 
 
 def test_harm_beyond_doubt_is_failed_however_wide_its_interval() -> None:
@@ -253,7 +254,7 @@ def test_the_aa_gate_fails_where_seeds_alone_move_page_times() -> None:
     found = recommend(cells(gain_percent={3: -6, 10: 0, 16: 8, 30: 8}, noise_percent=12, seeds=3))
     aa = next(check for check in found.checks if check.id == "aa")
     assert (found.iw, found.is_decided, aa.passed) == (None, False, False)
-    assert "too few loads to tell, about" in found.reasons[0]
+    assert "too few loads to tell; about" in found.reasons[0]
 
 
 def test_the_aa_gate_is_not_passed_by_luck() -> None:
@@ -277,7 +278,10 @@ def test_chance_in_the_aa_gate_is_what_repetition_finds() -> None:
 def test_the_aa_gate_proves_nothing_without_loss() -> None:
     found = recommend(cells(gain_percent={10: 0, 16: 4}, retransmitted_percent={10: 0.0, 16: 0.0}))
     assert (found.iw, found.is_decided) == (None, False)
-    assert found.reasons[0] == "The A/A gate could not be held: no page was loaded under loss with two seeds."
+    assert (
+        found.reasons[0]
+        == "The A/A comparison could not be made: no page was loaded under loss with two seeds."
+    )
 
 
 def test_too_few_pages_decide_nothing() -> None:
@@ -288,7 +292,7 @@ def test_too_few_pages_decide_nothing() -> None:
 
 def test_too_few_seeds_decide_nothing() -> None:
     found = recommend(cells(gain_percent={10: 0, 16: 8}, seeds=2))
-    assert found.reasons == ("The poorest page has 2 paired seeds; the rule asks for 3.",)
+    assert found.reasons == ("Each page has at least 2 paired seeds; the rule asks for 3.",)
 
 
 def test_an_interval_too_wide_decides_nothing() -> None:
@@ -311,7 +315,7 @@ def test_refused_cells_are_left_out_counted_and_stop_the_answer_when_many() -> N
     found = recommend(cells(gain_percent={10: 0, 16: 4}, refused=many))
     assert (found.iw, found.is_decided) == (None, False)
     assert (
-        "Of every network and window at least 75.0 % of the cells are done; the rule asks for 95 %."
+        "On each network and at each window at least 75.0 % of the cells are done; the rule asks for 95 %."
         in found.reasons
     )
 
@@ -374,7 +378,7 @@ def test_another_congestion_control_does_not_mix_in() -> None:
 
 def test_a_cell_that_stands_twice_is_refused() -> None:
     table = cells(gain_percent={10: 0})
-    with pytest.raises(CellsError, match="stands twice"):
+    with pytest.raises(CellsError, match="occurs twice"):
         pair_loads(pa.concat_tables([table, table.slice(0, 1)]), congestion_control="cubic")
 
 

@@ -1,4 +1,4 @@
-"""How much fits: shares with intervals and quantiles of every measure, as facts of the report."""
+"""The report's section on sizes: shares that fit into each window, with intervals, and quantiles."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from releases.catalogue import Release
+    from releases.cdf import Cdf
+    from releases.interval import Interval
 
 PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
 """Quantiles that the report states."""
@@ -21,37 +23,40 @@ HEADLINE = ("first_flights", "responses_iw_limited", "responses", "pages")
 """Measures that the report opens with."""
 
 
-def size_facts(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int = MSS_FIG1) -> dict[str, Any]:
+def size_section(
+    release: Release, *, windows: Sequence[int] = WINDOWS, mss: int = MSS_FIG1
+) -> dict[str, Any]:
     """For each measure: items of known and of unknown size, the share that fits into each window, quantiles."""
     intervals = share_intervals(release, measures=list(MEASURES), windows=windows, mss=mss)
     cdfs = read_cdfs(release.file("distribution"))
-    measures = []
-    for measure, definition in MEASURES.items():
-        cdf = cdfs[measure]
-        measures.append(
+    return {
+        "mss_bytes": mss,
+        "windows": list(windows),
+        "headline": list(HEADLINE),
+        "measures": [
             {
                 "id": measure,
                 "definition": definition,
                 "known": cdf.known,
                 "unknown": cdf.unknown,
-                "shares": [
-                    {
-                        "iw": fit.iw,
-                        "window_bytes": fit.window_bytes,
-                        "fitting": fit.count,
-                        "percent": 100 * fit.count / cdf.known if cdf.known else None,
-                        "lower_percent": _end(intervals.get((measure, fit.iw)), "lower"),
-                        "upper_percent": _end(intervals.get((measure, fit.iw)), "upper"),
-                    }
-                    for fit in (cdf.fit(iw, mss=mss) for iw in windows)
-                ],
+                "shares": [_share(cdf, iw, mss, intervals.get((measure, iw))) for iw in windows],
                 "quantiles_bytes": {
                     f"p{percent}": cdf.quantile(percent) for percent in PERCENTS if cdf.known
                 },
             }
-        )
-    return {"mss_bytes": mss, "windows": list(windows), "headline": list(HEADLINE), "measures": measures}
+            for measure, definition in MEASURES.items()
+            for cdf in (cdfs[measure],)
+        ],
+    }
 
 
-def _end(interval: object | None, end: str) -> float | None:
-    return None if interval is None else 100 * float(getattr(interval, end))
+def _share(cdf: Cdf, iw: int, mss: int, interval: Interval | None) -> dict[str, Any]:
+    fit = cdf.fit(iw, mss=mss)
+    return {
+        "iw": iw,
+        "window_bytes": fit.window_bytes,
+        "fitting": fit.count,
+        "percent": 100 * fit.count / cdf.known if cdf.known else None,
+        "lower_percent": 100 * interval.lower if interval else None,
+        "upper_percent": 100 * interval.upper if interval else None,
+    }

@@ -1,0 +1,50 @@
+"""The commands that rebuild a report from its release."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+
+from replay.networks.populations import POPULATIONS
+from reports.recommendation.harm_conditions import HIGH_LOAD
+
+if TYPE_CHECKING:
+    from reports.document.report_inputs import Replay, ReportInputs
+
+
+def rebuild_commands(inputs: ReportInputs) -> list[str]:
+    """Command lines that verify the release, replay its pages and build the report."""
+    name, replay = inputs.release.manifest.crawl, inputs.replay
+    commands = [f"firstflight release verify --offline --crawl {name}"]
+    if replay:
+        parameters = replay.provenance.get("parameters", {})
+        windows = ",".join(str(window) for window in parameters.get("windows", []))
+        seeds = len(parameters.get("seeds", []))
+        commands.append(
+            f"firstflight replay run --crawl {name} --iw {windows} {_network_options(replay)} "
+            f"--seeds {seeds}{_harm_options(replay)}"
+        )
+    without = "" if replay else " --without-replay"
+    return [*commands, f"firstflight report build --year {inputs.year} --crawl {name}{without}"]
+
+
+def _network_options(replay: Replay) -> str:
+    """Options for the replay's profiles, or for its population if it was imported from a file."""
+    average = next(one for one in replay.populations if not one["slow"])
+    if average["id"] in {one.id for one in POPULATIONS}:
+        return f"--profiles {','.join(profile['id'] for profile in replay.profiles)}"
+    return (
+        f"--population {average['id']}.csv --population-measured {average['measured']} "
+        f"--population-source {shlex.quote(average['source'])}"
+    )
+
+
+def _harm_options(replay: Replay) -> str:
+    """Options for the harm conditions that were replayed."""
+    rows = replay.cells.filter(pc.field("queue").is_valid()).select(["visit_id", "background_load"])
+    if not rows.num_rows:
+        return ""
+    which = "all" if HIGH_LOAD in rows["background_load"].to_pylist() else "core"
+    return f" --harm {which} --harm-pages {len(set(rows['visit_id'].to_pylist()))}"

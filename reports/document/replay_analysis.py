@@ -1,0 +1,84 @@
+"""Analysis of a replay: its loads paired, summarised by window, and decided upon."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from reports.document.replay_summary import summarise
+from reports.document.report_inputs import ReportError
+from reports.recommendation.estimates import estimates_of
+from reports.recommendation.recommend import decide
+from reports.recommendation.rule import RULE
+from reports.recommendation.sensitivity import sensitivity
+from reports.statistics.arithmetic import document_times
+from reports.statistics.paired_loads import PairedLoads, pair_loads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reports.document.replay_summary import WindowResult
+    from reports.document.report_inputs import Replay, ReportInputs
+    from reports.recommendation.recommend import Recommendation
+    from reports.recommendation.rule import Rule
+    from reports.recommendation.sensitivity import Variant
+    from reports.statistics.arithmetic import DocumentTime
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReplayAnalysis:
+    """Results of a replay, and the rule's recommendation."""
+
+    replay: Replay
+    rule: Rule
+    loads: PairedLoads
+    harm_loads: Mapping[str, PairedLoads]
+    """Loads of the replayed harm conditions by id."""
+    results: list[WindowResult]
+    document_times: list[DocumentTime]
+    recommendation: Recommendation
+    sensitivity: list[tuple[Variant, Recommendation]]
+
+
+def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> ReplayAnalysis:
+    """Pair and summarise the replay's cells, and decide on them by `rule`; raises ReportError."""
+    loads = pair_loads(replay.cells, congestion_control=rule.congestion_control, networks=replay.profiles)
+    if not loads.pages:
+        raise ReportError(
+            f"the replay has no cell with {rule.congestion_control} under the default conditions; run `firstflight replay run --crawl {inputs.release.crawl}`"
+        )
+    harm_loads = _harm_loads(replay, rule)
+    estimates = estimates_of(
+        loads, replay.population_weights, rule=rule, last_years=inputs.last_years_iw, harm_loads=harm_loads
+    )
+    places = {profile["id"]: place for place, profile in enumerate(replay.profiles)}
+
+    def place(one: WindowResult | DocumentTime) -> int:
+        return places.get(one.profile, len(places))
+
+    times = document_times(
+        inputs.release, replay.cells, replay.profiles, congestion_control=rule.congestion_control
+    )
+    return ReplayAnalysis(
+        replay=replay,
+        rule=rule,
+        loads=loads,
+        harm_loads=harm_loads,
+        results=sorted(summarise(loads, incumbent=estimates.incumbent, rule=rule), key=place),
+        document_times=sorted(times, key=place),
+        recommendation=decide(estimates, rule=rule),
+        sensitivity=sensitivity(estimates, rule=rule),
+    )
+
+
+def _harm_loads(replay: Replay, rule: Rule) -> dict[str, PairedLoads]:
+    found = {
+        one.id: pair_loads(
+            replay.cells,
+            congestion_control=rule.congestion_control,
+            conditions=one.conditions,
+            networks=replay.profiles,
+        )
+        for one in rule.harm_conditions
+    }
+    return {name: loads for name, loads in found.items() if loads.pages}

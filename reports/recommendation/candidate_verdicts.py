@@ -1,0 +1,136 @@
+"""Verdicts on candidates: gains and harm bounds under one rule, and a sentence that explains each verdict."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+from releases.formatting import interval_text
+from reports.recommendation.choice import choose, surpassing
+from reports.recommendation.effects import Gain
+from reports.recommendation.harm_verdicts import HarmVerdict, judge
+from reports.statistics.bootstrap import holm
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from releases.interval import Interval
+    from reports.recommendation.estimates import Estimates
+    from reports.recommendation.rule import Candidate, Rule
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateVerdict:
+    """The rule's verdict on one candidate."""
+
+    candidate: Candidate
+    gain_percent: Interval | None
+    """Gain over the incumbent; None for the incumbent itself, or if no loads pair."""
+    typical_percent: float | None
+    """Hodges-Lehmann estimate over the gains of single pages."""
+    p_value: float | None
+    """Wilcoxon test, adjusted over the candidates by Holm; reported, but without influence on the answer."""
+    harms: tuple[HarmVerdict, ...]
+    is_admissible: bool
+    is_worthwhile: bool
+    surpassed_by: tuple[int, ...]
+    """Larger admissible windows with a worthwhile gain over this one."""
+    sentence: str = ""
+    """Why the candidate is or is not the answer."""
+
+
+class AppliedRule:
+    """A rule applied to estimates: an interval for each gain, and a verdict on each harm."""
+
+    def __init__(self, estimates: Estimates, rule: Rule) -> None:
+        self.estimates = estimates
+        self.rule = rule
+        self.incumbent = estimates.incumbent
+        self.windows = [candidate.segments for candidate in estimates.candidates]
+        self.gains = {
+            pair: found.estimate.interval(rule.confidence)
+            for pair, found in estimates.gains.items()
+            if isinstance(found, Gain)
+        }
+        self.harms = {window: self._judge(window) for window in self.windows}
+        self.admissible = {
+            window for window, harms in self.harms.items() if all(harm.permits for harm in harms)
+        }
+
+    def _judge(self, window: int) -> tuple[HarmVerdict, ...]:
+        found = (
+            judge(margin, incumbent, self.estimates.harms[margin.id, window, incumbent], self.rule)
+            for margin in self.rule.margins
+            for incumbent in self.estimates.incumbents
+            if incumbent != window
+        )
+        return tuple(verdict for verdict in found if verdict)
+
+    def lower_gain(self, window: int, other: int) -> float:
+        """Lower bound of the gain of `window` over `other`; minus infinity if no loads pair."""
+        interval = self.gains.get((window, other))
+        return -math.inf if interval is None else interval.lower
+
+    def choose(self, admissible: Collection[int]) -> int | None:
+        """The window that would be chosen if `admissible` were the admissible windows; None for no change."""
+        return choose(
+            self.windows,
+            incumbent=self.incumbent,
+            admissible=admissible,
+            lower_gain=self.lower_gain,
+            worthwhile_percent=self.rule.worthwhile_percent,
+        )
+
+    def verdicts(self) -> tuple[CandidateVerdict, ...]:
+        """The verdict on each candidate, smallest first."""
+        found = {window: self.estimates.gains.get((window, self.incumbent)) for window in self.windows}
+        tested = {window: gain for window, gain in found.items() if isinstance(gain, Gain)}
+        adjusted = dict(zip(tested, holm([gain.p_value for gain in tested.values()]), strict=True))
+        return tuple(
+            self._verdict(candidate, tested.get(candidate.segments), adjusted.get(candidate.segments))
+            for candidate in self.estimates.candidates
+        )
+
+    def _verdict(self, candidate: Candidate, gain: Gain | None, p_value: float | None) -> CandidateVerdict:
+        window, worthwhile = candidate.segments, self.rule.worthwhile_percent
+        verdict = CandidateVerdict(
+            candidate=candidate,
+            gain_percent=self.gains.get((window, self.incumbent)),
+            typical_percent=gain.typical_percent if gain else None,
+            p_value=p_value,
+            harms=self.harms[window],
+            is_admissible=window in self.admissible,
+            is_worthwhile=self.lower_gain(window, self.incumbent) >= worthwhile,
+            surpassed_by=surpassing(
+                window,
+                {*self.admissible, self.incumbent},
+                lower_gain=self.lower_gain,
+                worthwhile_percent=worthwhile,
+            ),
+        )
+        return dataclasses.replace(verdict, sentence=_sentence(verdict, self.incumbent, worthwhile))
+
+
+def _sentence(verdict: CandidateVerdict, incumbent: int, worthwhile_percent: float) -> str:
+    """Why the candidate is or is not the answer, by the first reason that settles it."""
+    window = verdict.candidate.segments
+    if window == incumbent:
+        return f"IW {window} is the incumbent."
+    if verdict.gain_percent is None:
+        return f"IW {window} has no loads that pair with those of IW {incumbent}."
+    saves = f"IW {window} {_saves(verdict.gain_percent)} of page time against IW {incumbent}"
+    if not verdict.is_worthwhile:
+        return f"{saves}: the lower bound of the gain is below {worthwhile_percent:g} %."
+    objections = [harm.objection for harm in verdict.harms if not harm.permits]
+    if objections:
+        more = f" ({len(objections) - 1} more bounds do not hold)" if len(objections) > 1 else ""
+        return f"{saves}, but is not admissible: {objections[0]}{more}."
+    if verdict.surpassed_by:
+        larger = " and ".join(f"IW {larger}" for larger in verdict.surpassed_by)
+        return f"{saves} and is admissible, but {larger} would save another {worthwhile_percent:g} % or more."
+    return f"{saves}, and every harm bound that was measured holds."
+
+
+def _saves(gain: Interval) -> str:
+    return f"costs {interval_text(-gain, '%')}" if gain.upper < 0 else f"saves {interval_text(gain, '%')}"
