@@ -1,1 +1,1 @@
-"""Real pages' structure, played on loopback with bytes of our own."""
+"""The local web: structure and sizes of real pages, served on loopback with made-up content."""

@@ -98,7 +98,7 @@ class SentConnection:
 
 
 class TruthLog:
-    """What was sent since the server began, or since the log was last cleared."""
+    """What was sent since the server began."""
 
     def __init__(self) -> None:
         self.connections: list[SentConnection] = []
@@ -120,11 +120,6 @@ class TruthLog:
     def _note(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()):
             self.failures.append("\n".join([task.get_name(), *traceback.format_exception(error)]))
-
-    def clear(self) -> None:
-        """Forget everything so far; open connections no longer appear."""
-        self.connections.clear()
-        self.responses.clear()
 
     def lines(self) -> Iterator[str]:
         """Write the log as JSON lines: the clocks, every connection, every response, every failure."""
