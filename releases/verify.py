@@ -1,9 +1,10 @@
-"""Verifying a release: each check by name, with its verdict, and never an exception for what is on the disk."""
+"""Verifies a release: a named check with its result for each property, and no exception for damaged files."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -19,6 +20,7 @@ from schema.http_caching import LIFETIMES
 from schema.tables import RELEASED, SCHEMA_VERSION, Base
 from schema.vocabulary import CONSENTS, COVERAGE_FLOOR, OUTCOMES, WALLS, WIRE_BYTES_UNKNOWN
 from storage.crawls import CrawlNotFound, find_crawl
+from storage.integrity import RELATIONS
 from storage.sums import broken_sums
 
 if TYPE_CHECKING:
@@ -31,24 +33,19 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that must hold, and whether it does."""
+    """The result of checking one property of a release."""
 
     name: str
     holds: bool
     said: str
-    """The evidence, in a line."""
+    """The evidence, in one line."""
 
 
-OFFENDERS: dict[str, str] = {
-    "every site's final visit exists": "FROM site WHERE final_visit_id IS NOT NULL AND NOT EXISTS "
-    "(FROM visit WHERE visit.id = site.final_visit_id AND visit.rank = site.rank AND visit.is_final)",
+OF_CRAWL = re.compile(r"[a-z.]*crawl_id = :crawl_id")
+"""The condition on the crawl in RELATIONS: a release holds a single crawl."""
+
+ROW_CHECKS: dict[str, str] = {name: OF_CRAWL.sub("true", query) for name, query in RELATIONS.items()} | {
     "every final visit is the first load of its home page": "FROM visit WHERE is_final AND (page_kind <> 'home' OR load <> 1)",
-    "no visit that was given back is final": "FROM visit WHERE is_final AND outcome = 'network_down'",
-    "every visit's site exists": "FROM visit ANTI JOIN site USING (crawl_id, rank)",
-    "every connection's visit exists": "FROM connection ANTI JOIN visit ON visit.id = connection.visit_id",
-    "every response's visit exists": "FROM response ANTI JOIN visit ON visit.id = response.visit_id",
-    "every response's connection exists": "FROM (FROM response WHERE connection_id IS NOT NULL) AS r "
-    "ANTI JOIN connection ON connection.visit_id = r.visit_id AND connection.id = r.connection_id",
     "all rows are of one crawl": "FROM (SELECT crawl_id FROM site UNION ALL SELECT crawl_id FROM visit "
     "UNION ALL SELECT crawl_id FROM connection UNION ALL SELECT crawl_id FROM response) ANTI JOIN crawl ON crawl.id = crawl_id",
     "every outcome is a known one": "FROM visit WHERE NOT list_contains($outcomes, outcome)",
@@ -60,9 +57,6 @@ OFFENDERS: dict[str, str] = {
     "(no_store IS NULL) <> (no_cache IS NULL) OR (no_store IS NULL) <> (has_validator IS NULL) "
     "OR (no_store IS NULL) <> NOT coalesce(list_contains($lifetimes, lifetime_by), false) "
     "OR lifetime_s < 0 OR age_s < 0 OR (lifetime_s IS NOT NULL AND coalesce(lifetime_by, 'none') = 'none')",
-    "received_bytes of a visit is the sum of its connections'": "FROM visit LEFT JOIN (SELECT visit_id AS id, "
-    "sum(received_bytes) AS total FROM connection GROUP BY visit_id) AS c ON c.id = visit.id "
-    "WHERE visit.received_bytes <> coalesce(total, 0)",
     "is_covered is false exactly where coverage is under its floor": "FROM visit "
     "WHERE is_covered <> (coalesce(least(coverage, decrypted_coverage), 1) >= $floor)",
     "CDFs rise with size and end at exactly 1": "FROM (SELECT measure, size_bytes, count, cumulative, cdf, "
@@ -73,16 +67,16 @@ OFFENDERS: dict[str, str] = {
     "OR cumulative <> cumulative_before + count OR cdf < cdf_before OR cdf IS NULL OR isnan(cdf) "
     "OR (is_last AND cdf <> 1) OR NOT list_contains($measures, measure)",
 }
-"""Rows that must not be, by the check that they would fail."""
+"""Queries without their SELECT that must find no row in a release, by the name of their check."""
 
-# What reading a damaged file raises.
 UNREADABLE = (duckdb.Error, pa.ArrowException, OSError)
+"""Exceptions that reading a damaged file raises."""
 
 
 def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
-    """Every check, as it is made; those against PostgreSQL only with an engine.
+    """Make every check in turn; the comparison with PostgreSQL is made only with an engine.
 
-    Raises storage.engine.DatabaseError: that is no fault of the release.
+    Raises storage.engine.DatabaseError, which is no fault of the release.
     """
     broken = broken_sums(release.path)
     held = f"{len(release.manifest.files) + 1} files are as in SHA256SUMS"
@@ -91,12 +85,12 @@ def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
     yield _readable("rows are as many as the manifest says", lambda: _rows(release))
     if engine is not None:
         yield _against_database(release, engine)
-    yield from _offenders(release)
+    yield from _row_checks(release)
     yield _readable("distributions follow from the observations", lambda: _recomputed(release))
 
 
 def _readable(name: str, check: Callable[[], tuple[bool, str]]) -> Check:
-    """A check of files that may be damaged."""
+    """A check whose files may be damaged."""
     try:
         return Check(name, *check())
     except UNREADABLE as exc:
@@ -108,7 +102,7 @@ def _first_line(exc: BaseException) -> str:
 
 
 def _columns(release: Release) -> tuple[bool, str]:
-    """Columns, types and definitions; of an older schema version those that it had."""
+    """Compare columns and types with their declaration; an older schema version may lack columns."""
     declared = {model.__tablename__: arrow_schema(table_of(model)) for model in RELEASED}
     wrong = []
     for table, schema in (declared | {"distribution": DISTRIBUTION}).items():
@@ -155,7 +149,7 @@ def _against_database(release: Release, engine: Engine) -> Check:
 
 
 def _unique_keys() -> dict[str, str]:
-    """A query for each table's primary key."""
+    """A query for duplicates of each table's primary key."""
     keys = {table.name: [column.name for column in table.primary_key] for table in map(table_of, RELEASED)}
     return {
         f"keys of {table} are unique": f"FROM (SELECT 1 FROM {table} GROUP BY {', '.join(key)} HAVING count(*) > 1)"  # noqa: S608  # names from our own declaration
@@ -163,7 +157,7 @@ def _unique_keys() -> dict[str, str]:
     }
 
 
-def _offenders(release: Release) -> Iterator[Check]:
+def _row_checks(release: Release) -> Iterator[Check]:
     tables = [*(model.__tablename__ for model in RELEASED), "distribution"]
     known: dict[str, Sequence[str] | float] = {
         "floor": COVERAGE_FLOOR,
@@ -177,14 +171,14 @@ def _offenders(release: Release) -> Iterator[Check]:
     with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as database:
         for table in tables:
             _view(database, release, table)
-        for name, query in (_unique_keys() | OFFENDERS).items():
+        for name, query in (_unique_keys() | ROW_CHECKS).items():
             yield _readable(name, functools.partial(_none, database, query, known))
 
 
 def _view(database: duckdb.DuckDBPyConnection, release: Release, table: str) -> None:
-    """A view of a file, with null for columns that are younger than it.
+    """Create a view of a file, with null for columns that are newer than the file.
 
-    Of a file that cannot be opened there is none: the checks that need it say so.
+    If the file cannot be opened there is no view, and the checks that need it fail.
     """
     try:
         rows = database.read_parquet(str(release.file(table)), hive_partitioning=False, file_row_number=True)
@@ -196,7 +190,7 @@ def _view(database: duckdb.DuckDBPyConnection, release: Release, table: str) -> 
 
 
 def _declared(table: str) -> list[str]:
-    """Names of the columns that a table has now."""
+    """Names of the columns that a table has in the current schema."""
     declared = Base.metadata.tables.get(table)
     return [] if declared is None else list(declared.columns.keys())
 
@@ -206,7 +200,7 @@ def _none(
 ) -> tuple[bool, str]:
     used = {name: values for name, values in known.items() if f"${name}" in query}
     row = database.execute(f"SELECT count(*) {query}", used).fetchone()
-    assert row is not None  # an aggregate always answers
+    assert row is not None  # an aggregate always returns a row
     return row[0] == 0, f"{row[0]:,} rows do not hold" if row[0] else "no row against it"
 
 

@@ -1,1 +1,1 @@
-"""Storage: the database engine, its upkeep, and files that are written whole or not at all."""
+"""The database engine, database upkeep, and files that are written whole or not at all."""

@@ -1,4 +1,4 @@
-"""Copies of the database, made and read by PostgreSQL 18's own programs: of that server and of older ones."""
+"""Backups of the database by PostgreSQL 18's own programs, which also read older servers."""
 
 from __future__ import annotations
 
@@ -27,23 +27,22 @@ VARIABLES = {
     "password": "PGPASSWORD",
     "dbname": "PGDATABASE",
 }
-"""Of libpq (libpq-envars): a password in the arguments could be read by everybody on the machine."""
+"""libpq's environment variables by connection parameter: every user of the machine could read a password argument."""
 
 TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
 
-
 TOO_NEW = b"SET transaction_timeout = 0;\n"
-"""Among the first lines of a copy as text; servers before PostgreSQL 17 refuse it."""
+"""One of the first lines of a backup as text; servers before PostgreSQL 17 refuse it."""
 
 
 class BackupFailed(DatabaseError):
-    """A copy could not be made or read; says what PostgreSQL said."""
+    """A backup could not be made or restored; the message is PostgreSQL's."""
 
 
 def backup(url: str, folder: Path, *, keep: int) -> Path:
-    """A copy of the whole database in `folder`, as it is at one moment; the oldest beyond `keep` are removed.
+    """Back up the whole database, as of one moment, into `folder`; only the newest `keep` backups are kept.
 
-    Folder and copy are for their owner alone: the copy holds what the database asks a password for.
+    Only the owner may read the folder and the backup: the data in the database is protected by a password.
     """
     make_private(folder)
     now = datetime.datetime.now(datetime.UTC)
@@ -59,12 +58,12 @@ def backup(url: str, folder: Path, *, keep: int) -> Path:
 
 
 def copies(folder: Path) -> list[Path]:
-    """Those that are there, the oldest first."""
+    """Backups in `folder`, the oldest first."""
     return sorted(folder.glob("*.dump"))
 
 
 def restore(url: str, copy: Path) -> None:
-    """Fill an empty database from a copy, whole or not at all; BackupFailed if it is not empty."""
+    """Restore a backup into an empty database, whole or not at all; BackupFailed if the database is not empty."""
     try:
         with psycopg.connect(url) as connection:
             found = connection.execute(TABLES).fetchone()
@@ -81,14 +80,14 @@ def restore(url: str, copy: Path) -> None:
     ):
         assert reader.stdout is not None
         assert writer.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it says why itself
+        with contextlib.suppress(BrokenPipeError):  # the program itself reports why
             for line in reader.stdout:
                 if line == TOO_NEW:
                     break
                 writer.stdin.write(line)
             shutil.copyfileobj(reader.stdout, writer.stdin)
         if reader.wait():
-            writer.kill()  # before its input ends: then nothing is committed
+            writer.kill()  # before its input ends, so that nothing is committed
             writer.wait()
         with contextlib.suppress(BrokenPipeError):
             writer.stdin.close()

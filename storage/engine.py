@@ -1,14 +1,14 @@
 """
-A PostgreSQL server as an Engine whose errors are of one tree, each a line that says what to do:
+SQLAlchemy engines for PostgreSQL whose errors form one tree; each message is a line that says what to do:
 
 * DatabaseError
-  + DatabaseUnreachable   nothing answers there, or it went away in mid-work
-  + DatabaseFull          the server has no room left
-  + DatabaseRefused       it answers, but does not let us do this
-  + DatabaseBusy          something else holds what this needs
-  + DatabaseNewer         it was upgraded by a newer firstflight (see migrations)
+  + DatabaseUnreachable   no server answers, or it went away during work
+  + DatabaseFull          the server has no resources left
+  + DatabaseRefused       the server answers, but denies the operation
+  + DatabaseBusy          another session holds a lock that the operation needs
+  + DatabaseNewer         the database was upgraded by a newer firstflight (see migrations)
 
-SQLAlchemy's and psycopg's errors are translated here and nowhere else. What is left of them is a bug.
+Errors of SQLAlchemy and psycopg are translated only here. An untranslated one is a bug.
 """
 
 from __future__ import annotations
@@ -26,50 +26,50 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_S = 10
 UNANSWERED_TIMEOUT_MS = 60_000
-"""A server that vanishes without a word (its machine lost power) is given up after this."""
+"""Time after which a server that stopped responding, e.g. by a power failure, counts as gone, in milliseconds."""
 
 INSUFFICIENT_RESOURCES = "53"
-"""Class of SQLSTATE: disk, memory, connections, configured limits."""
+"""SQLSTATE class of exhausted disk, memory, connections or configured limits."""
 
 REFUSALS = ("28", "3D", "42501", "25006")
-"""Authorization, no such database, privileges, a read-only server."""
+"""SQLSTATEs of failed authorization, a missing database, missing privileges and a read-only server."""
 
 LOCKED = "55P03"
-"""A lock was not to be had within lock_timeout."""
+"""SQLSTATE of a lock that was not obtained within lock_timeout."""
 
 GONE = ("08", "57P")
-"""Connection exceptions; shutdown, crash, start-up."""
+"""SQLSTATE classes of connection failures, and of a server that shuts down, crashes or starts up."""
 
 
 class DatabaseError(Exception):
-    """Anything above."""
+    """Base class of all database errors."""
 
 
 class DatabaseUnreachable(DatabaseError):
-    """No server answers, or it went away."""
+    """No server answers, or the connection was lost."""
 
 
 class DatabaseFull(DatabaseError):
-    """Disk, memory or connections of the server are used up."""
+    """Disk, memory or connections of the server are exhausted."""
 
 
 class DatabaseRefused(DatabaseError):
-    """The server does not let us: password, database, privileges."""
+    """The server denies access: password, database or privileges."""
 
 
 class DatabaseBusy(DatabaseError):
-    """Others hold a lock on what this needs."""
+    """Another session holds a lock that the operation needs."""
 
 
 class DatabaseNewer(DatabaseError):
-    """The tables are those of a newer firstflight."""
+    """The tables belong to a newer firstflight."""
 
 
 def connect(url: str) -> Engine:
-    """An Engine over psycopg 3; it connects when it is first used."""
+    """An engine over psycopg 3, which connects at its first use."""
     try:
         parsed = make_url(url.replace("postgres://", "postgresql://", 1))
-    except (exc.ArgumentError, ValueError):  # the latter for a port that is no number
+    except (exc.ArgumentError, ValueError):  # ValueError if the port is not a number
         raise DatabaseRefused(
             "the database URL cannot be read: write postgresql://USER:PASSWORD@HOST:5432/DATABASE"
         ) from None
@@ -77,7 +77,7 @@ def connect(url: str) -> Engine:
         raise DatabaseRefused(f"the database must be PostgreSQL, not {parsed.get_backend_name()}")
     engine = create_engine(
         parsed.set(drivername="postgresql+psycopg"),
-        pool_pre_ping=True,  # a server that was started anew in between is no error
+        pool_pre_ping=True,  # a server that was restarted meanwhile is no error
         connect_args={
             "connect_timeout": CONNECT_TIMEOUT_S,
             "tcp_user_timeout": UNANSWERED_TIMEOUT_MS,
@@ -89,7 +89,7 @@ def connect(url: str) -> Engine:
 
     @event.listens_for(engine, "handle_error", retval=True)
     def translate(context: ExceptionContext) -> Exception | None:
-        # The pool answers a dead connection in its pre-ping itself, by a new one.
+        # The pool replaces a connection whose pre-ping fails by itself.
         if context.is_pre_ping or not isinstance(context.original_exception, psycopg.Error):
             return None
         return translated(context.original_exception, where)
@@ -99,7 +99,7 @@ def connect(url: str) -> Engine:
 
 @contextlib.contextmanager
 def psycopg_errors(engine: Engine) -> Iterator[None]:
-    """Translate the errors of what goes past SQLAlchemy: COPY."""
+    """Translate errors of calls that bypass SQLAlchemy, such as COPY."""
     try:
         yield
     except psycopg.Error as error:
@@ -110,7 +110,7 @@ def psycopg_errors(engine: Engine) -> Iterator[None]:
 
 
 def translated(error: psycopg.Error, where: str) -> DatabaseError | None:
-    """Our error for one of psycopg's, or None for a bug; by SQLSTATE (PostgreSQL manual, appendix A)."""
+    """The DatabaseError for an error of psycopg, by its SQLSTATE (PostgreSQL manual, appendix A); None for a bug."""
     said = " ".join(str(error).split("\n")[0].split())
     code = error.sqlstate or ""
     if code.startswith(INSUFFICIENT_RESOURCES):
@@ -121,7 +121,7 @@ def translated(error: psycopg.Error, where: str) -> DatabaseError | None:
         return DatabaseBusy(
             f"PostgreSQL is busy ({said}): run it again when nobody reads or writes what it needs"
         )
-    # Without a code the server said nothing: it cannot be reached, or the connection broke.
+    # Without a code the server did not answer: it is unreachable, or the connection broke.
     gone = not code and isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
     if gone or code.startswith(GONE):
         return DatabaseUnreachable(
@@ -131,7 +131,7 @@ def translated(error: psycopg.Error, where: str) -> DatabaseError | None:
 
 
 def driver_connection(connection: Connection) -> psycopg.Connection[Any]:
-    """The psycopg connection below a SQLAlchemy one, in the same transaction."""
+    """The psycopg connection of a SQLAlchemy connection, in the same transaction."""
     found = connection.connection.driver_connection
     assert isinstance(found, psycopg.Connection)
     return found

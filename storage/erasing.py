@@ -1,4 +1,4 @@
-"""Erasing a site from the database: the one way in which a sealed crawl is written again."""
+"""Erases a site from the database, which is the only write to a sealed crawl."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from storage.withdrawal import Withdrawal
 
 MATCHES = "regexp_like"
-"""PostgreSQL's function of text and pattern, since version 15."""
+"""PostgreSQL's function that matches text with a regular expression, since version 15."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """What a crawl has of a site."""
+    """How many rows of a crawl concern a site."""
 
     sites: int
     visits: int
-    """All visits to those sites."""
+    """Visits to those sites."""
     named: int
-    """Rows of other sites' visits that name it."""
+    """Rows of visits to other sites that name the site."""
 
     @property
     def anything(self) -> bool:
-        """Whether there is anything to erase."""
+        """True if there is anything to erase."""
         return self.sites + self.visits + self.named > 0
 
 
 def find(connection: Connection, crawl: Crawl, site: Withdrawal) -> Found:
-    """What the database holds of the site in one crawl; its detached partitions too, while they are there."""
+    """Count a crawl's rows that concern the site, including those in detached partitions that still exist."""
     there = attached_or_not(connection, crawl.id)
     own = _own_sites(site)
     named = 0
@@ -55,12 +55,12 @@ def find(connection: Connection, crawl: Crawl, site: Withdrawal) -> Found:
 
 
 def erase(engine: Engine, crawl: Crawl, site: Withdrawal) -> None:
-    """Take the site out of one crawl, in one transaction; sealed or not."""
+    """Erase the site from a crawl, sealed or not, in one transaction."""
     with engine.begin() as connection:
         there = attached_or_not(connection, crawl.id)
         for partition in there.values():
             connection.execute(text(f"ALTER TABLE {partition} DISABLE TRIGGER USER"))
-        # Visits last: by them the others are found.
+        # Visits last: the other tables' rows are found by them.
         for table, partition in reversed(there.items()):
             _run(connection, f"DELETE FROM {partition} WHERE {_is_own_visit(table, site)}", crawl)  # noqa: S608
             changes = site.changes(table, _columns(table), matches=MATCHES)
@@ -73,7 +73,7 @@ def erase(engine: Engine, crawl: Crawl, site: Withdrawal) -> None:
 
 
 def rewrite(engine: Engine, crawl_id: int) -> None:
-    """Rewrite a crawl's tables and their statistics, so that PostgreSQL's files hold no row that was deleted."""
+    """Rewrite a crawl's tables and statistics, so that PostgreSQL's files hold no deleted row."""
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         for partition in [Site.__tablename__, *attached_or_not(connection, crawl_id).values()]:
             connection.execute(text(f"VACUUM (FULL, ANALYZE) {partition}"))
@@ -84,7 +84,7 @@ def _own_sites(site: Withdrawal) -> str:
 
 
 def _is_own_visit(table: str, site: Withdrawal) -> str:
-    """SQL: whether a row belongs to a visit to the site."""
+    """SQL condition: the row belongs to a visit to the site."""
     if table == "visit":
         return site.is_own("host")
     return f"visit_id IN (SELECT id FROM visit WHERE crawl_id = :crawl_id AND {site.is_own('host')})"  # noqa: S608

@@ -1,7 +1,7 @@
-"""What must hold in the database and no constraint can say: between partitions, and over many rows.
+"""Invariants of the database that no constraint can state: between partitions, and over several rows.
 
-Partitioned tables have no foreign keys among them: a crawler's transaction keeps them whole. A release is checked by
-itself (`firstflight release verify`).
+Partitioned tables have no foreign keys to each other; the crawler's transactions keep them consistent. A release is
+verified separately (`firstflight release verify`).
 """
 
 from __future__ import annotations
@@ -21,22 +21,14 @@ if TYPE_CHECKING:
 
     from schema.tables import Crawl
 
-OFFENDERS: dict[str, str] = {
-    "every final visit of a site exists": "FROM site LEFT JOIN visit ON visit.crawl_id = site.crawl_id "
+RELATIONS: dict[str, str] = {
+    "every site's final visit exists": "FROM site LEFT JOIN visit ON visit.crawl_id = site.crawl_id "
     "AND visit.id = site.final_visit_id AND visit.rank = site.rank AND visit.is_final "
     "WHERE site.crawl_id = :crawl_id AND site.final_visit_id IS NOT NULL AND visit.id IS NULL",
-    "a site has one final visit at most": "FROM (SELECT rank FROM visit WHERE crawl_id = :crawl_id AND is_final "
-    "GROUP BY rank HAVING count(*) > 1) AS doubled",
-    "every final visit stands for its site": "FROM visit LEFT JOIN site ON site.crawl_id = visit.crawl_id "
-    "AND site.final_visit_id = visit.id WHERE visit.crawl_id = :crawl_id AND visit.is_final AND site.rank IS NULL",
     "no visit that was given back is final": "FROM visit WHERE crawl_id = :crawl_id AND is_final "
     "AND outcome = 'network_down'",
     "every visit's site exists": "FROM visit LEFT JOIN site ON site.crawl_id = visit.crawl_id AND site.rank = visit.rank "
     "WHERE visit.crawl_id = :crawl_id AND site.rank IS NULL",
-    "every site of a sealed crawl has its final visit": "FROM site JOIN crawl ON crawl.id = site.crawl_id "
-    "WHERE crawl.id = :crawl_id AND crawl.sealed_at IS NOT NULL AND site.final_visit_id IS NULL",
-    "no site of a sealed crawl is claimed": "FROM site JOIN crawl ON crawl.id = site.crawl_id "
-    "WHERE crawl.id = :crawl_id AND crawl.sealed_at IS NOT NULL AND site.owner IS NOT NULL",
     "every connection's visit exists": "FROM connection LEFT JOIN visit ON visit.crawl_id = connection.crawl_id "
     "AND visit.id = connection.visit_id WHERE connection.crawl_id = :crawl_id AND visit.id IS NULL",
     "received_bytes of a visit is the sum of its connections'": "FROM visit LEFT JOIN (SELECT visit_id, "
@@ -47,11 +39,23 @@ OFFENDERS: dict[str, str] = {
     "every response's connection exists": "FROM response LEFT JOIN connection ON connection.crawl_id = response.crawl_id "
     "AND connection.visit_id = response.visit_id AND connection.id = response.connection_id "
     "WHERE response.crawl_id = :crawl_id AND response.connection_id IS NOT NULL AND connection.id IS NULL",
+}
+"""Queries without their SELECT that must find no row, in the database and in a release: PostgreSQL and DuckDB read them."""
+
+INVARIANTS: dict[str, str] = RELATIONS | {
+    "a site has one final visit at most": "FROM (SELECT rank FROM visit WHERE crawl_id = :crawl_id AND is_final "
+    "GROUP BY rank HAVING count(*) > 1) AS doubled",
+    "every final visit stands for its site": "FROM visit LEFT JOIN site ON site.crawl_id = visit.crawl_id "
+    "AND site.final_visit_id = visit.id WHERE visit.crawl_id = :crawl_id AND visit.is_final AND site.rank IS NULL",
+    "every site of a sealed crawl has its final visit": "FROM site JOIN crawl ON crawl.id = site.crawl_id "
+    "WHERE crawl.id = :crawl_id AND crawl.sealed_at IS NOT NULL AND site.final_visit_id IS NULL",
+    "no site of a sealed crawl is claimed": "FROM site JOIN crawl ON crawl.id = site.crawl_id "
+    "WHERE crawl.id = :crawl_id AND crawl.sealed_at IS NOT NULL AND site.owner IS NOT NULL",
     "every visit's main document exists": "FROM visit LEFT JOIN response ON response.crawl_id = visit.crawl_id "
     "AND response.visit_id = visit.id AND response.id = visit.main_response_id "
     "WHERE visit.crawl_id = :crawl_id AND visit.main_response_id IS NOT NULL AND response.id IS NULL",
 }
-"""What must find nothing in a crawl: what is behind SELECT count(*)."""
+"""Queries without their SELECT that must find no row of a crawl in the database."""
 
 UNGUARDED = """
     SELECT count(*) FROM unnest(CAST(:partitions AS text[])) AS name
@@ -61,14 +65,14 @@ UNGUARDED = """
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Invariant:
-    """One thing that must hold of a crawl, and how many rows are against it."""
+    """An invariant of a crawl, and the number of rows that violate it."""
 
     name: str
     offenders: int
 
 
 def check(connection: Connection, crawl: Crawl) -> Iterator[Invariant]:
-    """Everything that can be asked of what is attached of a crawl."""
+    """Check every invariant of a crawl whose tables are attached."""
     there = attached(connection, crawl.id)
     lacking = {model.__tablename__ for model in OBSERVATIONS} - there.keys() - set(DETACHABLE)
     yield Invariant("its partitions are attached", len(lacking))
@@ -76,7 +80,7 @@ def check(connection: Connection, crawl: Crawl) -> Iterator[Invariant]:
         found = connection.scalar(text(UNGUARDED), {"partitions": list(there.values())})
         yield Invariant("what is sealed refuses to be written", found or 0)
     gone = [name for name in DETACHABLE if name not in there]
-    for name, query in OFFENDERS.items():
+    for name, query in INVARIANTS.items():
         if not lacking and not any(f"FROM {table}" in query or f"JOIN {table}" in query for table in gone):
             counted = connection.scalar(text(f"SELECT count(*) {query}"), {"crawl_id": crawl.id})  # our own
             yield Invariant(name, counted or 0)

@@ -1,4 +1,4 @@
-"""Upgrades a database to the current tables, by the Alembic migrations in schema/migrations."""
+"""Upgrades a database to the current schema by the Alembic migrations in schema/migrations."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 LOCK = 0x66697273
-"""Key of the advisory lock that callers queue for, one database each: "firs" in ASCII."""
+"""Key of the advisory lock that serialises upgrades of a database: "firs" in ASCII."""
 
 
 def config(connection: Connection) -> Config:
-    """Alembic's configuration, made here: there is no alembic.ini."""
+    """Alembic's configuration, built in code: there is no alembic.ini."""
     made = Config()
     made.set_main_option("script_location", str(Path(migrations.__file__).parent).replace("%", "%%"))
     made.attributes["connection"] = connection
@@ -34,7 +34,7 @@ def config(connection: Connection) -> Config:
 
 
 def upgrade(engine: Engine) -> None:
-    """Bring the tables and the outcomes to this version, in one transaction; any number may call it at once."""
+    """Upgrade tables and outcomes to this version in one transaction; simultaneous calls are safe."""
     with engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
         try:
@@ -47,7 +47,7 @@ def upgrade(engine: Engine) -> None:
 
 
 def _write_outcomes(connection: Connection) -> None:
-    """Every outcome of this version; one that is gone from the code stays, for the visits that ended in it."""
+    """Write every outcome of this version; those no longer in the code stay, for visits that refer to them."""
     rows = [{"id": name, "description": description} for name, description in OUTCOMES.items()]
     statement = insert(Outcome).values(rows)
     changed = statement.excluded.description
@@ -61,5 +61,5 @@ def _write_outcomes(connection: Connection) -> None:
 
 
 def include_name(name: str | None, kind: str, _parents: object) -> bool:
-    """What Alembic compares with the declaration: all but partitions, which are data."""
+    """True for everything that Alembic compares with the declaration; partitions are data and are left out."""
     return not (kind == "table" and name is not None and is_partition(name))

@@ -1,4 +1,4 @@
-"""Modes of folders: which of them another user of the machine could exchange, and which only their owner may read."""
+"""Checks and sets modes of folders, so that other users of the machine cannot replace or read their contents."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 class UnsafeFolder(OSError):
-    """What is written there could be exchanged or read by another user; the message says what to change."""
+    """Another user could replace or read the contents of a folder; the message says what to change."""
 
 
 def check_above(folder: Path) -> None:
-    """UnsafeFolder if anybody may rename what is in `folder`, or a folder above it.
+    """Raise UnsafeFolder if every user may rename entries of `folder` or of a folder above it.
 
-    Whoever may write to a folder may rename what is in it, and put something else there, unless its sticky bit is set.
+    Write permission on a folder allows replacing its entries, unless the sticky bit is set.
     """
     folder = folder.resolve()
     for above in (folder, *folder.parents):
@@ -29,9 +29,9 @@ def check_above(folder: Path) -> None:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder, unless it is there, that only its owner may enter; UnsafeFolder if it is another user's.
+    """Make a folder, if missing, that only its owner may enter; UnsafeFolder if it belongs to another user.
 
-    Where everybody may make folders, as in /tmp, it could have been made by somebody who waits for what we put there.
+    Where everybody may make folders, as in /tmp, another user could have made it to obtain our files.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.stat().st_uid != os.geteuid():

@@ -1,6 +1,6 @@
-"""The partitions of the observation tables: one of each table for each crawl, made when it is planned.
+"""Partitions of the observation tables: one per table and crawl, created when the crawl is planned.
 
-So they are there before its first row, and none is made ahead for months that may never be crawled.
+They exist before the crawl's first row, and none are created in advance for months that may never be crawled.
 """
 
 from __future__ import annotations
@@ -18,28 +18,27 @@ if TYPE_CHECKING:
 PARTITION = re.compile(rf"^({'|'.join(table.__tablename__ for table in OBSERVATIONS)})_[0-9]+$")
 
 DETACHABLE = ("connection", "response")
-"""Tables of which a released crawl's partitions may be detached: the large ones. Visits stay, to be counted."""
+"""The large tables, whose partitions may be detached once the crawl is released. Visits stay, to be counted."""
 
 LOCK_TIMEOUT = "10s"
-"""For those who read: while a partition is waited for, all others of its table are."""
+"""Limit of waiting for a lock: meanwhile all readers of the table, in any partition, wait too."""
 
 
 def partition_name(table: str, crawl_id: int) -> str:
-    """The partition of `table` that holds one crawl, e.g. `response_3`."""
+    """Name of the partition of `table` for a crawl, e.g. `response_3`."""
     return f"{table}_{crawl_id}"
 
 
 def is_partition(table: str) -> bool:
-    """Whether a table's name is that of a partition, attached or detached: Alembic must leave those alone."""
+    """True if a table's name is that of a partition, attached or detached; Alembic must ignore those."""
     return PARTITION.match(table) is not None
 
 
 def create_partitions(connection: Connection, crawl_id: int) -> None:
-    """The partitions of a new crawl.
+    """Create the partitions of a new crawl.
 
-    Made apart and attached: that takes no lock on the parents which those who read or write another crawl
-    would wait for, as `PARTITION OF` does. It locks `outcome` against changes until the transaction ends,
-    so it is best done last.
+    They are created separately and attached, which does not block readers and writers of other crawls as
+    `PARTITION OF` does. It locks `outcome` against changes until the transaction ends, so it is best done last.
     """
     for table in OBSERVATIONS:
         name = table.__tablename__
@@ -51,7 +50,7 @@ def create_partitions(connection: Connection, crawl_id: int) -> None:
 
 
 def seal_partitions(connection: Connection, crawl_id: int) -> None:
-    """Make PostgreSQL itself refuse to write a sealed crawl; costs nothing before."""
+    """Make PostgreSQL refuse writes to a sealed crawl, by triggers; there is no cost before sealing."""
     for table in OBSERVATIONS:
         name = partition_name(table.__tablename__, crawl_id)
         connection.execute(
@@ -69,7 +68,7 @@ def seal_partitions(connection: Connection, crawl_id: int) -> None:
 
 
 def attached(connection: Connection, crawl_id: int) -> dict[str, str]:
-    """The partitions of a crawl that are part of their tables, by table."""
+    """The attached partitions of a crawl, by table."""
     found = connection.execute(
         text(
             "SELECT parent.relname, child.relname FROM pg_inherits "
@@ -82,7 +81,7 @@ def attached(connection: Connection, crawl_id: int) -> dict[str, str]:
 
 
 def attached_or_not(connection: Connection, crawl_id: int) -> dict[str, str]:
-    """The partitions of a crawl by table, those that were detached and not dropped among them; visits first."""
+    """The existing partitions of a crawl, attached or detached, by table; visits first."""
     names = {table.__tablename__: partition_name(table.__tablename__, crawl_id) for table in OBSERVATIONS}
     return {
         table: name
@@ -92,7 +91,7 @@ def attached_or_not(connection: Connection, crawl_id: int) -> dict[str, str]:
 
 
 def detach_partitions(connection: Connection, crawl_id: int) -> list[str]:
-    """Take a crawl's large partitions out of their tables; they stay as tables of their own, and are named."""
+    """Detach a crawl's large partitions, which remain as separate tables; their names."""
     connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
     there = attached(connection, crawl_id)
     found = [(table, there[table]) for table in DETACHABLE if table in there]

@@ -1,4 +1,4 @@
-"""How far the crawls under way are, a file each: the crawlers write them, and the service has no database."""
+"""Progress of running crawls in one file per crawl, written by crawlers and read by the service, which has no database."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Progress:
-    """One crawl at one moment; the newest word of any of its crawlers."""
+    """Progress of a crawl at one moment, as any of its crawlers last reported it."""
 
     crawl: str
     at: datetime.datetime
     planned: int
-    """Sites."""
+    """Number of sites planned."""
     done: int
-    """Sites that have their final visit."""
+    """Number of sites that have their final visit."""
     visits: int
     received_bytes: int
     visits_per_hour: float | None
     minutes_left: int | None
-    """None where nobody knows."""
+    """None if unknown."""
     outcomes: dict[str, int]
     """Final visits by outcome."""
 
 
 def write_progress(folder: Path, progress: Progress) -> None:
-    """Whole or not at all: another crawler may write the same."""
+    """Write a crawl's progress atomically, since several crawlers may write the same file."""
     facts = dataclasses.asdict(progress) | {"at": progress.at.isoformat()}
     with put_file_in_place(_path(folder, progress.crawl)) as half:
         half.write_text(json.dumps(facts), encoding="utf-8")
 
 
 def end_progress(folder: Path, crawl: str) -> None:
-    """The crawl is under way no more."""
+    """Remove the progress of a crawl that has ended."""
     _path(folder, crawl).unlink(missing_ok=True)
 
 
 def read_progress(folder: Path) -> list[Progress]:
-    """All crawls under way, bytewise by name; a file that is damaged is left out: its crawler will write another."""
+    """Progress of all running crawls, sorted by name; damaged files are skipped, since their crawler replaces them."""
     found = []
     for path in folder.glob("*.json"):
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError):

@@ -1,4 +1,4 @@
-"""Temporary folders of runs, each gone when its run has ended, and at the latest when another begins."""
+"""Temporary folders that are removed when their process ends, or at the latest when another process makes one."""
 
 from __future__ import annotations
 
@@ -14,37 +14,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PREFIX = ".firstflight-scratch-"
-"""Nobody's choice for a folder to keep."""
-
-UNLOCKED = ".new-firstflight-scratch-"
-"""A folder that is not locked yet must not look like one whose owner has died."""
 
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder in which everything temporary of this process and of those it starts is put down.
+    """A folder for everything temporary of this process and its children; it is removed after the block."""
+    with locked_folder(Path(tempfile.gettempdir()), prefix=PREFIX) as folder, _temporary(folder):
+        yield folder
 
-    It is locked (flock(2)) for as long as this process lives, and what dead ones left beside it is removed. All
-    that it holds is lost with the process.
+
+@contextlib.contextmanager
+def locked_folder(above: Path, *, prefix: str) -> Iterator[Path]:
+    """A folder in `above` that is removed after the block; folders with this prefix that dead processes left go first.
+
+    It is locked (flock(2)) while the process lives, and has another name until it is locked: an unlocked folder with
+    the prefix counts as abandoned.
     """
-    above = Path(tempfile.gettempdir())
-    _sweep(above)
-    made = Path(tempfile.mkdtemp(prefix=UNLOCKED, dir=above))
+    _sweep(above, prefix)
+    made = Path(tempfile.mkdtemp(prefix=f".new{prefix}", dir=above))
+    folder = above / made.name.removeprefix(".new")
     handle = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        folder = made.rename(above / made.name.replace(UNLOCKED, PREFIX))
-        with _temporary(folder):
-            yield folder
+        made.rename(folder)
+        yield folder
     finally:
-        shutil.rmtree(made, ignore_errors=True)
-        shutil.rmtree(above / made.name.replace(UNLOCKED, PREFIX), ignore_errors=True)
+        for left in (made, folder):
+            shutil.rmtree(left, ignore_errors=True)
         os.close(handle)
 
 
 @contextlib.contextmanager
 def _temporary(folder: Path) -> Iterator[None]:
-    """Ours (tempfile.tempdir) and our children's (TMPDIR): Playwright's driver asks for no other."""
+    """Use `folder` for temporary files, here (tempfile.tempdir) and in children (TMPDIR, which Playwright's driver reads)."""
     kept = os.environ.get("TMPDIR")
     tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
     try:
@@ -56,12 +58,12 @@ def _temporary(folder: Path) -> Iterator[None]:
             os.environ["TMPDIR"] = kept
 
 
-def _sweep(above: Path) -> None:
-    """Remove the folders of processes that were killed; a lock that can be had is nobody's."""
-    for folder in above.glob(f"{PREFIX}*"):
+def _sweep(above: Path, prefix: str) -> None:
+    """Remove the folders of killed processes, whose locks are free."""
+    for folder in above.glob(f"{prefix}*"):
         try:
             handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        except OSError:  # another user's, another run has just swept it, or no folder at all
+        except OSError:  # another user's, just removed by another process, or not a folder
             continue
         try:
             if os.fstat(handle).st_uid == os.geteuid():

@@ -1,7 +1,8 @@
 """Signatures of releases, replays and reports: `ssh-keygen -Y` over SHA256SUMS, checked against a list of allowed signers.
 
-SHA256SUMS covers every other file of its folder, so that its signature covers all. The private key may be in a file, in an
-agent or on a hardware token. Whoever has the list of signers can check a signature without this code (docs/operations.md).
+SHA256SUMS covers every other file of its folder, so its signature covers the whole folder. The private key may be in a
+file, in an agent or on a hardware token. The list of signers suffices to check a signature without this code
+(docs/operations.md).
 """
 
 from __future__ import annotations
@@ -17,25 +18,25 @@ from storage.staging import put_file_in_place
 from storage.sums import SIGNATURE, SUMS, broken_sums
 
 NAMESPACE = "firstflight"
-"""Kept in each signature: what was signed as a mail or a git commit is no signature of a release."""
+"""Namespace stored in each signature: a signature of a mail or a git commit does not count for a release."""
 
 MISSING = "ssh-keygen is not installed; it is in the Debian package openssh-client"
 
 
 class SigningFailed(Exception):
-    """A folder could not be signed; the message says what ssh-keygen said."""
+    """A folder could not be signed; the message is ssh-keygen's."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Signature:
-    """What a folder's signature amounts to."""
+    """The result of checking a folder's signature."""
 
     kind: Literal["unsigned", "good", "bad"]
     said: str = ""
-    """Who signed, if it is good; why it does not count, if it is bad."""
+    """The signer if the signature is good; the reason if it is bad."""
 
     def __str__(self) -> str:
-        """As commands and pages say it."""
+        """The result in words."""
         return {
             "unsigned": "unsigned",
             "good": f"signed by {self.said}",
@@ -44,9 +45,9 @@ class Signature:
 
 
 def state(folder: Path, allowed_signers: Path) -> Signature:
-    """Whether SHA256SUMS in a folder is signed, and by whom of the file `allowed_signers` (ssh-keygen(1), ALLOWED SIGNERS).
+    """Check the signature of a folder's SHA256SUMS against `allowed_signers` (ssh-keygen(1), ALLOWED SIGNERS).
 
-    It says nothing of the files that SHA256SUMS lists: storage.sums.broken_sums compares those.
+    The files that SHA256SUMS lists are not read: storage.sums.broken_sums compares them.
     """
     signature = folder / SIGNATURE
     if not os.path.lexists(signature):
@@ -57,9 +58,9 @@ def state(folder: Path, allowed_signers: Path) -> Signature:
 
 
 def faults(folder: Path, allowed_signers: Path) -> list[str]:
-    """What keeps a folder from being trusted: each file that is not as its sums say, and a signature that is bad.
+    """Why a folder cannot be trusted: files that do not match their checksums, and a bad signature.
 
-    That a folder is not signed is no fault.
+    A missing signature is no fault.
     """
     found = state(folder, allowed_signers)
     return broken_sums(folder) + ([str(found)] if found.kind == "bad" else [])
@@ -84,14 +85,14 @@ def _judge(signed: Path, signature: Path, allowed_signers: Path) -> Signature:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Signer:
-    """A private key that signs folders, and the file that names its owner."""
+    """A private key that signs folders, and the list of signers that must contain its owner."""
 
     key: Path
-    """The private key, or the public half of one that an agent holds (ssh-keygen(1), -Y sign)."""
+    """The private key, or the public key of a private one in an agent (ssh-keygen(1), -Y sign)."""
     allowed_signers: Path
 
     def sign(self, folder: Path) -> Signature:
-        """Sign SHA256SUMS of a folder; SigningFailed if the outcome would not be a good signature."""
+        """Sign a folder's SHA256SUMS; SigningFailed unless the result is a good signature."""
         with put_file_in_place(folder / SIGNATURE, beside=folder) as signature:
             signature.write_bytes(self._signature(folder / SUMS))
             found = _judge(folder / SUMS, signature, self.allowed_signers)
@@ -112,7 +113,7 @@ class Signer:
         return done.stdout
 
     def check(self) -> None:
-        """Sign something that is thrown away; SigningFailed. For the beginning of work that is signed at its end."""
+        """Make a test signature; SigningFailed if signing does not work. For the start of work that is signed at its end."""
         with tempfile.TemporaryDirectory() as above:
             folder = Path(above, "checked")
             folder.mkdir()
@@ -121,7 +122,7 @@ class Signer:
 
 
 def _ssh_keygen(arguments: list[str], signed: Path | None = None) -> subprocess.CompletedProcess[bytes]:
-    """Run ssh-keygen without a terminal: it must not wait for a passphrase that nobody types."""
+    """Run ssh-keygen without a terminal, so that it cannot wait for a passphrase."""
     with (signed or Path(os.devnull)).open("rb") as given:
         return subprocess.run(
             ["ssh-keygen", *arguments],

@@ -1,7 +1,7 @@
-"""Checksums of a folder whose files never change: a release's version, a replay, a chunk of it, or a report.
+"""Checksums of folders whose files never change: versions of releases, replays, chunks of replays, and reports.
 
-manifest.json      what the folder is and was made from, and the SHA-256 of each of its files
-SHA256SUMS         the SHA-256 of each file, the manifest's too, in the format of sha256sum(1)
+manifest.json      what the folder is and what it was made from, and the SHA-256 of each of its files
+SHA256SUMS         the SHA-256 of each file including the manifest, in the format of sha256sum(1)
 SHA256SUMS.sig     a signature of SHA256SUMS, where the folder was signed (storage/signatures.py)
 """
 
@@ -20,7 +20,7 @@ SUMS = "SHA256SUMS"
 SIGNATURE = "SHA256SUMS.sig"
 
 UNSUMMED = (SUMS, SIGNATURE)
-"""Files that SHA256SUMS cannot list: itself, and the signature of it."""
+"""Files that SHA256SUMS cannot list: itself and its signature."""
 
 
 def sha256(path: Path) -> str:
@@ -30,14 +30,14 @@ def sha256(path: Path) -> str:
 
 
 def checksum_of(folder: Path) -> str:
-    """SHA-256 of SHA256SUMS, which names the folder with everything in it; OSError if there is none."""
+    """SHA-256 of SHA256SUMS, which identifies the folder with all its files; OSError if it is missing."""
     return sha256(folder / SUMS)
 
 
 def seal(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the manifest of a folder whose other files are all there, and SHA256SUMS; the manifest.
+    """Write manifest and SHA256SUMS of a folder that holds all its other files; returns the manifest.
 
-    `facts` are what the manifest says beside `files`. Its keys are sorted, so that the same folder has the same bytes.
+    `facts` are the manifest's fields besides `files`. Keys are sorted, so that equal folders have equal bytes.
     """
     manifest = {**facts, "files": sums_now(folder)}
     text = json.dumps(manifest, indent=2, sort_keys=True) + "\n"
@@ -47,7 +47,7 @@ def seal(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sums_now(folder: Path) -> dict[str, str]:
-    """SHA-256 by name of the files that lie in a folder, without the manifest, SHA256SUMS and its signature."""
+    """SHA-256 by name of the files in a folder, without the manifest, SHA256SUMS and its signature."""
     return {
         path.name: sha256(path) for path in sorted(folder.iterdir()) if path.name not in (MANIFEST, *UNSUMMED)
     }
@@ -60,9 +60,9 @@ def write_sums(folder: Path) -> None:
 
 
 def sums_of(folder: Path) -> dict[str, str]:
-    """SHA-256 by file name, as SHA256SUMS states them; OSError or ValueError if it cannot be read.
+    """SHA-256 by file name from SHA256SUMS; OSError or ValueError if it cannot be read.
 
-    A name with a slash is refused: a forged one could name a file outside the folder.
+    Names with a slash are refused: a forged name could lead outside the folder.
     """
     text = (folder / SUMS).read_bytes().decode("utf-8")
     sums = {name: checksum for checksum, name in (line.split("  ", 1) for line in text.split("\n")[:-1])}
@@ -76,7 +76,7 @@ def _written(sums: Mapping[str, str]) -> str:
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """The folder's manifest, unchecked; OSError or ValueError if it cannot be read."""
+    """The folder's manifest, not compared with its checksum; OSError or ValueError if it cannot be read."""
     match json.loads((folder / MANIFEST).read_text(encoding="utf-8")):
         case {"files": dict()} as found:
             return dict(found)
@@ -84,10 +84,10 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 
 def broken_sums(folder: Path) -> list[str]:
-    """Names of files that are not what SHA256SUMS and the manifest say, that are missing, or that neither lists.
+    """Names of files that do not match SHA256SUMS and the manifest, are missing, or are not listed.
 
-    Reads every file whole. An empty list says that the folder is as it was made, or was made anew as a whole: only a
-    signature tells those two apart.
+    Reads every file completely. If the list is empty the folder is unchanged or was replaced as a whole, which only a
+    signature can tell apart.
     """
     wrong = misstated(folder)
     if wrong == [SUMS]:
@@ -101,14 +101,14 @@ def broken_sums(folder: Path) -> list[str]:
 def _is(path: Path, checksum: str) -> bool:
     try:
         return sha256(path) == checksum
-    except OSError:  # a disk that gives it back no more
+    except OSError:  # the file cannot be read any more
         return False
 
 
 def misstated(folder: Path) -> list[str]:
-    """The part of `broken_sums` that is quick: files that are missing, that are not listed, or of which sums disagree.
+    """The quick part of `broken_sums`: files that are missing or not listed, or whose stated checksums disagree.
 
-    Of all files only the manifest is read.
+    Only the manifest and SHA256SUMS are read.
     """
     try:
         sums = sums_of(folder)

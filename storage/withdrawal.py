@@ -1,7 +1,7 @@
-"""What is a site's in the tables, and what names it elsewhere: SQL that PostgreSQL and DuckDB read alike.
+"""SQL for PostgreSQL and DuckDB that finds the rows of a withdrawn site and replaces its name in other rows.
 
-Rows of a withdrawn site's own visits go. In the rows of other sites' visits that name it the names are replaced and the
-sizes stay, so that sums over those pages stay true.
+Rows of the site's own visits are deleted. In rows of other sites' visits its name is replaced and the sizes stay, so that
+sums over those pages stay correct.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ HOSTS: Mapping[str, str] = {
     Connection.__tablename__: "host",
     Response.__tablename__: "host",
 }
-"""By table, the column with a host that may be the withdrawn site's in a row of another site's visit."""
+"""By table, the column that may hold the withdrawn site's host in rows of other sites' visits."""
 
 EMPTIED = {"path": "''", "query_hash": "NULL"}
-"""Columns that say more of a response whose host is replaced, and what they become."""
+"""Columns that are emptied in a response whose host is replaced, with their new values."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Withdrawal:
-    """A site that is erased, and the key from which the names in its place are made."""
+    """A site to erase, and the key from which its replacement names are derived."""
 
     host: str
-    """In lower-case A-label form; all hosts below it are its too."""
+    """The site in lower-case A-label form; all hosts below it belong to it."""
     key: str
-    """Random and thrown away afterwards: then nobody can compute the names again."""
+    """Random, and discarded afterwards, so that the names cannot be computed again."""
 
     def __post_init__(self) -> None:
-        """Both stand in SQL as literals: a ValueError for what could be more than one."""
+        """Validate both, which become literals in SQL; ValueError otherwise."""
         if not HOST.fullmatch(self.host) or not KEY.fullmatch(self.key):
             raise ValueError(f"{self.host!r} is no host in A-label form, or its key is not hexadecimal")
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """The host's name as A-labels and, if it has others, as U-labels, plain and percent-encoded."""
+        """The host's name as A-labels, and as U-labels, plain and percent-encoded, where they differ."""
         try:
             unicode = self.host.encode("ascii").decode("idna")
         except UnicodeError:
@@ -57,29 +57,29 @@ class Withdrawal:
 
     @property
     def pattern(self) -> str:
-        """A regular expression that finds the name in lower-case text, not as a part of a longer word."""
+        """A regular expression that finds the name as a whole word in lower-case text."""
         names = "|".join(map(re.escape, self.spellings))
         return f"(^|[^a-z0-9])({names})([^a-z0-9]|$)"
 
     def is_own(self, column: str) -> str:
-        """SQL: whether a host is the site's or lies below it."""
+        """SQL condition: the host is the site or below it."""
         host = f"rtrim(lower({column}), '.')"
         return f"({host} = '{self.host}' OR right({host}, {len(self.host) + 1}) = '.{self.host}')"
 
     def is_in(self, column: str) -> str:
-        """SQL: whether the site's labels stand in a host, e.g. also in that of a host made for it by a CDN."""
+        """SQL condition: the site's labels occur in the host, as in a CDN's host for the site."""
         return f"(strpos('.' || lower({column}) || '.', '.{self.host}.') > 0)"
 
     def is_named(self, column: str, *, matches: str) -> str:
-        """SQL: whether text names the site; `matches` is the server's function of text and pattern."""
+        """SQL condition: the text names the site; `matches` is the server's regular expression function."""
         return f"{matches}(lower({column}), {_literal(self.pattern)})"
 
     def replaced(self, column: str) -> str:
-        """SQL: a name in place of another, the same for the same, from which nobody can tell the other."""
+        """SQL expression: a replacement name, equal for equal names, that does not reveal the original."""
         return f"'erased-' || left(md5('{self.key}' || lower({column})), 16) || '.invalid'"
 
     def changes(self, table: str, columns: Collection[str], *, matches: str) -> dict[str, str]:
-        """SQL expressions by column for rows that stay: what the column becomes."""
+        """SQL expressions of the new values, by column, for rows that stay."""
         host = HOSTS[table]
         hidden = self.is_in(host)
         made = {host: _unless(hidden, self.replaced(host), host)}
@@ -94,13 +94,13 @@ class Withdrawal:
         return made
 
     def is_touched(self, table: str, columns: Collection[str], *, matches: str) -> str:
-        """SQL: whether a row of another site's visit names this one anywhere."""
+        """SQL condition: a row of another site's visit names this site in any column."""
         named = [self.is_named(column, matches=matches) for column in _others(table, columns)]
         return f"({' OR '.join([self.is_in(HOSTS[table]), *named])})"
 
 
 def _others(table: str, columns: Collection[str]) -> list[str]:
-    """Text in `columns` beside hosts: the visited site's own is never another site's."""
+    """The text columns among `columns`, without hosts: a visited site's own host is never another site's."""
     declared = Base.metadata.tables[table].columns
     hosts = {HOSTS[table], "host"}
     return [

@@ -1,4 +1,4 @@
-"""Which months of a year were crawled: asked before its report is made."""
+"""The crawls of a year, which a report needs to know before it is made."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 SERIES = "desktop.local.tcp.web"
-"""Device, vantage, protocol arm and kind: what the crawls of a series have in common."""
+"""Device, vantage, protocol arm and kind, which the crawls of a series share."""
 
 
 class NotReady(Exception):
-    """The year has no crawl to report of, or one that is not over; the message says which."""
+    """The year has no crawl to report on, or its newest is not sealed; the message says which."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Year:
-    """A series' crawls in one year."""
+    """The crawls of a series in one year."""
 
     year: int
     series: str
     sealed: dict[str, bool]
-    """By month that was planned: whether its crawl is over."""
+    """For each planned month, true if its crawl is sealed."""
 
     @property
     def missing(self) -> list[str]:
-        """Months that nobody planned a crawl for."""
+        """Months without a planned crawl."""
         return [month for month in months(self.year) if month not in self.sealed]
 
     def newest(self) -> str:
-        """The crawl that the report is made of: the year's newest, which must be sealed."""
+        """The name of the year's newest crawl, which the report is made from; NotReady unless it is sealed."""
         if not self.sealed:
             raise NotReady(
                 f"no crawl of {self.series} was planned in {self.year}: `firstflight crawl list` shows what there is"
@@ -52,7 +52,7 @@ class Year:
 
 
 def months(year: int) -> list[str]:
-    """All twelve.
+    """The twelve months of a year.
 
     >>> months(2026)[0], months(2026)[-1]
     ('2026-01', '2026-12')
@@ -61,7 +61,7 @@ def months(year: int) -> list[str]:
 
 
 def year_of(connection: Connection, year: int, *, series: str = SERIES) -> Year:
-    """What the database knows of a year."""
+    """Read the crawls of a year from the database."""
     device, vantage, arm, kind = series.split(".")
     found: list[tuple[str, datetime.datetime | None]] = [
         (month, sealed_at)

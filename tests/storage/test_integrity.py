@@ -10,7 +10,7 @@ from sqlalchemy import text
 from crawler.campaign.seal import seal
 from crawler.worker import claims
 from storage.crawls import find_crawl
-from storage.integrity import OFFENDERS, check
+from storage.integrity import INVARIANTS, check
 from storage.partitions import DETACHABLE, attached, detach_partitions
 from tests.factories.made_up_visits import observation, planned
 
@@ -42,7 +42,7 @@ def asked(engine: Engine) -> set[str]:
 
 
 DAMAGE = {
-    "every final visit of a site exists": "UPDATE site SET final_visit_id = 99 WHERE rank = 1",
+    "every site's final visit exists": "UPDATE site SET final_visit_id = 99 WHERE rank = 1",
     "a site has one final visit at most": "UPDATE visit SET is_final = true WHERE rank = 2",
     "every final visit stands for its site": "UPDATE site SET final_visit_id = NULL WHERE rank = 1",
     "no visit that was given back is final": "UPDATE visit SET outcome = 'network_down' WHERE rank = 1",
@@ -67,7 +67,7 @@ def test_a_crawl_that_was_made_as_crawls_are_is_whole_before_and_after_its_seal(
     seal(database, crawl)
     assert offended(database) == set()
     assert asked(database) == {
-        *OFFENDERS,
+        *INVARIANTS,
         "its partitions are attached",
         "what is sealed refuses to be written",
     }
@@ -75,7 +75,7 @@ def test_a_crawl_that_was_made_as_crawls_are_is_whole_before_and_after_its_seal(
 
 def test_each_damage_is_found(database_18: Engine) -> None:
     crawled(database_18)
-    assert set(DAMAGE) >= set(OFFENDERS)
+    assert set(DAMAGE) >= set(INVARIANTS)
     for name, statement in DAMAGE.items():
         with database_18.connect() as connection:
             for one in [statement] if statement.startswith("DO") else statement.split(";"):
