@@ -1,1 +1,1 @@
-"""Recordings of page loads by others, HAR files and CDP logs: what crossed the network, in the order of asking."""
+"""Reads page loads recorded by other tools, HAR files and CDP logs, as exchanges in the order of the requests."""

@@ -1,7 +1,7 @@
-"""Logs of the Chrome DevTools Protocol's Network events.
+"""Reads logs of the Chrome DevTools Protocol's Network events.
 
-What they say of sizes is treacherous: `loadingFinished` has the total of header and body, and the header
-size of `responseReceived` already holds some or all of the body when the two came close together.
+Their sizes need care: `loadingFinished` has the total of header and body, and the header size of `responseReceived`
+already includes some or all of the body if both arrived close together.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 Event = dict[str, Any]
 
 HEADER_AT_MOST = 1200
-"""A header block that Chrome reports as larger most likely holds some of the body."""
+"""Maximum plausible size of a header block; a larger one that Chrome reports most likely includes some of the body."""
 
 
 @dataclasses.dataclass(slots=True)
 class Sizes:
-    """What the log says of one response's bytes until it has finished."""
+    """Sizes of one response that the log has reported so far."""
 
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
     header_bytes: int = 0
@@ -39,14 +39,14 @@ class CdpLog:
     def __init__(self) -> None:
         self.exchanges: list[RecordedExchange] = []
         self.date = ""
-        """Day of the first request, YYYY-MM-DD."""
+        """Date of the first request, YYYY-MM-DD."""
         self._open: dict[str, RecordedExchange] = {}
         self._top_frame: str | None = None
         self._inner_frames: set[str | None] = set()
         self._sizes: dict[str, Sizes] = {}
 
     def feed(self, event: Event) -> None:
-        """Take in one event; those of other domains are passed over."""
+        """Process an event; events of other domains are ignored."""
         method, params = event.get("method", ""), event.get("params", {})
         if method == "Network.requestWillBeSent":
             self._request(params)
@@ -88,7 +88,7 @@ class CdpLog:
             referer=headers.get("referer") or params.get("documentURL"),
             redirected_from=before,
             started_s=params.get("timestamp", 0.0),
-            # What a page itself begins, in a frame or by leaving, belongs to the load: the user still waits.
+            # A navigation that the page itself starts, in a frame or its own, belongs to the load: the user still waits.
             begins_load=before is None
             and kind == "document"
             and params.get("frameId") not in self._inner_frames
@@ -105,7 +105,7 @@ class CdpLog:
 
 
 def response(found: RecordedExchange, sizes: Sizes, params: Event) -> None:
-    """Take in the header of a response."""
+    """Process the header of a response."""
     message = params["response"]
     found.status = message["status"]
     found.mime_type = media_type(message.get("mimeType"))
@@ -119,7 +119,7 @@ def response(found: RecordedExchange, sizes: Sizes, params: Event) -> None:
 
 
 def carried(found: RecordedExchange, message: Event) -> None:
-    """Take in which connection it came on, when, and its header."""
+    """Record the connection, times and header of a response."""
     found.headers = lower(message.get("headers", {}))
     found.connection = connection_name(message.get("connectionId"))
     found.address = message.get("remoteIPAddress") or ""
@@ -127,12 +127,12 @@ def carried(found: RecordedExchange, message: Event) -> None:
 
 
 def times(timing: dict[str, float]) -> Times:
-    """From its phases, in milliseconds since `requestTime`, which is in seconds; -1 stands for what there was none of."""
+    """Times from the phases of `timing`, in ms since `requestTime`, which is in s; -1 means that a phase did not occur."""
     if "requestTime" not in timing:
         return Times()
 
     def at(*phases: str) -> int | None:
-        """The first of them that there was."""
+        """Time of the first of `phases` that occurred."""
         found = next((timing[phase] for phase in phases if timing.get(phase, -1) >= 0), None)
         return None if found is None else microseconds(timing["requestTime"] + found / 1e3)
 
@@ -145,17 +145,17 @@ def times(timing: dict[str, float]) -> Times:
 
 
 def sent_bytes(request: Event) -> int | None:
-    """The request's body, where the log holds it."""
+    """Size of the request's body; None if the log does not hold the body."""
     return len(request["postData"].encode("utf-8", "replace")) if "postData" in request else None
 
 
 def microseconds(seconds: float | None) -> int | None:
-    """Of a time."""
+    """Convert seconds to microseconds."""
     return None if seconds is None else round(1e6 * seconds)
 
 
 def body_bytes(found: RecordedExchange, sizes: Sizes, *, total: int) -> int:
-    """The encoded body of a response that came whole, by the best of what the log says."""
+    """Size of the encoded body of a complete response, from the most reliable size in the log."""
     stated = sizes.headers.get("content-length", "")
     if stated.isdigit() and found.method != "HEAD" and found.status != 304:
         found.repairs.add("size_from_content_length")
@@ -169,7 +169,7 @@ def body_bytes(found: RecordedExchange, sizes: Sizes, *, total: int) -> int:
 
 
 def redirected(found: RecordedExchange, response: Event, *, to: str) -> None:
-    """Close the exchange that a redirect answered: CDP reports it only with the request that follows."""
+    """Complete the exchange of a redirect, which CDP reports only with the following request."""
     headers = lower(response.get("headers", {}))
     found.status = response["status"]
     found.mime_type = media_type(response.get("mimeType"))
@@ -179,7 +179,7 @@ def redirected(found: RecordedExchange, response: Event, *, to: str) -> None:
     found.is_internal = "non-authoritative-reason" in headers
     found.repairs.add("redirect_split")
     stated = headers.get("content-length", "")
-    if stated.isdigit():  # of the body, CDP has no other word
+    if stated.isdigit():  # CDP reports no other size of the body
         found.body_bytes = int(stated)
         found.repairs.add("size_from_content_length")
 
@@ -193,7 +193,7 @@ def read(messages: Iterable[Any]) -> CdpLog:
 
 
 def unwrapped(message: Any) -> Event:  # noqa: ANN401  # JSON as the recorders wrote it
-    """The event inside: some recorders nest it under `message`, once or twice, as an object or as text."""
+    """The event in a recorded message: some recorders nest it in `message`, once or twice, as an object or as text."""
     while isinstance(message, str) or "message" in message:
         message = json.loads(message) if isinstance(message, str) else message["message"]
     event: Event = message
@@ -201,5 +201,5 @@ def unwrapped(message: Any) -> Event:  # noqa: ANN401  # JSON as the recorders w
 
 
 def lower(headers: dict[str, str]) -> dict[str, str]:
-    """Header names in lower case."""
+    """Headers with names in lower case."""
     return {name.lower(): value for name, value in headers.items()}

@@ -10,74 +10,74 @@ DROPPED_SCHEMES = frozenset({"data", "about", "blob", "chrome-extension", "ws", 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Times:
-    """Microseconds on the recording's own clock; None where it does not tell."""
+    """Times of an exchange in µs on the recording's clock; None if not recorded."""
 
     sent: int | None = None
-    """The request."""
+    """Time of sending the request."""
     first_byte: int | None = None
-    """Of the response's header."""
+    """Arrival of the first byte of the response's header."""
     last_byte: int | None = None
     opened: int | None = None
-    """The connection's first SYN, where this exchange opened it."""
+    """First SYN of the connection, if this exchange opened it."""
     connected: int | None = None
-    """TCP alone."""
+    """End of the TCP handshake."""
 
 
 @dataclasses.dataclass(kw_only=True, slots=True, eq=False)
 class RecordedExchange:
-    """One entry of a recording, in the recorder's own order, before any repair."""
+    """One request and its response in a recording, in the recorder's order."""
 
     url: str
     method: str
     status: int = 0
-    """0 while no response has come."""
+    """HTTP status; 0 if no response arrived."""
     mime_type: str = ""
     resource_type: str = ""
-    """The browser's own word for what asked, lower case; empty where the recorder does not say."""
+    """The browser's name for the type of resource, in lower case; empty if not recorded."""
     request_body_bytes: int | None = None
     body_bytes: int | None = None
     header_bytes: int | None = None
-    """Of the response on the wire; None where the recording has no size of its own for it."""
+    """Size of the response's header on the wire; None if not recorded separately."""
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
-    """Of the response, names in lower case; where one stands twice, joined by a comma."""
+    """Response headers, names in lower case; repeated ones are joined by commas."""
     protocol: str = "http/1.1"
     initiator: str | None = None
     referer: str | None = None
     location: str | None = None
-    """Where a redirect leads, absolute."""
+    """Target of a redirect, as an absolute URL."""
     redirected_from: RecordedExchange | None = None
     started_s: float = 0.0
     connection: str = ""
-    """Names the connection within the recording; empty where it does not tell."""
+    """Identifies the connection within the recording; empty if not recorded."""
     address: str = ""
-    """Of the server."""
+    """IP address of the server."""
     times: Times = dataclasses.field(default_factory=Times)
     is_cached: bool = False
     is_internal: bool = False
-    """A redirect that the browser made up (HSTS): it never crossed the network."""
+    """True for a redirect that the browser made itself (HSTS), which never crossed the network."""
     begins_load: bool = False
-    """A new top-level navigation."""
+    """True for a new top-level navigation."""
     repairs: set[str] = dataclasses.field(default_factory=set)
-    """What its reader had to mend."""
+    """Names of the repairs that were necessary."""
 
 
 PORTS = frozenset({"", "0", "-1", "80", "443"})
-"""What stands for a connection where a recorder wrote the server's port, or nothing."""
+"""Values of recorders that write the server's port, or nothing, instead of a connection."""
 
 
 def connection_name(recorded: object) -> str:
-    """The recorder's word for a connection, if it tells one from another."""
+    """The recorded name of a connection; empty if it does not distinguish connections."""
     word = "" if recorded is None else str(recorded)
     return "" if word in PORTS else word
 
 
 def bare(url: str) -> str:
-    """Without its fragment, which is never sent."""
+    """The URL without its fragment, which is never sent."""
     return urldefrag(url).url
 
 
 def protocol_name(recorded: str | None) -> str:
-    """The recorder's word for the protocol as one of recipes.PROTOCOLS."""
+    """The recorded protocol as one of recipes.PROTOCOLS."""
     word = (recorded or "").lower()
     if word.startswith(("h3", "http/3")) or "quic" in word:
         return "h3"

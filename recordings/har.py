@@ -1,4 +1,4 @@
-"""HAR files, and what each of their producers means by a size."""
+"""Reads HAR files, and interprets sizes as each producer means them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from urllib.parse import urljoin
 from recordings.exchange import RecordedExchange, Times, connection_name, protocol_name
 
 HEADER_AT_MOST = 4096
-"""More than a header block takes: a larger difference between two sizes has another cause."""
+"""Maximum plausible size of a header block; a larger difference between two sizes has another cause."""
 
 Entry = dict[str, Any]
 
 
 def read(log: dict[str, Any]) -> list[RecordedExchange]:
-    """The exchanges of a HAR's first page, in the order of asking, sizes repaired."""
+    """The exchanges of a HAR's first page in the order of the requests, with repaired sizes."""
     creator = log["creator"]["name"]
     entries: list[Entry] = log["entries"]
     first = entries[0].get("pageref")
     entries = [entry for entry in entries if entry.get("pageref") == first]
     if creator == "hdrgrab":
-        # It knows no pages and writes in the order of answers.
+        # hdrgrab records no pages and writes entries in the order of responses.
         entries = sorted(entries, key=started)
     exchanges = [exchange(entry) for entry in entries]
     if creator == "hdrgrab":
@@ -31,7 +31,7 @@ def read(log: dict[str, Any]) -> list[RecordedExchange]:
 
 
 def exchange(entry: Entry) -> RecordedExchange:
-    """One entry; its size as its producer meant it, but for hdrgrab's."""
+    """The exchange of an entry; hdrgrab's sizes are repaired later."""
     request, response = entry["request"], entry["response"]
     location = header(response, "location") or response.get("redirectURL") or None
     found = RecordedExchange(
@@ -60,7 +60,7 @@ def exchange(entry: Entry) -> RecordedExchange:
 
 
 def body_bytes(response: dict[str, Any], found: RecordedExchange) -> int | None:
-    """The encoded body, or None: -1 and negative values say that the producer does not know."""
+    """Size of the encoded body; None if unknown, for which producers write negative values."""
     size: int | None = response.get("bodySize")
     if size is None or size < 0:
         stated = header(response, "content-length")
@@ -74,17 +74,17 @@ def body_bytes(response: dict[str, Any], found: RecordedExchange) -> int | None:
 
 
 def sent_bytes(request: dict[str, Any]) -> int | None:
-    """The request's body, by its header, else as the producer has it; None where neither says."""
+    """Size of the request's body from its header, or else as recorded; None if neither is known."""
     stated = header(request, "content-length") or ""
     size: int | None = int(stated) if stated.isdecimal() else request.get("bodySize")
     return None if size is None or size < 0 else size
 
 
 def without_header(total: int, response: dict[str, Any], found: RecordedExchange) -> int:
-    """The body in chrome-har's total of an H2 response, which includes the header block.
+    """Size of the body of an H2 response whose recorded size, by chrome-har, includes the header block.
 
-    Told apart by Content-Length, or by the decoded size of a body that was not compressed; else the
-    total has to stand for it.
+    The body's size is taken from Content-Length, or from the decoded size of an uncompressed body; otherwise the total
+    is used.
     """
     stated = header(response, "content-length") or ""
     candidates = [int(stated)] if stated.isdigit() else []
@@ -101,21 +101,21 @@ def without_header(total: int, response: dict[str, Any], found: RecordedExchange
 
 
 def mend_cumulative_sizes(entries: list[Entry], exchanges: list[RecordedExchange]) -> None:
-    """Turn hdrgrab's sizes, summed up over each connection, into one a response."""
+    """Turn hdrgrab's sizes, which accumulate over each connection, into sizes of single responses."""
     so_far: dict[str, int] = {}
     for entry, found in zip(entries, exchanges, strict=True):
         if found.body_bytes is None:
             continue
         connection, total = entry.get("connection", ""), found.body_bytes
         before = so_far.get(connection, 0)
-        if before and total >= before:  # a smaller one: the port was used again by a new connection
+        if before and total >= before:  # a smaller total means that a new connection uses the port
             found.body_bytes = total - before
             found.repairs.add("cumulative_size")
         so_far[connection] = total
 
 
 def initiator(entry: Entry) -> str | None:
-    """URL of what asked, where the producer says so: by name, or on top of a call stack."""
+    """URL of the initiator, recorded by name or on top of a call stack; None if not recorded."""
     if entry.get("_initiator"):
         return str(entry["_initiator"])
     detail = entry.get("_initiator_detail")
@@ -125,7 +125,7 @@ def initiator(entry: Entry) -> str | None:
 
 
 def stack_url(detail: dict[str, Any]) -> str | None:
-    """URL of a CDP initiator: its own, or that of the nearest script on its stack."""
+    """URL of a CDP initiator: its own, or that of the topmost script on its stack."""
     if detail.get("url"):
         return str(detail["url"])
     stack = detail.get("stack")
@@ -138,13 +138,13 @@ def stack_url(detail: dict[str, Any]) -> str | None:
 
 
 def header(message: dict[str, Any], name: str) -> str | None:
-    """The first header of this name."""
+    """Value of the first header with this name."""
     found = (field["value"] for field in message["headers"] if field["name"].lower() == name)
     return next(found, None)
 
 
 def headers(message: dict[str, Any]) -> dict[str, str]:
-    """All of them."""
+    """All headers with names in lower case; repeated ones are joined by commas."""
     found: dict[str, str] = {}
     for field in message["headers"]:
         name = field["name"].lower()
@@ -153,7 +153,7 @@ def headers(message: dict[str, Any]) -> dict[str, str]:
 
 
 def times(entry: Entry) -> Times:
-    """From its phases, one after the other (HAR 1.2: `connect` holds `ssl`); -1 stands for what there was none of."""
+    """Times from an entry's consecutive phases (HAR 1.2: `connect` includes `ssl`); -1 means that a phase did not occur."""
     phases = entry.get("timings") or {}
 
     def lasted(phase: str) -> float:
@@ -177,10 +177,10 @@ def times(entry: Entry) -> Times:
 
 
 def media_type(value: str | None) -> str:
-    """Without parameters, lower case."""
+    """A media type without parameters, in lower case."""
     return (value or "").split(";")[0].strip().lower()
 
 
 def started(entry: Entry) -> float:
-    """When it was asked for, in seconds."""
+    """Time of the request, in seconds since the epoch."""
     return datetime.datetime.fromisoformat(entry["startedDateTime"]).timestamp()

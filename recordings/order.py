@@ -1,4 +1,4 @@
-"""Which exchanges of a recording make up a page load, what each is, and who asked for whom."""
+"""Selects the exchanges of a page load from a recording, and finds the type and parent of each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NEW_LOAD_GAP_S = 4.0
-"""A silence after which a recorder without pages has recorded another load."""
+"""Silence that separates two loads in a recording without pages, in seconds."""
 
 RESOURCE_TYPES = {
     "document": "document",
@@ -27,7 +27,7 @@ RESOURCE_TYPES = {
     "eventsource": "fetch",
     "media": "media",
 }
-"""Chrome's word for what asked, to ours; any other word is `other`."""
+"""Our resource types by Chrome's; all others are `other`."""
 
 MEDIA_TYPES = (
     ("html", "document"),
@@ -42,13 +42,16 @@ MEDIA_TYPES = (
     ("video", "media"),
     ("audio", "media"),
 )
-"""What a media type contains, in the order of trying."""
+"""Resource types by a word in the media type; the first match counts."""
 
 
 def first_load(
     exchanges: Sequence[RecordedExchange], *, by_silence: bool = False
 ) -> tuple[list[RecordedExchange], collections.Counter[str]]:
-    """What of it crossed the network, and why the rest is left out, counted. `by_silence` where nothing else parts loads."""
+    """Exchanges of the first load that crossed the network, and counts of the reasons why others are left out.
+
+    `by_silence` separates loads by silence, for recordings that have no other separation.
+    """
     repairs: collections.Counter[str] = collections.Counter()
     return [one for one in cut(exchanges, repairs, by_silence=by_silence) if keep(one, repairs)], repairs
 
@@ -56,7 +59,7 @@ def first_load(
 def cut(
     exchanges: Sequence[RecordedExchange], repairs: collections.Counter[str], *, by_silence: bool
 ) -> Sequence[RecordedExchange]:
-    """The first load alone."""
+    """The exchanges of the first load."""
     document_seen = False
     for index, one in enumerate(exchanges):
         silence = one.started_s - exchanges[index - 1].started_s if index else 0.0
@@ -68,7 +71,7 @@ def cut(
 
 
 def keep(one: RecordedExchange, repairs: collections.Counter[str]) -> bool:
-    """Whether it crossed the network and can be played."""
+    """True if the exchange crossed the network and can be replayed."""
     reasons = {
         "not_http_dropped": urlsplit(one.url).scheme not in ("http", "https"),
         "cached_dropped": one.is_cached,
@@ -83,11 +86,11 @@ def keep(one: RecordedExchange, repairs: collections.Counter[str]) -> bool:
 
 
 def find_parents(kept: Sequence[RecordedExchange]) -> list[tuple[int | None, str]]:
-    """For each exchange the index of the one that asked for it, and how we know."""
+    """For each exchange, the index of its parent and the evidence for it."""
     place = {id(one): index for index, one in enumerate(kept)}
     by_url: dict[str, int] = {}
     awaited: dict[str, int] = {}
-    """Redirects whose target has not been asked for, by target."""
+    """Redirects whose target has not been requested yet, by target."""
     main = next((i for i, one in enumerate(kept) if not is_redirect(one)), 0)
     parents: list[tuple[int | None, str]] = []
     for index, one in enumerate(kept):
@@ -105,7 +108,7 @@ def find_parents(kept: Sequence[RecordedExchange]) -> list[tuple[int | None, str
 def parent(
     one: RecordedExchange, *, index: int, main: int, redirect: int | None, by_url: dict[str, int]
 ) -> tuple[int | None, str]:
-    """The best evidence there is."""
+    """The parent of an exchange and its evidence, by the strongest evidence available."""
     if index == 0:
         return None, "start"
     if redirect is not None:
@@ -119,7 +122,7 @@ def parent(
 
 
 def kind_of(one: RecordedExchange) -> str:
-    """One of recipes.KINDS, by the browser's word for it; else by its media type."""
+    """The resource type, one of recipes.KINDS, by the browser's type or else by the media type."""
     if one.resource_type:
         return RESOURCE_TYPES.get(one.resource_type, "other")
     kind = next((kind for word, kind in MEDIA_TYPES if word in one.mime_type), "other")
@@ -127,5 +130,5 @@ def kind_of(one: RecordedExchange) -> str:
 
 
 def is_redirect(one: RecordedExchange) -> bool:
-    """Whether it sent the browser elsewhere."""
+    """True if the response is a redirect."""
     return 300 <= one.status < 400 and one.status != 304

@@ -1,1 +1,1 @@
-"""Releases: immutable Parquet files of one crawl, built, verified, published and queried."""
+"""Releases, the immutable Parquet files of a crawl: build, verify, publish, withdraw and query them."""

@@ -1,4 +1,4 @@
-"""Building a release: a sealed crawl of PostgreSQL becomes immutable Parquet, with its distributions and checksums."""
+"""Builds a release from a sealed crawl in PostgreSQL: immutable Parquet with distributions and checksums."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ if TYPE_CHECKING:
 LICENCE = "CC-BY-4.0"
 
 MODEL = {"initial_window_segments": MODEL_IW, "segment_bytes": MODEL_MSS}
-"""The window by which responses count as IW-limited; in the metadata of `distribution`."""
+"""Window model by which responses count as IW-limited; stored in the metadata of `distribution`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Built:
-    """What a build came to."""
+    """The result of a build."""
 
     release: Release
     is_new: bool
-    """False if the same release, to the byte, was there already."""
+    """False if the same release, byte for byte, existed already."""
 
 
 def count_rows(engine: Engine, crawl_id: int) -> dict[str, int]:
-    """Rows of one crawl in PostgreSQL, by table."""
+    """Number of rows of a crawl in PostgreSQL, by table."""
     counts = {}
     with engine.connect() as connection:
         for table in map(table_of, RELEASED):
@@ -65,7 +65,7 @@ def count_rows(engine: Engine, crawl_id: int) -> dict[str, int]:
 
 
 def detached(engine: Engine, crawl_id: int) -> list[str]:
-    """Tables of which PostgreSQL no longer holds the crawl (storage/partitions.py)."""
+    """Tables whose partition of the crawl is detached (storage/partitions.py)."""
     with engine.connect() as connection:
         there = attached(connection, crawl_id)
     return [name for name in DETACHABLE if name not in there]
@@ -80,12 +80,12 @@ def build(
     signer: Signer | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Built:
-    """Release the sealed crawl that `crawl` names, below `root`.
+    """Build the release of the sealed crawl that `crawl` names, below `root`.
 
-    `version` is the newest there is unless given, 1 if there is none. A version that exists is never written
-    again: it is compared. What is not signed yet is signed by `signer`. `progress` hears how many rows of how many
-    are done. Raises ReleaseError, schema.crawls.CrawlNotFound, storage.engine.DatabaseError, all of which leave nothing
-    behind, and storage.signatures.SigningFailed, after which the release is there unsigned.
+    `version` is by default the newest existing version, or 1. An existing version is compared and never rewritten; an
+    unsigned one is signed by `signer`. `progress` is called with the rows done and the total. Raises ReleaseError,
+    storage.crawls.CrawlNotFound or storage.engine.DatabaseError, after which nothing is left behind, and
+    storage.signatures.SigningFailed, after which the release exists unsigned.
     """
     with engine.connect() as connection:
         row = find_crawl(connection, crawl)
@@ -102,7 +102,7 @@ def build(
     with _writing(root), staging(root) as stage:
         folder = stage / "release"
         folder.mkdir()
-        folder.chmod(0o755)  # whatever our umask: a server may be somebody else
+        folder.chmod(0o755)  # regardless of the umask: the service may run as another user
         chosen = version if version is not None else _newest(root, name)
         rows = _write_tables(engine, row.id, folder, progress)
         rows["distribution"] = write_distribution(folder)
@@ -112,13 +112,13 @@ def build(
 
 
 def _newest(root: Path, name: CrawlName) -> int:
-    """The highest version that there is, damaged and withdrawn ones counted; 1 if there is none."""
+    """The highest existing version, including damaged and withdrawn ones; 1 if there is none."""
     return max((one.version for one in listed(root) if one.crawl == name), default=1)
 
 
 @contextlib.contextmanager
 def _writing(root: Path) -> Iterator[None]:
-    """A full disk, a folder that is not ours: one line."""
+    """Translate errors of writing, such as a full disk or an unsafe folder, to ReleaseError."""
     try:
         yield
     except UnsafeFolder as exc:
@@ -134,7 +134,7 @@ def _writing(root: Path) -> Iterator[None]:
 def _write_tables(
     engine: Engine, crawl_id: int, folder: Path, progress: Callable[[int, int], None]
 ) -> dict[str, int]:
-    """Rows by table."""
+    """Write the observation tables; number of rows by table."""
     total = sum(count_rows(engine, crawl_id).values())
     done = 0
     rows = {}
@@ -158,7 +158,7 @@ def _write_tables(
 
 
 def write_distribution(folder: Path) -> int:
-    """Write the distributions of the tables in a folder; how many steps they have."""
+    """Compute and write the distributions of the tables in a folder; number of rows."""
     metadata = DISTRIBUTION.metadata | {key.encode(): str(value).encode() for key, value in MODEL.items()}
     schema = DISTRIBUTION.with_metadata(metadata)
     computed = distributions.compute(folder).cast(schema)
@@ -168,7 +168,7 @@ def write_distribution(folder: Path) -> int:
 
 
 def _write_dictionary(folder: Path) -> None:
-    """What every name in the release means, for readers without this code."""
+    """Write dictionary.json, the meaning of every name in the release."""
     held = {model.__tablename__ for model in RELEASED} | {"distribution"}
     content: dict[str, Any] = {
         "tables": {name: table for name, table in dictionary().items() if name in held},
@@ -187,7 +187,7 @@ def _write_dictionary(folder: Path) -> None:
 def _manifest(
     crawl: Crawl, folder: Path, *, version: int, rows: dict[str, int], list_checksum: str
 ) -> Manifest:
-    """Of the crawl, not of the build: who builds the same release later gets the same bytes."""
+    """The manifest, which describes the crawl and not the build, so that a later build gives the same bytes."""
     return Manifest(
         crawl=name_of(crawl),
         version=version,
@@ -204,7 +204,7 @@ def _manifest(
 
 
 def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | None = None) -> Built:
-    """Seal a folder that holds all tables of a release, rename it into its place or compare it, and sign it."""
+    """Seal a complete release folder, move it to `place` or compare it with the version there, and sign it."""
     seal(folder, dataclasses.asdict(manifest))
     built = _publish(Release(folder, manifest), place)
     if signer is not None and not (built.release.path / SIGNATURE).exists():
@@ -213,7 +213,7 @@ def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | No
 
 
 def _publish(built: Release, place: Path) -> Built:
-    """Rename the folder into its place, or compare it with what stands there."""
+    """Rename the folder to `place`, or compare it with the version there."""
     for path in [*built.path.iterdir(), built.path]:
         flush(path)
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -225,7 +225,7 @@ def _publish(built: Release, place: Path) -> Built:
 
 
 def _same(built: Release, place: Path) -> Release:
-    """The release that stands in its place, if that is what was built."""
+    """The existing release at `place` if it equals the built one; ReleaseError otherwise."""
     there, version = read_version(place), built.version
     if isinstance(there, Withdrawn):
         raise ReleaseError(

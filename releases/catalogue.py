@@ -1,10 +1,10 @@
-"""Where a release lies and what its manifest says; finding releases, and telling apart those that are not what they should be.
+"""Finds releases on disk, reads their manifests, and distinguishes damaged and withdrawn versions.
 
 releases/month=2026-11/device=desktop/vantage=local/arm=tcp/kind=localweb/version=1/
     crawl.parquet site.parquet visit.parquet connection.parquet response.parquet
-    distribution.parquet dictionary.json manifest.json SHA256SUMS, and SHA256SUMS.sig where it was signed
+    distribution.parquet dictionary.json manifest.json SHA256SUMS, and SHA256SUMS.sig if signed
 
-A version that was withdrawn holds tombstone.json and nothing else.
+A withdrawn version holds only tombstone.json.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ TOMBSTONE = "tombstone.json"
 
 
 class ReleaseError(Exception):
-    """A release is missing, incomplete or not what its manifest says."""
+    """A release is missing, incomplete, or differs from its manifest."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Manifest:
-    """What a release is made of and by; `manifest.json`."""
+    """The content of `manifest.json`: what a release is, and what it was made from."""
 
     crawl: CrawlName
     version: int
@@ -42,17 +42,17 @@ class Manifest:
     list_checksum: str
     licence: str
     rows: dict[str, int]
-    """Rows by table."""
+    """Number of rows by table."""
     files: dict[str, str]
-    """SHA-256 by file name, of every file but the manifest itself and SHA256SUMS."""
+    """SHA-256 by file name, for every file except the manifest and SHA256SUMS."""
 
     def to_json(self) -> str:
-        """Canonical: sorted keys, so that the same release has the same bytes."""
+        """Canonical JSON with sorted keys, so that equal manifests have equal bytes."""
         return json.dumps(dataclasses.asdict(self), indent=2, sort_keys=True) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
-        """The manifest that `to_json` wrote; ReleaseError if it did not."""
+        """Parse the output of `to_json`; ReleaseError if it is malformed."""
         try:
             facts: dict[str, Any] = json.loads(text)
             found = cls(**{**facts, "crawl": CrawlName(**facts["crawl"])})
@@ -72,12 +72,12 @@ class Release:
 
     @property
     def crawl(self) -> CrawlName:
-        """Its crawl."""
+        """Name of the crawl."""
         return self.manifest.crawl
 
     @property
     def version(self) -> int:
-        """Its version."""
+        """Version number of the release."""
         return self.manifest.version
 
     def file(self, table: str) -> Path:
@@ -86,24 +86,24 @@ class Release:
 
     @property
     def checksum(self) -> str:
-        """SHA-256 of SHA256SUMS: names the whole release in a report."""
+        """SHA-256 of SHA256SUMS, which identifies the whole release in reports."""
         return checksum_of(self.path)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Damaged:
-    """One version of a release whose manifest cannot be read, or is another's; named by its path."""
+    """A version whose manifest is unreadable or belongs to another version; its name is taken from its path."""
 
     path: Path
     crawl: CrawlName
     version: int
     said: str
-    """What is wrong with it, and what to do, in a line."""
+    """One line that says what is wrong and what to do."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Withdrawn:
-    """One version of a release that was taken back: a tombstone stands in its place."""
+    """A version that was withdrawn; its folder holds a tombstone."""
 
     path: Path
     crawl: CrawlName
@@ -111,7 +111,7 @@ class Withdrawn:
 
 
 def release_folders(root: Path) -> list[Path]:
-    """Folders of versions below `root`, whatever they hold, in the order of their paths and then of their versions."""
+    """Folders of versions below `root`, sorted by path and then by version; their content is not read."""
     found = root.glob("month=*/device=*/vantage=*/arm=*/kind=*/version=*")
     named = [(folder.parent, number, folder) for folder in found if (number := _number(folder)) is not None]
     return [folder for *_, folder in sorted(named)]
@@ -123,18 +123,18 @@ def _number(folder: Path) -> int | None:
 
 
 def listed(root: Path) -> Iterator[Release | Damaged | Withdrawn]:
-    """Every version of every release below `root`: by crawl, the highest version last. None keeps another from being listed."""
+    """Every version of every release below `root`, by crawl, the highest version last; damage to one does not stop the list."""
     return map(read_version, release_folders(root))
 
 
 def read_version(folder: Path) -> Release | Damaged | Withdrawn:
-    """What is in the folder of a version, by its manifest alone; storage.sums.broken_sums compares the files."""
+    """Classify the folder of a version by its manifest alone; storage.sums.broken_sums compares the files."""
     parts = [part.split("=", 1) for part in folder.parts[-6:]]
     crawl = CrawlName(**dict(parts[:-1]))
     version = int(parts[-1][1])
     try:
         names = [path.name for path in folder.iterdir()]
-    except OSError:  # no folder, or none that we may read: damaged, as its manifest cannot be read either
+    except OSError:  # missing or unreadable: damaged, since the manifest cannot be read either
         names = []
     if names == [TOMBSTONE]:
         return Withdrawn(path=folder, crawl=crawl, version=version)
@@ -149,12 +149,12 @@ def read_version(folder: Path) -> Release | Damaged | Withdrawn:
 
 
 def releases(root: Path) -> Iterator[Release]:
-    """Every version below `root` whose manifest can be read; damaged and withdrawn ones are left out."""
+    """Every version below `root` with a readable manifest; damaged and withdrawn ones are left out."""
     return (one for one in listed(root) if isinstance(one, Release))
 
 
 def read_release(path: Path) -> Release:
-    """The release in the folder `path`."""
+    """Read the release in the folder `path`; ReleaseError if its manifest is unreadable."""
     try:
         return Release(path, Manifest.from_json((path / MANIFEST).read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, ReleaseError) as exc:
@@ -164,10 +164,10 @@ def read_release(path: Path) -> Release:
 
 
 def find_release(root: Path, crawl: str) -> Release:
-    """The newest version of the one release whose crawl's name begins with `crawl`.
+    """The newest version of the release whose crawl `crawl` names, in full or by its first parts.
 
-    `crawl` is a whole name or the first parts of one: `2026-11` will do where it is unique. A newest version that is
-    damaged is a ReleaseError, never replaced by an older one: that may have been released anew for a reason.
+    `2026-11` suffices if it is unique. A damaged newest version is a ReleaseError and never replaced by an older
+    version, which may have been superseded for a reason.
     """
     found = [one for one in listed(root) if not isinstance(one, Withdrawn) and one.crawl.is_named(crawl)]
     names = sorted({str(one.crawl) for one in found})
@@ -181,7 +181,7 @@ def find_release(root: Path, crawl: str) -> Release:
 
 
 def intact(one: Release | Damaged) -> Release:
-    """The release, or a ReleaseError that says what is damaged about it."""
+    """The release; ReleaseError if it is damaged."""
     if isinstance(one, Damaged):
         raise ReleaseError(one.said)
     return one

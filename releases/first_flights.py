@@ -1,7 +1,7 @@
-"""What the initial window acts on: first flights, and responses that begin while the window is still initial.
+"""Derives first flights and IW-limited responses: the data that the initial window acts on.
 
-Both are derived from one connection's row and the rows of its responses, on the client's clock, for TCP only.
-The sender is Linux in slow start and without loss, who sends as fast as its window lets it.
+Both follow from a connection's row and the rows of its responses, on the client's clock, for TCP only. The assumed
+sender is Linux in slow start without loss, limited only by its window.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 RTO_MIN_US = 200_000
-"""Linux's TCP_RTO_MIN: its retransmission timeout is the round-trip time and at least this."""
+"""Linux's TCP_RTO_MIN, in µs: its retransmission timeout is the round-trip time plus at least this."""
 
 
 class Connection(NamedTuple):
-    """The columns of `connection` that matter here, under their names."""
+    """The columns of `connection` that the derivation needs."""
 
     id: int
     protocol: str
@@ -35,17 +35,17 @@ class Connection(NamedTuple):
 
     @property
     def rtt_us(self) -> int:
-        """The handshake's."""
+        """Round-trip time of the TCP handshake."""
         return self.connected_us - self.opened_us
 
     @property
     def tls_bytes(self) -> int | None:
-        """The server's TLS flight; 0 for clear text, None if unknown."""
+        """Size of the server's TLS flight; 0 for clear text, None if unknown."""
         return 0 if self.tls_version is None else self.tls_handshake_bytes
 
     @property
     def overhead(self) -> float | None:
-        """TCP payload for each byte inside TLS, which is what its records add; None if unknown."""
+        """TCP payload per byte inside TLS, i.e. the overhead of TLS records; None if unknown."""
         if self.tls_version is None:
             return 1.0
         if self.tls_handshake_bytes is None or self.tls_ticket_bytes is None or not self.decrypted_bytes:
@@ -53,12 +53,12 @@ class Connection(NamedTuple):
         return (self.received_bytes - self.tls_handshake_bytes - self.tls_ticket_bytes) / self.decrypted_bytes
 
     def payload_bytes(self, inside: int | None) -> int | None:
-        """TCP payload that `inside` bytes become; None if either is unknown."""
+        """TCP payload of `inside` bytes inside TLS; None if they or the overhead are unknown."""
         return None if inside is None or self.overhead is None else round(inside * self.overhead)
 
     @property
     def extra_bytes(self) -> int | None:
-        """TCP payload of tickets and connection frames, which come with the first response; None if unknown."""
+        """TCP payload of tickets and connection frames, which arrive with the first response; None if unknown."""
         frames = self.payload_bytes(self.frame_bytes)
         if frames is None:
             return None
@@ -66,7 +66,7 @@ class Connection(NamedTuple):
 
 
 class Response(NamedTuple):
-    """The columns of `response` that matter here, under their names."""
+    """The columns of `response` that the derivation needs."""
 
     id: int
     wire_bytes: int | None
@@ -77,17 +77,17 @@ class Response(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class FirstFlight:
-    """What a server sent before the first acknowledgement of response data could reach it."""
+    """The data that a server sent before the first acknowledgement of response data could reach it."""
 
     response_ids: tuple[int, ...]
     tls_bytes: int | None
-    """The TLS flight: acknowledged before the first request, yet the first that the window acted on."""
+    """The TLS flight, which is acknowledged before the first request but is the first data that the window limits."""
     answer_bytes: int | None
-    """All else: responses, their records, tickets and connection frames; None if one of them is unknown."""
+    """Everything else: responses, TLS records, tickets and connection frames; None if any is unknown."""
 
     @property
     def size_bytes(self) -> int | None:
-        """The whole; None if a part is unknown: an unknown part does not make a flight smaller."""
+        """Total size; None if a part is unknown, since a flight without it would look smaller."""
         if self.tls_bytes is None or self.answer_bytes is None:
             return None
         return self.tls_bytes + self.answer_bytes
@@ -96,13 +96,13 @@ class FirstFlight:
 def first_flight(connection: Connection, responses: Sequence[Response]) -> FirstFlight | None:
     """The first flight of a connection; None if no response began to arrive on it.
 
-    Let the first byte of the connection's first response reach the client at time t. Its acknowledgement
-    leaves at t. Requests and acknowledgements travel the same path in order, so a request sent before t
-    reaches the server before that acknowledgement, and its response is asked for in the first flight; a
-    request sent at t or later reaches it after, and may meet a larger window. No one-way delay and no
-    clock but the client's is needed. A redirect in front is therefore a first flight of its own.
+    Let the first byte of the connection's first response reach the client at time t, when its acknowledgement
+    leaves. Requests and acknowledgements travel the same path in order. A request sent before t therefore reaches the
+    server before that acknowledgement, and its response belongs to the first flight; a request sent at t or later
+    reaches the server afterwards, and may find a larger window. Only the client's clock is needed, and no one-way
+    delay. A redirect that precedes other requests is therefore a first flight by itself.
 
-    Frames and tickets are known only as sums over the connection; nearly all of them come at its beginning.
+    Frames and tickets are known only as sums over the connection; nearly all of them arrive at its beginning.
     """
     begun = _begun(responses)
     if not begun:
@@ -124,20 +124,20 @@ def first_flight(connection: Connection, responses: Sequence[Response]) -> First
 
 @dataclasses.dataclass(slots=True)
 class _Sender:
-    """Linux's congestion window, advanced from response to response. None: no longer known."""
+    """Linux's congestion window, updated response by response; `cwnd` is None when no longer known."""
 
     iw: int
     mss: int
     rtt_us: int
     cwnd: int | None
     last_sent_us: int
-    """When the last data reached the client, which is a constant later than it was sent."""
+    """Arrival of the last data at the client, a constant delay after it was sent."""
     burst_us: int | None = None
-    """When the first byte of the unacknowledged burst arrived; None if all is acknowledged."""
+    """Arrival of the first byte of the unacknowledged burst; None if everything is acknowledged."""
     burst_bytes: int | None = 0
 
     def acknowledge(self) -> None:
-        """In slow start the window grows by what is acknowledged, if cwnd < 2 * max_packets_out (tcp_is_cwnd_limited)."""
+        """Grow the window by the acknowledged segments, if cwnd < 2 * max_packets_out (slow start, tcp_is_cwnd_limited)."""
         if self.cwnd is not None:
             if self.burst_bytes is None:
                 self.cwnd = None
@@ -147,7 +147,7 @@ class _Sender:
         self.burst_us, self.burst_bytes = None, 0
 
     def restart(self, idle_us: int) -> None:
-        """tcp_cwnd_restart: after an idle time of more than one RTO, half for each further one, down to the IW."""
+        """Halve the window for each RTO of idle time after the first, down to the IW (tcp_cwnd_restart)."""
         rto_us = self.rtt_us + RTO_MIN_US
         if self.cwnd is None or idle_us <= rto_us:
             return
@@ -158,18 +158,18 @@ class _Sender:
         self.cwnd = max(self.cwnd, self.iw)
 
     def begin(self, response: Response) -> None:
-        """Bring the window to where it is when `response` begins."""
+        """Update the window to the time when `response` begins."""
         at_us = _arrival(response)
         if self.burst_us is not None and (
-            at_us >= self.burst_us + self.rtt_us  # there was time for the acknowledgement,
-            or (response.request_sent_us or 0) >= self.burst_us  # or the request itself came after it
+            at_us >= self.burst_us + self.rtt_us  # enough time for the acknowledgement,
+            or (response.request_sent_us or 0) >= self.burst_us  # or the request itself followed it
         ):
             self.acknowledge()
         if self.burst_us is None:
             self.restart(at_us - self.last_sent_us)
 
     def send(self, response: Response, payload_bytes: int | None) -> None:
-        """Add the response's bytes to what is outstanding."""
+        """Add the response's bytes to the unacknowledged burst."""
         at_us = _arrival(response)
         if self.burst_us is None:
             self.burst_us = at_us
@@ -180,16 +180,16 @@ class _Sender:
 def iw_limited(
     connection: Connection, responses: Sequence[Response], *, iw: int, mss: int = MSS_TIMESTAMPS
 ) -> dict[int, bool | None]:
-    """Whether the window was still `iw` segments when a response began, by its id; None if unknown.
+    """By response id, True if the window was still `iw` segments when the response began; None if unknown.
 
-    Responses of which nothing arrived are left out: what never arrived was never acknowledged, so it opened
-    no window either. The server's TLS flight is data like any other: six segments of it open a window of ten.
+    Responses of which nothing arrived are left out: they were never acknowledged, so they did not grow the window.
+    The server's TLS flight is data like any other: six segments of it grow a window of ten.
     """
     begun = _begun(responses)
     limited: dict[int, bool | None] = {
         one.id: None for one in responses if one.wire_bytes is not None and one.first_byte_us is None
     }
-    if limited:  # nobody knows what they did to the window
+    if limited:  # their effect on the window is unknown
         return limited | {one.id: None for one in begun}
     sender = _Sender(
         iw=iw,
@@ -199,7 +199,7 @@ def iw_limited(
         last_sent_us=connection.secured_us or connection.connected_us,
         burst_bytes=connection.tls_bytes,
     )
-    sender.acknowledge()  # the TLS flight, by the client's Finished: Chromium asks nothing before it
+    sender.acknowledge()  # the client's Finished acknowledges the TLS flight: Chromium sends no request before it
     extra = connection.extra_bytes
     for one in begun:
         sender.begin(one)
@@ -210,13 +210,13 @@ def iw_limited(
 
 
 def _begun(responses: Iterable[Response]) -> list[Response]:
-    """Responses of which a byte arrived, in the order in which they began."""
+    """Responses of which a byte arrived, in the order of their first bytes."""
     arrived = [one for one in responses if one.first_byte_us is not None]
     return sorted(arrived, key=lambda one: (_arrival(one), one.id))
 
 
 def _arrival(response: Response) -> int:
-    assert response.first_byte_us is not None  # only those of `_begun` get here
+    assert response.first_byte_us is not None  # callers pass only responses from `_begun`
     return response.first_byte_us
 
 

@@ -1,4 +1,4 @@
-"""An estimate with its confidence interval."""
+"""The type of an estimate with its confidence interval."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate with the two ends of its confidence interval."""
+    """An estimate and the ends of its confidence interval."""
 
     estimate: float
     lower: float

@@ -1,4 +1,4 @@
-"""Whether a file or a folder names a site that is withdrawn: in the text of Parquet columns, packed or not, or in any other text."""
+"""Searches files for the name of a withdrawn site, in Parquet text columns and in plain or gzipped text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GZIP = b"\x1f\x8b"
 
 
 def mentions(path: Path, site: Withdrawal) -> bool:
-    """Whether the file, or any file below the folder, names the site; one that cannot be read might."""
+    """True if the file, or any file below the folder, names the site or cannot be read."""
     if path.is_dir():
         return any(mentions(file, site) for file in path.rglob("*") if file.is_file())
     try:

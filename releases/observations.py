@@ -1,4 +1,4 @@
-"""A crawl's observations out of PostgreSQL, as Arrow: explicit columns, types and order. ADBC reads, and only here."""
+"""Reads a crawl's observations from PostgreSQL as Arrow, by ADBC, with explicit columns, types and order."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def table_of(model: type[Base]) -> Table:
 
 
 def crawl_column(table: Table) -> str:
-    """The column that says to which crawl a row belongs."""
+    """Name of the column with the id of a row's crawl."""
     return "id" if table.name == "crawl" else "crawl_id"
 
 
 def statement(table: Table, *, crawl_id: int) -> str:
-    """All columns of one crawl's rows in the bytewise order of their key, whatever the server's collation is."""
+    """SQL that selects a crawl's rows in bytewise order of their key, independent of the server's collation."""
     quote = '"{}"'.format
     columns = ", ".join(quote(column.name) for column in table.columns)
     text = [column for column in table.primary_key.columns if isinstance(column.type, Text)]
@@ -47,7 +47,7 @@ def statement(table: Table, *, crawl_id: int) -> str:
 
 @contextlib.contextmanager
 def reading(engine: Engine, model: type[Base], *, crawl_id: int) -> Iterator[Iterator[pa.Table]]:
-    """The rows of `model` that belong to a crawl, in pieces of the server's choosing and the declared types."""
+    """The rows of `model` that belong to a crawl, in batches as the server sends them, with the declared types."""
     table = table_of(model)
     schema = arrow_schema(table)
     url = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)

@@ -1,4 +1,4 @@
-"""Parquet whose bytes follow from its rows alone: fixed row groups, declared types, no time and no chance in it."""
+"""Writes Parquet files whose bytes depend only on their rows: fixed row groups, declared types, no timestamps."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GROUP_ROWS = 131_072
-"""Rows of a row group. A change of it changes the bytes of every release that is built again."""
+"""Rows of a row group. Another value changes the bytes of every rebuilt release."""
 
 
 def regrouped(pieces: Iterable[pa.Table], schema: pa.Schema, *, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
-    """The same rows in pieces of exactly `rows`, but the last: those that come depend on the network's buffers."""
+    """The same rows in pieces of exactly `rows`, except the last; incoming pieces depend on network buffers."""
     waiting: list[pa.Table] = []
     count = 0
     for piece in pieces:
@@ -40,7 +40,7 @@ def write(
     sorted_by: Sequence[str],
     wrote: Callable[[int], None] = lambda _: None,
 ) -> int:
-    """Write `pieces` and return how many rows they had; `wrote` hears of each row group."""
+    """Write `pieces`; returns the number of rows. `wrote` is called with the size of each row group."""
     order = [pq.SortingColumn(schema.get_field_index(name), nulls_first=False) for name in sorted_by]
     rows = 0
     with pq.ParquetWriter(path, schema, compression="zstd", version="2.6", sorting_columns=order) as writer:

@@ -1,7 +1,7 @@
-"""A release copied to a store from which others read it, an S3 bucket or a folder elsewhere, and withdrawn from it.
+"""Copies releases to a public store, an S3 bucket or another folder, and withdraws them from it.
 
-Its files lie there as in the data folder. The manifest comes last: what has one is whole, and is never written again,
-unless it is withdrawn. A signature is copied beside it.
+The store has the layout of the data folder. The manifest is written last: a version with a manifest is complete, and is
+never written again unless it is withdrawn. The signature is copied too.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ CHUNK_BYTES = 1024 * 1024
 
 
 class StoreError(Exception):
-    """The store cannot be reached, or has something else where the release belongs."""
+    """The store cannot be reached, or holds other files in the release's place."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Published:
-    """Where the release now is."""
+    """The location of a published release."""
 
     url: str
     is_new: bool
-    """False if it was there before, whole."""
+    """False if the complete release was there before."""
 
 
 def publish(release: Release, url: str, *, progress: Callable[[int], object] = lambda _: None) -> Published:
-    """Copy a sound release below `url`, read all of it back, and compare the sums.
+    """Copy a sound release below `url`, read it back completely, and compare the checksums.
 
-    `url` is what pyarrow's FileSystem.from_uri takes: `file:///mnt/releases`, or
-    `s3://bucket/prefix?region=...`, with `endpoint_override` for a store that is not Amazon's and the credentials where
-    its own programs look for them. `progress` is told bytes as they are written or read back.
+    `url` is a URI for pyarrow's FileSystem.from_uri: `file:///mnt/releases`, or `s3://bucket/prefix?region=...`, with
+    `endpoint_override` for stores other than Amazon's; credentials are taken from where Amazon's own programs look for
+    them. `progress` is called with the number of bytes written or read back.
     """
     if broken := broken_sums(release.path):
         raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")
@@ -74,7 +74,7 @@ def publish(release: Release, url: str, *, progress: Callable[[int], object] = l
             )
         if is_new:
             store.move(posixpath.join(folder, _name(MANIFEST, is_new=True)), manifest)
-        if signature.exists():  # no part of what never changes: it may come later, or again by another key
+        if signature.exists():  # signatures may be added later, or replaced by those of another key
             _write(store, release.path, folder, [SIGNATURE], progress)
     except (OSError, pa.ArrowInvalid) as exc:
         raise StoreError(f"cannot publish to {shown}: {str(exc).replace(url or shown, shown)}") from exc
@@ -82,7 +82,7 @@ def publish(release: Release, url: str, *, progress: Callable[[int], object] = l
 
 
 def withdraw(url: str, folder: Path, *, place: Path) -> bool:
-    """Put the tombstone of `folder` in place of the version at `place` in the store; whether it had anything else there."""
+    """Replace the version at `place` in the store by the tombstone of `folder`; True if the store had other files there."""
     shown = _without_options(url)
     try:
         store, root = fs.FileSystem.from_uri(url)
@@ -93,7 +93,7 @@ def withdraw(url: str, folder: Path, *, place: Path) -> bool:
             return False
         with store.open_output_stream(posixpath.join(there, TOMBSTONE)) as taken:
             taken.write((folder / TOMBSTONE).read_bytes())
-        # First the manifest: without it nothing there is a release.
+        # The manifest first: without it the folder is no release.
         for path in sorted(others, key=lambda path: posixpath.basename(path) != MANIFEST):
             store.delete_file(path)
     except (OSError, pa.ArrowInvalid) as exc:
@@ -102,7 +102,7 @@ def withdraw(url: str, folder: Path, *, place: Path) -> bool:
 
 
 def _without_options(url: str) -> str:
-    """The URL without how to get there, and without the key that it may have: it is shown, and logged.
+    """The URL without options and credentials, for messages and logs.
 
     >>> _without_options("s3://key:secret@bucket/a/?region=x")
     's3://bucket/a'
@@ -113,7 +113,7 @@ def _without_options(url: str) -> str:
 
 
 def _name(name: str, *, is_new: bool) -> str:
-    """The manifest has its name once all is there and has been read back."""
+    """Name of a file in the store; a new manifest has a partial name until everything has been read back."""
     return f"{name}.partial" if is_new and name == MANIFEST else name
 
 
@@ -137,7 +137,7 @@ def _write(
 
 
 def _sha256(store: fs.FileSystem, path: str, progress: Callable[[int], object]) -> str | None:
-    """Of what the store has; None if it has nothing there."""
+    """SHA-256 of a file in the store; None if there is no such file."""
     if not _is_file(store, path):
         return None
     digest = hashlib.sha256()

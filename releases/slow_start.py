@@ -1,4 +1,4 @@
-"""Slow start by arithmetic: how many flights a size takes, without loss and with bandwidth to spare."""
+"""Arithmetic of slow start: the number of flights for a size, without loss and with unlimited bandwidth."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ MSS = 1460
 """Payload of a full segment: 1500-byte MTU less 40 bytes of IPv4 and TCP headers."""
 
 MSS_TIMESTAMPS = 1448
-"""The same with the timestamp option (RFC 7323), which Linux uses: what the replay's kernel sends."""
+"""Payload of a full segment with the timestamp option (RFC 7323), which Linux and the replay's kernel use."""
 
 FRAME_OVERHEAD = 66
-"""Of a segment on the wire beside its payload: Ethernet 14, IPv4 20, TCP 20 and timestamps 12 bytes."""
+"""Bytes of a segment on the wire besides its payload: Ethernet 14, IPv4 20, TCP 20 and timestamps 12."""
 
 MSS_FIG1 = 1430
 """Segment payload by which the 2010 paper's Fig. 1 draws its windows; the default of shares that fit."""
@@ -19,7 +19,7 @@ WINDOWS = (3, 10, 16, 30)
 
 
 def segments(size_bytes: int, *, mss: int = MSS) -> int:
-    """Segments that `size_bytes` fill, the last one perhaps in part."""
+    """Number of segments for `size_bytes`; the last may be partly filled."""
     return -(-size_bytes // mss)
 
 
@@ -27,7 +27,7 @@ def flights(size_bytes: int, *, iw: int, mss: int = MSS, growth: float = 2.0) ->
     """Flights of segments needed to send `size_bytes` from an initial window of `iw` segments.
 
     `growth` is the window's factor per round trip: 2.0 when every segment is
-    acknowledged, 1.5 when every second one is (RFC 5681 §3.1). Nothing takes no flight.
+    acknowledged, 1.5 when every second one is (RFC 5681 §3.1). Zero bytes take no flight.
 
     >>> flights(14_600, iw=10), flights(14_601, iw=10)
     (1, 2)
@@ -44,9 +44,9 @@ def flights(size_bytes: int, *, iw: int, mss: int = MSS, growth: float = 2.0) ->
 
 
 def linux_flights(size_bytes: int, *, iw: int, mss: int = MSS_TIMESTAMPS) -> int:
-    """Flights of a Linux sender: its window grows by the segments acknowledged, whatever the ACK policy.
+    """Flights of a Linux sender, whose window grows by the acknowledged segments under any ACK policy.
 
-    So it doubles, as `flights` has it at a growth of 2; IW 10 sends 10, 30, 70, 150 segments in 1, 2, 3, 4.
+    It doubles, as in `flights` with growth 2: IW 10 sends 10, 30, 70, 150 segments in 1, 2, 3, 4 flights.
 
     >>> [linux_flights(n * MSS_TIMESTAMPS, iw=10) for n in (10, 11, 30, 31, 70, 71)]
     [1, 2, 2, 3, 3, 4]
@@ -57,10 +57,10 @@ def linux_flights(size_bytes: int, *, iw: int, mss: int = MSS_TIMESTAMPS) -> int
 def arrivals_ms(
     size_bytes: int, *, iw: int, rtt_us: int, down_bps: int, mss: int = MSS_TIMESTAMPS
 ) -> list[float]:
-    """When each segment of a response has arrived, from the instant at which its first could have begun to arrive.
+    """Arrival time of each segment of a response, in ms from when its first segment could begin to arrive.
 
-    An idle network without loss: segments follow one another at the bottleneck's rate, and every segment
-    acknowledged lets two more go (Linux in slow start), so round trips and serialisation overlap as they do.
+    Assumes an idle network without loss: segments follow each other at the bottleneck's rate, and each acknowledged
+    segment releases two more (Linux in slow start), so that round trips and serialisation overlap.
 
     >>> arrivals_ms(4 * 1448, iw=2, rtt_us=100_000, down_bps=12_112_000)
     [1.0, 2.0, 102.0, 103.0]
@@ -78,8 +78,8 @@ def arrivals_ms(
 def delayed_ack_rounds(count: int, *, iw: int) -> int:
     """Rounds for `count` segments by the model of RFC 6928 §5.1.
 
-    Every second segment is acknowledged, an odd one waits for a timer that does not
-    fire, and the window grows by one segment an ACK. A window of 1 would wait for ever.
+    Every second segment is acknowledged, an odd last one waits for a timer that does not fire, and the window grows by
+    one segment per ACK. A window of 1 would wait for ever.
 
     >>> delayed_ack_rounds(25, iw=3), delayed_ack_rounds(25, iw=10)
     (5, 2)
@@ -98,6 +98,6 @@ def delayed_ack_rounds(count: int, *, iw: int) -> int:
 
 
 def check(size: int, *, iw: int, mss: int) -> None:
-    """Sizes are not negative, windows and segments hold something."""
+    """Raise ValueError if the size is negative, or the window or the segment is empty."""
     if size < 0 or iw < 1 or mss < 1:
         raise ValueError(f"no such flight: size {size}, initial window {iw}, segment {mss}")

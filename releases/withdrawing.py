@@ -1,4 +1,4 @@
-"""Withdrawing a site from releases: a new version without it, and a tombstone in place of each version that had it."""
+"""Withdraws a site from releases: makes a version without it, and replaces the versions that have it by tombstones."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from storage.withdrawal import Withdrawal
 
 MATCHES = "regexp_matches"
-"""DuckDB's function of text and pattern."""
+"""DuckDB's function that matches text with a regular expression."""
 
 BATCH_ROWS = 65_536
 
 SAID = "a site was withdrawn"
-"""All that a tombstone says of why."""
+"""The reason that a tombstone states."""
 
 
 def has_site(release: Release, site: Withdrawal) -> bool:
-    """Whether a release has visits to the site, or names it in those to others."""
+    """True if a release has visits to the site, or names it in other visits."""
     with _opened() as database:
         return any(
             database.execute(f"SELECT 1 FROM {_file(release, model)} WHERE {condition} LIMIT 1").fetchone()  # noqa: S608  # our own SQL
@@ -62,11 +62,11 @@ def without_site(
     signer: Signer | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Release:
-    """The same release without the site, in the folder `place`; rows of others keep their order and their sizes."""
+    """Write the release without the site to the folder `place`; other rows keep their order and sizes."""
     with staging(place.parents[5]) as stage, _opened() as database:
         folder = stage / "release"
         folder.mkdir()
-        folder.chmod(0o755)  # whatever our umask: a server may be somebody else
+        folder.chmod(0o755)  # regardless of the umask: the service may run as another user
         database.execute(
             f"CREATE TABLE own AS SELECT visit.id FROM {_file(release, OBSERVATIONS[0])} AS visit WHERE {site.is_own('host')}"  # noqa: S608  # our own SQL
         )
@@ -87,7 +87,7 @@ def _rewrite(
     folder: Path,
     progress: Callable[[int], None],
 ) -> int:
-    """One table's file without the site; how many rows it has."""
+    """Write a table's file without the site; number of rows."""
     schema = pq.read_schema(release.file(model.__tablename__))
     reader: pa.RecordBatchReader = database.sql(_rest_of(release, model, site)).to_arrow_reader(BATCH_ROWS)
     return parquet.write(
@@ -100,7 +100,7 @@ def _rewrite(
 
 
 def _rest_of(release: Release, model: type[Base], site: Withdrawal) -> str:
-    """SQL: what stays of a table, changed where it names the site."""
+    """SQL query: the rows of a table that stay, changed where they name the site."""
     table, file = model.__tablename__, _file(release, model)
     if model is Site:
         return f"SELECT * FROM {file} WHERE NOT {site.is_own('host')}"  # noqa: S608  # our own SQL
@@ -113,7 +113,7 @@ def _rest_of(release: Release, model: type[Base], site: Withdrawal) -> str:
 
 
 def lay_tombstone(folder: Path, crawl: CrawlName, *, version: int) -> None:
-    """Put a tombstone in place of a version: first it is there, then the manifest goes, then all else."""
+    """Replace a version by a tombstone: write it, then remove the manifest, then all other files."""
     with put_file_in_place(folder / TOMBSTONE, beside=folder) as half:
         half.write_text(tombstone(crawl, version=version), encoding="utf-8")
     (folder / MANIFEST).unlink(missing_ok=True)
@@ -124,13 +124,13 @@ def lay_tombstone(folder: Path, crawl: CrawlName, *, version: int) -> None:
 
 
 def tombstone(crawl: CrawlName, *, version: int) -> str:
-    """What a tombstone says: which version it stands for, and nothing of the site."""
+    """Content of a tombstone: the withdrawn version, and nothing about the site."""
     facts = {"crawl": dataclasses.asdict(crawl), "version": version, "withdrawn": SAID}
     return json.dumps(facts, indent=2, sort_keys=True) + "\n"
 
 
 def finish_tombstones(root: Path) -> None:
-    """Remove what a killed process left beside a tombstone, in all versions below `root`."""
+    """Complete the withdrawals that a killed process left unfinished, in all versions below `root`."""
     for folder in release_folders(root):
         if (folder / TOMBSTONE).exists() and [path.name for path in folder.iterdir()] != [TOMBSTONE]:
             one = read_version(folder)
@@ -152,5 +152,5 @@ def _file(release: Release, model: type[Base]) -> str:
 
 
 def _columns(release: Release, model: type[Base]) -> list[str]:
-    """Of the file: an older schema version has fewer."""
+    """Columns of the file; older schema versions have fewer."""
     return list(pq.read_schema(release.file(model.__tablename__)).names)

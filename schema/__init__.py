@@ -1,1 +1,1 @@
-"""The tables and what is derived from them. Imports nothing of ours."""
+"""Declarations of the tables and the names in them; imports no other package of the project."""

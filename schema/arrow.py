@@ -1,4 +1,4 @@
-"""The Arrow schema of each table, derived from its columns and their comments."""
+"""Derives the Arrow schema of each table from its columns and their comments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ARROW_TYPES: list[tuple[type, pa.DataType]] = [
 
 
 def arrow_field(column: Column[object]) -> pa.Field:
-    """One column as an Arrow field: name, type, nullability and its comment as metadata."""
+    """A column as an Arrow field, with its comment as metadata."""
     kind = next(arrow for declared, arrow in ARROW_TYPES if isinstance(column.type, declared))
     return pa.field(
         column.name, kind, nullable=bool(column.nullable), metadata={"comment": column.comment or ""}
@@ -26,5 +26,5 @@ def arrow_field(column: Column[object]) -> pa.Field:
 
 
 def arrow_schema(table: Table) -> pa.Schema:
-    """The Arrow schema of `table`; its own metadata carry the table's description."""
+    """The Arrow schema of `table`, with the table's name as metadata."""
     return pa.schema([arrow_field(column) for column in table.columns], metadata={"table": table.name})

@@ -1,1 +1,1 @@
-"""History of the tables: one Alembic migration a version."""
+"""Alembic migrations, one per revision of the tables."""

@@ -1,4 +1,4 @@
-"""Run by Alembic for each command; the connection and the filter of names come from storage.migrate."""
+"""Environment that Alembic runs for each command; storage.migrate passes the connection and the filter of names."""
 
 from __future__ import annotations
 
