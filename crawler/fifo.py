@@ -1,6 +1,6 @@
-"""A FIFO that a browser writes, and a thread that drains it.
+"""A FIFO that a browser writes to, and a thread that drains it.
 
-The thread never waits for anybody: if it did, the browser would.
+The thread never waits for another: the browser would have to wait too.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ CHUNK_BYTES = 256 * 1024
 
 PAUSE_S = 0.1
 SHORT_PAUSE_S = 0.002
-"""After a read that found little, and the same when somebody waits for what is to come: a browser writes a few events at a
-time, and to wake for each costs more than to read them. The pipe holds what comes meanwhile."""
+"""Pause after a short read, and the pause while a caller waits for the rest: a browser writes a few events at a time, and
+waking for each costs more than reading them. The pipe holds what comes meanwhile."""
 
 
 class Drain:
-    """Made before the browser starts and closed after the browser's end: all that it writes goes to `take`, in the thread."""
+    """Passes everything that a browser writes to `take`, in a thread; made before its start, closed after its end."""
 
     def __init__(self, path: Path, take: Callable[[bytes], None]) -> None:
         os.mkfifo(path, 0o600)
@@ -38,7 +38,7 @@ class Drain:
         self._bug: BaseException | None = None
         self._hurried = threading.Event()
         self._busy = False
-        # Our own writing end keeps the FIFO from ending before the browser has opened it.
+        # Our own writing end keeps the FIFO open until the browser has opened it.
         self._reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         self._writing = os.open(path, os.O_WRONLY)
         os.set_blocking(self._reading, True)
@@ -52,43 +52,47 @@ class Drain:
         self._hurried.set()
 
     def rest(self) -> None:
-        """Nobody waits any more."""
+        """Pause as long as usual again."""
         self._hurried.clear()
 
     @property
     def is_caught_up(self) -> bool:
-        """Whether all that has been written has been taken."""
-        # In this order: the thread is busy before it reads.
+        """True if `take` has had all that was written."""
+        # The order matters: the thread is busy before it reads.
         return not unread(self._reading) and not self._busy
 
     def check(self) -> None:
-        """Raise what `take` raised: nothing has been read since."""
+        """Raise the exception of `take`, after which nothing more is read."""
         if self._bug is not None:
             raise self._bug
 
     def close(self) -> None:
-        """Read what is left and end; the browser must have gone."""
+        """Read the rest and end, after the browser's end."""
         os.close(self._writing)
         self._thread.join(timeout=5)
         self.path.unlink(missing_ok=True)
 
     def _drain(self) -> None:
-        buffer = memoryview(bytearray(CHUNK_BYTES))  # one for all reads: a new one each would be mapped anew
-        there = select.poll()
-        there.register(self._reading, select.POLLIN)
-        try:
-            with os.fdopen(self._reading, "rb", buffering=0) as pipe:
-                while there.poll():
-                    self._busy = True
-                    size = pipe.readinto(buffer)
-                    if not size:
-                        break
-                    self._take(bytes(buffer[:size]))
-                    self._busy = False
-                    if size < CHUNK_BYTES // 4:
-                        self._pause()
-        except BaseException as exc:  # noqa: BLE001  # a bug of ours: raised again where somebody listens
-            self._bug = exc
+        buffer = memoryview(bytearray(CHUNK_BYTES))  # one for all reads: each new buffer would be mapped anew
+        ready = select.poll()
+        ready.register(self._reading, select.POLLIN)
+        with contextlib.ExitStack() as stack:
+            stack.push(self._keep_bug)
+            pipe = stack.enter_context(os.fdopen(self._reading, "rb", buffering=0))
+            while ready.poll():
+                self._busy = True
+                size = pipe.readinto(buffer)
+                if not size:
+                    break
+                self._take(bytes(buffer[:size]))
+                self._busy = False
+                if size < CHUNK_BYTES // 4:
+                    self._pause()
+
+    def _keep_bug(self, _: object, bug: BaseException | None, __: object) -> bool:
+        """Keep an exception for `check`, which raises it where a caller sees it."""
+        self._bug = bug
+        return True
 
     def _pause(self) -> None:
         if self._hurried.is_set():
@@ -98,6 +102,6 @@ class Drain:
 
 
 def unread(pipe: int) -> int:
-    """Bytes that wait in it (FIONREAD, ioctl_tty(2))."""
+    """Bytes that wait in a pipe (FIONREAD, ioctl_tty(2))."""
     (size,) = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
     return int(size)

@@ -1,7 +1,4 @@
-"""The live log of one browser, drained as it is written, and the assembler of the visit that is going on.
-
-Nothing of the log is stored.
-"""
+"""The live log of one browser, read as it is written and cut into visits. The log is never stored."""
 
 from __future__ import annotations
 
@@ -26,20 +23,20 @@ if TYPE_CHECKING:
 COOKIE_ADDED = "COOKIE_STORE_COOKIE_ADDED"
 
 MARKS = 17
-"""Cookies in one mark: Chromium writes its log in batches of 15 events, so these push out all before them."""
+"""Cookies that make a mark: Chromium writes its log in batches of 15 events, so they push out all earlier events."""
 
 READINGS = 10
 APART_NS = 50_000
-"""Of two clocks: at most so often, until they are read in so short a time."""
+"""Most readings of two clocks, and the nanoseconds between them that are short enough."""
 
 
 def now_ms() -> int:
-    """The clock of the log: CLOCK_MONOTONIC, in whole milliseconds, on the machine of the browser."""
+    """The log's clock, CLOCK_MONOTONIC, in whole milliseconds."""
     return time.monotonic_ns() // 1_000_000
 
 
 def same_moment() -> tuple[int, int]:
-    """By the wall clock and by CLOCK_MONOTONIC, in nanoseconds; what another thread's turn has torn apart is read again."""
+    """Wall clock and CLOCK_MONOTONIC at one moment, in nanoseconds; read again if another thread ran in between."""
     readings = []
     for _ in range(READINGS):
         before = time.monotonic_ns()
@@ -53,17 +50,17 @@ def same_moment() -> tuple[int, int]:
 
 
 class LogStream:
-    """Open it before the browser starts and close it after the browser's end."""
+    """Reads a browser's log from before its start until after its end."""
 
     def __init__(self, path: Path, payloads: LogPayloads | None = None) -> None:
         self.path = path
         self.payloads = payloads
-        """What knows the bytes that the log only counts; None for a log that has them itself."""
+        """Source of the bytes that the log only counts; None if the log has them itself."""
         wanted = {COOKIE_ADDED, *EVENTS, *(payloads.wanted if payloads else ())}
         self.reader = LineReader(frozenset(wanted))
         self.splitter = LineSplitter()
         self.open_requests: set[int] = set()
-        """Requests of the network stack that have not ended, of whichever frame or worker."""
+        """Requests of the network stack that have not ended, of any frame or worker."""
         self.last_request_ms = 0
         self._began_ms = 0
         self._lost_before = self._missed_before = 0
@@ -74,7 +71,7 @@ class LogStream:
         self._drain = Drain(path, self._read)
 
     def begin(self) -> int:
-        """Forget what was and record anew; the time at which the recording began."""
+        """Begin a new recording, and return its time."""
         with self._assembling:
             self.open_requests = set()
             self._lost_before, self._missed_before = self._lost(), self._missed()
@@ -83,12 +80,12 @@ class LogStream:
             return self._began_ms
 
     def stop(self) -> int:
-        """What happens from now on is no part of the recording; the time at which it stopped."""
+        """End the recording, and return its time: later events are no part of it."""
         self._assembler.stop_ms = now_ms()
         return self._assembler.stop_ms
 
     def finish(self) -> Traffic:
-        """What was recorded; to be asked for when a mark made after `stop` has passed."""
+        """The recorded traffic; complete once a mark made after `stop` has passed."""
         with self._assembling:
             assembler, self._assembler = self._assembler, Assembler()
         self._drain.check()
@@ -96,17 +93,17 @@ class LogStream:
 
     @property
     def lines_lost(self) -> int:
-        """Lines of the recording that could not be read: what they said is in no size."""
+        """Lines of the recording that could not be read: no size includes them."""
         return self._lost() - self._lost_before
 
     @property
     def is_missing_bytes(self) -> bool:
-        """Whether there are bytes in the recording that were not captured."""
+        """True if bytes of the recording were not captured."""
         return self._missed() > self._missed_before
 
     @property
     def is_answered(self) -> bool:
-        """Whether a byte has come for a document of a main frame, as far as the log has been read."""
+        """True if a byte has come for a document of a main frame, as far as the log has been read."""
         with self._assembling:
             return self._assembler.is_answered
 
@@ -121,14 +118,14 @@ class LogStream:
         return self.reader.error(number)
 
     def mark(self) -> tuple[list[str], asyncio.Event]:
-        """Names for cookies to set, and an event that is set when all that was logged before them has been read."""
+        """Names of cookies to set, and an event that is set when the log before them has been read."""
         token = secrets.token_hex(8)
         passed = self._marks[f"{token}-{MARKS - 1}"] = asyncio.Event()
         self._drain.hurry()
         return [f"{token}-{n}" for n in range(MARKS + 15)], passed
 
     def close(self) -> None:
-        """Read what is left and end; the browser must have gone."""
+        """Read the rest and end, after the browser's end."""
         self._drain.close()
 
     def _read(self, chunk: bytes) -> None:
@@ -142,7 +139,7 @@ class LogStream:
     def _take(self, event: Event[Any]) -> None:
         if event.name == COOKIE_ADDED:
             self._pass(event.params["name"])
-        elif event.time_ms >= self._began_ms:  # else it ended the visit before: Chromium writes in batches
+        elif event.time_ms >= self._began_ms:  # otherwise the visit before had it: Chromium writes in batches
             if event.name == "REQUEST_ALIVE":
                 if event.phase == "BEGIN":
                     self.open_requests.add(event.source)
@@ -155,5 +152,5 @@ class LogStream:
         passed = self._marks.pop(name, None)
         if passed is not None:
             self._drain.rest()
-            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
+            with contextlib.suppress(RuntimeError):  # the loop has ended: no caller waits
                 self._loop.call_soon_threadsafe(passed.set)

@@ -1,1 +1,1 @@
-"""What a browser receives, seen by a packet capture and opened by its own key log."""
+"""Captures what a browser receives, and decrypts it by the browser's key log."""

@@ -1,4 +1,4 @@
-"""One capture of all connections of a network namespace, shared by the browsers in it."""
+"""A packet capture of all TCP connections of a network namespace, shared by the browsers in it."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
     from crawler.capture.tcp_reassembly import TcpStream
 
 WAIT_S = 0.25
-"""For bytes that the browser has read, hence the kernel has captured: it hands them over a few milliseconds later. After
-this they were dropped."""
+"""Time limit for bytes that the browser has read. The kernel has captured them, and hands them over a few milliseconds
+later; after this time, they were dropped."""
 
 POLL_S = 0.002
 
 PAUSE_S = 0.05
-"""Between two looks at the ring, when nobody asks: it holds what half a second of 1 Gbit/s brings."""
+"""Pause between two reads of the ring, which holds half a second of 1 Gbit/s."""
 
 MISSES_LIMIT = 10
-"""Connections whose bytes could not be had, after which browsers that start read them from their logs."""
+"""Connections with missing bytes after which the capture is not trusted: new browsers log all bytes themselves."""
 
 LOOPBACK = "lo"
 
 
 class Capture:
-    """What came, by connection; threads of several browsers may ask.
+    """The bytes received on each connection; safe for the threads of several browsers.
 
-    A thread empties the ring, whether anybody asks or not: a log may be half a second behind what its browser reads.
+    A thread empties the ring all the time: a log may be half a second behind its browser.
     """
 
     def __init__(self, sock: socket.socket) -> None:
         self._ring = Ring(sock)
         self._streams = TcpReassembler()
-        self._asking = threading.Lock()
+        self._lock = threading.Lock()
         self._misses = 0
         self._end = os.eventfd(0, os.EFD_CLOEXEC)
         self._thread = threading.Thread(target=self._keep_empty, name="capture", daemon=True)
@@ -51,17 +51,14 @@ class Capture:
 
     @property
     def is_trusted(self) -> bool:
-        """Whether it has had what it was asked for, but for a few times: something on this machine may be against it.
-
-        One that is not is waited for no longer.
-        """
+        """True while bytes are rarely missing. A capture that is not trusted is not waited for: this machine may prevent it."""
         return self._misses < MISSES_LIMIT
 
     def claim(self, flow: bytes) -> TcpStream | None:
-        """The stream of a connection that is there; None if its beginning was not captured."""
+        """The stream of an open connection; None if its beginning was not captured."""
         deadline = time.monotonic() + WAIT_S
         while True:
-            with self._asking:
+            with self._lock:
                 self._drain()
                 found = self._streams.claim(flow)
             if found is not None or time.monotonic() > deadline or not self.is_trusted:
@@ -72,7 +69,7 @@ class Capture:
         """The next bytes of a stream; None if they were not captured."""
         deadline = time.monotonic() + WAIT_S
         while True:
-            with self._asking:
+            with self._lock:
                 found = stream.take(size)
                 if found is None:
                     self._drain()
@@ -82,29 +79,29 @@ class Capture:
             time.sleep(POLL_S)
 
     def missed(self, flow: bytes) -> None:
-        """Bytes of this connection could not be had, or not be opened."""
-        with self._asking:
+        """Note a connection whose bytes are missing or cannot be decrypted."""
+        with self._lock:
             self._misses += 1
             self._streams.release(flow)
 
     def release(self, flow: bytes) -> None:
-        """Nobody will ask for this connection any more."""
-        with self._asking:
+        """Forget a connection."""
+        with self._lock:
             self._streams.release(flow)
 
     def close(self) -> None:
-        """After the last browser's end."""
+        """End the capture, after the last browser's end."""
         os.eventfd_write(self._end, 1)
         self._thread.join()
         os.close(self._end)
         self._ring.close()
 
     def _keep_empty(self) -> None:
-        there = select.poll()
-        there.register(self._ring, select.POLLIN)
-        there.register(self._end, select.POLLIN)
-        while self._end not in dict(there.poll()):
-            with self._asking:
+        ready = select.poll()
+        ready.register(self._ring, select.POLLIN)
+        ready.register(self._end, select.POLLIN)
+        while self._end not in dict(ready.poll()):
+            with self._lock:
                 self._drain()
             time.sleep(PAUSE_S)
 
@@ -117,7 +114,7 @@ class Capture:
 
 @contextlib.contextmanager
 def capturing(sock: socket.socket | None) -> Iterator[Capture | None]:
-    """A capture by a socket that was opened where browsers will be; None if there is no socket, or no ring for it."""
+    """A capture by a socket of the browsers' network namespace; None if there is no socket, or no ring for it."""
     if sock is None:
         yield None
         return
@@ -134,7 +131,7 @@ def capturing(sock: socket.socket | None) -> Iterator[Capture | None]:
 
 @contextlib.contextmanager
 def on_loopback() -> Iterator[Capture | None]:
-    """Of loopback, in the network namespace of this process; None where that is not allowed (CAP_NET_RAW)."""
+    """A capture of this network namespace's loopback; None without CAP_NET_RAW."""
     with contextlib.ExitStack() as stack:
         try:
             sock = stack.enter_context(contextlib.closing(open_socket(LOOPBACK)))

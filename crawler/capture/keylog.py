@@ -1,6 +1,6 @@
-"""The secrets that a browser logs of its TLS connections (NSS key log format, RFC 9850), read from a FIFO.
+"""TLS secrets that a browser logs (NSS key log format, RFC 9850), read from a FIFO.
 
-Only what opens the server's records is kept.
+Only the secrets of the server's records are kept.
 """
 
 from __future__ import annotations
@@ -15,29 +15,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PIPE_BYTES = 1024 * 1024
-"""What a Linux pipe holds at most without privileges; one read takes all of it."""
+"""Largest pipe without privileges on Linux; one read takes all of it."""
 
 MASTER_SECRET = "CLIENT_RANDOM"  # noqa: S105  # a label
 """Label of TLS 1.2's master secret."""
 SERVER_TRAFFIC_SECRET = "SERVER_TRAFFIC_SECRET_0"  # noqa: S105  # a label
-"""Label of the secret of TLS 1.3's application data, from the server."""
+"""Label of TLS 1.3's secret for application data from the server."""
 
 LINE = re.compile(
     rb"(%b|%b) ([0-9A-Fa-f]{64}) ((?:[0-9A-Fa-f]{2}){1,64})\r?"
     % (MASTER_SECRET.encode("ascii"), SERVER_TRAFFIC_SECRET.encode("ascii"))
 )
 LINE_LIMIT = 1024
-"""Bytes of an unfinished line that are kept: more than any line that is read can have, so that what is left of a longer
-one is never taken for a line."""
+"""Most bytes of an unfinished line that are kept: more than LINE matches, so that the rest of a longer line never does."""
 
 SECRETS_LIMIT = 20_000
-"""Secrets that are remembered: a browser that opens more has long closed the first."""
+"""Most secrets that are kept: a browser with more connections has long closed the first."""
 
 
 class KeyLog:
-    """Made before the browser starts, closed after its end; reads when asked, so the pipe must hold what comes meanwhile.
+    """A browser's secrets, from before its start until after its end. Reads on demand: the pipe holds what comes meanwhile.
 
-    Raises FileExistsError where `path` exists.
+    Raises FileExistsError if `path` exists.
     """
 
     def __init__(self, path: Path) -> None:
@@ -46,21 +45,21 @@ class KeyLog:
         self._secrets: dict[tuple[str, bytes], bytes] = {}
         self._unfinished = b""
         self._reading = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0)
-        # Our own writing end keeps the FIFO from ending before the browser has opened it.
+        # Our own writing end keeps the FIFO open until the browser has opened it.
         self._writing = os.fdopen(os.open(path, os.O_WRONLY), "wb", buffering=0)
         with contextlib.suppress(OSError):  # a smaller pipe works too
             fcntl.fcntl(self._reading, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
     def secret(self, label: str, client_random: bytes) -> bytes | None:
-        """What has been logged until now for the connection whose ClientHello had `client_random`.
+        """The secret of the connection whose ClientHello had `client_random`; None if it is not logged, or forgotten.
 
-        `label` is MASTER_SECRET or SERVER_TRAFFIC_SECRET; None if it has not been logged, or was forgotten.
+        `label` is MASTER_SECRET or SERVER_TRAFFIC_SECRET.
         """
         self.poll()
         return self._secrets.get((label, client_random))
 
     def poll(self) -> None:
-        """Read all that waits, so that the browser finds room; nothing once closed."""
+        """Read all that waits, so that the browser finds room; does nothing once closed."""
         written = None if self._reading.closed else self._reading.read(PIPE_BYTES)
         if not written:
             return
@@ -78,7 +77,7 @@ class KeyLog:
             del self._secrets[next(iter(self._secrets))]
 
     def close(self) -> None:
-        """Remove the FIFO; what has been read can still be asked for."""
+        """Remove the FIFO; the secrets remain."""
         self._writing.close()
         self._reading.close()
         self.path.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""A capture socket, and the ring of memory through which the kernel hands over what it saw.
+"""A capture socket, and the ring of memory through which the kernel hands over packets.
 
-packet(7), and Documentation/networking/packet_mmap.rst in Linux's source: TPACKET_V3. A packet is in the ring before
-the connection that it belongs to can be read.
+packet(7), and Documentation/networking/packet_mmap.rst in Linux's source: TPACKET_V3. A packet is in the ring before its
+connection can be read.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BLOCK_BYTES = 256 * 1024
-"""The kernel fills and hands over one block after the other. A packet has to fit into one; a segment that the network
-device is to cut (GSO) has up to 64 KiB, and three of them leave little of a block unused."""
+"""Size of a block: the kernel fills and hands over block after block. A packet must fit; a segment before segmentation by
+the network device (GSO) has up to 64 KiB, and three of them fill most of a block."""
 BLOCKS = 256
-"""In all half a second of 1 Gbit/s; and two of a trickle, which takes a whole block every RETIRE_MS."""
+"""Blocks of a ring: half a second of 1 Gbit/s, or two seconds of sparse packets, which take a block every RETIRE_MS."""
 RETIRE_MS = 8
-"""After which a block with a packet in it is handed over though it is not full."""
+"""Time after which a block with a packet is handed over, full or not."""
 
 # linux/if_packet.h
 SOL_PACKET = 263
@@ -39,17 +39,17 @@ ETH_P_ALL, ETH_P_IP, ETH_P_IPV6 = 0x0003, 0x0800, 0x86DD
 REQUEST = struct.Struct("=7I")
 """struct tpacket_req3."""
 STATISTICS = struct.Struct("=3I")
-"""struct tpacket_stats_v3: packets, those dropped among them, and how often the ring was found full."""
+"""struct tpacket_stats_v3: packets, dropped packets among them, and how often the ring was full."""
 BLOCK = struct.Struct("=8x3I")
-"""Of struct tpacket_block_desc: status, number of packets, and offset of the first."""
+"""Start of struct tpacket_block_desc: status, number of packets, and offset of the first."""
 PACKET = struct.Struct("=I8xIII2xH")
-"""Of struct tpacket3_hdr: offset of the next, bytes kept, bytes there were, status, and offset of the IP header."""
+"""Start of struct tpacket3_hdr: offset of the next, bytes kept, bytes in all, status, and offset of the IP header."""
 STATUS_AT = 8
 
 SO_ATTACH_FILTER = 26
 LOAD_HALF, LOAD_BYTE, JUMP_IF_EQUAL, RETURN = 0x28, 0x30, 0x15, 0x06
 PROTOCOL = 0xFFFF_F000
-"""SKF_AD_OFF + SKF_AD_PROTOCOL: the link layer's protocol, whatever the link."""
+"""SKF_AD_OFF + SKF_AD_PROTOCOL: the link layer's protocol, on any link."""
 HOP_BY_HOP, TCP, ROUTING, DESTINATION = 0, 6, 43, 60
 TCP_ALONE = [
     (LOAD_HALF, 0, 0, PROTOCOL),
@@ -65,42 +65,41 @@ TCP_ALONE = [
     (RETURN, 0, 0, 0),
     (RETURN, 0, 0, BLOCK_BYTES),
 ]
-"""Code, jumps if true and if false, and operand: TCP in IPv4 and IPv6, or IPv6 with headers behind which it may be."""
+"""BPF instructions (code, jumps if true and if false, operand) that pass TCP in IPv4, and in IPv6 after any headers."""
 
 
 def open_socket(interface: str) -> socket.socket:
-    """See what TCP arrives at an interface of this process's network namespace, from the IP header on.
+    """A socket that captures the TCP packets which arrive at an interface of this network namespace, from the IP header on.
 
-    Needs CAP_NET_RAW in it (PermissionError); who gets the socket from there needs nothing more. What leaves by the
-    interface is not seen, so that on loopback each packet is there once.
+    Needs CAP_NET_RAW (PermissionError); a process that is given the socket needs no capability. Packets that leave by
+    the interface are not captured, so that on loopback each packet is there once.
     """
-    # Protocol 0 captures nothing before `bind`: no packet comes that the filter has not seen.
-    capture = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC, 0)
-    try:
-        instructions = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *one) for one in TCP_ALONE))
-        program = struct.pack("@HP", len(TCP_ALONE), ctypes.addressof(instructions))
+    instructions = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *one) for one in TCP_ALONE))
+    program = struct.pack("@HP", len(TCP_ALONE), ctypes.addressof(instructions))
+    with contextlib.ExitStack() as stack:
+        # Protocol 0 captures nothing before `bind`: every packet passes the filter.
+        capture = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC, 0)
+        stack.callback(capture.close)
         capture.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
         capture.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
         capture.bind((interface, ETH_P_ALL))
-    except BaseException:
-        capture.close()
-        raise
-    return capture
+        stack.pop_all()
+        return capture
 
 
 def renew(capture: socket.socket, interface: str) -> None:
-    """Let a capture see an interface that was made anew under its name; its ring, and whoever reads that, remain.
+    """Continue a capture on an interface that was made anew under its name; the ring and its reader remain.
 
-    Needs no capability: the socket finds the interface in the network namespace that it is of.
+    Needs no capability: the socket finds the interface in its own network namespace.
     """
     capture.bind((interface, ETH_P_ALL))
-    capture.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)  # ENETDOWN, of the old one's end
+    capture.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)  # ENETDOWN, from the end of the old interface
 
 
 class Ring:
-    """The receive ring of a capture socket, in memory that this process shares with the kernel.
+    """The receive ring of a capture socket, in memory shared with the kernel.
 
-    What came before the ring was there is lost. The socket stays its owner's.
+    Packets from before the ring are lost. The caller closes the socket.
     """
 
     def __init__(self, capture: socket.socket, *, blocks: int = BLOCKS) -> None:
@@ -113,17 +112,17 @@ class Ring:
         self._view = memoryview(self._map)
 
     def fileno(self) -> int:
-        """Can be read when a block was handed over: for select and poll."""
+        """Descriptor for select and poll: readable when a block was handed over."""
         return self._capture.fileno()
 
     def packets(self) -> Iterator[memoryview]:
         """All packets handed over so far, each from its IP header on; does not wait.
 
-        A packet may be read until the next is asked for: then its memory may be the kernel's again. What was cut short
-        is left out. The block at which an iteration is broken off comes again in the next.
+        A packet is valid until the next: then its memory may be the kernel's again. Packets that were cut short are left
+        out. If an iteration is broken off, its last block comes again in the next.
         """
         view, unpack = self._view, PACKET.unpack_from
-        for _ in range(self._blocks):  # or it would not end while they come faster than they are read
+        for _ in range(self._blocks):  # a limit: packets may come faster than they are read
             block = self._at * BLOCK_BYTES
             status, packets, first = BLOCK.unpack_from(view, block)
             if not status & TP_STATUS_USER:
@@ -138,12 +137,12 @@ class Ring:
             self._at = (self._at + 1) % self._blocks
 
     def dropped(self) -> int:
-        """Packets for which there was no room in the ring, since this was last asked."""
+        """Packets that found no room in the ring, since the last call."""
         told = self._capture.getsockopt(SOL_PACKET, PACKET_STATISTICS, STATISTICS.size)
         return int(STATISTICS.unpack(told)[1])
 
     def close(self) -> None:
-        """Give the memory back; if a packet's view is still held, as soon as it is let go and the socket closed."""
+        """Free the memory; if a packet is still in use, as soon as it is released and the socket closed."""
         self._view.release()
         with contextlib.suppress(BufferError, OSError):
             self._map.close()

@@ -1,4 +1,4 @@
-"""A TCP segment in an IP packet (RFC 791, RFC 8200, RFC 9293 §3.1). No I/O; what is malformed is no segment."""
+"""TCP segments in IP packets (RFC 791, RFC 8200, RFC 9293 §3.1). No I/O; malformed packets are no segments."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ HEAD = struct.Struct("!4sIIBB")
 PORTS = struct.Struct("!HH")
 
 FRAGMENT = 0x3FFF
-"""More fragments, and the offset."""
+"""Mask of more fragments, and of the fragment offset."""
 
 EXTENSIONS = frozenset({0, 43, 60})
-"""Hop-by-hop options, routing, destination options: those that have their length in the second byte (RFC 8200 §4)."""
+"""Extension headers with the length in the second byte: hop-by-hop options, routing, destination options (RFC 8200 §4)."""
 MOST_EXTENSIONS = 8
-"""A node sends each of them once, and destination options twice (RFC 8200 §4.1)."""
+"""Most extension headers that are followed: a node sends each once, destination options twice (RFC 8200 §4.1)."""
 
 
 class Segment(NamedTuple):
-    """One TCP segment as it went from the remote to the local end."""
+    """One TCP segment from the remote to the local end."""
 
     flow: bytes
-    """As `flow` writes it."""
+    """Addresses and ports, as by `flow`."""
     sequence: int
-    """Of the first byte of the payload, or of SYN, which is before it."""
+    """Sequence number of SYN, or else of the payload's first byte."""
     acknowledgment: int
-    """What the remote end expects next; of no meaning without ACK."""
+    """Next sequence number that the remote end expects; meaningless without ACK."""
     flags: int
     payload: memoryview | bytes
     """A part of the packet, not a copy."""
 
 
 def segment(packet: memoryview | bytes) -> Segment | None:
-    """What an IP packet carries; None if that is not one whole TCP segment. Checksums are not looked at.
+    """The TCP segment in an IP packet; None if there is none, or not all of it. Checksums are not verified.
 
-    Bytes behind the packet's own length are no payload. A packet longer than its length field can tell has 0 there, as
+    Bytes after the packet's own length are not payload. A packet that is too long for its length field has 0 there, as
     inside Linux (BIG TCP): then all of it counts.
     """
     size = len(packet)
@@ -76,7 +76,7 @@ def segment(packet: memoryview | bytes) -> Segment | None:
 
 
 def _behind_extensions(packet: memoryview | bytes, protocol: int) -> int:
-    """Where in an IPv6 packet its TCP header would begin; 0 if it has none."""
+    """Offset of the TCP header in an IPv6 packet; 0 if there is none."""
     at = IPV6_HEADER
     for _ in range(MOST_EXTENSIONS):
         if protocol not in EXTENSIONS or at + 2 > len(packet):
@@ -89,9 +89,9 @@ def _behind_extensions(packet: memoryview | bytes, protocol: int) -> int:
 
 
 def flow(local: tuple[str, int], remote: tuple[str, int]) -> bytes:
-    """How a segment says between whom it went, from the receiving and the sending end's address and port.
+    """Addresses and ports as in a segment's headers, from those of the receiving and the sending end.
 
-    Raises ValueError for what is no address. IPv4 in IPv6 (`::ffff:192.0.2.1`) is sent as IPv4.
+    Raises ValueError if an address is invalid. An IPv4-mapped address (`::ffff:192.0.2.1`) is sent as IPv4.
 
     >>> flow(("127.0.0.1", 50123), ("127.0.0.2", 443)).hex(" ", 4)
     '7f000002 7f000001 01bbc3cb'

@@ -1,7 +1,7 @@
-"""What TCP connections receive, put together from segments (RFC 9293 §3.4, §3.10.7.4). No I/O.
+"""Reassembles the bytes that TCP connections receive from segments (RFC 9293 §3.4, §3.10.7.4). No I/O.
 
-Whatever the network sends is taken, and memory is bounded. Bytes that are in order are not replaced by others that come
-later, as a receiver that has acknowledged them does not. One thread at a time.
+All input is accepted, and memory is bounded. Bytes in order are never replaced by later ones, as a receiver does not
+replace bytes that it acknowledged. Not thread-safe.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 UNCLAIMED_BYTES = 64 * 1024 * 1024
 UNCLAIMED_STREAMS = 10_000
-"""What all streams together may hold, and how many there may be, that nobody has asked for."""
+"""Most bytes that all unclaimed streams may hold together, and most unclaimed streams."""
 
 UNREAD_BYTES = 256 * 1024 * 1024
-"""Of one stream."""
+"""Most bytes of one stream that wait to be taken."""
 AHEAD_BYTES = 16 * 1024 * 1024
-"""That a stream may hold behind a gap: more than Linux gives a connection (tcp_rmem), so that the gap is the capture's."""
+"""Most bytes that a stream holds after a gap: more than a connection of Linux (tcp_rmem), so that the capture is at fault."""
 CHUNK_BYTES = 64 * 1024
-"""Of what can be taken: a chunk that has so many is not added to."""
+"""Size from which a chunk of ready bytes is not extended."""
 PIECE_BYTES = 256
-"""What it takes to hold a piece besides the piece: a sender may cut them as small as it likes."""
+"""Memory that a piece takes besides its bytes: a sender may make pieces of one byte."""
 
 SEQUENCES = 1 << 32
 WINDOW = 1 << 30
-"""The largest there is (RFC 7323 §2.3): what is further ahead is no part of the stream."""
+"""Largest window (RFC 7323 §2.3): segments further ahead are not part of the stream."""
 
 
 class TcpStream:
-    """What one connection receives, in order, each byte once."""
+    """The bytes that one connection receives, in order, each once."""
 
     __slots__ = (
         "_ahead",
@@ -51,24 +51,24 @@ class TcpStream:
 
     def __init__(self, first: int, connection: int) -> None:
         self.connection = connection
-        """The acknowledgment number of its SYN-ACK, which is the same in all of them."""
+        """Acknowledgment number of the SYN-ACK, the same in its repetitions."""
         self.is_lost = False
-        """Whether it held too much, and holds nothing any more."""
+        """True once the stream exceeded its limits, and dropped all bytes."""
         self.kept = 0
-        """Bytes of memory that it holds."""
+        """Memory in use, in bytes."""
         self.unread = 0
         """Bytes that can be taken."""
         self._first = first
         self._position = 0
-        """How many bytes were in order so far; does not wrap around."""
+        """Bytes in order so far; does not wrap around."""
         self._ready: deque[bytearray] = deque()
-        """In chunks, since one array would be copied as it grows while its front is taken."""
+        """Bytes in order, in chunks: one array would be copied as it grows while its front is taken."""
         self._taken = 0
-        """Of the first chunk."""
+        """Bytes taken from the first chunk."""
         self._ahead: dict[int, bytes] = {}
-        """Pieces behind a gap, by position."""
+        """Pieces after a gap, by position."""
         self._starts: list[int] = []
-        """Their positions, a heap."""
+        """Positions of these pieces, a heap."""
 
     def take(self, size: int) -> bytes | None:
         """The next `size` bytes; None if they are not all there yet, or the stream is lost."""
@@ -90,7 +90,7 @@ class TcpStream:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def add(self, sequence: int, payload: memoryview | bytes) -> None:
-        """A segment's payload, whenever and however often it comes."""
+        """Add a segment's payload, in any order, and repeated or not."""
         if self.is_lost:
             return
         offset = (sequence - self._first - self._position) % SEQUENCES
@@ -143,20 +143,20 @@ class TcpStream:
 
 
 class TcpReassembler:
-    """The streams of all connections, from the SYN-ACK that begins each until it is released or forgotten."""
+    """The streams of all connections, each from its SYN-ACK until it is released or forgotten."""
 
     def __init__(self) -> None:
         self._streams: dict[bytes, TcpStream] = {}
         self._unclaimed: OrderedDict[bytes, TcpStream] = OrderedDict()
-        """The oldest first."""
+        """Unclaimed streams, the oldest first."""
         self._unclaimed_bytes = 0
 
     def feed(self, segment: Segment) -> None:
-        """One more segment; those of a connection whose SYN-ACK has not been seen go nowhere.
+        """Add a segment; it is ignored if its connection's SYN-ACK was not captured.
 
-        Two SYN-ACKs of the same SYN (their acknowledgment number tells) are one connection, whose first counts, as it
-        does for Linux. One of another SYN is a new connection between the same ends: the old is over, but whoever has
-        claimed its stream may still take what came.
+        SYN-ACKs of the same SYN, which have the same acknowledgment number, belong to one connection, and the first
+        counts, as it does for Linux. A SYN-ACK of another SYN begins a new connection between the same ends; bytes of
+        the old stream can still be taken if it was claimed.
         """
         flow, sequence, acknowledgment, flags, payload = segment
         stream = self._streams.get(flow)
@@ -176,14 +176,14 @@ class TcpReassembler:
                 self._forget()
 
     def claim(self, key: bytes) -> TcpStream | None:
-        """The stream of the newest connection on this flow, from its first byte; None if it is claimed, or not there."""
+        """The stream of the newest connection on this flow, from its first byte; None if it is claimed or unknown."""
         stream = self._unclaimed.pop(key, None)
         if stream is not None:
             self._unclaimed_bytes -= stream.kept
         return stream
 
     def release(self, key: bytes) -> None:
-        """Nobody takes from the flow's claimed stream any more. One that is not claimed is a later connection's, and stays."""
+        """Forget the flow's claimed stream. An unclaimed stream belongs to a later connection, and stays."""
         if key not in self._unclaimed:
             self._streams.pop(key, None)
 

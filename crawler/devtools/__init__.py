@@ -1,1 +1,1 @@
-"""Events of the Chrome DevTools Protocol, heard on the browser's pipe."""
+"""Events of the Chrome DevTools Protocol, read from the browser's pipe."""

@@ -1,7 +1,7 @@
-"""Which request brought the document that the page's main frame shows, told from events of the DevTools protocol.
+"""Finds the request for the document in a page's main frame, from events of the DevTools protocol.
 
-The address bar does not tell: scripts change it (history.pushState), and a popup may have the same. The protocol
-gives a navigation one id, of its request (redirects included) and of the loader of the document that it ends in.
+The URL of the page is not enough: scripts change it (history.pushState), and a popup may have the same. In the protocol,
+a navigation's request (redirects included) and the loader of the resulting document have one ID.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ EVENTS = (
 """Events to feed."""
 
 KEPT = 16
-"""Navigations that are kept: a page that navigates for ever fills no memory."""
+"""Most navigations that are kept, so that no page fills the memory."""
 
 
 @dataclasses.dataclass(slots=True)
 class Navigation:
-    """One navigation of the main frame, after the redirects that it has followed so far."""
+    """One navigation of the main frame, after its redirects so far."""
 
     id: str
     url: str
     asked_ms: int
-    """On the monotonic clock."""
+    """Time of the request on the monotonic clock."""
     failed: bool = False
 
 
 class MainDocument:
-    """Feed it the events of a page's session."""
+    """The document of a page's main frame, from the events of the page's session."""
 
     def __init__(self, frame_id: str) -> None:
         self.load_ms: int | None = None
-        """Of the load event of the document that is shown, on the monotonic clock."""
+        """Time of the shown document's load event, on the monotonic clock."""
         self._frame_id = frame_id
         self._asked: dict[str, Navigation] = {}
         self._shown: list[Navigation] = []
@@ -52,19 +52,19 @@ class MainDocument:
 
     @property
     def broke_off(self) -> bool:
-        """Whether the document that is shown is not whole and none is on its way: there may never be a load event."""
+        """True if the shown document is incomplete and no other is loading: there may never be a load event."""
         latest = next(reversed(self._asked.values()), None)
         return latest is not None and latest.failed and self._shown[-1:] == [latest]
 
     def feed(self, method: str, params: dict[str, Any]) -> None:
-        """The next event."""
+        """Take the next event."""
         if method == "Network.requestWillBeSent":
             self._request(params)
         elif method == "Page.frameNavigated":
             self._commit(params.get("frame") or {})
         elif method == "Network.loadingFailed":
             failed = self._asked.get(str(params.get("requestId")))
-            if failed is not None and not params.get("canceled"):  # as the next navigation does
+            if failed is not None and not params.get("canceled"):  # the next navigation cancels it
                 failed.failed = True
         elif method == "Page.loadEventFired" and self._shown and not self._is_error_page:
             self.load_ms = _milliseconds(params)
@@ -86,14 +86,14 @@ class MainDocument:
         self.load_ms = None
         self._is_error_page = bool(frame.get("unreachableUrl"))
         navigation = self._asked.get(str(frame.get("loaderId")))
-        if navigation is not None:  # about:blank and what scripts write have no request
+        if navigation is not None:  # about:blank and documents written by scripts have no request
             self._shown = [*self._shown[1 - KEPT :], navigation]
 
     def among(self, exchanges: Sequence[Exchange]) -> int | None:
-        """Index of the exchange that brought the document; None if none did.
+        """Index of the document's exchange; None if there is none.
 
-        The document may have come from a service worker or a cache: then it is the one before. Where nothing was
-        shown (a download, a status of 204, no end in time) it is what was asked for last.
+        If the document came from a service worker or a cache, the document before counts. If no document was shown (a
+        download, status 204, a timeout), the last request counts.
         """
         for navigation in reversed(self._shown or list(self._asked.values())):
             found = [
@@ -107,12 +107,12 @@ class MainDocument:
 
     @property
     def is_shown(self) -> bool:
-        """Whether a document from the network has been shown."""
+        """True if the page shows a document from the network."""
         return bool(self._shown) and not self._is_error_page
 
 
 def _is_document(exchange: Exchange) -> bool:
-    """Whether a main frame could show it: a popup's is one too."""
+    """True if a main frame, a popup's included, could show the response."""
     if exchange.frame != MAIN_FRAME or exchange.status is None:
         return False
     return exchange.status == 304 or not 300 <= exchange.status < 400

@@ -1,6 +1,6 @@
-"""What the page itself says of its requests: who asked for what.
+"""Initiators and types of a page's requests, from events of the DevTools protocol.
 
-Told from events of the DevTools protocol, of a page, its frames and dedicated workers; sizes are no business of it.
+The events are those of the page, its frames and its dedicated workers. Sizes are not read from them.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ RESOURCE_TYPES = {
     "Manifest": "manifest",
     "Preflight": "preflight",
 }
-"""The protocol's resource types, in the words of the Fetch standard's destinations where it has one."""
+"""resource_type by the protocol's resource type; destinations of the Fetch standard where there is one."""
 
 
 @dataclasses.dataclass(slots=True)
 class PageRequest:
-    """One request, as the page saw it."""
+    """One request, as the renderer reports it."""
 
     url: str
     initiator_url: str | None
     resource_type: str | None
-    """None where the frame decides: documents."""
+    """None for documents, where the frame decides."""
     asked_ms: int = 0
-    """On the monotonic clock; 0 where it is not said."""
+    """Time of the request on the monotonic clock; 0 if unknown."""
     in_memory: bool = False
-    """Answered from the renderer's memory: the network stack never heard of it."""
+    """True if the response came from the renderer's memory: the network stack has no trace of it."""
     status: int | None = None
     mime_type: str | None = None
     failure: str | None = None
 
 
 class Initiators:
-    """Feed it the events of a page's session."""
+    """The requests of a page, from the events of the page's session."""
 
     def __init__(self) -> None:
         self.requests: list[PageRequest] = []
@@ -66,15 +66,15 @@ class Initiators:
         self._open: dict[str, PageRequest] = {}
         self._awaited: set[str] = set()
         self._preflights: dict[str, PageRequest] = {}
-        """By the request that they are for, where that is not known yet: another process tells it."""
+        """Preflights by the request that they precede, while that is unknown: another process reports it."""
 
     @property
     def outstanding(self) -> int:
-        """Requests that have not ended, of those whose end the page is told."""
+        """Number of requests that have not ended, of those whose end is reported."""
         return len(self._awaited)
 
     def feed(self, method: str, params: dict[str, Any], *, is_own: bool = True) -> None:
-        """The next event, of the page itself or of a frame or worker of it, which may end before its requests do."""
+        """Take the next event, of the page itself or of its frame or worker, which may end before its requests do."""
         if method == "Network.requestWillBeSent":
             self._request(params, is_own=is_own)
         elif method == "Network.webSocketCreated":
@@ -88,8 +88,8 @@ class Initiators:
         kind = RESOURCE_TYPES.get(str(params.get("type")))
         if (params.get("initiator") or {}).get("type") == "preflight":
             kind = "preflight"
-        # What the browser's own process asks for a page has an id without a dot: documents, and of scripts the
-        # main ones of workers. The page may never be told of their end; the network's log is.
+        # Requests by the browser's own process have an ID without a dot: documents, and the main scripts of workers.
+        # The end of these requests may never be reported here; the network's log has it.
         is_renderers = "." in request_id
         asked = self._ask(url, params, kind="worker" if kind == "script" and not is_renderers else kind)
         if asked is not None:
@@ -117,9 +117,9 @@ class Initiators:
         return asked
 
     def _initiator_url(self, params: dict[str, Any]) -> str | None:
-        """Of a preflight, that of the request which it is for; after a redirect, that of the request before it.
+        """Initiator of a preflight's actual request, or of the request that was redirected.
 
-        The protocol itself names for a redirect's target whatever the parser was at when it came.
+        The protocol gives a redirect's target the parser's position at that time as its initiator.
         """
         initiator = params.get("initiator") or {}
         behind = None
@@ -148,13 +148,13 @@ class Initiators:
 
 
 def initiator_url(initiator: dict[str, Any]) -> str | None:
-    """The document, style sheet or script that asked: the innermost frame of the stack that has a URL.
+    """URL of the requesting document, style sheet or script: the innermost call frame with a URL.
 
     >>> initiator_url({"type": "parser", "url": "https://a.test/#top"})
     'https://a.test/'
     """
     stack = initiator.get("stack")
-    for _ in range(32):  # a stack has parents: what scheduled the call
+    for _ in range(32):  # the parent of a stack is the stack that scheduled the call
         if not isinstance(stack, dict):
             break
         for frame in stack.get("callFrames") or ():

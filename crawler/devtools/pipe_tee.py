@@ -1,6 +1,6 @@
-"""A tee in the pipe by which a browser tells its driver what happens: of what Playwright hears anyway, we hear a copy.
+"""Copies the messages of a browser's DevTools pipe on their way to Playwright's driver.
 
-A DevTools session of our own beside Playwright's would have the browser, the driver and us do all of it twice.
+A DevTools session of our own, beside Playwright's, would double the work of the browser and the driver.
 """
 
 from __future__ import annotations
@@ -19,51 +19,51 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BEGIN = b'{"method":"'
-"""Of every message that is no answer to a command."""
+"""Beginning of every event; answers to commands begin otherwise."""
 
 ATTACHED = "Target.attachedToTarget"
 DETACHED = "Target.detachedFromTarget"
 
 SESSIONS_KEPT = 1000
-"""A page that starts workers for ever fills no memory; its own session is the first of them."""
+"""Most sessions that are kept, so that no page fills the memory; a page's own session is its first."""
 
 SCRIPT = """#!/bin/sh
 cd {folder} && mkfifo answers && echo $$ >pid || exit 1
 tee heard <answers >&4 3<&- &
 cd / && exec {call} "$@" {options} 4>{folder}/answers {opened}
 """
-"""The driver writes to descriptor 3 and reads from 4 (--remote-debugging-pipe). What follows `exec` keeps the script's
-process, so its number is the first of the browser's."""
+"""The driver writes to descriptor 3 and reads from 4 (--remote-debugging-pipe). `exec` keeps the script's process, so its
+ID is that of the browser's first process."""
 
 FIRST_OPENED = 5
 """Descriptor of the first file that is opened for the browser."""
 
 
 def opened_path(number: int) -> str:
-    """By which the browser itself opens the file of that place in `opened`."""
+    """Path by which the browser opens the file at this place in `opened`."""
     return f"/proc/self/fd/{FIRST_OPENED + number}"
 
 
 class PageEvent(NamedTuple):
-    """One event."""
+    """One event of a page."""
 
     page: str
-    """Target of the page."""
+    """Target ID of the page."""
     is_own: bool
-    """Whether the page itself says it, rather than a frame in a process of its own or a dedicated worker."""
+    """True for the page itself; False for a frame in another process, or a dedicated worker."""
     method: str
     params: dict[str, Any]
 
 
 class PipeTee:
-    """Made before the browser starts and closed after the browser's end."""
+    """Copies a browser's messages, from before its start until after its end."""
 
     def __init__(self, folder: Path, wanted: frozenset[str]) -> None:
         self._folder = folder
         self._wanted = {name.encode(): name for name in (*wanted, ATTACHED, DETACHED)}
         self._messages = LineSplitter(end=b"\0")
         self._pages: dict[str, tuple[str, bool]] = {}
-        """By session, the target of its page, and whether it is the page's own: else it is that of a frame or worker."""
+        """By session, the target ID of its page, and True if the session is the page's own, not a frame's or worker's."""
         self._page: str | None = None
         self._hear: Callable[[PageEvent], None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -72,10 +72,10 @@ class PipeTee:
     def program(
         self, call: Sequence[str], *, options: Sequence[str] = (), opened: Sequence[Path] = ()
     ) -> Path:
-        """A program that takes the browser's arguments, and is the browser with a tee in its pipe.
+        """A program that takes the browser's arguments and runs it with a tee in its pipe.
 
-        `call` is the browser's command, and `options` follow the arguments. The files `opened` it may write, as
-        descriptors of its own (`opened_path`).
+        `call` is the browser's command, and `options` follow the arguments. The browser may write to the files `opened`,
+        as descriptors of its own (`opened_path`).
         """
         script = self._folder / "launcher"
         text = SCRIPT.format(
@@ -91,41 +91,41 @@ class PipeTee:
         return script
 
     def pid(self) -> int:
-        """Process of the program, once the driver has spoken with it."""
+        """Process ID of the program, once the driver has connected."""
         return int((self._folder / "pid").read_text(encoding="ascii"))
 
     def listen(self, page: str, hear: Callable[[PageEvent], None]) -> None:
-        """From now on, tell of the wanted events of a page, by its target."""
+        """Pass the wanted events of a page to `hear`, from now on; `page` is its target ID."""
         self._drain.check()
         self._page, self._hear = page, hear
 
     async def caught_up(self, *, timeout_s: float = 0.25) -> None:
-        """Wait until all that was said has been told; or for so long, where a page has the browser talk without end."""
+        """Wait until all events so far have been passed on, or for `timeout_s` if they never end."""
         self._drain.hurry()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 while not self._drain.is_caught_up:
                     await asyncio.sleep(SHORT_PAUSE_S)
         self._drain.rest()
-        await asyncio.sleep(0)  # what has been read is told in the loop's next round
+        await asyncio.sleep(0)  # events that have been read are passed on in the loop's next round
 
     def stop(self) -> None:
-        """Tell of nothing more."""
+        """Pass on no more events."""
         self._page = self._hear = None
         self._drain.check()
 
     def close(self) -> None:
-        """The browser must have gone."""
+        """End, after the browser's end."""
         self._drain.close()
 
     def _read(self, chunk: bytes) -> None:
         heard = [event for message in self._messages.feed(chunk) if (event := self._event(message))]
         if heard:
-            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody listens
+            with contextlib.suppress(RuntimeError):  # the loop has ended: no listener is left
                 self._loop.call_soon_threadsafe(self._tell, heard)
 
     def _event(self, message: bytes) -> PageEvent | None:
-        """What a wanted message says."""
+        """The event in a message; None if it is not wanted."""
         if not message.startswith(BEGIN):
             return None
         method = self._wanted.get(message[len(BEGIN) : message.find(b'"', len(BEGIN))])
@@ -133,7 +133,7 @@ class PipeTee:
             return None
         try:
             fields = json.loads(message)
-        except (ValueError, RecursionError):  # a page's own making: a stack without end
+        except (ValueError, RecursionError):  # a page can make a stack without end
             return None
         speaker, params = self._pages.get(fields.get("sessionId")), fields["params"]
         if method == ATTACHED:
@@ -145,16 +145,16 @@ class PipeTee:
         return None
 
     def _attached(self, params: dict[str, Any], by: tuple[str, bool] | None) -> None:
-        """Playwright attaches to what a page starts by the session of the page."""
+        """Note a session. Playwright attaches to frames and workers by the session of their page."""
         if len(self._pages) < SESSIONS_KEPT:
             self._pages[params["sessionId"]] = (
                 (by[0], False) if by else (params["targetInfo"]["targetId"], True)
             )
 
     def _detached(self, session: str) -> None:
-        """With a page goes all that it has started."""
+        """Forget a session, and with a page's last session those of its frames and workers."""
         page, is_own = self._pages.pop(session, (None, False))
-        if is_own and (page, True) not in self._pages.values():  # the page may have several
+        if is_own and (page, True) not in self._pages.values():  # a page may have several sessions
             self._pages = {one: told for one, told in self._pages.items() if told[0] != page}
 
     def _tell(self, heard: list[PageEvent]) -> None:

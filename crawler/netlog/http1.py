@@ -1,11 +1,11 @@
-"""Where the header of an HTTP/1.x response ends and what of the rest is body (RFC 9112)."""
+"""Tells header from body in HTTP/1.x responses (RFC 9112)."""
 
 from __future__ import annotations
 
 import re
 
 HEADER_LIMIT = 1024 * 1024
-"""A header longer than this is given up: Chromium refuses it at 256 kB."""
+"""Longest header that is read, in bytes: Chromium refuses it at 256 kB."""
 
 _END = re.compile(rb"\r?\n\r?\n")
 _STATUS = re.compile(rb"^[^\n]{0,4}?HTTP/\d\.\d +(\d{3})")
@@ -14,9 +14,9 @@ _CHUNKED = re.compile(rb"\n *transfer-encoding *:[^\n]*\bchunked", re.IGNORECASE
 
 
 class MessageReader:
-    """Counts one response, chunk of bytes by chunk of bytes.
+    """Counts one response as its bytes arrive.
 
-    Interim responses (1xx) belong to the header of the final one: they precede it on the same exchange.
+    Interim responses (1xx) count as header of the final response, which they precede.
     """
 
     def __init__(self, *, head: bool = False) -> None:
@@ -24,17 +24,17 @@ class MessageReader:
         self.body_bytes = 0
         self.in_body = False
         self.status: int | None = None
-        """Of the final response."""
+        """Status of the final response."""
         self._head = head
         self._due: int | None = None
-        """Body bytes that were announced."""
+        """Content-Length."""
         self._buffer = bytearray()
         self._chunks: ChunkReader | None = None
         self._bodiless = False
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of it arrived; what ends with its connection never says so."""
+        """True if all of the response arrived; never, if the end of the connection ends it."""
         if not self.in_body:
             return False
         if self._chunks is not None:
@@ -43,23 +43,21 @@ class MessageReader:
 
     @property
     def needs_bytes(self) -> bool:
-        """False once counting is enough."""
+        """True while bytes are to be fed; afterwards, counting them is enough."""
         return not self.in_body or self._chunks is not None
 
     def count(self, size: int) -> None:
-        """Bytes of the body of which only the number is known."""
+        """Count bytes of the body."""
         self.wire_bytes += size
         self.body_bytes += 0 if self._bodiless else size
 
     def feed(self, data: bytes) -> None:
-        """More bytes of the response."""
+        """Take more bytes of the response."""
         if self.in_body:
             self._body(data)
             return
         self.wire_bytes += len(data)
-        seen = max(
-            0, len(self._buffer) - 3
-        )  # a header that comes byte by byte is not searched anew each time
+        seen = max(0, len(self._buffer) - 3)  # the part before has no end of a header in it
         self._buffer += data
         while not self.in_body:
             end = _END.search(self._buffer, seen)
@@ -73,7 +71,7 @@ class MessageReader:
 
     def _header(self, header: bytes, rest: bytes) -> None:
         status = _STATUS.match(header)
-        if status is None:  # HTTP/0.9: all of it is body
+        if status is None:  # HTTP/0.9: all bytes are body
             self.body_bytes += len(header)
             self._begin_body(b"", rest)
         elif status[1][:1] == b"1" and status[1] != b"101":
@@ -103,7 +101,7 @@ class MessageReader:
 
 
 class ChunkReader:
-    """Tells chunk data from the framing around it (RFC 9112 §7.1).
+    """Tells chunk data from chunk framing (RFC 9112 §7.1).
 
     >>> ChunkReader().feed(b"3\\r\\nabc\\r\\n0\\r\\n\\r\\n")
     3
@@ -114,10 +112,10 @@ class ChunkReader:
         """Bytes of chunk data still to come."""
         self._line = b""
         self.ended = False
-        """Whether the last chunk has come; trailers may follow."""
+        """True once the last chunk has come; trailers may follow."""
 
     def feed(self, data: bytes) -> int:
-        """How many of these bytes are chunk data."""
+        """Count the chunk data in these bytes."""
         body = 0
         at = 0
         while at < len(data) and not self.ended:
@@ -138,7 +136,7 @@ class ChunkReader:
     def _size_line(self) -> None:
         line = self._line.split(b";", 1)[0].strip()
         self._line = b""
-        if not line:  # the end of the line that chunk data ends with
+        if not line:  # the line end after chunk data
             return
         try:
             self._left = int(line, 16)
@@ -146,4 +144,4 @@ class ChunkReader:
             self._left = 0
             self.ended = True
         else:
-            self.ended = self._left <= 0  # what follows is trailers: framing
+            self.ended = self._left <= 0  # trailers follow, which are framing

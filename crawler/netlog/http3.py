@@ -1,6 +1,6 @@
-"""What one stream of an HTTP/3 connection received, and what of it is body (RFC 9114 §4.1, §7.2).
+"""Tells header from body in the streams of an HTTP/3 connection (RFC 9114 §4.1, §7.2).
 
-The log has no bytes of a stream: where they lie it says by offset, what they are by the lengths of frames.
+The log has no bytes of a stream, but their offsets, and the lengths of HTTP/3 frames.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import bisect
 from crawler.netlog.quic_overhead import varint_bytes
 
 FRAME_HEADER_LIMIT = 16
-"""Longest header of a frame: type and length, eight bytes each."""
+"""Longest frame header: type and length, eight bytes each."""
 
 
 class Ranges:
-    """Which bytes of a stream have arrived.
+    """The bytes of a stream that have arrived, by offset.
 
     >>> ranges = Ranges()
     >>> [ranges.add(0, 10), ranges.add(20, 30), ranges.add(5, 25), ranges.add(0, 30)]
@@ -23,10 +23,10 @@ class Ranges:
 
     def __init__(self) -> None:
         self._edges: list[int] = []
-        """Where what has arrived begins and ends, in turn."""
+        """Offsets at which arrived bytes begin and end, in turn."""
 
     def add(self, start: int, stop: int) -> int:
-        """How many bytes of these are new."""
+        """Add bytes that arrived, and count the new ones."""
         if stop <= start:
             return 0
         edges = self._edges
@@ -36,7 +36,7 @@ class Ranges:
         return new
 
     def within(self, start: int, stop: int) -> int:
-        """How many bytes between two offsets have arrived."""
+        """Count the bytes between two offsets that have arrived."""
         edges = self._edges
         at = bisect.bisect_right(edges, start) // 2 * 2
         found = 0
@@ -47,38 +47,38 @@ class Ranges:
 
     @property
     def stop(self) -> int:
-        """End of the last byte that has arrived."""
+        """Offset after the last byte that has arrived."""
         return self._edges[-1] if self._edges else 0
 
 
 class Http3Stream:
-    """What one stream received, each byte once."""
+    """The bytes that one stream received, each counted once."""
 
     def __init__(self) -> None:
         self.wire_bytes = 0
         self.first_byte_ms: int | None = None
         self.last_byte_ms: int | None = None
         self.is_stopped = False
-        """Whether the browser has said that it reads no more of it."""
+        """True once the browser sent STOP_SENDING: it reads no more."""
         self.ends_at: int | None = None
-        """Its length, where FIN has come."""
+        """Length of the stream; None until FIN has come."""
         self.content_length: int | None = None
-        """As the response states it."""
+        """Content-Length of the response."""
         self._ranges = Ranges()
         self._body = 0
-        """Payload of DATA frames that another frame has followed."""
+        """Payload of all DATA frames but the last, in bytes."""
         self._data = (0, 0)
-        """Where the payload of the last DATA frame begins and ends."""
+        """Offsets of the last DATA frame's payload."""
         self._announced = 0
-        """Where the last frame ends that the browser has begun to read."""
+        """Offset at which the last frame ends whose header the browser read."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of it arrived."""
+        """True if all of the stream arrived."""
         return self.ends_at is not None and self.wire_bytes >= self.ends_at
 
     def received(self, start: int, stop: int, time_ms: int) -> int:
-        """A STREAM frame arrived; how many of its bytes are new."""
+        """Take a STREAM frame, and count its new bytes."""
         new = self._ranges.add(start, stop)
         if new:
             self.wire_bytes += new
@@ -96,11 +96,11 @@ class Http3Stream:
 
     @property
     def body_bytes(self) -> int | None:
-        """Payload of DATA frames that arrived; None where bytes came that the browser did not read as frames, since
-        it wanted no more of them (the body of a redirect, say), and nothing else says what they are."""
+        """Payload of the DATA frames that arrived; None if it is unknown, because the browser stopped reading frames (in the
+        body of a redirect, say), and no Content-Length tells either."""
         if not self._has_unread:
             return self._body + self._ranges.within(*self._data)
-        # All DATA together have the stated length, or the response is malformed (RFC 9114 §4.1.2).
+        # The sum of all DATA frames is the Content-Length, or the response is malformed (RFC 9114 §4.1.2).
         is_whole = self.wire_bytes == self.ends_at and (self.content_length or 0) <= self.wire_bytes
         return self.content_length if is_whole else None
 
@@ -109,5 +109,5 @@ class Http3Stream:
         unread = self._ranges.stop - self._announced
         if self.is_stopped:
             return unread > 0
-        # Some bytes may be the beginning of a frame's header; before the first frame all are of the first, HEADERS.
+        # A few bytes may begin a frame's header; before the first frame header, all bytes belong to HEADERS.
         return self._announced > 0 and unread > FRAME_HEADER_LIMIT
