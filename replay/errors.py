@@ -1,21 +1,21 @@
 """
-What can go wrong with a replay:
+Errors of a replay:
 
 * ReplayError
-  + LabMissing       the lab is not set up: the player is not built, packages are missing
+  + LabMissing       the lab is not set up: the player is not built, or packages are missing
     - KernelError    the guest's kernel is not built
   + BuildFailed      the kernel or the player did not compile
-  + GuestFailed      a guest died, hung or ran away; its log is on the exception
+  + GuestFailed      a guest died, hung or exceeded its virtual time; the exception holds its log
   + RecipeError      no page of the release can be replayed
 
-A failed guest costs its cells, which say so; it never costs the run.
+The cells of a failed guest state the failure; the run goes on.
 """
 
 from __future__ import annotations
 
 
 class ReplayError(Exception):
-    """Anything that stops a replay."""
+    """Base class of the errors that stop a replay."""
 
 
 class LabMissing(ReplayError):
@@ -34,10 +34,10 @@ class GuestFailed(ReplayError):
     """A guest ended before its work did."""
 
     def __init__(self, why: str, log: str) -> None:
-        """`log` is the end of what the guest's console said."""
+        """`log` is the end of the guest's console output."""
         super().__init__(why)
         self.log = log
 
 
 class RecipeError(ReplayError):
-    """A release holds nothing to replay."""
+    """There is no page that can be replayed."""

@@ -1,1 +1,1 @@
-"""The lab: a guest kernel in virtual time, its recipe, and what runs inside it (`guest/`)."""
+"""The lab: a guest kernel in virtual time, its build, and the programs that run inside it (`guest/`)."""

@@ -1,4 +1,4 @@
-"""Which CPUs have nothing to do: replays that do not know of each other are to take different ones."""
+"""Idle CPUs, so that independent replays use different ones."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from replay.lab.guest_process import usable_cpus
 
 LOOK_S = 0.2
 BUSY_SHARE = 0.5
-"""Of the time of a look, above which a CPU has something else to do."""
+"""Share of busy time above which a CPU counts as busy."""
 
 
 def quiet_cpus(first: int) -> list[int]:
-    """CPUs that this process may run on: those with nothing to do, then the others, both from the place `first` on."""
+    """Usable CPUs, the idle ones first; both groups are rotated by `first`."""
     before = cpu_seconds()
     time.sleep(LOOK_S)
     after = cpu_seconds()
@@ -27,7 +27,7 @@ def quiet_cpus(first: int) -> list[int]:
 
 
 def cpu_seconds() -> dict[int, tuple[int, int]]:
-    """Ticks that each CPU has worked and has been idle (proc(5), /proc/stat)."""
+    """Busy and idle ticks of each CPU, from /proc/stat (proc(5))."""
     found = {}
     for line in Path("/proc/stat").read_text().splitlines():
         name, *ticks = line.split()
@@ -38,7 +38,7 @@ def cpu_seconds() -> dict[int, tuple[int, int]]:
 
 
 def busy_share(before: tuple[int, int] | None, after: tuple[int, int] | None) -> float:
-    """Of the time between two looks; 0 where nobody knows.
+    """Share of busy time between two readings; 0 if unknown.
 
     >>> busy_share((100, 50), (103, 51)), busy_share((100, 50), (100, 50)), busy_share(None, None)
     (0.75, 0.0, 0.0)

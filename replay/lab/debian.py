@@ -1,4 +1,4 @@
-"""The second opinion: Debian's own user-mode kernel, as it is, in real time."""
+"""The lab on Debian's unmodified user-mode kernel in real time, as a second opinion."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ NEEDED = (
     "lib/crc-ccitt.ko",
     "net/llc/llc.ko",
     "net/802/stp.ko",
-    "net/ipv6/ipv6.ko:disable_ipv6=1",  # the bridge wants it; its own packets would be in the queue
+    "net/ipv6/ipv6.ko:disable_ipv6=1",  # the bridge needs it; its packets would fill the queue
     "net/bridge/bridge.ko",
     "drivers/net/veth.ko",
     "net/sched/sch_netem.ko",
     "net/sched/sch_tbf.ko",
     "net/sched/sch_htb.ko",
 )
-"""Modules in the order in which they need each other, with their parameters."""
+"""Kernel modules with parameters, in the order of their dependencies."""
 
 
 def locate(player: Path, *, kernel: Path = KERNEL, modules: Path = MODULES) -> Lab:
-    """The lab on Debian's kernel; LabMissing says how to get it."""
+    """The lab on Debian's kernel; LabMissing if it is not installed."""
     versions = sorted(modules.glob("*/kernel"))
     if not kernel.is_file() or not versions:
         raise LabMissing(f"the second opinion needs Debian's {PACKAGE}: apt-get install {PACKAGE}")

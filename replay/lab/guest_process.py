@@ -1,4 +1,4 @@
-"""One guest: started on one CPU, listened to, and ended, whatever happens inside it."""
+"""A guest as a process: started on one CPU, read until it ends, and always ended."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
 MEMORY = "512M"
 START_NS = 1_000_000_000_000_000_000
-"""The guest's wall clock at its start, always the same: nothing inside may depend on when it ran."""
+"""Wall clock of the guest at its start: constant, so that nothing inside depends on the real date."""
 
 VIRTUAL_SECONDS = 2_000_000
-"""When the watchdog inside ends the driver: a program that waits for ever makes virtual time run away."""
+"""Virtual time after which the watchdog inside ends the driver: while all programs wait, virtual time races ahead."""
 
 SILENCE_S = 120.0
-"""When the watchdog outside ends the guest: a load takes a tenth of a second of a core, and answers at its end."""
+"""Real time without an answer after which the guest is killed; a load takes about 0.1 s."""
 
 REAL_PAUSE_S = 0.5
-"""Between measurements in real time; queues drain in less."""
+"""Pause between measurements in real time, in which queues drain."""
 
 ISOLATED = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
-"""A process of this machine's kernel that sees none of its networks, mounts and processes."""
+"""Run a command in its own network, mount and process namespaces."""
 
-DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
-"""With the thread that waits for it: a guest whose starter was killed would do all its work for nobody."""
+KILL_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL")
+"""Kill the guest if the thread that started it dies."""
 
 LOG_LINES = 40
 KERNEL_NOISE = (
@@ -51,18 +51,18 @@ KERNEL_NOISE = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lab:
-    """The programs of the lab."""
+    """The programs of a lab, and how its time passes."""
 
     kernel: Path | None
-    """A user-mode one; None: this machine's own, in namespaces."""
+    """User-mode kernel; None: the host's kernel, in namespaces."""
     player: Path
     modules: tuple[str, ...] = ()
-    """Files that a kernel which has not all built in must load, each perhaps with a colon and parameters."""
+    """Modules that the kernel must load, as PATH or PATH:PARAMETERS."""
     is_virtual: bool = True
-    """Whether time jumps to the next timer, or passes as ours does."""
+    """True if time jumps to the next timer; False: real time."""
 
     def sums(self) -> dict[str, str]:
-        """SHA-256 of the programs that decide a replay's cells, by what they are."""
+        """SHA-256 of the kernel and the player."""
         programs = {"kernel": self.kernel, "player": self.player}
         return {name: sha256(path) for name, path in programs.items() if path is not None}
 
@@ -76,9 +76,9 @@ def run_guest(
     cpu: int,
     silence_s: float = SILENCE_S,
 ) -> None:
-    """Boot a guest, have it do `work` on `pages` (recipes as text), and pass on each of its answers.
+    """Boot a guest, give it `work` and `pages` (recipes as text), and call `on_answer` with each answer.
 
-    GuestFailed if it did not finish, with the end of its log; what it had answered by then counts.
+    Raises GuestFailed with the end of the log if the guest does not finish; earlier answers stay valid.
     """
     with guest_scratch() as scratch:
         paths = []
@@ -94,12 +94,12 @@ def run_guest(
 
 
 def start(lab: Lab, scratch: Path, *, cpu: int) -> subprocess.Popen[str]:
-    """The guest as a process group of its own, pinned: a user-mode kernel is many times slower on two CPUs."""
+    """Start a guest in its own process group on one CPU; a user-mode kernel is far slower on two."""
     work = scratch / "work.json"
     guest = kernel_command(lab, work) if lab.kernel else host_command(GUEST, work)
     environment = {"TMPDIR": str(scratch), "HOME": str(scratch), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
     return subprocess.Popen(
-        [*DIES_WITH_US, "taskset", "-c", str(cpu), *guest],
+        [*KILL_WITH_PARENT, "taskset", "-c", str(cpu), *guest],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -112,12 +112,12 @@ def start(lab: Lab, scratch: Path, *, cpu: int) -> subprocess.Popen[str]:
 
 
 def host_command(guest: Path, work: Path) -> list[str]:
-    """The driver in `guest` on the kernel that runs us."""
+    """Command that runs the driver in the folder `guest` on the host's kernel."""
     return [*ISOLATED, "sh", str(guest / "host.sh"), str(guest), str(work)]
 
 
 def kernel_command(lab: Lab, work: Path) -> list[str]:
-    """A user-mode kernel whose first process is the player."""
+    """Command of a user-mode kernel whose first process is the player."""
     return [
         str(lab.kernel),
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"mem={MEMORY}"),
@@ -131,7 +131,7 @@ def kernel_command(lab: Lab, work: Path) -> list[str]:
 
 
 class Watchdog(threading.Thread):
-    """Ends a guest that has not answered for too long."""
+    """Kills a guest that has not answered for `silence_s` seconds."""
 
     def __init__(self, process: subprocess.Popen[str], silence_s: float) -> None:
         super().__init__(daemon=True)
@@ -139,13 +139,13 @@ class Watchdog(threading.Thread):
         self.silence_s = silence_s
         self.heard = time.monotonic()
         self.over = threading.Event()
-        self.bit = False
+        self.has_killed = False
 
     def run(self) -> None:
-        """Until the guest is over."""
+        """Watch until the guest ends."""
         while not self.over.wait(min(1.0, self.silence_s / 4)):
             if time.monotonic() - self.heard > self.silence_s:
-                self.bit = True
+                self.has_killed = True
                 kill(self.process)
                 return
 
@@ -153,7 +153,7 @@ class Watchdog(threading.Thread):
 def listen(
     process: subprocess.Popen[str], on_answer: Callable[[dict[str, Any]], None], *, silence_s: float
 ) -> None:
-    """Pass on what the guest answers until it powers off; end it when it says nothing or we are interrupted."""
+    """Call `on_answer` until the guest powers off; kill it when it falls silent or on an interrupt."""
     watchdog = Watchdog(process, silence_s)
     watchdog.start()
     log: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
@@ -169,7 +169,7 @@ def listen(
         process.wait()
         if process.stdout:
             process.stdout.close()
-    if watchdog.bit:
+    if watchdog.has_killed:
         raise GuestFailed(f"a guest said nothing for {silence_s:g} s", "\n".join(log))
     if not finished:
         last = f": {log[-1]}" if log else ""
@@ -177,7 +177,7 @@ def listen(
 
 
 def answers(process: subprocess.Popen[str], log: collections.deque[str]) -> Iterator[dict[str, Any]]:
-    """What stands on lines that begin with @; all else is kept as the log."""
+    """Yield the JSON of lines that begin with @; other lines go to the log."""
     assert process.stdout
     for line in process.stdout:
         text = line.strip()
@@ -185,13 +185,13 @@ def answers(process: subprocess.Popen[str], log: collections.deque[str]) -> Iter
             try:
                 yield json.loads(text[1:])
             except json.JSONDecodeError:
-                log.append(text)  # cut off by the guest's death
+                log.append(text)  # truncated when the guest died
         elif text and not text.startswith(KERNEL_NOISE):
             log.append(text)
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    """The guest and the processes that its programs are, all of one group that we made."""
+    """Kill the guest's process group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""The cross-check: the same topology on this machine's own kernel, in real time, in namespaces of its own."""
+"""The lab on the host's kernel, in network namespaces and real time, as a cross-check."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PROGRAMS = {"unshare": "util-linux", "ip": "iproute2", "tc": "iproute2", "taskset": "util-linux"}
-"""What it calls, and the Debian package of each."""
+"""Required programs and their Debian packages."""
 
 MININET = "import sys; sys.path.append('/usr/lib/python3/dist-packages'); import mininet.net"
 
@@ -25,11 +25,11 @@ FEATURES = {
     "sch_tbf": "tc qdisc add dev ff0 root tbf rate 1mbit burst 1540 limit 3028",
     "sch_netem": "tc qdisc add dev ff1 root netem delay 1ms",
 }
-"""Of the kernel, each tried in a network that is gone afterwards; later ones stand on earlier ones."""
+"""Required kernel features, each with a command that tries it; later commands build on earlier ones."""
 
 
 def run_quietly(argv: list[str]) -> int:
-    """Its status."""
+    """Run a command without output and return its exit status."""
     done = subprocess.run(
         argv,
         stdin=subprocess.DEVNULL,
@@ -41,7 +41,7 @@ def run_quietly(argv: list[str]) -> int:
 
 
 def locate(player: Path, *, run: Callable[[list[str]], int] = run_quietly, user: int | None = None) -> Lab:
-    """The lab on this host; LabMissing says in one line all that it lacks."""
+    """The lab on the host; LabMissing names everything that is missing."""
     lacking = []
     if (os.geteuid() if user is None else user) != 0:
         lacking.append("root")
@@ -60,7 +60,7 @@ def locate(player: Path, *, run: Callable[[list[str]], int] = run_quietly, user:
 
 
 def missing_features(run: Callable[[list[str]], int]) -> list[str]:
-    """What the kernel cannot do, or does not let us."""
+    """Features that the kernel lacks or denies."""
     if run([*ISOLATED, "true"]) != 0:
         return ["namespaces"]
     tried: list[str] = []

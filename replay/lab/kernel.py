@@ -1,4 +1,4 @@
-"""The guest's kernel: User-Mode Linux from Debian's source package, built once and cached by its recipe."""
+"""The guest's kernel: User-Mode Linux from Debian's source package, built once and cached by its inputs."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 PACKAGE = "linux-source-6.12"
 SOURCE = Path(f"/usr/src/{PACKAGE}.tar.xz")
 VERSION = Path(f"/usr/src/{PACKAGE}.version")
-"""In an image that has the built kernel alone: the version of the package that it was built from."""
+"""Version of the source package, in an image that holds the built kernel but not the package."""
 
-RECIPE = Path(__file__).with_name("guest") / "kernel"
-CONFIG = RECIPE / "config"
-ADDED = {"net/ipv4/tcp_fld.c": RECIPE / "tcp_fld.c"}
-"""Files of ours, by their places in the source."""
+BUILD_INPUTS = Path(__file__).with_name("guest") / "kernel"
+CONFIG = BUILD_INPUTS / "config"
+ADDED = {"net/ipv4/tcp_fld.c": BUILD_INPUTS / "tcp_fld.c"}
+"""Files that we add, by their paths in the source."""
 
 # REUSE-IgnoreStart: not the licence of this file.
 LICENCE = "SPDX-License-Identifier: GPL-2.0-only\n\n"
 # REUSE-IgnoreEnd
-"""What each patch begins with."""
+"""First lines of each patch."""
 
 TOOLS = {
     "make": "build-essential",
@@ -43,7 +43,7 @@ TOOLS = {
     "xz": "xz-utils",
     "patch": "build-essential",
 }
-"""Programs that the build calls, and the Debian package of each."""
+"""Programs that the build needs, and their Debian packages."""
 
 
 def congestion_controls() -> tuple[str, ...]:
@@ -53,7 +53,7 @@ def congestion_controls() -> tuple[str, ...]:
 
 
 def package_version() -> str:
-    """Version of the source package that is installed, or that this image's kernel was built from."""
+    """Version of the installed source package, or of the package that the image's kernel was built from."""
     asked = subprocess.run(
         ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", PACKAGE],
         capture_output=True,
@@ -69,9 +69,9 @@ def package_version() -> str:
 
 
 def build_key(version: str) -> str:
-    """SHA-256 of all that decides what the kernel is."""
+    """SHA-256 of the source's version, the options and our changes."""
     options = [line for line in CONFIG.read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
-    # Without the patches' licence, which changes no kernel: one that was built before they named it is the same.
+    # The licence lines are left out, so that kernels built before these lines were added stay valid.
     changes = [
         path.read_text(encoding="utf-8").removeprefix(LICENCE) for path in [*patches(), *ADDED.values()]
     ]
@@ -80,17 +80,17 @@ def build_key(version: str) -> str:
 
 
 def patches() -> list[Path]:
-    """Changes to the source, each with its reason above it, in a fixed order; they do not overlap."""
-    return sorted(RECIPE.glob("*.patch"))
+    """Patches of the source, sorted; they do not overlap, and each begins with its reason."""
+    return sorted(BUILD_INPUTS.glob("*.patch"))
 
 
 def kernel_path(cache: Path) -> Path:
-    """Where this recipe's kernel lies once it is built."""
+    """Path of the kernel built from these inputs."""
     return cache / "kernel" / build_key(package_version())[:16] / "linux"
 
 
 def locate(cache: Path) -> Path:
-    """The kernel; KernelError says how to get it."""
+    """Path of the built kernel; KernelError if it is not built."""
     path = kernel_path(cache)
     if not path.is_file():
         raise KernelError(f"no guest kernel in {path.parent}: run `firstflight replay build-lab`")
@@ -98,13 +98,13 @@ def locate(cache: Path) -> Path:
 
 
 def build_kernel(cache: Path, say: Callable[[str], None]) -> Path:
-    """The kernel, built now if it is not there: minutes of all cores, and 2 GB of the cache meanwhile."""
+    """Path of the kernel; builds it if needed, with minutes of all cores and 2 GB of temporary files."""
     path = kernel_path(cache)
     if path.is_file():
         return path
     check_tools()
     with sole_builder(path.parent.parent, say), scratch_folder(path.parent.parent) as scratch:
-        if path.is_file():  # another was first
+        if path.is_file():  # another process built it
             return path
         say(f"unpacking {SOURCE.name}")
         run(["tar", "xf", str(SOURCE), "-C", str(scratch)], log=scratch / "log")
@@ -123,7 +123,7 @@ def build_kernel(cache: Path, say: Callable[[str], None]) -> Path:
 
 
 def check_tools() -> None:
-    """All the programs that the build calls are there, or one line says what to install."""
+    """Raise KernelError with the packages to install if the build lacks programs."""
     lacking = sorted({package for tool, package in TOOLS.items() if shutil.which(tool) is None})
     if not SOURCE.is_file():
         lacking.append(PACKAGE)
@@ -132,7 +132,7 @@ def check_tools() -> None:
 
 
 def configure(tree: Path, *, log: Path) -> None:
-    """Patch and configure the source; an option that did not take is an error, not a surprise later."""
+    """Patch and configure the source; BuildFailed if an option did not take effect."""
     for patch in patches():
         run(["patch", "--batch", "--strip=1", "--fuzz=0", f"--directory={tree}", f"--input={patch}"], log=log)
     for name, source in ADDED.items():
@@ -158,13 +158,13 @@ def configure(tree: Path, *, log: Path) -> None:
 
 
 def wanted(config: str) -> Iterator[str]:
-    """The lines of `config` as they stand in a finished .config; an option that is off has no line of its own."""
+    """Yield the lines of `config` as in a finished .config, which omits options that are off."""
     return (line for line in config.splitlines() if line.startswith("CONFIG_") and not line.endswith("=n"))
 
 
 @contextlib.contextmanager
 def sole_builder(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
-    """One build at a time in `folder`; what a killed one left there is removed."""
+    """Lock `folder` for one build at a time, and remove the remains of killed builds."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         try:
@@ -179,7 +179,7 @@ def sole_builder(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """A folder beside the results, so that publishing is a rename; gone afterwards, whatever happens."""
+    """A temporary folder on the file system of the results, so that publishing is a rename."""
     scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=parent))
     try:
         yield scratch
@@ -188,7 +188,7 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 def publish(finished: Path, place: Path) -> None:
-    """Move a finished folder to its place in one step; another process that was first has the same."""
+    """Move a finished folder to its place atomically; another process's result is as good."""
     finished.chmod(0o755)
     try:
         finished.rename(place)
@@ -198,7 +198,7 @@ def publish(finished: Path, place: Path) -> None:
 
 
 def run(argv: list[str], *, log: Path) -> None:
-    """One step of a build; its output goes to `log`, of which a failure shows the end."""
+    """Run a step of a build with its output in `log`; BuildFailed shows the end of the log."""
     with log.open("ab") as sink:
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT, check=False

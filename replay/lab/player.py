@@ -1,4 +1,4 @@
-"""The player: our own program of the guest, compiled once and cached by its source."""
+"""The player: the C program inside the guest, compiled once and cached by its source."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LIBRARIES = ["-lm"]
 
 
 def sources() -> list[Path]:
-    """In a fixed order."""
+    """C sources and headers of the player, sorted."""
     return sorted([*GUEST.glob("*.c"), *GUEST.glob("*.h")])
 
 
 def player_key() -> str:
-    """SHA-256 of all that decides what the player does."""
+    """SHA-256 of the sources and the compiler's options."""
     digest = hashlib.sha256(" ".join([*COMPILE, *LIBRARIES]).encode())
     for source in sources():
         digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
@@ -32,12 +32,12 @@ def player_key() -> str:
 
 
 def player_path(cache: Path) -> Path:
-    """Where this source's player lies once it is compiled."""
+    """Path of the player compiled from these sources."""
     return cache / "player" / player_key()[:16] / "player"
 
 
 def locate(cache: Path) -> Path:
-    """The player; LabMissing says how to get it."""
+    """Path of the compiled player; LabMissing if it is not compiled."""
     path = player_path(cache)
     if not path.is_file():
         raise LabMissing(f"no player in {path.parent}: run `firstflight replay build-lab`")
@@ -45,7 +45,7 @@ def locate(cache: Path) -> Path:
 
 
 def build_player(cache: Path, say: Callable[[str], None]) -> Path:
-    """The player, compiled now if it is not there."""
+    """Path of the player; compiles it if needed."""
     path = player_path(cache)
     if path.is_file():
         return path

@@ -1,4 +1,4 @@
-"""Where a guest's files and memory lie while it runs: gone when it has ended, and at the latest when another begins."""
+"""Temporary folders for the files and memory of guests; folders of killed processes are removed later."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def guest_scratch() -> Iterator[Path]:
 
 
 def guest_folder() -> Path:
-    """Where guests' memory goes on this machine; LabMissing says what to do where there is no place."""
+    """The folder for guests' memory on this machine; LabMissing if there is none."""
     return executable_folder([*map(Path, FOLDERS), Path(tempfile.gettempdir())])
 
 
 def executable_folder(candidates: list[Path]) -> Path:
-    """The first of `candidates` that is writable, allows exec and has room for a guest."""
+    """The first candidate that is writable, allows exec and has 1 GB of free space."""
     for folder in candidates:
         if not (folder.is_dir() and os.access(folder, os.W_OK)):
             continue

@@ -1,1 +1,1 @@
-"""Networks of the replay: profiles, and populations of networks with weights."""
+"""Network profiles, and populations of networks with weights."""

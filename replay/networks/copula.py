@@ -1,4 +1,4 @@
-"""The 2010 paper's two populations: Figure 3's marginals of bandwidth and RTT, joined by a Gaussian copula."""
+"""The 2010 paper's two populations: Figure 3's distributions of bandwidth and RTT, joined by a Gaussian copula."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAPER = "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion W
 
 @functools.cache
 def fig3(quantity: str, data_center: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Cumulative shares and values of one of Fig 3's four curves."""
+    """Cumulative shares and values of one of the four curves in Fig 3."""
     with FIG3.open(encoding="utf-8", newline="") as file:
         rows = [
             row for row in csv.DictReader(file) if (row["quantity"], row["dc"]) == (quantity, data_center)
@@ -31,12 +31,12 @@ def fig3(quantity: str, data_center: str) -> tuple[tuple[float, ...], tuple[floa
 
 
 def quantile(quantity: str, data_center: str, share: float) -> float:
-    """Value below which `share` of the curve lies, linear between its points."""
+    """Quantile of a curve in Fig 3, linear between its points."""
     return interpolated(*fig3(quantity, data_center), share)
 
 
 def interpolated(shares: Sequence[float], values: Sequence[float], share: float) -> float:
-    """Value of a curve of ascending cumulative `shares` at `share`; beyond its ends, its last slope."""
+    """Value of a cumulative curve at `share`, linear between its points and beyond its ends."""
     after = min(max(bisect.bisect_left(shares, share), 1), len(shares) - 1)
     before = after - 1
     part = (share - shares[before]) / (shares[after] - shares[before])
@@ -44,9 +44,9 @@ def interpolated(shares: Sequence[float], values: Sequence[float], share: float)
 
 
 def conditional_median_share(share: float, *, rho: float) -> float:
-    """Where the RTT's median lies among all RTTs, given that the bandwidth lies at `share` of its own.
+    """Cumulative share of the median RTT, given a bandwidth at the cumulative share `share`.
 
-    Under a Gaussian copula of correlation `rho` the one's normal score is rho times the other's.
+    Under a Gaussian copula, the conditional median of the RTT's normal score is `rho` times the bandwidth's.
 
     >>> round(conditional_median_share(0.5, rho=-0.6), 3), round(conditional_median_share(1 / 6, rho=-0.6), 3)
     (0.5, 0.719)
@@ -56,7 +56,7 @@ def conditional_median_share(share: float, *, rho: float) -> float:
 
 
 def from_fig3(id: str, data_center: str, share: float, *, rho: float) -> Profile:  # noqa: A002  # the field's name
-    """The profile at `share` of a data center's bandwidth, with the RTT that goes with it."""
+    """Profile at a cumulative share of a data center's bandwidth, with the median RTT at that bandwidth."""
     down_kbps = quantile("bw_kbps", data_center, share)
     rtt_ms = quantile("rtt_ms", data_center, conditional_median_share(share, rho=rho))
     return Profile(

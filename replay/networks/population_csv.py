@@ -1,4 +1,4 @@
-"""A population from a CSV file: a network a row, with its weight. docs/populations.md has the format."""
+"""Read a population from a CSV file with a network in each row (docs/populations.md has the format)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_ROWS = 200
-"""Networks of one population: each is calibrated by itself."""
+"""Most networks of a population: each costs a calibration."""
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 MEASURED = re.compile(r"20\d\d-(0[1-9]|1[0-2])")
 
 SLOW_SHARE = 0.25
-"""The slow part of an imported population: the quarter of its weight with the least bandwidth. Ours."""
+"""Share of a population's weight that forms its slow part: the networks with the least bandwidth. Our choice."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Column:
-    """What a column may hold."""
+    """A column and its allowed range."""
 
     name: str
     least: float
@@ -45,19 +45,19 @@ COLUMNS = (
 
 
 class PopulationError(Exception):
-    """A population cannot be imported; the message names the file, the row and what would be right."""
+    """A population cannot be read; the message names the file, the row and the correct form."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CsvPopulation:
-    """A population's networks, the population, and its slow part."""
+    """The networks of a CSV file, their population, and its slow part."""
 
     profiles: tuple[Profile, ...]
     populations: tuple[Population, Population]
 
 
 def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
-    """The population of a file, called by the file's name; raises PopulationError."""
+    """Read the population of a file; its id is the file's name. Raises PopulationError."""
     name = path.stem
     if not ID.fullmatch(name) or len(name) > 24:
         raise PopulationError(
@@ -87,7 +87,7 @@ def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
 
 
 def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tuple[str, float], ...]:
-    """Networks and their shares of the slowest quarter; the last of them belongs to it in part."""
+    """Networks of the slowest quarter with their shares of it; the last network counts in part."""
     left, found = SLOW_SHARE, []
     for one, share in sorted(zip(profiles, shares, strict=True), key=lambda pair: pair[0].down_bps):
         if left <= 0:
@@ -104,7 +104,7 @@ def _population(
 
 
 def _profile(name: str, row: dict[str, float], source: str) -> Profile:
-    """The uplink is a quarter and the queue 64 kB, as for the paper's networks, where the file says nothing."""
+    """Profile of a row; by default the uplink is a quarter of the downlink and the queue is QUEUE_BYTES."""
     down_bps = round(1000 * row["bandwidth_kbps"])
     return Profile(
         id=name,
@@ -127,7 +127,7 @@ def _rows(path: Path) -> Iterator[dict[str, float]]:
             for count, row in enumerate(reader, start=1):
                 if count > MOST_ROWS:
                     raise PopulationError(
-                        f"{path} has more than {MOST_ROWS} networks: group them into fewer, with weights"
+                        f"{path} has more than {MOST_ROWS} networks: group them, with weights"
                     )
                 yield dict(_values(f"{path}, line {reader.line_num}", row))
     except (OSError, UnicodeDecodeError, csv.Error) as exc:

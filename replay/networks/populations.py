@@ -1,7 +1,7 @@
-"""Network profiles, and populations of them, as data: each with an id that outlives the code, and a source.
+"""All built-in network profiles and populations, each with a permanent id and a source.
 
-The 2010 paper's come from its figure, others' published figures from networks.toml; a population can also be
-imported (`replay.networks.population_csv`).
+Those of the 2010 paper are derived from its Figure 3 (`copula`), others from published figures (networks.toml).
+`population_csv` reads further populations from files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LONG_RTTS_MS, LONG_RTT_MBPS = (150, 250, 350), (1, 4, 16)
 
 
 def published() -> tuple[Profile, ...]:
-    """Those of networks.toml."""
+    """The profiles of networks.toml."""
     told = tomllib.loads(NETWORKS.read_text(encoding="utf-8"))
     return tuple(
         Profile(
@@ -41,7 +41,7 @@ def published() -> tuple[Profile, ...]:
 
 
 def long_rtt(rtt_ms: int, mbps: int, loss: float) -> Profile:
-    """A network of emerging markets."""
+    """A network with a long round trip, as in emerging markets."""
     return Profile(
         id=f"emerging-{rtt_ms}ms-{mbps}mbps-{loss:g}",
         version=1,
@@ -61,8 +61,8 @@ EMERGING = tuple(
 PROFILES: tuple[Profile, ...] = (*PAPER_PROFILES, *published(), *EMERGING)
 
 
-def alike(id: str, measured: str, source: str) -> Population:  # noqa: A002  # the field's name
-    """A population of all profiles whose ids begin as its own does; each weighs the same, which is ours."""
+def equal_population(id: str, measured: str, source: str) -> Population:  # noqa: A002  # the field's name
+    """A population of all profiles whose ids share its first word. Equal weights are our choice."""
     names = [one.id for one in PROFILES if one.id.startswith(id.split("-")[0])]
     return Population(
         id=id,
@@ -76,21 +76,23 @@ def alike(id: str, measured: str, source: str) -> Population:  # noqa: A002  # t
 
 POPULATIONS: tuple[Population, ...] = (
     *PAPER_POPULATIONS,
-    alike("baidu-2018", "2018", "Q. Zhang et al., Early Experiences with Baidu (2018), its four cases"),
-    alike("emerging-2016", "2016", LONG_RTT),
+    equal_population(
+        "baidu-2018", "2018", "Q. Zhang et al., Early Experiences with Baidu (2018), its four cases"
+    ),
+    equal_population("emerging-2016", "2016", LONG_RTT),
 )
 
 DECIDING: tuple[Population, ...] = PAPER_POPULATIONS
-"""What a recommendation rests on where no population is imported: one for the average, one for the slow."""
+"""Populations that a recommendation rests on by default: one of average and one of slow networks."""
 
 
 def profile(id: str) -> Profile:  # noqa: A002  # the field's name
-    """The profile of this id; KeyError if there is none."""
+    """The profile with this id; KeyError if there is none."""
     return {one.id: one for one in PROFILES}[id]
 
 
 def profiles_of(populations: tuple[Population, ...]) -> tuple[Profile, ...]:
-    """All that they name, in their order."""
+    """Distinct profiles of the populations, in order."""
     return tuple(
         profile(name) for name in dict.fromkeys(name for one in populations for name, _ in one.weights)
     )

@@ -1,1 +1,1 @@
-"""Published results, measured again, with a verdict each."""
+"""Reproductions of published results, each with a verdict."""

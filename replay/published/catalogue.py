@@ -1,4 +1,4 @@
-"""Every reproduction by its name."""
+"""All reproductions by name."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ REPRODUCTIONS: dict[str, Callable[[Lab], Reproduction]] = {
     "linkedin-2016": linkedin.run,
     "ietf77": ietf77.run,
 }
-"""The cheaper ones first."""
+"""Reproductions by name, sorted by cost."""

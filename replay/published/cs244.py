@@ -1,4 +1,4 @@
-"""`cs244-2017`: the Stanford rerun of the 2010 paper's Figs 5 and 7 in Mininet, in ours."""
+"""`cs244-2017`: Stanford's rerun of the 2010 paper's Figs 5 and 7 in Mininet, repeated in our lab."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from replay.published.reproduction import Criterion
 
 CELLS = Path(__file__).with_name("oracles") / "cs244_2017_cells.csv"
-"""Medians of the published raw run without each configuration's first sample, seconds."""
+"""Medians of the published raw run in seconds, without the first sample of each configuration."""
 
 SOURCE = (
     "Colbran, CS244 '17: An Argument for Increasing TCP's Initial Congestion Window (reproduction, 2017), "
@@ -26,27 +26,27 @@ SOURCE = (
 )
 
 HEADER_BYTES = 190
-"""Of the replies of its server, about."""
+"""Approximate header size of its server's replies."""
 
 REQUEST_BYTES = 90
-"""Of curl's request, about."""
+"""Approximate size of curl's request."""
 
 WINDOWS = (3, 10)
 SEGMENT_BYTES = 1500
-"""What it took a segment to hold."""
+"""Segment size that the rerun assumed."""
 
 SEARCH_BYTES = (399_644, 168_604, 5_087, 137_060, 475_867)
-"""The five objects of its search page."""
+"""Sizes of the five objects of its search page."""
 
 RTTS_MS = (20, 50, 100, 200, 500, 1000)
 BANDWIDTHS_KBPS = (256, 512, 1_000, 2_000, 3_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
 SEGMENTS = (3, 4, 7, 10, 15, 30, 50)
 BDPS_BYTES = (1_000, 5_000, 10_000, 50_000, 100_000, 200_000)
 KBPS, RTT_MS = 1200.0, 70.0
-"""What is fixed where the other varies."""
+"""Bandwidth and RTT that are fixed while the other varies."""
 
 QUEUE_BYTES = 1_500_000
-"""1,000 packets, Mininet's and netem's limit: nothing is ever lost."""
+"""Queue of 1,000 packets, the default of Mininet and netem: nothing is lost."""
 
 SHAPERS = {"netem": "netem's own rate", "mininet": "Mininet's HTB with its burst of 15 kB"}
 MEDIAN, P90 = 0.03, 0.08
@@ -54,7 +54,7 @@ CONGESTION_CONTROL = "cubic"
 
 
 def run(lab: Lab) -> Reproduction:
-    """Its grid by both shapers; RTT and BDP, of which the raw run prints no cell, beside."""
+    """Measure the published cells with both shapers, and the gains by RTT and BDP, which are not published."""
     cells = published_cells()
     transfers = [one.transfer for one in cells]
     rows: list[Row] = []
@@ -89,7 +89,7 @@ def run(lab: Lab) -> Reproduction:
 
 
 def network(kbps: float, rtt_ms: float) -> Profile:
-    """Two hosts with one rate both ways."""
+    """A symmetric network between two hosts."""
     return Profile(
         id=f"cs244-{kbps:g}kbps-{rtt_ms:g}ms",
         version=1,
@@ -101,8 +101,8 @@ def network(kbps: float, rtt_ms: float) -> Profile:
     )
 
 
-def asked(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Transfer:
-    """One file."""
+def file_transfer(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Transfer:
+    """The transfer of one file."""
     return Transfer(
         profile=network(kbps, rtt_ms),
         iw=iw,
@@ -112,8 +112,8 @@ def asked(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Transfer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Published:
-    """One cell of the raw run."""
+class PublishedCell:
+    """A cell of the raw run."""
 
     transfer: Transfer
     what: str
@@ -122,18 +122,18 @@ class Published:
     x: str
 
 
-def published_cells() -> list[Published]:
-    """Each cell of the raw run."""
+def published_cells() -> list[PublishedCell]:
+    """All cells of the raw run."""
     with CELLS.open(encoding="utf-8", newline="") as file:
         return [published_cell(row) for row in csv.DictReader(file)]
 
 
-def published_cell(row: Mapping[str, str]) -> Published:
-    """Of a row of the file."""
+def published_cell(row: Mapping[str, str]) -> PublishedCell:
+    """A cell from a row of the file."""
     kbps, size_bytes = float(row["bw_kbps"]), int(row["bytes"])
     is_segments = row["exp"] == "segments"
-    return Published(
-        transfer=asked(kbps, float(row["rtt_ms"]), int(row["iw"]), size_bytes),
+    return PublishedCell(
+        transfer=file_transfer(kbps, float(row["rtt_ms"]), int(row["iw"]), size_bytes),
         what=f"{row['exp']}: {kbps:g} kbps, {size_bytes:,} B, IW {row['iw']}",
         seconds=float(row["median_rest_s"]),
         panel="Fig 7, segments" if is_segments else "Fig 5, bandwidth, kbps",
@@ -141,8 +141,8 @@ def published_cell(row: Mapping[str, str]) -> Published:
     )
 
 
-def figure_rows(cells: Sequence[Published], found: Sequence[Row], shaper: str) -> Iterator[Row]:
-    """What the rerun's figures show: the sum of times at IW 3 over that at IW 10, less 1."""
+def figure_rows(cells: Sequence[PublishedCell], found: Sequence[Row], shaper: str) -> Iterator[Row]:
+    """Yield the gains of the rerun's figures: total time at IW 3 over total time at IW 10, less 1."""
     sums: dict[tuple[str, str], dict[int, list[float]]] = {}
     for cell, row in zip(cells, found, strict=True):
         both = sums.setdefault((cell.panel, cell.x), {}).setdefault(cell.transfer.iw, [0.0, 0.0])
@@ -162,7 +162,7 @@ def figure_rows(cells: Sequence[Published], found: Sequence[Row], shaper: str) -
 
 
 def by_experiment(wanted: str) -> list[tuple[str, list[Transfer]]]:
-    """Cells of one of its experiments by name: a window, and the files it fetches."""
+    """Cells of an experiment, each with its name and the files that it fetches."""
     points: dict[str, list[tuple[float, float]]] = {
         "RTT": [(KBPS, float(rtt)) for rtt in RTTS_MS],
         "bandwidth": [(float(kbps), RTT_MS) for kbps in BANDWIDTHS_KBPS],
@@ -170,14 +170,14 @@ def by_experiment(wanted: str) -> list[tuple[str, list[Transfer]]]:
     }
     if wanted == "segments":
         return [
-            (f"{count} segments, IW {iw}", [asked(KBPS, RTT_MS, iw, count * SEGMENT_BYTES)])
+            (f"{count} segments, IW {iw}", [file_transfer(KBPS, RTT_MS, iw, count * SEGMENT_BYTES)])
             for count in SEGMENTS
             for iw in WINDOWS
         ]
     return [
         (
             f"{wanted}: {kbps:g} kbps, {rtt:g} ms, IW {iw}",
-            [asked(kbps, rtt, iw, size) for size in SEARCH_BYTES],
+            [file_transfer(kbps, rtt, iw, size) for size in SEARCH_BYTES],
         )
         for kbps, rtt in points[wanted]
         for iw in WINDOWS
@@ -185,19 +185,21 @@ def by_experiment(wanted: str) -> list[tuple[str, list[Transfer]]]:
 
 
 def whole_grid() -> list[list[Transfer]]:
-    """The 60 cells that its text says it ran: 6 RTTs, 11 bandwidths, 6 BDPs and 7 sizes, at two windows each.
+    """The 60 cells that the rerun's text reports: 6 RTTs, 11 bandwidths, 6 BDPs and 7 sizes, at two windows each.
 
-    It names three more, of the paper's, as left out: 56 kbps, 3000 ms, and above 3000 ms. With them they would be 66.
+    The text names three points of the paper as left out: 56 kbps, 3000 ms, and above 3000 ms, 66 cells in all.
     """
     return [files for name in ("RTT", "bandwidth", "BDP", "segments") for _, files in by_experiment(name)]
 
 
 def gain_rows(lab: Lab) -> list[Row]:
-    """Mean gain of IW 10 over IW 3 on the search page's objects, by RTT and by BDP; nothing is published to hold it to."""
+    """Mean gains of IW 10 over IW 3 for the search page's objects, by RTT and BDP; none are published."""
     networks = [(KBPS, float(rtt)) for rtt in RTTS_MS]
     networks += [(bdp * 8 / RTT_MS, RTT_MS) for bdp in BDPS_BYTES]
     names = [f"RTT {rtt} ms" for rtt in RTTS_MS] + [f"BDP {bdp:,} B" for bdp in BDPS_BYTES]
-    wanted = [asked(*place, iw, size) for place in networks for iw in WINDOWS for size in SEARCH_BYTES]
+    wanted = [
+        file_transfer(*place, iw, size) for place in networks for iw in WINDOWS for size in SEARCH_BYTES
+    ]
     times = transfer(lab, wanted, shaper="netem", congestion_control=CONGESTION_CONTROL)
     each = len(SEARCH_BYTES)
     sums = [sum(one.seconds for one in times[at : at + each]) for at in range(0, len(times), each)]
@@ -205,7 +207,7 @@ def gain_rows(lab: Lab) -> list[Row]:
 
 
 def gain(name: str, both: Sequence[float]) -> Row:
-    """As its figures have it: time at IW 3 over time at IW 10, less 1."""
+    """A row with the gain as in the rerun's figures: time at IW 3 over time at IW 10, less 1."""
     before, after = both
     panel, x = name.split(" ", 1)
     return Row(

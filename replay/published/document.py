@@ -1,4 +1,4 @@
-"""Reproductions as a page of Markdown: verdicts first, then each with its checks, values and defects."""
+"""Reproductions as a Markdown page: verdicts, then the criteria, values and defects of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ the first run; "not reproduced" is a result, and its reason stands below it.
 
 
 def document(found: Sequence[Reproduction], *, commit: str, figures: Mapping[str, str]) -> str:
-    """The whole page; `figures` are paths by the id of the reproduction that has one."""
+    """The page; `figures` are paths by reproduction id."""
     lines = [HEAD.format(commit=commit), "| name | what | verdict |", "|---|---|---|"]
     lines += [f"| `{one.id}` | {one.title} | {verdict(one)} |" for one in found]
     for one in found:
@@ -26,7 +26,7 @@ def document(found: Sequence[Reproduction], *, commit: str, figures: Mapping[str
 
 
 def verdict(one: Reproduction) -> str:
-    """In words, with the checks that failed counted."""
+    """The verdict in words, with the number of failed criteria."""
     failed = sum(not criterion.passed for criterion in one.criteria)
     return (
         "reproduced" if one.reproduced else f"not reproduced: {failed} of {len(one.criteria)} checks failed"
@@ -34,7 +34,7 @@ def verdict(one: Reproduction) -> str:
 
 
 def section(one: Reproduction, figure: str | None) -> Iterator[str]:
-    """One reproduction."""
+    """Yield the lines of one reproduction."""
     yield f"## `{one.id}`: {one.title}"
     yield ""
     yield f"Source: {one.source}."
@@ -57,7 +57,7 @@ def section(one: Reproduction, figure: str | None) -> Iterator[str]:
 
 
 def table_row(row: Row) -> str:
-    """One value."""
+    """A row of the table of values."""
     published = "-" if row.published is None else f"{row.published:.5g} {row.unit}"
     difference = "-" if row.difference is None else f"{row.difference:+.1%}"
     return f"| {row.what} | {published} | {row.ours:.5g} {row.unit} | {difference} |"

@@ -1,4 +1,4 @@
-"""`dukkipati-2010`: the gain of IW 10 over 3 by RTT, bandwidth, BDP and size, and the knee, over sampled clients."""
+"""`dukkipati-2010`: gains of IW 10 over 3 by RTT, bandwidth, BDP and size, and the knee, for sampled clients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import statistics
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from releases.slow_start import MSS_FIG1, arrivals_ms, segments
 from replay.networks.copula import interpolated, quantile
@@ -31,7 +31,7 @@ SIZES = ORACLES / "dukkipati_2010_search_sizes.csv"
 SOURCE = "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window, ACM SIGCOMM CCR 40(3), 2010"
 
 DATA_CENTER, RHO = "AvgDC", -0.6
-"""Correlation of the normal scores of bandwidth and RTT, fitted on the shares of Fig 5's BDP panel alone."""
+"""Population, and correlation of the normal scores of bandwidth and RTT, fitted to Fig 5's BDP panel only."""
 
 SEED = 2010
 DRAWN = 100_000
@@ -40,25 +40,25 @@ KERNEL_CLIENTS = 60
 KERNEL_MEDIAN, KERNEL_P90 = 0.02, 0.05
 KNEE_WINDOWS = (3, 6, 10, 16, 26, 42)
 KNEE_REST = 0.1
-"""The knee is the smallest window that leaves at most this share of the whole gain to larger ones."""
+"""Share of the total gain that windows above the knee may add."""
 
 SPEARMAN = 0.8
 SLOWEST_KBPS = 16.0
-"""Fig 3's curve begins at 1 kbps, over which no search page would ever end."""
+"""Least bandwidth of a client. Fig 3 begins at 1 kbps, over which no search would end."""
 
 REQUEST_BYTES = 400
 SYN_FRAME_BYTES = 74
-"""Of SYN-ACK: Ethernet 14, IPv4 20, TCP with its options 40 bytes."""
+"""Frame of a SYN-ACK: Ethernet 14, IPv4 20, TCP with options 40 bytes."""
 
 UPLINK_BPS = 10_000_000
-"""So fast that requests and acknowledgements take no time: the arithmetic has none for them."""
+"""Uplink fast enough that requests and acknowledgements take no time, as in the arithmetic."""
 
 CONGESTION_CONTROL = "cubic"
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One search: a network and a size."""
+    """A client: its network and the size of its search response."""
 
     kbps: float
     rtt_ms: float
@@ -66,34 +66,34 @@ class Client:
 
     @property
     def down_bps(self) -> int:
-        """Whole bits a second."""
+        """Downlink rate in bits per second, rounded."""
         return round(self.kbps * 1000)
 
     @property
     def rtt_us(self) -> int:
-        """Whole microseconds."""
+        """Round-trip time in microseconds, rounded."""
         return round(self.rtt_ms * 1000)
 
     @property
     def bdp_bytes(self) -> float:
-        """Bandwidth times delay."""
+        """Bandwidth-delay product."""
         return self.kbps * self.rtt_ms / 8
 
     @property
     def segments(self) -> int:
-        """As Fig 7 counts them."""
+        """Segments of the response as Fig 7 counts them."""
         return segments(self.size_bytes, mss=MSS_FIG1)
 
     def search_ms(self, iw: int) -> float:
-        """Its response on an idle network, from when its first byte could have begun to arrive."""
+        """Duration of the response on an idle network, from the earliest arrival of its first byte."""
         return arrivals_ms(self.size_bytes, iw=iw, rtt_us=self.rtt_us, down_bps=self.down_bps)[-1]
 
     def from_syn_ms(self, iw: int) -> float:
-        """With the handshake and the request in front, each a round trip, and a SYN's own time at the bottleneck."""
+        """Duration from the first SYN: the search, two round trips, and the SYN-ACK's serialisation."""
         return 2 * self.rtt_ms + SYN_FRAME_BYTES * 8e3 / self.down_bps + self.search_ms(iw)
 
-    def asked(self, number: int, iw: int) -> Transfer:
-        """Its search at a window, over a network of its own."""
+    def transfer(self, number: int, iw: int) -> Transfer:
+        """The search as a transfer over the client's network."""
         profile = Profile(
             id=f"client-{number}",
             version=1,
@@ -112,39 +112,15 @@ PANELS: dict[str, tuple[str, Callable[[Client], float]]] = {
     "fig5_bdp_B": ("Fig 5, BDP, bytes", lambda client: client.bdp_bytes),
     "fig7_segments_AvgDC": ("Fig 7, segments", lambda client: client.segments),
 }
-"""What each panel buckets by."""
+"""Titles of the figures' panels, and the values that they bucket."""
 
 
 def run(lab: Lab) -> Reproduction:
-    """All panels and the knee by arithmetic over the population; the arithmetic against the kernel over a sample."""
+    """Compute panels and knee by arithmetic for the population, and check the arithmetic against the kernel."""
     figures = json.loads(FIGURES.read_text(encoding="utf-8"))
     clients = draw(DRAWN)
     gains = [client.search_ms(3) - client.search_ms(10) for client in clients]
-    rows: list[Row] = []
-    criteria: list[Criterion] = []
-    for panel, (name, value) in PANELS.items():
-        buckets = bucketed(clients, gains, [bucket["bucket"] for bucket in figures[panel]], value)
-        ours = [statistics.fmean(bucket) for bucket in buckets]
-        published = [bucket["abs_ms"] for bucket in figures[panel]]
-        rows += (
-            Row(
-                what=f"{name} {bucket['bucket']}: gain of IW 10 over 3 ({len(some):,} clients)",
-                unit="ms",
-                published=bucket["abs_ms"],
-                ours=gain,
-                place=Place(f"{name}: gain of IW 10 over 3", "gain", bucket["bucket"]),
-            )
-            for bucket, some, gain in zip(figures[panel], buckets, ours, strict=True)
-        )
-        criteria += (
-            Criterion(what=f"{name}: buckets that lose", measured=sum(gain < 0 for gain in ours), bound=0),
-            Criterion(
-                what=f"{name}: Spearman's correlation of the gains",
-                measured=spearman(ours, published),
-                bound=SPEARMAN,
-                at_most=False,
-            ),
-        )
+    panels = [panel_results(figures[panel], *by, clients, gains) for panel, by in PANELS.items()]
     knee_rows, knee_criterion = knee(clients[:KNEE_CLIENTS], figures["fig2_iw_latency_ms"])
     kernel = kernel_rows(lab, clients[:KERNEL_CLIENTS])
     return Reproduction(
@@ -155,9 +131,9 @@ def run(lab: Lab) -> Reproduction:
         "search; each response alone on an idle network, by arithmetic (segments clocked by acknowledgements). "
         f"The first {KERNEL_CLIENTS} clients also over the kernel ({CONGESTION_CONTROL}), to hold the arithmetic to. "
         "Gains are means in milliseconds.",
-        rows=(*rows, *knee_rows, *kernel),
+        rows=(*(row for rows, _ in panels for row in rows), *knee_rows, *kernel),
         criteria=(
-            *criteria,
+            *(one for _, criteria in panels for one in criteria),
             knee_criterion,
             *error_criteria(
                 kernel, what="arithmetic against the kernel", median=KERNEL_MEDIAN, p90=KERNEL_P90
@@ -178,9 +154,42 @@ def run(lab: Lab) -> Reproduction:
     )
 
 
+def panel_results(
+    panel: Sequence[Mapping[str, Any]],
+    name: str,
+    value: Callable[[Client], float],
+    clients: Sequence[Client],
+    gains: Sequence[float],
+) -> tuple[list[Row], tuple[Criterion, Criterion]]:
+    """Rows of a figure's panel with a row for each bucket, and criteria for the signs and order of the gains."""
+    buckets = bucketed(clients, gains, [bucket["bucket"] for bucket in panel], value)
+    ours = [statistics.fmean(bucket) for bucket in buckets]
+    published = [bucket["abs_ms"] for bucket in panel]
+    rows = [
+        Row(
+            what=f"{name} {bucket['bucket']}: gain of IW 10 over 3 ({len(some):,} clients)",
+            unit="ms",
+            published=bucket["abs_ms"],
+            ours=gain,
+            place=Place(f"{name}: gain of IW 10 over 3", "gain", bucket["bucket"]),
+        )
+        for bucket, some, gain in zip(panel, buckets, ours, strict=True)
+    ]
+    losing = sum(gain < 0 for gain in ours)
+    return rows, (
+        Criterion(what=f"{name}: buckets that lose", measured=losing, bound=0),
+        Criterion(
+            what=f"{name}: Spearman's correlation of the gains",
+            measured=spearman(ours, published),
+            bound=SPEARMAN,
+            at_most=False,
+        ),
+    )
+
+
 def draw(count: int, *, data_center: str = DATA_CENTER, rho: float = RHO) -> list[Client]:
-    """Clients of a population, the same every time."""
-    generator = random.Random(SEED)  # noqa: S311  # a sample, no secret
+    """Draw clients of a population, the same ones every time."""
+    generator = random.Random(SEED)  # noqa: S311  # a sample, not a secret
     normal = NormalDist()
     shares, sizes = size_curve()
     drawn = []
@@ -199,7 +208,7 @@ def draw(count: int, *, data_center: str = DATA_CENTER, rho: float = RHO) -> lis
 
 @functools.cache
 def size_curve() -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Cumulative shares and bytes of Fig 1's web search."""
+    """Cumulative shares and sizes in bytes of Fig 1's web search."""
     with SIZES.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return tuple(float(row["cdf"]) for row in rows), tuple(float(row["bytes"]) for row in rows)
@@ -208,7 +217,7 @@ def size_curve() -> tuple[tuple[float, ...], tuple[float, ...]]:
 def bucketed(
     clients: Sequence[Client], gains: Sequence[float], names: Sequence[str], value: Callable[[Client], float]
 ) -> list[list[float]]:
-    """Gains of each bucket's clients."""
+    """Gains of the clients in each bucket."""
     edges = [upper_edge(name) for name in names]
     buckets: list[list[float]] = [[] for _ in edges]
     for client, gain in zip(clients, gains, strict=True):
@@ -217,7 +226,7 @@ def bucketed(
 
 
 def upper_edge(name: str) -> float:
-    """Upper end of a bucket.
+    """Upper edge of a bucket.
 
     >>> upper_edge("<=20"), upper_edge("20-50"), upper_edge("4"), upper_edge(">3000")
     (20.0, 50.0, 4.0, inf)
@@ -226,8 +235,8 @@ def upper_edge(name: str) -> float:
 
 
 def kernel_rows(lab: Lab, clients: Sequence[Client]) -> list[Row]:
-    """What arithmetic has for each client's search, and what the kernel takes; both from the first SYN."""
-    wanted = [client.asked(number, iw) for number, client in enumerate(clients) for iw in (3, 10)]
+    """Durations of searches by arithmetic and over the kernel, from the first SYN."""
+    wanted = [client.transfer(number, iw) for number, client in enumerate(clients) for iw in (3, 10)]
     times = transfer(lab, wanted, shaper="netem", congestion_control=CONGESTION_CONTROL)
     asked = [(client, iw) for client in clients for iw in (3, 10)]
     return [
@@ -242,7 +251,7 @@ def kernel_rows(lab: Lab, clients: Sequence[Client]) -> list[Row]:
 
 
 def knee(clients: Sequence[Client], published: Mapping[str, float]) -> tuple[list[Row], Criterion]:
-    """What each window saves over IW 3 in the mean; and whether the curve bends where the paper's does."""
+    """Mean gains over IW 3, and the criterion that the knee is the paper's."""
     means = {iw: statistics.fmean(client.search_ms(iw) for client in clients) for iw in KNEE_WINDOWS}
     theirs = {int(iw): value for iw, value in published.items()}
     rows = [
@@ -260,7 +269,7 @@ def knee(clients: Sequence[Client], published: Mapping[str, float]) -> tuple[lis
 
 
 def bend(means: Mapping[int, float]) -> int:
-    """The smallest window that leaves at most KNEE_REST of the whole gain to larger ones.
+    """The knee: the smallest window above which at most KNEE_REST of the total gain remains.
 
     >>> bend({3: 490, 6: 475, 10: 468, 16: 466})
     10

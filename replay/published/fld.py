@@ -1,4 +1,4 @@
-"""`fld-2012`: bursts of a congestion control that favours short flows, among long flows of Reno's."""
+"""`fld-2012`: bursts of FLD_TCP, a congestion control that favours short flows, among long Reno flows."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ IW = 10
 QUEUE_BYTES = 20 * FRAME_BYTES
 REQUEST_BYTES = 100
 FIRST_BURST_S, APART_S = 5.0, 7.0
-"""When the bursts begin, at 10 Mbps; in proportion at less. Ours: the slides' figures have no readable axis; the
-last of Reno's takes 6.2 s."""
+"""Start of the first burst and interval of the bursts at 10 Mbps, longer in proportion at lower rates. Our choice: the
+slides' axes are not readable. Reno's last burst takes 6.2 s."""
 
 BACKGROUND_BYTES = {1: 45_000_000, 3: 15_000_000}
-"""Of each background flow: such that they take about the 40 s that the slides have, at 10 Mbps."""
+"""Size of each background flow by their number; they take about 40 s at 10 Mbps, as in the slides."""
 
 REPEATS = 20
-"""Starts of the bursts a quarter of a second apart: RED decides by chance, and one run is one throw."""
+"""Runs, each with bursts 0.25 s later: RED drops at random, so a single run varies."""
 
-PACES = ("fld", "reno")
+CONTROLS = ("fld", "reno")
 LEAST_RATIO, MOST_DELAY = 1.5, 0.055
-"""The smallest of the published ratios of a burst's times; the largest published delay of a background flow."""
+"""Smallest published ratio of a burst's times, and largest published delay of a background flow."""
 
 
 def network(name: str, mbps: float, delay_ms: float) -> Profile:
-    """One bottleneck whose one-way delay is the slides'."""
+    """A bottleneck with the slides' one-way delay."""
     return Profile(
         id=name,
         version=1,
@@ -56,7 +56,7 @@ WAN, MOBILE = network("wan", 10, 15), network("mobile", 2, 50)
 
 
 def run(lab: Lab) -> Reproduction:
-    """Both networks, one and three background flows, bursts of either kind."""
+    """Measure both networks with one and three background flows and bursts of both kinds."""
     rows = [row for where in (WAN, MOBILE) for count in (1, 3) for row in case(lab, where, count)]
     ratios = [row.ours for row in rows if row.unit == "x" and row.what.startswith("wan")]
     mobile = [row.ours for row in rows if row.unit == "x" and row.what.startswith("mobile")]
@@ -96,28 +96,28 @@ def run(lab: Lab) -> Reproduction:
 
 
 def slower(ratios: Sequence[float]) -> int:
-    """How many are not gains."""
+    """Number of ratios that are no gains."""
     return sum(ratio <= 1 for ratio in ratios)
 
 
 def case(lab: Lab, where: Profile, count: int, *, repeats: int = REPEATS) -> Iterator[Row]:
-    """One network with so many background flows: both kinds of bursts, and what they do to the others."""
-    kinds = {pace: summed(race_all(lab, where, count, pace, repeats)) for pace in PACES}
+    """Yield durations of both kinds of bursts, and the delay of the background flows."""
+    kinds = {control: mean_seconds(race_all(lab, where, count, control, repeats)) for control in CONTROLS}
     fld, reno = kinds["fld"], kinds["reno"]
     published = PUBLISHED[count] if where is WAN else {"fld_s": [None] * 4, "reno_s": [None] * 4}
-    whose = f"{where.id}, {count} background"
+    label = f"{where.id}, {count} background"
     for number in range(len(BURSTS)):
-        name = f"{whose}, burst {number + 1}"
+        name = f"{label}, burst {number + 1}"
         theirs = published["fld_s"][number], published["reno_s"][number]
-        for pace, seconds, found in zip(("FLD_TCP", "Reno"), theirs, (fld, reno), strict=True):
+        for control, seconds, found in zip(("FLD_TCP", "Reno"), theirs, (fld, reno), strict=True):
             yield Row(
-                what=f"{name}, {pace}",
+                what=f"{name}, {control}",
                 unit="s",
                 published=seconds,
                 ours=found[count + number],
                 place=Place(
                     f"{where.id}, {count} in the background",
-                    pace,
+                    control,
                     f"{number + 1}: {BURSTS[number] // 1024} KiB",
                 ),
             )
@@ -129,11 +129,11 @@ def case(lab: Lab, where: Profile, count: int, *, repeats: int = REPEATS) -> Ite
             ours=reno[count + number] / fld[count + number],
         )
     delay = 100 * (max(fld[:count]) / max(reno[:count]) - 1)
-    yield Row(what=f"{whose}: background delayed by FLD_TCP", unit="%", published=None, ours=delay)
+    yield Row(what=f"{label}: background delayed by FLD_TCP", unit="%", published=None, ours=delay)
 
 
-def race_all(lab: Lab, where: Profile, count: int, pace: str, repeats: int) -> list[RaceOutcome]:
-    """The same bursts, each time a little later, and by chances of their own."""
+def race_all(lab: Lab, where: Profile, count: int, control: str, repeats: int) -> list[RaceOutcome]:
+    """Run the same bursts `repeats` times, each run a little later and with its own seed."""
     slowness = WAN.down_bps / where.down_bps
     races = []
     for repeat in range(repeats):
@@ -141,18 +141,18 @@ def race_all(lab: Lab, where: Profile, count: int, pace: str, repeats: int) -> l
         starts = [
             slowness * (FIRST_BURST_S + APART_S * number) + 0.25 * repeat for number in range(len(BURSTS))
         ]
-        bursts = [flow(start, burst, pace) for start, burst in zip(starts, BURSTS, strict=True)]
+        bursts = [flow(start, burst, control) for start, burst in zip(starts, BURSTS, strict=True)]
         races.append(Race(profile=where, flows=(*background, *bursts), seed=repeat))
     return race(lab, races, shaper="red", congestion_control="reno")
 
 
-def flow(begins_s: float, size: int, pace: str) -> Flow:
-    """One sender's."""
+def flow(begins_s: float, size: int, control: str) -> Flow:
+    """A download with its own congestion control."""
     return Flow(
-        iw=IW, request_bytes=REQUEST_BYTES, response_bytes=size, begins_s=begins_s, congestion_control=pace
+        iw=IW, request_bytes=REQUEST_BYTES, response_bytes=size, begins_s=begins_s, congestion_control=control
     )
 
 
-def summed(races: Sequence[RaceOutcome]) -> list[float]:
-    """Mean seconds of each flow over the runs."""
+def mean_seconds(races: Sequence[RaceOutcome]) -> list[float]:
+    """Mean duration of each flow over the runs, in seconds."""
     return [statistics.fmean(one.flows[at].seconds for one in races) for at in range(len(races[0].flows))]

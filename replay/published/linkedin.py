@@ -30,17 +30,17 @@ CANDIDATES: tuple[str, ...] = tuple(ORACLE["candidates"])
 PUBLISHED: tuple[float, float] = tuple(ORACLE["desktop_india_content_download_gain"])
 
 LOSSES = (0.0, 0.005, 0.02)
-"""Of the grid over the long round trips, fixed before it was run. Ours: the article prints no network."""
+"""Loss rates of the grid, fixed before the run. Our choice: the article prints no network."""
 
 SIZES = (60_000, 300_000, 1_000_000)
-"""A base page, what HTTP/2's one connection carries for a page, and a heavy one. Ours."""
+"""Sizes of a base page, of a page's HTTP/2 connection, and of a heavy page. Our choice."""
 
 IW, SEEDS, REQUEST_BYTES = 10, 10, 500
 REPLICATES = 10_000
 
 
 def run(lab: Lab) -> Reproduction:
-    """Every control over the grid; gains with their intervals."""
+    """Measure all congestion controls over the grid, with intervals of their gains."""
     times = download_times(lab, grid())
     gains = {name: 1 - times[name].mean(axis=1) / times[CONTROL].mean(axis=1) for name in CANDIDATES}
     bounds = {name: interval(found) for name, found in gains.items()}
@@ -90,7 +90,7 @@ def run(lab: Lab) -> Reproduction:
 
 
 def grid() -> list[tuple[Profile, int]]:
-    """Networks and sizes."""
+    """All networks and sizes."""
     return [
         (long_rtt(rtt_ms, mbps, loss), size)
         for rtt_ms, mbps, loss in itertools.product(LONG_RTTS_MS, LONG_RTT_MBPS, LOSSES)
@@ -99,7 +99,7 @@ def grid() -> list[tuple[Profile, int]]:
 
 
 def download_times(lab: Lab, cells: Sequence[tuple[Profile, int]], seeds: int = SEEDS) -> dict[str, Floats]:
-    """Seconds by control, as cells x seeds."""
+    """Durations in seconds by congestion control, as an array of cells x seeds."""
     races = [
         Race(
             profile=where,
@@ -117,7 +117,7 @@ def download_times(lab: Lab, cells: Sequence[tuple[Profile, int]], seeds: int = 
 
 
 def interval(gains: Floats) -> tuple[float, float]:
-    """Of the mean, by resampling cells."""
+    """Bootstrap interval (95 %) of the mean gain, by resampling cells."""
     generator = np.random.default_rng(2016)
     drawn = gains[generator.integers(len(gains), size=(REPLICATES, len(gains)))].mean(axis=1)
     low, high = np.quantile(drawn, [0.025, 0.975])
@@ -125,7 +125,7 @@ def interval(gains: Floats) -> tuple[float, float]:
 
 
 def rows(gains: dict[str, Floats], bounds: dict[str, tuple[float, float]]) -> Iterator[Row]:
-    """Mean, interval, test, and losses as well as gains; then every cell."""
+    """Yield mean, interval, test and losses of each candidate, then the gain of each cell."""
     for name, found in gains.items():
         mean = 100 * float(found.mean())
         published = 100 * sum(PUBLISHED) / 2 if name == ORACLE["best"] else None

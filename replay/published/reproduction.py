@@ -1,4 +1,4 @@
-"""What a reproduction amounts to: published values beside ours, and checks with bounds that were fixed before."""
+"""A reproduction: published values beside ours, and criteria whose bounds were fixed in advance."""
 
 from __future__ import annotations
 
@@ -13,59 +13,59 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value stands in a figure."""
+    """The place of a value in a figure."""
 
     panel: str
     series: str
     x: str
-    """On an axis of names, in the order of the rows."""
+    """Name on the axis, in the order of the rows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """One value."""
+    """A published value and ours."""
 
     what: str
     unit: str
     published: float | None
-    """None where the source prints none: then ours stands alone."""
+    """None if the source prints no value."""
     ours: float
     place: Place | None = None
-    """None for what is in no figure."""
+    """None if the value is in no figure."""
 
     @property
     def difference(self) -> float | None:
-        """Ours over the published value, less 1; None without one, or beside a zero."""
+        """Relative difference of our value; None if there is no published value, or it is 0."""
         return self.ours / self.published - 1 if self.published else None
 
     def to_dict(self) -> dict[str, Any]:
-        """With the difference."""
+        """The row as JSON, with the difference."""
         return {**dataclasses.asdict(self), "difference": self.difference}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Criterion:
-    """One demand on the rows."""
+    """A bound that a measured value must keep."""
 
     what: str
     measured: float
     bound: float
     at_most: bool = True
-    """Whether `bound` is the most that is allowed; otherwise the least."""
+    """True if `bound` is the maximum; False: the minimum."""
 
     @property
     def passed(self) -> bool:
-        """Within the bound."""
+        """True if the value keeps the bound."""
         return self.measured <= self.bound if self.at_most else self.measured >= self.bound
 
     def to_dict(self) -> dict[str, Any]:
-        """With the outcome."""
+        """The criterion as JSON, with the outcome."""
         return {**dataclasses.asdict(self), "passed": self.passed}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reproduction:
-    """One published result and what came of it."""
+    """A published result measured again."""
 
     # Stable: named on the command line and in the documents.
     id: str
@@ -75,15 +75,15 @@ class Reproduction:
     rows: tuple[Row, ...]
     criteria: tuple[Criterion, ...]
     defects: tuple[str, ...] = ()
-    """What is known to be wrong, or not said, in the original or in our reading of it."""
+    """Known errors and omissions of the original or of our reproduction."""
 
     @property
     def reproduced(self) -> bool:
-        """Every check passed; without one there is no verdict to be had."""
+        """True if there are criteria and all are met."""
         return bool(self.criteria) and all(criterion.passed for criterion in self.criteria)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The reproduction as JSON."""
         return {
             "id": self.id,
             "title": self.title,
@@ -97,14 +97,14 @@ class Reproduction:
 
 
 def errors(rows: Sequence[Row]) -> list[float]:
-    """Absolute relative differences of the rows that have one, ascending."""
+    """Absolute relative differences of the rows, ascending; rows without a published value are left out."""
     return sorted(abs(row.difference) for row in rows if row.difference is not None)
 
 
 def error_criteria(
     rows: Sequence[Row], *, what: str, median: float, p90: float
 ) -> tuple[Criterion, Criterion]:
-    """Bounds on the median and on the 90th percentile (inclusive, linear) of the relative error."""
+    """Criteria for the median and the 90th percentile (inclusive, linear) of the relative error."""
     found = errors(rows)
     return (
         Criterion(what=f"{what}: median relative error", measured=statistics.median(found), bound=median),
@@ -117,7 +117,7 @@ def error_criteria(
 
 
 def spearman(ours: Sequence[float], published: Sequence[float]) -> float:
-    """Spearman's rank correlation, ties at their mean rank.
+    """Spearman's rank correlation; ties have their mean rank.
 
     >>> spearman([1, 2, 3], [10, 20, 30]), spearman([1, 2, 3], [30, 20, 10])
     (1.0, -1.0)
@@ -126,7 +126,7 @@ def spearman(ours: Sequence[float], published: Sequence[float]) -> float:
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """Places in ascending order, from 1; equal values share the mean of theirs.
+    """Ranks in ascending order from 1; equal values share their mean rank.
 
     >>> ranks([7, 3, 7])
     [2.5, 1.0, 2.5]

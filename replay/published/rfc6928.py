@@ -1,4 +1,4 @@
-"""`rfc6928-rounds`: the table of RFC 6928 §5.1, and the rounds of the kernel's own sender."""
+"""`rfc6928-rounds`: the table of RFC 6928 §5.1, and the rounds of the kernel's sender."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ WIDE = Profile(
 )
 
 CONGESTION_CONTROL = "reno"
-"""Plain slow start: CUBIC's HyStart would leave it from a window of 16."""
+"""Plain slow start: CUBIC's HyStart leaves slow start from a window of 16."""
 
 
 def run(lab: Lab) -> Reproduction:
-    """Thirteen rows by arithmetic, and as many at two windows by the kernel."""
+    """Compute the table by arithmetic, and measure its transfers over the kernel."""
     arithmetic = [
         Row(
             what=f"{count} segments, IW {iw}",
@@ -84,12 +84,12 @@ def run(lab: Lab) -> Reproduction:
 
 
 def differing(rows: Sequence[Row]) -> int:
-    """Rows whose two values are not the same."""
+    """Number of rows whose two values differ."""
     return sum(row.ours != row.published for row in rows)
 
 
 def kernel_rows(lab: Lab) -> list[Row]:
-    """The kernel's rounds beside what arithmetic has for its rule."""
+    """Rounds of the kernel beside the arithmetic of its rule."""
     flights = [
         Flight(id=f"{count}-{iw}", host=FIRST_ORIGIN, iw=iw, bytes=count * MSS_TIMESTAMPS)
         for count, _, _ in TABLE

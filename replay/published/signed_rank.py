@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def wilcoxon_signed_rank(differences: NDArray[np.float64]) -> float:
-    """Two-sided p-value by the normal approximation, with ties and without zeros (Wilcoxon's own way)."""
+    """Two-sided p-value by the normal approximation, with ties; zeros are dropped, as by Wilcoxon."""
     moved = differences[differences != 0]
     n = len(moved)
     if n == 0:
@@ -21,6 +21,6 @@ def wilcoxon_signed_rank(differences: NDArray[np.float64]) -> float:
     ranks = (np.cumsum(ties) - (ties - 1) / 2)[inverse]
     positive = float(ranks[moved > 0].sum())
     variance = n * (n + 1) * (2 * n + 1) / 24 - float((ties**3 - ties).sum()) / 48
-    # The half is the continuity correction: rank sums are whole or half numbers.
+    # 0.5 is the continuity correction.
     distance = max(0.0, abs(positive - n * (n + 1) / 4) - 0.5)
     return math.erfc(distance / math.sqrt(2 * variance))

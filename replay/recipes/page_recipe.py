@@ -1,4 +1,4 @@
-"""Page recipes: what a page's load consists of, without its contents, derived from a release."""
+"""Page recipes: the responses, sizes and dependencies of a page load, derived from a release."""
 
 from __future__ import annotations
 
@@ -20,71 +20,71 @@ if TYPE_CHECKING:
 Row: TypeAlias = "Mapping[str, Any]"
 
 REQUEST_BYTES = 450
-"""Of every request without its body: the releases do not hold request headers; Chromium's have 400 to 500 bytes."""
+"""Size of a request without its body. Releases hold no request headers; Chromium's have 400 to 500 bytes."""
 
 MOST_BODY_BYTES = 4 * 1024 * 1024
-"""Of a request's body that is replayed: the player hands a request to TCP at once."""
+"""Most bytes of a request's body that are replayed: the player writes a whole request at once."""
 
 RECORD_BYTES = 16_384
-"""Plaintext that a TLS record holds at most (RFC 8446 §5.1)."""
+"""Maximum plaintext of a TLS record (RFC 8446 §5.1)."""
 
 RECORD_OVERHEAD_BYTES = 22
-"""What TLS 1.3 adds to a record: header, content type, AEAD tag."""
+"""Bytes that TLS 1.3 adds to a record: header, content type, AEAD tag."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Origin:
-    """A host and port that the page's connections go to."""
+    """A host and port that the page connects to."""
 
     host: str
     port: int
     h2: bool
-    """One connection with streams; otherwise up to six connections."""
+    """True for one connection with streams; otherwise up to six connections."""
     tls_flight_bytes: int
-    """Of the server's TLS flight; 0 for clear text. Its bytes alone: no cryptography."""
+    """Size of the server's TLS flight; 0 for clear text."""
     tls_after_bytes: int
-    """Session tickets and connection frames, in front of the first response."""
+    """Session tickets and connection frames before the first response."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Object:
-    """One response."""
+    """A response of the page."""
 
     response_id: int
     origin: int
     parent: int
-    """Index of the object that must have arrived before this one is asked for; -1: none."""
+    """Index of the object that must arrive before this one is requested; -1: none."""
     response_bytes: int
-    """TCP payload: wire_bytes and what TLS's records add."""
+    """TCP payload: wire_bytes and the overhead of TLS records."""
     is_document: bool
     request_bytes: int = REQUEST_BYTES
-    """TCP payload that asks for it."""
+    """TCP payload of the request."""
     server_delay_us: int | None = None
-    """What its server took to begin it; None where nobody knows, and then it begins at once."""
+    """Time from request to response at the server; None: unknown, and replayed as 0."""
     fresh_s: int | None = None
-    """How long a cache may reuse it without asking; None where no header of it was recorded."""
+    """Remaining freshness lifetime (RFC 9111) in seconds; None if its header was not recorded."""
     can_be_confirmed: bool = False
-    """Whether a cache that holds it may ask whether it has changed."""
+    """True if a cache may revalidate it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recipe:
-    """One page."""
+    """The load of a page."""
 
     page: str
     visit_id: int
     origins: tuple[Origin, ...]
     objects: tuple[Object, ...]
     left_out: int
-    """Responses of unknown size, or of none: they are not replayed."""
+    """Number of responses that are not replayed: their size is unknown or 0."""
 
     @property
     def response_bytes(self) -> int:
-        """Of all objects."""
+        """Total TCP payload of the responses."""
         return sum(object_.response_bytes for object_ in self.objects)
 
     def to_text(self) -> str:
-        """As the player reads it (lab/guest/page.c)."""
+        """The recipe in the player's format."""
         lines = [f"page {len(self.origins)} {len(self.objects)}"]
         lines += [
             f"origin {'h2' if origin.h2 else 'h1'} {origin.tls_flight_bytes} {origin.tls_after_bytes}"
@@ -99,7 +99,7 @@ class Recipe:
 
 
 def read_recipes(release: Release) -> list[Recipe]:
-    """A recipe for every page of the release whose final visit is ok and has a main document of known size."""
+    """Recipes of all pages whose final visit is ok and whose main document has a known size, by host."""
     visits = [row for row in rows(release, "visit") if row["is_final"] and row["outcome"] == "ok"]
     connections = by_visit(rows(release, "connection"))
     responses = by_visit(rows(release, "response"))
@@ -114,13 +114,13 @@ def read_recipes(release: Release) -> list[Recipe]:
 
 
 def rows(release: Release, table: str) -> Iterator[Row]:
-    """All rows of one table."""
+    """Yield all rows of a table."""
     for some in pq.ParquetFile(release.file(table)).iter_batches():
         yield from some.to_pylist()
 
 
 def by_visit(every: Iterator[Row]) -> Mapping[int, list[Row]]:
-    """Rows by their visit, in the order of their ids."""
+    """Rows by visit id, sorted by their own ids."""
     found: dict[int, list[Row]] = collections.defaultdict(list)
     for row in every:
         found[row["visit_id"]].append(row)
@@ -130,7 +130,7 @@ def by_visit(every: Iterator[Row]) -> Mapping[int, list[Row]]:
 
 
 def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]) -> Recipe | None:
-    """The recipe of one visit; None without a main document that can be replayed."""
+    """The recipe of a visit; None if its main document cannot be replayed."""
     network = [row for row in responses if not row["from_cache"]]
     by_connection = {row["id"]: row for row in connections}
     kept = [row for row in network if row["wire_bytes"] and row["connection_id"] in by_connection]
@@ -171,7 +171,7 @@ OriginKey: TypeAlias = "tuple[str, int, bool, bool]"
 
 
 def origin_key(connection: Row, response: Row) -> OriginKey:
-    """Host, port, H2, TLS. A connection that several hosts share counts as that of the host it was opened for."""
+    """Host, port, H2 and TLS of a connection; a shared connection belongs to the host it was opened for."""
     host = connection["host"] or response["host"]
     return (
         host,
@@ -182,7 +182,7 @@ def origin_key(connection: Row, response: Row) -> OriginKey:
 
 
 def make_origin(key: OriginKey, connections: Sequence[Row]) -> Origin:
-    """Its TLS flight is that of its first connection with a known one: later ones may have been resumed."""
+    """An origin. Its TLS flight is that of the first connection with a known one; later ones may be resumed."""
     host, port, h2, tls = key
     first = next((one for one in connections if one["tls_handshake_bytes"]), None)
     after = connections[0]["frame_bytes"] if h2 else 0
@@ -198,7 +198,7 @@ def make_origin(key: OriginKey, connections: Sequence[Row]) -> Origin:
 
 
 UNKNOWN_TLS_FLIGHT_BYTES = 4_096
-"""For a TLS connection whose flight was not measured: about a chain of two certificates. Ours."""
+"""TLS flight of a connection without a measured one: about a chain of two certificates. Our choice."""
 
 
 def payload(wire_bytes: int, *, tls: bool) -> int:
@@ -211,25 +211,25 @@ def payload(wire_bytes: int, *, tls: bool) -> int:
 
 
 def request_bytes(row: Row, *, tls: bool) -> int:
-    """TCP payload of a request; what nobody knows of its body is none."""
+    """TCP payload of a request; a body of unknown size counts as 0."""
     body: int = min(row.get("request_body_bytes") or 0, MOST_BODY_BYTES)
     return REQUEST_BYTES + payload(body, tls=tls)
 
 
 def find_parents(responses: Sequence[Row], kept: set[int], document: int) -> dict[int, int | None]:
-    """For each kept response the kept one that must arrive first; None for those that begin the load.
+    """The parent of each kept response: the kept response that must arrive first; None at the start of the load.
 
-    That is the redirect that led here, or who asked; one that is left out hands over to its own.
-    What nobody is known to have asked for was asked for by the document, unless it came before it.
+    The parent is the redirect or the initiator. If that was left out, its own parent counts. The parent of a response
+    without either is the document, unless the response came before it.
     """
-    asked_by = {row["id"]: row["redirected_from_id"] or row["initiator_id"] for row in responses}
+    initiators = {row["id"]: row["redirected_from_id"] or row["initiator_id"] for row in responses}
     parents: dict[int, int | None] = {}
     for response in sorted(kept):
         seen = {response}
-        parent = asked_by[response]
+        parent = initiators[response]
         while parent is not None and parent not in kept and parent not in seen:
             seen.add(parent)
-            parent = asked_by.get(parent)
+            parent = initiators.get(parent)
         if parent is None or parent in seen:
             parent = document if response > document else None
         parents[response] = parent
@@ -237,7 +237,7 @@ def find_parents(responses: Sequence[Row], kept: set[int], document: int) -> dic
 
 
 def without_cycles(parents: dict[int, int | None], document: int) -> dict[int, int | None]:
-    """Cut what the page's own records close into a ring: nobody would ever ask for it."""
+    """Break cycles of parents, whose responses would never be requested."""
     whole = dict(parents)
     for response in sorted(whole):
         seen: set[int] = set()

@@ -1,6 +1,6 @@
-"""Page recipes from HAR files and CDP logs: their exchanges as the rows of a release, and from there the same way.
+"""Page recipes from HAR files and CDP logs: exchanges become the rows of a release, then a recipe.
 
-Of a recording the first page counts: later ones were loaded with what it had left in the cache.
+Only the first page of a recording is read: later pages were loaded with a warm cache.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ if TYPE_CHECKING:
 
     from recordings.exchange import RecordedExchange
 
-FRAME_BYTES = 16_384
-FRAME_HEADER_BYTES = 9
-"""Of HTTP/2 (RFC 9113 §4): DATA frames as large as its default allows, and one of HEADERS."""
+H2_FRAME_BYTES, H2_FRAME_HEADER_BYTES = 16_384, 9
+"""Default maximum of an HTTP/2 frame's payload, and the size of its header (RFC 9113 §4)."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Recorded:
-    """A recording's page, and what the recording does not say of it."""
+    """The page of a recording, and what was estimated or repaired."""
 
     recipe: Recipe
     file: str
@@ -39,12 +38,12 @@ class Recorded:
     kind: str
     tool: str
     headers_estimated: int
-    """Responses whose header's size is that of its text, before any compression."""
+    """Number of responses whose header size is that of its uncompressed text."""
     repairs: dict[str, int]
-    """What of the recording was left out or mended, counted by reason."""
+    """Number of exchanges left out or repaired, by reason."""
 
     def to_dict(self) -> dict[str, Any]:
-        """For replay.json."""
+        """The recording's entry in replay.json."""
         return {
             "page": self.recipe.page,
             "file": self.file,
@@ -58,13 +57,13 @@ class Recorded:
 
 
 def read_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> list[Recorded]:
-    """A page of each file; raises RecipeError where one is none, or holds no page that can be replayed."""
+    """Read the page of each file; RecipeError if a file is no recording or holds no page that can be replayed."""
     files = [*((path, "har") for path in hars), *((path, "cdp") for path in logs)]
     return [read_recording(path, kind, number) for number, (path, kind) in enumerate(files, start=1)]
 
 
 def read_recording(path: Path, kind: str, number: int) -> Recorded:
-    """The page of one file, compressed or not."""
+    """Read the page of one file, gzipped or not; `number` becomes the visit id."""
     content = path.read_bytes()
     try:
         document = json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
@@ -90,7 +89,7 @@ def read_recording(path: Path, kind: str, number: int) -> Recorded:
 
 
 def read_har(document: dict[str, Any]) -> tuple[str, list[RecordedExchange], bool]:
-    """Who wrote it, its first page, and whether only silence parts that page from the next."""
+    """Tool, exchanges of the first page, and True if only a pause separates pages."""
     log = document["log"]
     creator = log["creator"]
     return (
@@ -101,12 +100,12 @@ def read_har(document: dict[str, Any]) -> tuple[str, list[RecordedExchange], boo
 
 
 def read_log(document: list[Any]) -> tuple[str, list[RecordedExchange], bool]:
-    """The same of a log of DevTools events, in which a navigation begins the next page."""
+    """Tool and exchanges of a log of DevTools events, in which a navigation begins the next page."""
     return "Chrome DevTools Protocol", cdp.read(document).exchanges, False
 
 
 def recipe_of(kept: Sequence[RecordedExchange], number: int) -> Recipe | None:
-    """The recipe of one load; None without a main document of known size."""
+    """The recipe of a page load; None without a main document of known size."""
     main = next((index for index, one in enumerate(kept) if not is_redirect(one)), None)
     if main is None:
         return None
@@ -116,7 +115,7 @@ def recipe_of(kept: Sequence[RecordedExchange], number: int) -> Recipe | None:
 
 
 def response_rows(kept: Sequence[RecordedExchange], connections: Sequence[int]) -> list[Row]:
-    """As a release has them."""
+    """The exchanges as rows of a release's response table."""
     return [
         {
             "id": index + 1,
@@ -141,9 +140,9 @@ def response_rows(kept: Sequence[RecordedExchange], connections: Sequence[int]) 
 
 
 def connection_rows(kept: Sequence[RecordedExchange]) -> tuple[list[Row], list[int]]:
-    """Connections as a release has them, and that of each exchange.
+    """Rows of a release's connection table, and the connection id of each exchange.
 
-    Where the recording does not name it, an origin has one over H2, and each exchange one of its own over H1.
+    If a recording names no connections, an origin has one over H2, and each exchange its own over H1.
     """
     rows: dict[tuple[object, ...], dict[str, Any]] = {}
     places = []
@@ -176,21 +175,21 @@ def connection_rows(kept: Sequence[RecordedExchange]) -> tuple[list[Row], list[i
 
 
 def wire_bytes(one: RecordedExchange) -> int | None:
-    """Header and body, with the frames of H2 and H3; None where the body is unknown."""
+    """Size of header, body, and H2 or H3 framing; None if the body's size is unknown."""
     if one.body_bytes is None:
         return None
     header = header_text_bytes(one) if one.header_bytes is None else one.header_bytes
     framed = one.protocol in ("spdy", "h2", "h3")
-    frames = (1 + -(-one.body_bytes // FRAME_BYTES)) if framed else 0
-    return header + one.body_bytes + frames * FRAME_HEADER_BYTES
+    frames = (1 + -(-one.body_bytes // H2_FRAME_BYTES)) if framed else 0
+    return header + one.body_bytes + frames * H2_FRAME_HEADER_BYTES
 
 
 def header_text_bytes(one: RecordedExchange) -> int:
-    """Of the header as HTTP/1.1 has it: of a compressed one an upper bound."""
+    """Size of the header as HTTP/1.1 text: an upper bound for compressed headers."""
     status_line = len(f"HTTP/1.1 {one.status} OK\r\n")
     return status_line + sum(len(name) + len(value) + 4 for name, value in one.headers.items()) + 2
 
 
 def host_of(one: RecordedExchange) -> str:
-    """Host of its URL, lower case."""
+    """Host of the URL in lower case."""
     return (urlsplit(one.url).hostname or "").lower()

@@ -1,4 +1,4 @@
-"""Think times: how long a server took to begin its answer beyond the round trip, as far as a crawl recorded it."""
+"""Server delays: time from request to first byte less the round trip, as far as it is known."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ if TYPE_CHECKING:
 Row: TypeAlias = "Mapping[str, Any]"
 
 FLIGHT_BYTES = 14_000
-"""Of a request's body, what leaves in one flight with its header: ten segments."""
+"""Largest request body that is sent in one flight with its header: about ten segments."""
 
 TCP = ("http/1.1", "h2")
-"""Protocols whose connections tell a round trip: QUIC's handshake is its cryptography's too."""
+"""Protocols over TCP, whose handshake measures the round trip; QUIC's includes cryptography."""
 
 
 def server_delays(connections: Sequence[Row], responses: Sequence[Row]) -> dict[int, int | None]:
-    """Microseconds by response: from the request's sending to the first byte, less one round trip, at least 0.
+    """Server delay in microseconds by response id: request to first byte, less one round trip, at least 0.
 
-    The round trip is the quickest TCP handshake of the visit with that address. Unknown (None) is what has no
-    connection or lacks a time, its own or a handshake's, what came over QUIC, and what began on an H2 connection
-    while another response was arriving there: it may have been ready and awaited its turn. Neither is it known where
-    the request took more than a flight. What waited behind others in the network or for the crawler's processor counts as
-    thinking: nobody can tell.
+    The round trip is the fastest TCP handshake of the visit with the address. The delay is unknown (None) without a
+    connection, a handshake or both times; over QUIC; for requests of more than one flight; and on an H2 connection on
+    which another response was arriving, since the response may have been ready and waiting. Waiting in the network or
+    for the crawler's CPU cannot be told apart and counts as server delay.
     """
     trips: dict[str, int] = {}
     for one in connections:
@@ -37,7 +36,7 @@ def server_delays(connections: Sequence[Row], responses: Sequence[Row]) -> dict[
         if row["connection_id"] in by_id:
             neighbours[row["connection_id"]].append(row)
 
-    def thinking(row: Row) -> int | None:
+    def delay_of(row: Row) -> int | None:
         connection = by_id.get(row["connection_id"])
         if (
             connection is None
@@ -56,10 +55,10 @@ def server_delays(connections: Sequence[Row], responses: Sequence[Row]) -> dict[
         waited: int = row["first_byte_us"] - row["request_sent_us"]
         return max(0, waited - trips[connection["remote_address"]])
 
-    return {row["id"]: thinking(row) for row in responses}
+    return {row["id"]: delay_of(row) for row in responses}
 
 
 def arriving(response: Row, *, at_us: int) -> bool:
-    """Whether it had begun before and had not ended before; without an end it may have been at any time since."""
+    """Return whether the response began before `at_us` and had not ended; without a known end it counts as arriving."""
     first, last = response["first_byte_us"], response["last_byte_us"]
     return first is not None and first < at_us and (last is None or last >= at_us)

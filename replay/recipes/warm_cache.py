@@ -1,4 +1,4 @@
-"""The warm-cache arm: what a second visit asks the network for."""
+"""Recipes of a second visit, with a warm cache."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from replay.recipes.page_recipe import Object, Recipe
 
 REVISIT_S = 60
-"""From the first visit to the second, whose recipe this is. Ours: the repeat view of page tests, soon after the first."""
+"""Time between the visits. Our choice, like the repeat view of page tests."""
 
 NOT_MODIFIED_BYTES = 386
-"""Of a 304, header and framing: the median of 125 over HTTP/1.1 in recordings of 2012 to 2018, whose tenths lie at
-214 and 563 bytes. Over HTTP/2 it is less; either way it is one segment."""
+"""Size of a 304 response with framing: the median of 125 over HTTP/1.1 in recordings of 2012 to 2018 (deciles 214 and
+563 bytes). Over HTTP/2 it is smaller; either fits into one segment."""
 
 
 def warm_recipe(recipe: Recipe) -> Recipe:
-    """The page without what is still fresh in the cache, each hole handing over to who asked for it.
+    """The page without responses that are still fresh; children of an absent response move to its parent.
 
-    The main document is asked for again, as on a reload. What is stale and has a validator is answered by 304: a
-    minute after the first visit it is taken not to have changed. The rest comes whole, what is not known likewise.
-    TLS is as on the first visit. Raises RecipeError where no header was recorded.
+    The main document is always requested, as on a reload. Stale responses with a validator are answered by 304, as if
+    nothing changes within a minute; all others, and those of unknown freshness, come whole. TLS is as on the first
+    visit. Raises RecipeError if no header was recorded.
     """
     if all(one.fresh_s is None for one in recipe.objects):
         raise RecipeError(
-            f"{recipe.page}: a warm cache needs what the responses' headers said of their reuse, which releases hold "
+            f"{recipe.page}: a warm cache needs the caching headers of the responses, which releases hold "
             "from schema version 3 on; replay a newer release, a HAR or a CDP log, or leave out --cache warm"
         )
     kept = [
@@ -48,15 +48,15 @@ def warm_recipe(recipe: Recipe) -> Recipe:
         dataclasses.replace(
             recipe.objects[index],
             parent=parent_of(index),
-            response_bytes=bytes_again(recipe, recipe.objects[index]),
+            response_bytes=revisit_bytes(recipe, recipe.objects[index]),
         )
         for index in kept
     ]
     return dataclasses.replace(recipe, objects=tuple(objects))
 
 
-def bytes_again(recipe: Recipe, one: Object) -> int:
-    """TCP payload of what comes where it is asked for again."""
+def revisit_bytes(recipe: Recipe, one: Object) -> int:
+    """TCP payload of a response on the second visit."""
     if not one.can_be_confirmed:
         return one.response_bytes
     tls = recipe.origins[one.origin].tls_flight_bytes > 0

@@ -43,8 +43,8 @@ def test_every_file_has_a_licence_and_the_gpl_is_that_of_changes_to_linux_alone(
         for file in report["files"]
         if any(GPL in found["value"] for found in file["spdx_expressions"])
     }
-    folder = kernel.RECIPE.relative_to(ROOT)
-    assert under_gpl == {str(folder / path.name) for path in kernel.RECIPE.iterdir()}
+    folder = kernel.BUILD_INPUTS.relative_to(ROOT)
+    assert under_gpl == {str(folder / path.name) for path in kernel.BUILD_INPUTS.iterdir()}
     assert {"MIT", GPL, "CC-BY-4.0"} <= set(report["summary"]["used_licenses"])
 
 
@@ -63,7 +63,7 @@ def test_the_licence_of_a_patch_is_no_part_of_what_the_kernel_is(
 
 def test_the_licence_file_and_the_package_name_both_licences() -> None:
     text = (ROOT / "LICENSE").read_text(encoding="utf-8")
-    assert f"{kernel.RECIPE.relative_to(ROOT)}/" in text
+    assert f"{kernel.BUILD_INPUTS.relative_to(ROOT)}/" in text
     assert GPL in text
     metadata = importlib.metadata.metadata("firstflight")
     assert metadata["License-Expression"] == f"MIT AND {GPL}"
@@ -78,7 +78,7 @@ def test_the_image_that_has_the_kernel_has_its_complete_source() -> None:
     copied = [line.split()[1:] for line in with_kernel[0].splitlines() if line.endswith(place)]
     assert copied == [
         ["--from=lab", str(kernel.SOURCE), place],
-        ["replay/lab/kernel.py", str(kernel.RECIPE.relative_to(ROOT)), place],
+        ["replay/lab/kernel.py", str(kernel.BUILD_INPUTS.relative_to(ROOT)), place],
     ]
     assert "LICENSES/*.txt /usr/share/doc/firstflight/" in with_kernel[0]
 

@@ -107,7 +107,9 @@ def test_pacing_spares_a_short_queue_the_burst_of_a_large_window(lab: Lab) -> No
 
 
 def test_debians_kernel_in_real_time_says_the_same_within_two_percent(lab: Lab) -> None:
-    wanted = [cs244.asked(1200.0, 70.0, iw, size) for iw in (3, 10) for size in (137_060, 168_604, 399_644)]
+    wanted = [
+        cs244.file_transfer(1200.0, 70.0, iw, size) for iw in (3, 10) for size in (137_060, 168_604, 399_644)
+    ]
 
     def seconds(which: Lab) -> list[float]:
         found = transfer(which, wanted, shaper="netem", congestion_control="cubic")

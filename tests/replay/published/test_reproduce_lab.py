@@ -35,7 +35,7 @@ def test_the_published_cells_of_the_rerun_come_out_within_its_bounds(lab: Lab) -
 
 
 def test_a_burst_of_fifteen_kilobytes_makes_short_transfers_too_fast(lab: Lab) -> None:
-    asked = cs244.asked(256.0, 70.0, 10, 5_087)
+    asked = cs244.file_transfer(256.0, 70.0, 10, 5_087)
     (right,) = transfer(lab, [asked], shaper="netem", congestion_control="cubic")
     (burst,) = transfer(lab, [asked], shaper="mininet", congestion_control="cubic")
     assert burst.seconds < 0.75 * right.seconds
