@@ -37,7 +37,7 @@ from firstflight.commit import code_commit
 from firstflight.settings import from_environment
 from localweb import recipes
 from localweb.modes import SUFFIX
-from reports.document.figures import svg
+from reports.document.theme import svg
 from schema.crawls import CrawlName
 from storage import embedded, migrate
 from storage.engine import connect

@@ -1,4 +1,7 @@
-"""Reproductions as figures: published values beside ours, a panel for each figure of the source."""
+"""Figures of reproduced results (replay.published): published values beside ours, a panel for each published figure.
+
+They are drawn here, and not in replay.published, since they share the report's theme.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from reports.document.figures import LIGHT, svg
+from reports.document.theme import LIGHT, svg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,17 +20,17 @@ COLUMNS = 2
 WIDTH, HEIGHT = 400, 210
 
 APART: dict[str, Any] = dict.fromkeys(("color", "strokeDash", "shape", "xOffset"), "independent")
-"""Each panel has its own legend."""
+"""Scales that panels do not share, so that each panel has its own legend."""
 
 PUBLISHED, OURS = "published", "ours"
 HUES = ("#0066a4", "#b34f00", "#007a58", "#a8437c")
-"""Of Okabe and Ito, darkened; of series. With one series they tell published values from ours."""
+"""Colours of the series: hues of Okabe and Ito, darkened."""
 
 TITLES = {"%": "percent", "ms": "milliseconds", "s": "seconds", "rounds": "round trips"}
 
 
 def figure(one: Reproduction) -> str | None:
-    """All panels as one SVG; None where no row has a place."""
+    """Draw all panels as one SVG; None if no row has a place."""
     panels: dict[str, list[Row]] = {}
     for row in one.rows:
         if row.place:
@@ -54,7 +57,7 @@ def figure(one: Reproduction) -> str | None:
 
 
 def panel(name: str, rows: Sequence[Row]) -> alt.Chart | alt.LayerChart:
-    """Bars for one series, lines for several, and dots where a series has many values at one place."""
+    """Draw bars for a single series, lines for several series, and dots for several values at one place."""
     values = points(rows)
     xs = list(dict.fromkeys(value["x"] for value in values))
     series = list(dict.fromkeys(value["series"] for value in values))
@@ -87,12 +90,12 @@ def panel(name: str, rows: Sequence[Row]) -> alt.Chart | alt.LayerChart:
 
 
 def fits(names: Sequence[str]) -> bool:
-    """Whether they can stand beside each other below the axis, at some 6 px a character."""
+    """Return whether the names fit side by side below the axis, at about 6 px for each character."""
     return 6 * (2 + max(map(len, names))) * len(names) <= WIDTH
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Each value by its place, and whose it is."""
+    """Each value with its place and its origin, PUBLISHED or OURS."""
     return [
         {"series": row.place.series, "x": row.place.x, "y": value, "whose": whose}
         for row in rows

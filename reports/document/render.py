@@ -1,4 +1,4 @@
-"""A report's facts as a page and as plain text. Every string in the facts is taken for hostile."""
+"""Renders a report's content as an HTML page and as plain text. Every string in the content is treated as hostile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import jinja2
 from markupsafe import Markup
 
 from releases.formatting import UNKNOWN, grouped, number, size
-from reports.document.figures import DARK, LIGHT, SHOWN
+from reports.document.size_figures import SHOWN
+from reports.document.theme import DARK, LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,32 +19,32 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).with_name("templates")
 
 
-def render_html(facts: Mapping[str, Any], *, figures: Mapping[str, str]) -> str:
-    """The self-contained page; `figures` are SVG that we drew ourselves, by their names."""
-    drawn = {name: Markup(svg) for name, svg in figures.items()}  # noqa: S704  # our own drawing, see above
+def render_html(content: Mapping[str, Any], *, figures: Mapping[str, str]) -> str:
+    """Render the self-contained page. `figures` are our own SVG drawings by name."""
+    drawn = {name: Markup(svg) for name, svg in figures.items()}  # noqa: S704  # drawn by us
     return (
         _environment()
         .get_template("report.html.j2")
-        .render(**facts, figures=drawn, recolouring=recolouring(), shown=SHOWN)
+        .render(**content, figures=drawn, recolouring=recolouring(), shown=SHOWN)
     )
 
 
 def recolouring() -> list[tuple[str, str]]:
-    """The figures' colours on light ground, each with the one that takes its place on dark."""
+    """Pairs of figure colours: on light ground, and its replacement on dark ground."""
     pairs = {LIGHT.ink: DARK.ink, LIGHT.faint: DARK.faint}
     pairs |= {colour: DARK.palette[measure] for measure, colour in LIGHT.palette.items()}
     return sorted(pairs.items())
 
 
-def render_text(facts: Mapping[str, Any]) -> str:
-    """The summary for a terminal."""
-    return _environment(escape=False).get_template("summary.txt.j2").render(**facts, shown=SHOWN)
+def render_text(content: Mapping[str, Any]) -> str:
+    """Render the summary for a terminal."""
+    return _environment(escape=False).get_template("summary.txt.j2").render(**content, shown=SHOWN)
 
 
 def _environment(*, escape: bool = True) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=escape,  # noqa: S701  # off for plain text alone
+        autoescape=escape,  # noqa: S701  # off only for plain text
         undefined=jinja2.StrictUndefined,
         finalize=visible,
         trim_blocks=True,
@@ -61,19 +62,19 @@ def _environment(*, escape: bool = True) -> jinja2.Environment:
     return environment
 
 
-def visible(value: Any) -> Any:  # noqa: ANN401  # jinja2 asks for whatever a template prints
-    """Text without what a reader cannot see: controls and marks of direction could make a name look like another."""
+def visible(value: Any) -> Any:  # noqa: ANN401  # a template prints any type
+    """Replace invisible characters: controls and direction marks could make a name look like another."""
     if not isinstance(value, str):
         return value
     shown = "".join("\ufffd" if unicodedata.category(c) in _UNSEEN and c != "\n" else c for c in value)
-    return Markup(shown) if isinstance(value, Markup) else shown  # noqa: S704  # it was markup before
+    return Markup(shown) if isinstance(value, Markup) else shown  # noqa: S704  # it was Markup
 
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def interval(value: Mapping[str, float] | None, digits: int = 2) -> str:
-    """An estimate with its ends; a dash where it is unknown."""
+    """An estimate with its interval."""
     if value is None:
         return UNKNOWN
     ends = f"{number(value['lower'], digits)}, {number(value['upper'], digits)}"
@@ -81,14 +82,14 @@ def interval(value: Mapping[str, float] | None, digits: int = 2) -> str:
 
 
 def tied(sentence: str) -> str:
-    """A sentence whose numbers keep their units beside them, and whose windows keep their size."""
+    """Put no-break spaces between numbers and units, and between "IW" and its number."""
     for unit in ("%", "pp"):
         sentence = sentence.replace(f" {unit}", f"\u00a0{unit}")
     return sentence.replace("IW ", "IW\u00a0")
 
 
 def p_value(value: float | None) -> str:
-    """A p-value; the smallest as a bound."""
+    """A p-value, given as a bound if it is very small."""
     if value is None:
         return UNKNOWN
     return f"{value:.3f}" if value >= 0.001 else "< 0.001"

@@ -1,4 +1,4 @@
-"""Figures of the replay: small panels that a page lays out side by side, drawn by Altair as SVG."""
+"""Figures of replay results: small panels as SVG, which the page places side by side."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
 
-from reports.document.figures import FONT, LIGHT, svg
+from reports.document.theme import FONT, LIGHT, svg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from reports.document.replay_summary import WindowResult
 
 SERIES = tuple(dict.fromkeys(LIGHT.palette.values()))
-"""The CDFs' own colours, so that one recolouring for dark screens serves all figures."""
+"""Colours of the series: the colours of the CDFs, so that the page recolours all figures alike for dark screens."""
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-"""With the colours, for print and for the colour-blind."""
+"""Shapes of the series, which tell them apart in print and for colour-blind readers."""
 
 STANDS_OUT = SERIES[1]
-"""The window in force."""
+"""Colour of the window in force."""
 
 WIDTH, HEIGHT = 300, 170
 
-Facet = Literal["saved_percent", "retransmitted_percent"]
+Quantity = Literal["saved_percent", "retransmitted_percent"]
 
 
 def styled(*layers: alt.Chart, note: str | None, height: int = HEIGHT) -> alt.TopLevelMixin:
-    """The look that the panels share. `note` stands in the drawing itself, which may be copied elsewhere."""
+    """Combine layers in the style of all panels. `note` is part of the drawing, so that copies of it have it too."""
     title: Any = (
         alt.TitleParams(note, anchor="end", fontSize=10, fontWeight="normal", color=STANDS_OUT)
         if note
@@ -53,7 +53,7 @@ def styled(*layers: alt.Chart, note: str | None, height: int = HEIGHT) -> alt.To
         .configure_legend(
             orient="bottom",
             columns=2,
-            columnPadding=28,  # a reader's font may be wider than the one that it was drawn with
+            columnPadding=28,  # the reader's font may be wider than vl-convert's
             title=None,
             labelColor=LIGHT.ink,
             labelFontSize=11,
@@ -64,13 +64,13 @@ def styled(*layers: alt.Chart, note: str | None, height: int = HEIGHT) -> alt.To
     return found
 
 
-def page_time(outcomes: Sequence[WindowResult], *, incumbent: int, note: str | None = None) -> str:
-    """Mean page time of one profile by window, with intervals; the incumbent's window stands out."""
+def page_time(results: Sequence[WindowResult], *, incumbent: int, note: str | None = None) -> str:
+    """Draw one profile's mean page time by window, with intervals; the incumbent stands out."""
     rows = [
         {**_bounds(one.page_ms, scale=1e-3), "iw": str(one.iw), "incumbent": one.iw == incumbent}
-        for one in outcomes
+        for one in results
     ]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=_windows(outcomes))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x=_windows(results))
     y = alt.Y(
         "estimate:Q",
         title="mean page time, s",
@@ -88,16 +88,18 @@ def page_time(outcomes: Sequence[WindowResult], *, incumbent: int, note: str | N
     return svg(styled(line, bars, points, note=note))
 
 
-def by_profile(outcomes: Sequence[WindowResult], facet: Facet, *, title: str, note: str | None = None) -> str:
-    """One quantity by window, a line a profile."""
+def by_profile(
+    results: Sequence[WindowResult], quantity: Quantity, *, title: str, note: str | None = None
+) -> str:
+    """Draw one quantity by window, with a series for each profile."""
     rows = [
         {**_bounds(interval), "iw": str(one.iw), "profile": one.profile}
-        for one in outcomes
-        if (interval := getattr(one, facet)) is not None
+        for one in results
+        if (interval := getattr(one, quantity)) is not None
     ]
-    profiles = list(dict.fromkeys(one.profile for one in outcomes))
+    profiles = list(dict.fromkeys(one.profile for one in results))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=_windows(outcomes),
+        x=_windows(results),
         color=alt.Color("profile:N", scale=alt.Scale(domain=profiles, range=list(SERIES[: len(profiles)]))),
     )
     y = alt.Y("estimate:Q", title=title, axis=alt.Axis(tickCount=5))
@@ -117,8 +119,8 @@ def by_profile(outcomes: Sequence[WindowResult], facet: Facet, *, title: str, no
     return svg(styled(zero, bars, points, note=note, height=HEIGHT + 20))
 
 
-def _windows(outcomes: Sequence[WindowResult]) -> alt.X:
-    order = [str(iw) for iw in sorted({one.iw for one in outcomes})]
+def _windows(results: Sequence[WindowResult]) -> alt.X:
+    order = [str(iw) for iw in sorted({one.iw for one in results})]
     return alt.X(
         "iw:O", sort=order, title="initial window, segments", axis=alt.Axis(labelAngle=0, grid=False)
     )

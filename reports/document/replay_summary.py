@@ -1,4 +1,4 @@
-"""What the replay measured, by profile and window: means with intervals over pages that every window has."""
+"""Replay results by profile and window: means with intervals, over the pages that are complete at every window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class WindowResult:
-    """One profile at one window."""
+    """Results on one profile at one window."""
 
     profile: str
     iw: int
@@ -29,9 +29,9 @@ class WindowResult:
     loads: int
     page_ms: Interval
     saved_percent: Interval | None
-    """Of the mean page time at the incumbent; None where that was not replayed."""
+    """Percentage of the mean page time at the incumbent; None if the incumbent was not replayed."""
     retransmitted_percent: Interval
-    """Payload sent again, of payload received."""
+    """Retransmitted payload as a percentage of received payload."""
     connections_initial_loss_percent: Interval
 
 
@@ -45,52 +45,53 @@ COLUMNS = (
 
 
 def summarise(loads: PairedLoads, *, incumbent: int, rule: Rule) -> list[WindowResult]:
-    """Every profile at every window; a profile without one complete page is left out."""
+    """Summarise every profile at every window; a profile without a complete page is left out."""
     return [
-        outcome
+        result
         for place, profile in enumerate(loads.profiles)
-        for outcome in _profile(loads, place, profile, incumbent=incumbent, rule=rule)
+        for result in _results(loads, place, profile, incumbent=incumbent, rule=rule)
     ]
 
 
-def _profile(
+def _results(
     loads: PairedLoads, place: int, profile: str, *, incumbent: int, rule: Rule
 ) -> list[WindowResult]:
-    cut = {name: loads.values[name][:, place] for name in COLUMNS}  # [page, window, seed]
-    # One mask for all windows: means over different pages must not be compared.
-    arrays = [cut[name][:, np.newaxis, window] for name in COLUMNS for window in range(len(loads.windows))]
-    mask = complete(arrays, np.ones(1))
+    values = {name: loads.values[name][:, place] for name in COLUMNS}  # [page, window, seed]
+    # All windows share a mask, since means over different pages cannot be compared.
+    mask = complete(
+        [values[name][:, np.newaxis, at] for name in COLUMNS for at in range(len(loads.windows))], np.ones(1)
+    )
     kept = mask.any(axis=1)
     if not kept.any():
         return []
     mask = mask[kept]
-    base = loads.windows.index(incumbent) if incumbent in loads.windows else None
 
     def interval(columns: list[Floats], statistic: Callable[[Floats], Floats]) -> Interval:
         stacked = np.stack([column[kept] for column in columns], axis=-1)
         estimate = bootstrap(stacked, mask, statistic, replicates=rule.replicates, seed=rule.bootstrap_seed)
         return estimate.interval(rule.confidence)
 
-    def percent(means: Floats) -> Floats:
-        return 100 * means[:, 0] / means[:, 1]
-
-    outcomes = []
-    for at, iw in enumerate(loads.windows):
-        mine = {name: cut[name][:, at] for name in COLUMNS}
-        outcomes.append(
-            WindowResult(
-                profile=profile,
-                iw=iw,
-                pages=len(mask),
-                loads=int(mask.sum()),
-                page_ms=interval([mine["page_ms"]], lambda means: means[:, 0]),
-                saved_percent=None
-                if base is None
-                else interval([mine["page_ms"], cut["page_ms"][:, base]], lambda means: 100 - percent(means)),
-                retransmitted_percent=interval([mine["bytes_retransmitted"], mine["payload_bytes"]], percent),
-                connections_initial_loss_percent=interval(
-                    [mine["connections_initial_loss"], mine["connections"]], percent
-                ),
-            )
+    def result(at: int, iw: int) -> WindowResult:
+        here = {name: values[name][:, at] for name in COLUMNS}
+        saved = None
+        if incumbent in loads.windows:
+            base = values["page_ms"][:, loads.windows.index(incumbent)]
+            saved = interval([here["page_ms"], base], lambda means: 100 - _percent(means))
+        return WindowResult(
+            profile=profile,
+            iw=iw,
+            pages=len(mask),
+            loads=int(mask.sum()),
+            page_ms=interval([here["page_ms"]], lambda means: means[:, 0]),
+            saved_percent=saved,
+            retransmitted_percent=interval([here["bytes_retransmitted"], here["payload_bytes"]], _percent),
+            connections_initial_loss_percent=interval(
+                [here["connections_initial_loss"], here["connections"]], _percent
+            ),
         )
-    return outcomes
+
+    return [result(at, iw) for at, iw in enumerate(loads.windows)]
+
+
+def _percent(means: Floats) -> Floats:
+    return 100 * means[:, 0] / means[:, 1]

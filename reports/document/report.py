@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from releases.slow_start import WINDOWS
 from replay.runs import replay_folder
-from reports.document.figures import LIGHT, cdf_figure, svg
 from reports.document.render import render_html, render_text
 from reports.document.replay_analysis import analyse
 from reports.document.replay_figures import by_profile, page_time
 from reports.document.report_content import canonical, report_content
+from reports.document.size_figures import cdf_figure
 from reports.document.size_section import size_section
+from reports.document.theme import LIGHT, svg
 from reports.recommendation.rule import RULE, Rule
 from storage.staging import put_in_place
 from storage.sums import seal

@@ -23,13 +23,13 @@ TERMS = (
 """Terms of the glossary that a report explains."""
 
 LIMITS: tuple[str, ...] = (
-    "Page time is network time. The replay sends recorded sizes in recorded order; parsing, scripts and servers take no time in it.",
-    "A response is asked for when the whole response that names it has arrived, and all that it names at once; browsers ask earlier and spread out. Bursts, and the losses of the bottleneck's one queue, are larger for it than on the web: the retransmission margins come from servers that saw far fewer.",
-    "A page is loaded once, with a cold cache, from one vantage. Repeat visits and inner pages are not in the estimand.",
-    "Linux receivers open with a window of 44 segments: a larger initial window has no effect on them until they raise it.",
-    "The senders are Linux with the stated congestion control, without pacing. BBR and paced senders spread the first flight; QUIC is asked separately and no TCP gain is scaled to it.",
-    "CUBIC's HyStart works from a window of 16 on: larger initial windows begin inside it.",
-    "A gain is measured where the candidate alone changes its window. That everyone changes at once is among the harm conditions, and there it is harm that counts.",
-    "The bootstrap speaks of pages like these. It knows nothing of pages that the list, the vantage or the crawl's failures left out.",
+    "Page time is network time. The replay sends recorded sizes in recorded order; parsing, scripts and servers take no time.",
+    "The replay requests a response as soon as the response that names it is complete, and then all that it names at once. Browsers request earlier and more spread out. So bursts, and losses at the bottleneck's single queue, are larger than on the web; the retransmission margins come from servers with far fewer.",
+    "Each page is loaded once, with a cold cache, from one vantage. Repeat visits and inner pages are not part of the estimand.",
+    "Linux receivers open with a window of 44 segments. A larger initial window has no effect until they raise it.",
+    "The senders are Linux with the stated congestion control, without pacing. BBR and paced senders spread the first flight. QUIC needs measurements of its own; no TCP gain is scaled to it.",
+    "CUBIC's HyStart works from a window of 16 on, so larger initial windows start inside it.",
+    "A gain is measured while only the page's servers change their window. Cells in which every sender changes are among the harm conditions, and count for harm alone.",
+    "The bootstrap describes pages like those measured. It cannot describe pages that the list, the vantage or failures of the crawl left out.",
 )
-"""Of every edition."""
+"""Limits of every edition."""

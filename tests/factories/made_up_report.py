@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from releases.distributions import compute
 from replay.networks.populations import DECIDING, profiles_of
 from replay.runs.replay_folder import population_facts
+from reports.document.report_inputs import ReportInputs, read_inputs
 from storage.sums import seal
 from tests.factories.made_up import cells
 from tests.factories.made_up_crawl import NAME, MadeUp, write_tables
@@ -53,6 +54,9 @@ def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, ve
 def replay_cells(**changes: Any) -> pa.Table:
     """Cells of the crawl's pages over the profiles that our populations name."""
     return cells(**{"gain_percent": GAINS, "pages": PAGES, "profiles": PROFILE_IDS, **changes})
+
+
+FEW_CELLS = replay_cells(pages=1, gain_percent={10: 0.0})
 
 
 def write_replay(
@@ -98,3 +102,18 @@ def data_folder(data_dir: Path, *, kind: str = "localweb", table: pa.Table | Non
     release = write_release(data_dir, crawl(), dataclasses.replace(NAME, kind=kind))
     write_replay(data_dir, release, table)
     return release
+
+
+def read_data_folder(
+    data_dir: Path, *, year: int = 2026, crawl: str | None = None, with_replay: bool = True
+) -> ReportInputs:
+    """Read the inputs of a report from the folders in `data_dir`."""
+    return read_inputs(
+        releases_dir=data_dir / "releases",
+        replays_dir=data_dir / "replays",
+        reports_dir=data_dir / "reports",
+        year=year,
+        crawl=crawl,
+        with_replay=with_replay,
+        allowed_signers=data_dir / "allowed_signers",
+    )

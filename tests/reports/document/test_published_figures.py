@@ -6,8 +6,8 @@ import dataclasses
 
 from replay.published.cs244 import figure_rows, published_cells
 from replay.published.reproduction import Place, Reproduction, Row
-from reports.document.figures import svg
 from reports.document.published_figures import OURS, PUBLISHED, figure, panel, points
+from reports.document.theme import svg
 
 
 def row(x: str, ours: float, published: float | None = None, *, series: str = "a") -> Row:

@@ -14,11 +14,10 @@ from playwright.sync_api import sync_playwright
 
 from reports.document.render import render_html, render_text
 from reports.document.report import build_report
-from reports.document.report_inputs import read_inputs
 from reports.recommendation.harm_conditions import CORE
 from reports.recommendation.rule import RULE
 from schema.computed_tables import CELL
-from tests.factories.made_up_report import data_folder, replay_cells
+from tests.factories.made_up_report import data_folder, read_data_folder, replay_cells
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,23 +40,15 @@ def with_harm() -> pa.Table:
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     data_dir = tmp_path_factory.mktemp("data")
     data_folder(data_dir, table=with_harm())
-    inputs = read_inputs(
-        releases_dir=data_dir / "releases",
-        replays_dir=data_dir / "replays",
-        reports_dir=data_dir / "reports",
-        year=2026,
-        crawl=None,
-        with_replay=True,
-        allowed_signers=data_dir / "allowed_signers",
-    )
+    inputs = read_data_folder(data_dir)
     folder = data_dir / "reports" / "2026"
-    facts = build_report(
+    content = build_report(
         inputs,
         folder,
         commit="c0ffee",
         rule=dataclasses.replace(RULE, replicates=50, harm_conditions=(IDLE,)),
     )
-    return folder / "index.html", facts
+    return folder / "index.html", content
 
 
 class Tags(html.parser.HTMLParser):
@@ -90,7 +81,7 @@ def parsed(text: str) -> Tags:
 
 
 def poisoned(value: Any) -> Any:
-    """Every string of the facts that is not ours, made hostile."""
+    """Every string of the content that is not ours, made hostile."""
     if isinstance(value, str):
         return value + HOSTILE
     if isinstance(value, dict):
@@ -114,17 +105,17 @@ def test_the_page_loads_nothing_and_runs_nothing(page: tuple[Path, dict[str, Any
 
 
 def test_hostile_strings_stay_text(page: tuple[Path, dict[str, Any]]) -> None:
-    facts = copy.deepcopy(page[1])
+    content = copy.deepcopy(page[1])
     for part in ("release", "crawl", "redo", "illustrative_because"):
-        facts[part] = poisoned(facts[part])
-    facts["replay"]["missing"] = [
+        content[part] = poisoned(content[part])
+    content["replay"]["missing"] = [
         {"profile": HOSTILE, "iw": 10, "state": HOSTILE, "cells": 1, "reason": HOSTILE}
     ]
-    facts["replay"]["provenance"]["parameters"] = {HOSTILE: HOSTILE, "list": [HOSTILE]}
-    facts["replay"]["provenance"]["kernel"] = poisoned(facts["replay"]["provenance"]["kernel"])
-    facts["recommendation"]["reasons"] = [HOSTILE]
-    facts["crawl"]["outcomes"] = {HOSTILE: 1}
-    text = render_html(facts, figures={})
+    content["replay"]["provenance"]["parameters"] = {HOSTILE: HOSTILE, "list": [HOSTILE]}
+    content["replay"]["provenance"]["kernel"] = poisoned(content["replay"]["provenance"]["kernel"])
+    content["recommendation"]["reasons"] = [HOSTILE]
+    content["crawl"]["outcomes"] = {HOSTILE: 1}
+    text = render_html(content, figures={})
     tags = parsed(text)
     assert not {name for name, _ in tags.tags} & {"script", "img"}
     assert text.count("&lt;script&gt;") >= 20
@@ -132,11 +123,11 @@ def test_hostile_strings_stay_text(page: tuple[Path, dict[str, Any]]) -> None:
 
 
 def test_a_name_cannot_hide_its_direction_or_its_controls(page: tuple[Path, dict[str, Any]]) -> None:
-    facts = copy.deepcopy(page[1])
-    facts["release"]["browser"] = "evil\u202emoc.knab\x1b[2J\u200b"
-    assert "evil\ufffdmoc.knab\ufffd[2J\ufffd" in render_html(facts, figures={})
-    facts["recommendation"]["reasons"] = ["\x1b]0;owned\x07"]
-    assert "\x1b" not in render_text(facts)
+    content = copy.deepcopy(page[1])
+    content["release"]["browser"] = "evil\u202emoc.knab\x1b[2J\u200b"
+    assert "evil\ufffdmoc.knab\ufffd[2J\ufffd" in render_html(content, figures={})
+    content["recommendation"]["reasons"] = ["\x1b]0;owned\x07"]
+    assert "\x1b" not in render_text(content)
 
 
 def test_every_link_of_the_contents_has_its_place(page: tuple[Path, dict[str, Any]]) -> None:
@@ -188,15 +179,15 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_each_bound_names_the_condition_where_it_came_out_worst(page: tuple[Path, dict[str, Any]]) -> None:
-    path, facts = page
-    harms = next(c for c in facts["recommendation"]["candidates"] if c["candidate"]["segments"] == 16)[
+def test_each_bound_names_its_worst_condition(page: tuple[Path, dict[str, Any]]) -> None:
+    path, content = page
+    harms = next(c for c in content["recommendation"]["candidates"] if c["candidate"]["segments"] == 16)[
         "harms"
     ]
     probe = next(harm for harm in harms if harm["id"] == "probe_delay")
     assert (probe["verdict"], probe["condition"], probe["worsening"]["estimate"]) == ("passed", IDLE.id, 6.0)
     text = path.read_text(encoding="utf-8")
     assert f"<small>{IDLE.id}</small>" in text
-    assert facts["redo"][1].endswith("--seeds 4 --harm core --harm-pages 24")
-    assert "harm was asked in 1 conditions, 24 pages at least in each" in text
-    assert facts["replay"]["harm"][0]["cells"] == {"done": 24 * 16 * 4}
+    assert content["redo"][1].endswith("--seeds 4 --harm core --harm-pages 24")
+    assert "harm was measured in 1 conditions with at least 24 pages each" in text
+    assert content["replay"]["harm"][0]["cells"] == {"done": 24 * 16 * 4}

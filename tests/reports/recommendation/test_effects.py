@@ -1,4 +1,4 @@
-"""Harm in the rule's conditions: asked everywhere, decided by the worst, and never passed where it was not asked."""
+"""Harm in the rule's harm conditions: the worst decides, and what was not measured has not passed."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from reports.recommendation.harm_conditions import HarmCondition
 
 IDLE, BULK, ALONE = (next(one for one in CORE if one.kind == kind) for kind in ("idle", "bulk", "alone"))
-ASKED = (IDLE, BULK, ALONE)
-QUICK = dataclasses.replace(RULE, replicates=200, harm_conditions=ASKED)
+CONDITIONS = (IDLE, BULK, ALONE)
+QUICK = dataclasses.replace(RULE, replicates=200, harm_conditions=CONDITIONS)
 NETWORKS: list[dict[str, Any]] = [
     {"id": "cable", "down_bps": 8_000_000},
     {"id": "slow", "down_bps": 1_000_000},
@@ -43,7 +43,7 @@ QUIET: dict[str, Any] = {
 
 
 def there(one: HarmCondition, changes: Mapping[str, Any] | None = None, **made_up: Any) -> pa.Table:
-    """Cells of a condition; `changes` are columns of the candidate's, or of both where they are pairs."""
+    """Cells under a condition. `changes` sets columns; a pair gives the values of IW 16 and of IW 10."""
     rows = cells(**{**QUIET, **made_up}).to_pylist()
     for row in rows:
         row |= one.conditions.columns()
@@ -81,7 +81,7 @@ def verdicts(found: Recommendation) -> dict[str, tuple[str, str]]:
     return {harm.margin.id: (harm.verdict, harm.condition) for harm in of_16(found).harms}
 
 
-def test_ids_are_unique_and_every_kind_is_told_and_bounded() -> None:
+def test_ids_are_unique_and_every_kind_is_described_and_bounded() -> None:
     ids = [one.id for one in HARM_CONDITIONS]
     assert len(set(ids)) == len(ids) == 24
     assert len(CORE) == 16
@@ -117,7 +117,7 @@ def test_conditions_that_were_not_replayed_are_not_passed() -> None:
     )
 
 
-def test_one_condition_that_lacks_leaves_the_answer_open() -> None:
+def test_a_missing_condition_leaves_the_answer_open() -> None:
     tables = harmless()
     del tables[BULK.id]
     found = recommend(tables)
@@ -141,8 +141,8 @@ def test_a_probe_may_be_delayed_by_twenty_milliseconds_more(added_ms: float, exp
     assert verdicts(found)["probe_delay"] == (expected, IDLE.id)
 
 
-def test_a_download_makes_up_for_a_shorter_load_at_its_own_rate() -> None:
-    """The load is 10 % shorter and the download got just as much less as the rate gives it in that time: no harm."""
+def test_a_bulk_flow_catches_up_after_a_shorter_load() -> None:
+    """The load is 10 % shorter, and the bulk flow lacks the bytes that the rate gives in that time: no harm."""
     rows = there(BULK, gain_percent={10: 0, 16: 10}, noise_percent=0, spread_percent=0).to_pylist()
     rate = {one["id"]: one["down_bps"] * 1448 / 1514 / 8e3 for one in NETWORKS}
     for row in rows:
@@ -154,7 +154,7 @@ def test_a_download_makes_up_for_a_shorter_load_at_its_own_rate() -> None:
     assert harm.verdict == "passed"
 
 
-def test_a_download_that_gets_less_in_the_same_time_is_harmed() -> None:
+def test_a_bulk_flow_that_receives_less_in_the_same_time_is_harmed() -> None:
     rows = there(BULK, gain_percent={10: 0, 16: 0}, noise_percent=0, spread_percent=0).to_pylist()
     for row in rows:
         wire = {one["id"]: one["down_bps"] * 1448 / 1514 / 8e3 for one in NETWORKS}[row["profile"]]
@@ -162,7 +162,9 @@ def test_a_download_that_gets_less_in_the_same_time_is_harmed() -> None:
     found = recommend(harmless() | {BULK.id: pa.Table.from_pylist(rows, schema=CELL)})
     harm = next(one for one in of_16(found).harms if one.margin.id == "competing_bulk_flow")
     assert harm.worsening is not None
-    assert harm.worsening.estimate == pytest.approx(10, abs=0.01)  # it lacks a tenth of the time's bytes
+    assert harm.worsening.estimate == pytest.approx(
+        10, abs=0.01
+    )  # it lacks a tenth of the bytes of that time
     assert harm.verdict == "failed"
 
 
@@ -171,7 +173,7 @@ def test_harm_of_fewer_pages_than_the_rule_asks_for_is_not_measured() -> None:
     assert verdicts(found)["probe_delay"] == ("not measured", IDLE.id)
 
 
-def test_the_worst_is_the_gravest_verdict_then_the_widest() -> None:
+def test_the_worst_condition_has_the_gravest_verdict_and_then_the_largest_excess() -> None:
     def harm(value: float, half: float) -> Harm:
         return Harm(estimate=Estimate(value, np.linspace(value - half, value + half, 1001)))
 
@@ -191,7 +193,7 @@ def test_the_worst_is_the_gravest_verdict_then_the_widest() -> None:
     assert judge(margin, 10, {"elsewhere": harm(9.0, 0.1)}, QUICK) is None
 
 
-def test_equivalence_is_asked_on_both_sides() -> None:
+def test_equivalence_is_bounded_on_both_sides() -> None:
     for interval, expected in (
         (Interval(-2.0, -2.5, -1.5), "passed"),
         (Interval(-2.0, -3.5, -0.5), "failed"),

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from releases.catalogue import Release
 from releases.cdf import read_cdfs
 from releases.distributions import compute
-from reports.document.figures import SLICES, THEMES, Theme, cdf_figure, curve, png, svg, thinned
+from reports.document.size_figures import SLICES, cdf_figure, curve, thinned
+from reports.document.theme import THEMES, Theme, png, svg
 from schema.computed_tables import MEASURES
 from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
 
@@ -76,9 +77,9 @@ def test_nothing_thins_to_nothing() -> None:
 
 
 def test_a_curve_has_a_few_hundred_points_and_the_exact_share_at_each_window(release: Release) -> None:
-    points = curve(release, "responses", thresholds=[4290, 14_300])
-    assert len(points) <= 2 * SLICES + 7
     cdf = read_cdfs(release.file("distribution"))["responses"]
+    points = curve(cdf, "responses", thresholds=[4290, 14_300])
+    assert len(points) <= 2 * SLICES + 7
     for iw in (3, 10):
         seen = max(point["cdf"] for point in points if point["size"] <= iw * 1430)
         assert seen == cdf.fit(iw, mss=1430).share

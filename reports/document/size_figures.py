@@ -1,16 +1,15 @@
-"""CDFs of size in the form of Fig 1 of the 2010 paper: a step curve each measure, a line each window. Altair, offline."""
+"""Figures of size distributions in the form of Fig. 1 of the 2010 paper: a CDF for each measure, a line for each window."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
-import vl_convert
 
 from releases.cdf import read_cdfs
 from releases.slow_start import MSS_FIG1
+from reports.document.theme import FONT, LIGHT
 from schema.computed_tables import MEASURES
 
 if TYPE_CHECKING:
@@ -19,14 +18,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from releases.catalogue import Release
+    from releases.cdf import Cdf
+    from reports.document.theme import Theme
 
 SLICES = 250
-"""Slices of probability that a thinned curve keeps two steps of: 0.4 % is a pixel or so."""
+"""Slices of probability of a thinned curve, which keeps at most two steps of each; 0.4 % is about a pixel."""
 
 WIDTH, HEIGHT = 620, 340
-
-FONT = "Liberation Sans, Arial, Helvetica, DejaVu Sans, sans-serif"
-"""The first is in vl-convert itself, so that a machine without fonts draws the same PNG."""
 
 SHOWN = {
     "responses": "all responses",
@@ -39,7 +37,7 @@ SHOWN = {
     "hosts": "hosts of a page",
     "pages": "pages",
 }
-"""Names of the measures in legends."""
+"""Names of the measures in figures and tables."""
 
 DASHES = {
     "responses": [1, 0],
@@ -52,60 +50,10 @@ DASHES = {
     "hosts": [2, 2],
     "pages": [1, 0],
 }
-"""With the colour, so that curves stay apart in print and for the colour-blind."""
+"""Dashes of the curves, which tell them apart in print and for colour-blind readers."""
 
 HEADLINE = ("responses", "responses_iw_limited", "first_flights", "pages")
-"""Measures of the figure that stands for a release."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Theme:
-    """Colours of one figure."""
-
-    # Stable: part of file names.
-    id: str
-    background: str
-    ink: str
-    faint: str
-    palette: dict[str, str]
-
-
-# Hues of Okabe and Ito, darkened or lightened to a contrast of at least 3:1 with the background.
-LIGHT = Theme(
-    id="light",
-    background="#ffffff",
-    ink="#1c2024",
-    faint="#d9dde2",
-    palette={
-        "responses": "#0066a4",
-        "responses_first": "#0066a4",
-        "responses_iw_limited": "#b34f00",
-        "first_flights": "#007a58",
-        "first_flights_after_tls": "#007a58",
-        "tls_flights": "#6a6d00",
-        "connections": "#a8437c",
-        "hosts": "#a8437c",
-        "pages": "#3f444a",
-    },
-)
-DARK = Theme(
-    id="dark",
-    background="#14171a",
-    ink="#e6e8ea",
-    faint="#363b41",
-    palette={
-        "responses": "#56b4e9",
-        "responses_first": "#56b4e9",
-        "responses_iw_limited": "#f0a030",
-        "first_flights": "#2fc49a",
-        "first_flights_after_tls": "#2fc49a",
-        "tls_flights": "#d6cf3a",
-        "connections": "#e08bb9",
-        "hosts": "#e08bb9",
-        "pages": "#b4bac1",
-    },
-)
-THEMES = (LIGHT, DARK)
+"""Measures of the report's first figure."""
 
 
 def thinned(
@@ -115,10 +63,9 @@ def thinned(
     thresholds: Sequence[int],
     slices: int = SLICES,
 ) -> NDArray[np.bool_]:
-    """Which steps to draw: the first and the last in each slice of probability, and those next to a threshold.
+    """Select the steps to draw: the first and last in each slice of probability, and the steps next to thresholds.
 
-    Each is a true step, so no line moves; between two that are drawn less than 1/slices is left out,
-    and nothing at all at a threshold: the last step at or below it and the first above it are kept.
+    The drawn curve is exact at the thresholds, and differs elsewhere by less than 1/slices.
     """
     keep = np.zeros(len(sizes), np.bool_)
     if not len(sizes):
@@ -135,14 +82,13 @@ def thinned(
     return keep
 
 
-def curve(release: Release, measure: str, *, thresholds: Sequence[int]) -> list[dict[str, Any]]:
-    """The points of one measure's CDF, from 0 at its smallest size."""
-    cdf = read_cdfs(release.file("distribution"))[measure]
+def curve(cdf: Cdf, measure: str, *, thresholds: Sequence[int]) -> list[dict[str, Any]]:
+    """Points of a measure's CDF, from 0 at its smallest size."""
     sizes, cumulative = cdf.sizes, cdf.cumulative
     keep = thinned(sizes, cumulative, thresholds=thresholds)
     if not keep.any():
         return []
-    # A logarithm has no zero: an empty response would stand at one byte.
+    # A logarithmic axis has no zero: an empty response is drawn at one byte.
     drawn = np.maximum(sizes[keep], 1).tolist()
     shares = (cumulative[keep] / cumulative[-1]).tolist()
     name = SHOWN[measure]
@@ -160,16 +106,17 @@ def cdf_figure(
     title: str | None = None,
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
-    """The CDFs of `measures` over a logarithmic size, with a line at each window of `mss`-byte segments.
+    """Draw the CDFs of `measures` over a logarithmic size axis, with a line at each window of `mss`-byte segments.
 
-    Measures that have no item of known size are left out.
+    Measures without an item of known size are left out.
     """
     thresholds = [iw * mss for iw in windows]
-    curves = {measure: curve(release, measure, thresholds=thresholds) for measure in measures}
+    cdfs = read_cdfs(release.file("distribution"))
+    curves = {measure: curve(cdfs[measure], measure, thresholds=thresholds) for measure in measures}
     drawn = [measure for measure in measures if curves[measure]]
     rows = [point for measure in drawn for point in curves[measure]]
     low, high = _domain([point["size"] for point in rows] + thresholds)
-    # A curve that is at 1 stays there.
+    # Each curve extends at 1 to the end of the axis.
     rows += [{"measure": SHOWN[measure], "size": high, "cdf": 1.0} for measure in drawn]
     names = [SHOWN[measure] for measure in drawn]
     lines = (
@@ -208,7 +155,7 @@ def cdf_figure(
 
 
 def _window_lines(windows: Sequence[int], *, mss: int, theme: Theme) -> list[alt.Chart]:
-    """A line and its label for each window; staggered, for windows lie close on a logarithm."""
+    """A line with a label for each window; the labels are staggered, since windows lie close to each other."""
     layers = []
     ordered = sorted(windows)
     for place, iw in enumerate(ordered):
@@ -256,29 +203,13 @@ def _styled(chart: alt.LayerChart, theme: Theme) -> alt.LayerChart:
 
 
 def _domain(sizes: Sequence[int]) -> tuple[int, int]:
-    """Whole powers of ten around `sizes`."""
+    """The powers of ten around `sizes`."""
     low = int(np.floor(np.log10(max(1, min(sizes)))))
     return 10**low, 10 ** max(int(np.ceil(np.log10(max(sizes)))), low + 1)
 
 
 def _decades(low: int, high: int) -> list[int]:
     return [10**power for power in range(len(str(low)) - 1, len(str(high)))]
-
-
-def svg(chart: alt.TopLevelMixin) -> str:
-    """The figure as self-contained SVG: the same chart gives the same bytes."""
-    drawn: str = vl_convert.vegalite_to_svg(_spec(chart), allowed_base_urls=[])
-    return drawn
-
-
-def png(chart: alt.TopLevelMixin, *, scale: float = 2) -> bytes:
-    """The figure as PNG, `scale` pixels a CSS pixel."""
-    drawn: bytes = vl_convert.vegalite_to_png(_spec(chart), scale=scale, allowed_base_urls=[])
-    return drawn
-
-
-def _spec(chart: alt.TopLevelMixin) -> str:
-    return chart.to_json(indent=None)
 
 
 assert SHOWN.keys() == DASHES.keys() == MEASURES.keys()

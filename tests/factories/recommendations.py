@@ -1,0 +1,24 @@
+"""Recommendations from made-up cells."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from reports.recommendation.estimates import estimates_of
+from reports.recommendation.recommend import Recommendation, decide
+from reports.recommendation.rule import RULE
+from reports.statistics.paired_loads import pair_loads
+from tests.factories.made_up import POPULATIONS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+QUICK = dataclasses.replace(RULE, replicates=400, harm_conditions=())
+"""The rule with few replicates, which measures harm in the ordinary cells only."""
+
+
+def recommend(table: pa.Table) -> Recommendation:
+    """Decide by QUICK."""
+    loads = pair_loads(table, congestion_control="cubic")
+    return decide(estimates_of(loads, POPULATIONS, rule=QUICK), rule=QUICK)

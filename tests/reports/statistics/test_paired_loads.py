@@ -1,0 +1,34 @@
+"""Pairing of replay cells."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from reports.recommendation.estimates import estimates_of
+from reports.recommendation.window_pair import NotEstimable
+from reports.statistics.paired_loads import CellsError, pair_loads
+from tests.factories.made_up import POPULATIONS, cells
+from tests.factories.recommendations import QUICK
+
+
+def test_a_refused_cell_excludes_its_pair() -> None:
+    """Page 3 has loads at IW 10 only: unpaired, they would move the mean."""
+    lone = frozenset(("page03.test", 16, seed) for seed in range(1, 5))
+    loads = pair_loads(cells(gain_percent={10: 0, 16: 4}, refused=lone), congestion_control="cubic")
+    estimates = estimates_of(loads, POPULATIONS, rule=QUICK)
+    assert estimates.pages == 23
+    found = estimates.gains[16, 10]
+    assert not isinstance(found, NotEstimable)
+    assert found.pages == 23
+
+
+def test_cells_of_another_congestion_control_are_left_out() -> None:
+    table = cells(gain_percent={10: 0, 16: 4})
+    assert pair_loads(table, congestion_control="bbr").pages == ()
+
+
+def test_a_cell_that_occurs_twice_is_refused() -> None:
+    table = cells(gain_percent={10: 0})
+    with pytest.raises(CellsError, match="occurs twice"):
+        pair_loads(pa.concat_tables([table, table.slice(0, 1)]), congestion_control="cubic")
