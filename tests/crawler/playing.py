@@ -1,4 +1,4 @@
-"""The local web in a process of its own, and what it says it sent."""
+"""The local web in a process of its own, and its log."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 START_S = 120.0
-"""The first start makes the bodies of all pages."""
+"""Time limit for the start; the first makes the bodies of all pages."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Played:
-    """Where to go, and after the end what was sent."""
+    """Sites to visit; after the end, the server's log of connections and responses."""
 
     sites: list[str]
     browser_flags: list[str]
@@ -31,7 +31,7 @@ class Played:
 
 @contextlib.contextmanager
 def playing(mode: str, folder: Path) -> Iterator[Played]:
-    """`firstflight localweb serve`; its log is in the value after the block."""
+    """Run `firstflight localweb serve`; the value has its log after the block."""
     state, log = folder / "web.json", folder / "sent.jsonl"
     program = str(Path(sys.executable).with_name("firstflight"))
     command = [program, "localweb", "serve", "--mode", mode, "--state", str(state), "--log", str(log)]

@@ -1,6 +1,6 @@
-"""Records the logs that test_assembler.py reads: `python -m tests.crawler.record`, by hand, when Chromium's log changes.
+"""Records the logs for the tests: run `python -m tests.crawler.record` by hand when Chromium's log changes.
 
-Of each log only the events that the assembler wants are kept, and of its constants only their names.
+Only the events that the assembler reads are kept, and the constants that name them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PAGES: list[tuple[Spoken, str]] = [
     ("h2", "bodies"),
     ("h2", "repeats"),
 ]
-"""Of the zoo."""
+"""Protocols and names of the zoo's pages."""
 
 
 async def record(web: Any, url: str, *, quic: bool = False) -> list[str]:
@@ -63,7 +63,7 @@ async def record(web: Any, url: str, *, quic: bool = False) -> list[str]:
 
 
 def stripped(lines: list[str]) -> list[str]:
-    """The constants that are needed and the events that are wanted."""
+    """Lines with the constants and events that are read."""
     constants = json.loads(lines[0].rstrip(",") + "}")["constants"]
     names = constants["logEventTypes"]
     kept = {
@@ -77,13 +77,13 @@ def stripped(lines: list[str]) -> list[str]:
 
 
 def sent(web: Any) -> list[tuple[Any, ...]]:
-    """What the server says it sent."""
+    """Responses in the server's log."""
     began = (one for one in web.log.responses if one.wire_bytes)
     return [(one.method, one.host, one.path, one.wire_bytes, one.body_bytes) for one in began]
 
 
 def save(name: str, lines: list[str], sent: list[tuple[Any, ...]]) -> None:
-    """A log, and beside it what the server says it sent."""
+    """Save a log, and beside it the server's."""
     FOLDER.mkdir(exist_ok=True)
     text = "".join(f"{line}\n" for line in lines).encode()
     (FOLDER / f"{name}.json.gz").write_bytes(gzip.compress(text, mtime=0))
@@ -91,7 +91,7 @@ def save(name: str, lines: list[str], sent: list[tuple[Any, ...]]) -> None:
 
 
 async def main() -> None:
-    """Pages of the zoo, a small page over TLS and H2, and one of its own kind over H3."""
+    """Record pages of the zoo, a small page over TLS and HTTP/2, and a page over HTTP/3."""
     for protocol, name in PAGES:
         async with ZooWeb(handlers(protocol), protocol=protocol) as zoo:
             scheme = "http" if protocol == "h1" else "https"

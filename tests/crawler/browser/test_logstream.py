@@ -1,4 +1,4 @@
-"""The live log of a browser, cut into visits."""
+"""The live log of a browser is cut into visits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def asked(url: str, source: int, time_ms: int) -> str:
     return json.dumps(fields, separators=(",", ":")) + ",\n"
 
 
-def test_what_comes_late_of_one_visit_is_no_part_of_the_next(tmp_path: Path) -> None:
+def test_late_events_of_one_visit_are_not_in_the_next(tmp_path: Path) -> None:
     async def run() -> list[str]:
         log = LogStream(tmp_path / "log")
         with log.path.open("w", encoding="utf-8") as browser:
@@ -47,7 +47,7 @@ def test_what_comes_late_of_one_visit_is_no_part_of_the_next(tmp_path: Path) -> 
     assert asyncio.run(run()) == ["https://now.test/"]
 
 
-def test_lines_that_cannot_be_read_are_counted_in_the_visit_that_they_came_in(tmp_path: Path) -> None:
+def test_unreadable_lines_count_in_the_visit_in_which_they_came(tmp_path: Path) -> None:
     async def run() -> list[int]:
         log = LogStream(tmp_path / "log")
         counts = []
@@ -70,9 +70,7 @@ def test_lines_that_cannot_be_read_are_counted_in_the_visit_that_they_came_in(tm
 
 
 @pytest.mark.parametrize("torn", [1, READINGS - 1])
-def test_a_pause_between_two_clocks_does_not_set_them_apart(
-    torn: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pause_between_two_clocks_does_not_matter(torn: int, monkeypatch: pytest.MonkeyPatch) -> None:
     wall, monotonic = same_moment()
     wall_less_monotonic = wall - monotonic
     pauses = iter([0.01] * torn)

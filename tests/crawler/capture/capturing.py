@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from crawler.capture.tcp_reassembly import TcpStream
 
 KEPT_BYTES = 3000
-"""Of a connection: enough for the handshake, not for the page."""
+"""Bytes of a connection that are captured: enough for the handshake, not for the page."""
 
 
 class Leaky(Capture):
-    """Whose ring has no room for what comes after the first bytes of a connection."""
+    """A capture that drops all but the first bytes of each connection."""
 
     def take(self, stream: TcpStream, size: int) -> bytes | None:
         given = self.given[stream] = self.given.get(stream, 0) + size
@@ -41,7 +41,7 @@ class Leaky(Capture):
 
 
 def visits(host: str) -> list[dict[str, Any]]:
-    """The page again and again, each time by a new browser, until one after the capture is given up."""
+    """Visits of one page, each by a new browser, until the one after the capture is no longer trusted."""
     return asyncio.run(_visits(host))
 
 
@@ -75,7 +75,7 @@ async def _visits(host: str) -> list[dict[str, Any]]:
 
 
 def downloads(count: int, size: int) -> list[dict[str, Any]]:
-    """As many at once, each with a thread that takes from the capture what its client says that it read."""
+    """Concurrent downloads, each with a thread that takes the bytes its client read from the capture."""
     with on_loopback() as capture, concurrent.futures.ThreadPoolExecutor(count) as pool:
         assert capture is not None
         return list(pool.map(functools.partial(_download, capture, size), range(count)))

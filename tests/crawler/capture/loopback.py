@@ -8,14 +8,11 @@ import hashlib
 import select
 import socket
 import struct
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.capture.ring import BLOCK_BYTES, RETURN, SO_ATTACH_FILTER, Ring, open_socket, renew
+from crawler.capture.ring import BLOCK_BYTES, RETURN, SO_ATTACH_FILTER, Ring, open_socket
 from crawler.capture.segments import flow, segment
 from crawler.capture.tcp_reassembly import TcpReassembler, TcpStream
 
@@ -25,11 +22,11 @@ if TYPE_CHECKING:
 MIB = 1024 * 1024
 WAIT_S = 10.0
 SETTLED_S = 0.2
-"""After which all blocks are handed over."""
+"""Time after which all blocks are handed over."""
 HEAD_BYTES = 80
-"""Of a packet, its timestamp (RFC 7323) included, by which it differs from what it repeats."""
+"""First bytes of a packet, with the timestamp (RFC 7323) that tells it from its repetitions."""
 PATTERN = b"".join(struct.pack("!I", n) for n in range(MIB // 4))
-"""No part of it is like another, and it is cheap to send for long."""
+"""Bytes without repetition, cheap to send."""
 
 
 @contextlib.contextmanager
@@ -41,7 +38,7 @@ def captured(*, blocks: int | None = None) -> Iterator[Ring]:
 
 
 class Download:
-    """`size` bytes sent to a client that reads them, both in threads; `room` for MiB that the ring can hold meanwhile."""
+    """`size` bytes sent and read by threads; `room` counts the MiB that the ring can take."""
 
     def __init__(self, host: str, size: int) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -85,7 +82,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def shape(mtu: int, largest: int, segments: int) -> None:
-    """Set loopback's MTU, and of how many bytes and segments TCP gives it a packet to cut (rtnetlink(7), linux/if_link.h).
+    """Set loopback's MTU, and the most bytes and segments in a packet before segmentation (rtnetlink(7), linux/if_link.h).
 
     iproute2 cannot set the largest of IPv4 before its version 6.3.
     """
@@ -104,7 +101,7 @@ def shape(mtu: int, largest: int, segments: int) -> None:
 
 
 def download(host: str, size: int, *shaped: int) -> dict[str, Any]:
-    """What the client read and what the capture saw of it, while both go on."""
+    """A download as the client reads it, and as the capture has it, at the same time."""
     shape(*shaped)
     streams, taken = TcpReassembler(), hashlib.sha256()
     heads: list[bytes] = []
@@ -140,7 +137,7 @@ def download(host: str, size: int, *shaped: int) -> dict[str, Any]:
 
 
 def protocols() -> list[str]:
-    """Of what a capture saw, while more than TCP was spoken."""
+    """IP versions and protocols in a capture while UDP, ICMP and TCP were sent."""
     with captured() as ring:
         for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
             with socket.socket(family, socket.SOCK_DGRAM) as datagrams:  # nobody listens: ICMP answers
@@ -151,7 +148,7 @@ def protocols() -> list[str]:
 
 
 def latency() -> list[float]:
-    """Seconds from a client's having read a byte to its being in the ring."""
+    """Seconds between a client's read of a byte and its arrival in the ring."""
     found = []
     with captured() as ring:
         for _ in range(20):
@@ -165,7 +162,7 @@ def latency() -> list[float]:
 
 
 def overflow() -> dict[str, Any]:
-    """A ring that nobody empties in time, and then somebody does."""
+    """A ring that is emptied too late."""
     streams = TcpReassembler()
 
     def drain(ring: Ring) -> int:
@@ -200,7 +197,7 @@ def overflow() -> dict[str, Any]:
 
 
 def too_large() -> dict[str, Any]:
-    """Packets that no block can hold."""
+    """Packets larger than a block."""
     shape(65_536, 500_000, 65_535)
     with captured() as ring:
         Download("127.0.0.1", 20 * MIB).end()
@@ -214,7 +211,7 @@ def too_large() -> dict[str, Any]:
 
 
 def snapped() -> list[int]:
-    """Sizes of the packets seen of a download, by a socket whose filter keeps 100 bytes of each."""
+    """Sizes of a download's packets, from a socket whose filter keeps 100 bytes of each."""
     with open_socket("lo") as capture, contextlib.closing(Ring(capture)) as ring:
         keep = ctypes.create_string_buffer(struct.pack("=HBBI", RETURN, 0, 0, 100))
         program = struct.pack("@HP", 1, ctypes.addressof(keep))
@@ -222,101 +219,3 @@ def snapped() -> list[int]:
         Download("127.0.0.1", MIB).end()
         time.sleep(SETTLED_S)
         return [len(packet) for packet in ring.packets()]
-
-
-def handling() -> dict[str, Any]:
-    """Iterations broken off, a ring after a ring, and views held too long."""
-    with open_socket("lo") as capture:
-        first = Ring(capture)
-        Download("127.0.0.1", 1).end()
-        time.sleep(SETTLED_S)
-        packet, again = bytes(next(first.packets())), bytes(next(first.packets()))
-        first.close()
-        second = Ring(capture)
-        Download("127.0.0.1", 1).end()
-        time.sleep(SETTLED_S)
-        seen = [len(one) for one in second.packets()]
-        empty = list(second.packets())
-        Download("127.0.0.1", 1).end()
-        time.sleep(SETTLED_S)
-        held = next(second.packets())
-        second.close()
-        return {
-            "same": packet == again,
-            "seen": seen,
-            "empty": empty,
-            "held": len(bytes(held)),
-            "inheritable": capture.get_inheritable(),
-        }
-
-
-def without_capability() -> str:
-    """What a process that may not capture does with a socket that was passed to it."""
-    drop = ["setpriv", "--inh-caps=-all", "--ambient-caps=-all", "--no-new-privs"]
-    with open_socket("lo") as capture:
-        number = str(capture.fileno())
-        call = [*drop, sys.executable, "-m", "tests.crawler.capture.loopback", number]
-        return subprocess.run(
-            call, pass_fds=[capture.fileno()], capture_output=True, text=True, check=True
-        ).stdout
-
-
-def refusals() -> list[str]:
-    """Of an interface that is not there."""
-    try:
-        open_socket("eth7")
-    except OSError as exc:
-        return [type(exc).__name__, str(exc.errno)]
-    return []
-
-
-def _passed(number: int) -> None:
-    status = Path("/proc/self/status").read_text()
-    print(next(line for line in status.splitlines() if line.startswith("CapEff")))
-    try:
-        open_socket("lo")
-    except PermissionError:
-        print("may not capture")
-    with socket.socket(fileno=number) as capture:
-        ring = Ring(capture)
-        Download("::1", 1).end()
-        time.sleep(SETTLED_S)
-        print(any(one.payload for one in map(segment, ring.packets()) if one))
-        ring.close()
-
-
-if __name__ == "__main__":
-    _passed(int(sys.argv[1]))
-
-
-def renewed() -> list[list[int]]:
-    """How many packets are in one ring for each that was sent: as it is, after its interface was removed, and renewed."""
-    made = [
-        "link add near type veth peer far",
-        "link set far up",
-        "address add 198.18.0.1/31 dev near",
-        "link set near up",
-    ]
-    made.append("neighbour add 198.18.0.0 lladdr 02:00:00:00:00:01 dev near")
-
-    def configure(lines: list[str]) -> None:
-        subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
-
-    def packets() -> list[int]:
-        with socket.socket() as client:
-            client.setblocking(False)
-            with contextlib.suppress(BlockingIOError):
-                client.connect(("198.18.0.0", 80))
-            select.select([ring], [], [], 0.2)
-            return [len(packet) for packet in ring.packets()]
-
-    configure(made)
-    with open_socket("far") as capture:
-        ring = Ring(capture)
-        found = [packets()]
-        configure(["link delete near", *made])
-        found.append(packets())
-        renew(capture, "far")
-        found.append(packets())
-        ring.close()
-    return found

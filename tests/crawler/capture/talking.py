@@ -1,4 +1,4 @@
-"""Real TLS between OpenSSL and OpenSSL: what the client received, and what its key log has."""
+"""TLS between two OpenSSL ends: the bytes that the client received, and its key log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from localweb.serving.certificates import Authority
 
 HOST = "example.test"
 OP_NO_ENCRYPT_THEN_MAC = 1 << 19
-"""OpenSSL offers RFC 7366 and browsers do not; Python has no name for it."""
+"""Option without a name in Python: browsers do not offer RFC 7366, OpenSSL does."""
 
 ECDSA = frozenset({0xC009, 0xC00A, 0xC023, 0xC02B, 0xC02C, 0xCCA9})
 TLS13_NAMES = {
@@ -33,7 +33,7 @@ BODY = b"".join(ANSWERS)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Talk:
-    """What a client sent and received in one connection, and the arguments of what opens it."""
+    """Bytes that a client sent and received in one connection, and the arguments of their decrypter."""
 
     sent: bytes
     received: bytes
@@ -66,7 +66,7 @@ def authority(*, ecdsa: bool) -> Authority:
 
 
 def contexts(*, suite: int | None = None) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """A server's and a client's, of TLS 1.2 with the suite, or of TLS 1.3."""
+    """Contexts of a server and a client for TLS 1.2 with the suite, or for TLS 1.3."""
     server = authority(ecdsa=suite is None or suite in ECDSA).context(HOST, ["http/1.1"])
     client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     client.check_hostname = False
@@ -86,7 +86,7 @@ def contexts(*, suite: int | None = None) -> tuple[ssl.SSLContext, ssl.SSLContex
 def talk(
     server: ssl.SSLContext, client: ssl.SSLContext, session: ssl.SSLSession | None = None
 ) -> tuple[Talk, ssl.SSLSession | None]:
-    """A handshake, ANSWERS and close_notify; also the session to resume."""
+    """A connection with a handshake, ANSWERS and close_notify, and its session, to be resumed."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     sent: list[bytes] = []
     received: list[bytes] = []
@@ -143,7 +143,7 @@ def described(sent: bytes, received: bytes, logged: dict[str, str], *, reused: b
 
 
 def drained(opener: RecordDecrypter) -> bytes:
-    """All that it can give."""
+    """All bytes that it has."""
     pieces = []
     for size in (1024, 32, 1):
         while piece := opener.take(size):

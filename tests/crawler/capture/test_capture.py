@@ -1,4 +1,4 @@
-"""A capture between the kernel and the crawl: what it loses is told, and who asks is answered."""
+"""A capture counts the bytes that it lost, and serves several threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.zoo.serving.namespace import in_namespace
 
 
 @pytest.mark.browser
-def test_a_visit_whose_bytes_were_lost_is_none_and_in_the_end_the_log_has_them() -> None:
+def test_visits_with_lost_bytes_fail_until_the_log_has_the_bytes() -> None:
     *captured, logged = in_namespace("tests.crawler.capture.capturing:visits", "bodies.test")
     assert 1 <= len(captured) <= MISSES_LIMIT
     for one in captured:

@@ -22,7 +22,7 @@ from crawler.capture.ciphers import CannotDecrypt, Cbc12
         (b"\xff" * 4, False),
     ],
 )
-def test_padding_and_mac_of_cbc_are_looked_at(padding: bytes, is_right: bool) -> None:
+def test_padding_and_mac_of_cbc_are_verified(padding: bytes, is_right: bool) -> None:
     header, plaintext = b"\x17\x03\x03\0\0", b"a" * 8
     covered = (7).to_bytes(8, "big") + b"\x17\x03\x03\0\x08"
     mac = hmac.digest(b"mac key", covered + plaintext, "sha1")

@@ -1,4 +1,4 @@
-"""Secrets that a browser logs are there when they are asked for."""
+"""Secrets that a browser logs can be looked up."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def line(label: str = MASTER_SECRET, random: bytes = RANDOM, secret: bytes = SEC
 
 
 def write(log: KeyLog, data: bytes) -> None:
-    """As a browser does: it opens the FIFO, writes without waiting and may close it again."""
+    """Write as a browser does: it opens the FIFO, writes without waiting and may close it again."""
     pipe = os.open(log.path, os.O_WRONLY | os.O_NONBLOCK)
     assert os.write(pipe, data) == len(data)
     os.close(pipe)
@@ -113,14 +113,14 @@ def test_the_oldest_is_forgotten_first(log: KeyLog, monkeypatch: pytest.MonkeyPa
     assert found == [SECRET, None, SECRET]
 
 
-def test_what_waits_is_read_all_at_once(log: KeyLog) -> None:
+def test_all_waiting_lines_are_read_at_once(log: KeyLog) -> None:
     lines = b"".join(line(random=number.to_bytes(32, "big")) for number in range(5000))
     assert 2**19 < len(lines) < 2**20
     write(log, lines)
     assert log.secret(MASTER_SECRET, (4999).to_bytes(32, "big")) == SECRET
 
 
-def test_only_its_owner_can_write_it_and_nobody_after_its_close(tmp_path: Path) -> None:
+def test_only_the_owner_can_write_to_the_fifo_which_ends_with_the_log(tmp_path: Path) -> None:
     log = KeyLog(tmp_path / "keys")
     mode = log.path.stat().st_mode
     assert stat.S_ISFIFO(mode)
@@ -139,7 +139,7 @@ def test_a_file_is_not_replaced(tmp_path: Path) -> None:
         KeyLog(tmp_path / "keys")
 
 
-def test_openssl_writes_it(log: KeyLog) -> None:
+def test_the_key_log_of_openssl_is_read(log: KeyLog) -> None:
     client = ssl.create_default_context()
     client.keylog_filename = str(log.path)
     log.poll()  # its first line is a comment

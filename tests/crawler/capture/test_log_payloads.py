@@ -1,4 +1,4 @@
-"""Events that only count bytes are given those bytes, or it is said that there are none."""
+"""Events that only count bytes get the captured bytes, or are counted as missing them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GCM = 0xC02B
 
 
 class Wire:
-    """As a capture that has one connection, of which `missing` bytes at the end did not come."""
+    """Stands for a capture of one connection, without the last `missing` bytes."""
 
     def __init__(self, received: bytes, *, missing: int = 0) -> None:
         self.stream = TcpStream(0, 0)
@@ -80,7 +80,7 @@ def opened(size: int) -> Event[Any]:
 
 
 def handshake(talk: Talk) -> list[Event[Any]]:
-    """As the log tells it: the hellos with their bytes, and what was agreed."""
+    """Events of a handshake: the hellos with their bytes, and the version and suite."""
     hellos = [talk.sent[5:], talk.received[5 : 5 + 4 + int.from_bytes(talk.received[6:9], "big")]]
     return [
         connected(),
@@ -92,7 +92,7 @@ def handshake(talk: Talk) -> list[Event[Any]]:
 
 
 def filled(keys: KeyLog, wire: Wire, events: list[Event[Any]]) -> tuple[LogPayloads, list[str | bytes]]:
-    payloads = LogPayloads(wire, keys)  # type: ignore[arg-type]  # it is all that is asked of a capture
+    payloads = LogPayloads(wire, keys)  # type: ignore[arg-type]  # it has all methods that are called
     return payloads, [payloads.fill(one).data for one in events]
 
 
@@ -104,7 +104,7 @@ def test_a_clear_connection_has_the_bytes_that_were_read_in_their_order(keys: Ke
 
 
 @pytest.mark.parametrize("suite", [None, GCM], ids=["TLS 1.3", "TLS 1.2"])
-def test_a_secured_connection_has_what_came_and_what_was_in_it(keys: KeyLog, suite: int | None) -> None:
+def test_a_tls_connection_has_its_records_and_their_plaintext(keys: KeyLog, suite: int | None) -> None:
     talk = talked(suite)
     logged(keys, talk)
     half = len(talk.received) // 2
@@ -131,7 +131,7 @@ def test_a_key_may_be_logged_by_the_random_of_the_encrypted_hello(keys: KeyLog) 
     assert filled(keys, Wire(talk.received), events)[1][-1] == BODY[:10]
 
 
-def test_bytes_that_were_not_captured_are_missed_once_a_connection_and_every_time(keys: KeyLog) -> None:
+def test_missing_bytes_count_once_for_the_capture_and_each_time_for_the_log(keys: KeyLog) -> None:
     wire = Wire(b"123456", missing=1)
     payloads, data = filled(keys, wire, [connected(), received(3), received(3), received(3)])
     assert data == ["", b"123", "", ""]
@@ -144,16 +144,16 @@ def test_a_connection_that_was_not_captured_is_missed(keys: KeyLog) -> None:
     assert (payloads.missed, len(wire.misses)) == (1, 1)
 
 
-def test_a_connection_that_nobody_told_of_is_missed(keys: KeyLog) -> None:
+def test_an_unknown_connection_is_missed(keys: KeyLog) -> None:
     assert filled(keys, Wire(b""), [received(3)])[0].missed == 1
     assert filled(keys, Wire(b""), [opened(3)])[0].missed == 1
 
 
-def test_an_address_that_is_none_is_a_connection_that_nobody_told_of(keys: KeyLog) -> None:
+def test_a_connection_with_an_invalid_address_is_missed(keys: KeyLog) -> None:
     assert filled(keys, Wire(b"abc"), [connected("nowhere:1"), received(3)])[0].missed == 1
 
 
-def test_what_cannot_be_opened_is_missed_and_what_came_is_not(
+def test_plaintext_without_a_key_is_missed_and_the_records_are_not(
     keys: KeyLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "KEY_WITHIN_S", 0.01)
@@ -164,7 +164,7 @@ def test_what_cannot_be_opened_is_missed_and_what_came_is_not(
     assert payloads.missed == 1
 
 
-def test_a_suite_that_nobody_knows_is_missed(keys: KeyLog) -> None:
+def test_plaintext_of_an_unknown_suite_is_missed(keys: KeyLog) -> None:
     talk = talked(None)
     logged(keys, talk)
     events = [*handshake(talk), event("SSL_CONNECT", "END", version="TLS 1.3", cipher_suite=0x1399)]
@@ -172,7 +172,7 @@ def test_a_suite_that_nobody_knows_is_missed(keys: KeyLog) -> None:
     assert payloads.missed == 1
 
 
-def test_a_handshake_without_end_is_not_kept(keys: KeyLog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_handshake_without_end_fills_no_memory(keys: KeyLog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SEALED_LIMIT", 1000)
     wire = Wire(bytes(2000))
     payloads, data = filled(
@@ -182,7 +182,7 @@ def test_a_handshake_without_end_is_not_kept(keys: KeyLog, monkeypatch: pytest.M
     assert (payloads.missed, wire.misses) == (2, [FLOW])
 
 
-def test_a_closed_socket_lets_its_connection_go(keys: KeyLog) -> None:
+def test_a_closed_socket_releases_its_connection(keys: KeyLog) -> None:
     wire = Wire(b"123")
     filled(keys, wire, [connected(), event("SOCKET_ALIVE", "BEGIN"), received(1)])
     assert wire.released == []
@@ -190,13 +190,13 @@ def test_a_closed_socket_lets_its_connection_go(keys: KeyLog) -> None:
     assert wire.released == [FLOW]
 
 
-def test_what_a_browser_left_open_is_let_go_with_it(keys: KeyLog) -> None:
+def test_open_connections_are_released_at_the_browsers_end(keys: KeyLog) -> None:
     wire = Wire(b"123")
     payloads, _ = filled(keys, wire, [connected(), received(1)])
     payloads.close()
     assert wire.released == [FLOW]
 
 
-def test_events_of_other_things_pass_as_they_are(keys: KeyLog) -> None:
+def test_other_events_pass_unchanged(keys: KeyLog) -> None:
     one = event("REQUEST_ALIVE", "BEGIN", data="aGk=")
     assert LogPayloads(Wire(b""), keys).fill(one) is one  # type: ignore[arg-type]

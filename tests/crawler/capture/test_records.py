@@ -45,7 +45,7 @@ def record_starts(received: bytes) -> list[int]:
 
 
 @pytest.mark.parametrize("suite", sorted(TLS12_SUITES), ids=hex)
-def test_every_suite_of_tls_1_2_is_opened(suite: int, tmp_path: Path) -> None:
+def test_every_suite_of_tls_1_2_is_decrypted(suite: int, tmp_path: Path) -> None:
     server, client = contexts(suite=suite)
     if suite == DHE:
         parameters = tmp_path / "dh.pem"
@@ -57,7 +57,7 @@ def test_every_suite_of_tls_1_2_is_opened(suite: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suite", sorted(TLS13_SUITES), ids=hex)
-def test_every_suite_of_tls_1_3_is_opened(suite: int, tmp_path: Path) -> None:
+def test_every_suite_of_tls_1_3_is_decrypted(suite: int, tmp_path: Path) -> None:
     # Python cannot choose them; OpenSSL's configuration can, for a whole process.
     configuration = tmp_path / "openssl.cnf"
     configuration.write_text(
@@ -95,7 +95,7 @@ def test_bytes_are_given_in_order_as_soon_as_their_record_is_whole(cuts: list[in
 
 
 @pytest.mark.parametrize("suite", [None, GCM])
-def test_a_resumed_session_is_opened(suite: int | None) -> None:
+def test_a_resumed_session_is_decrypted(suite: int | None) -> None:
     server, client = contexts(suite=suite)
     first, session = talk(server, client)
     second, _ = talk(server, client, session)
@@ -106,7 +106,7 @@ def test_a_resumed_session_is_opened(suite: int | None) -> None:
 @pytest.mark.parametrize("suite", [None, GCM, CBC_SHA, 0xCCA9])
 @settings(max_examples=60, deadline=None)
 @given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-def test_nothing_is_given_from_a_flipped_bit_on(suite: int | None, share: float, bit: int) -> None:
+def test_no_data_comes_after_a_flipped_bit(suite: int | None, share: float, bit: int) -> None:
     seen = talked(suite)
     at = int(share * len(seen.received))
     flipped = bytearray(seen.received)
@@ -131,7 +131,7 @@ def test_each_bit_of_a_record_counts(suite: int | None) -> None:
 
 
 @pytest.mark.parametrize("suite", [None, GCM, CBC_SHA, 0xCCA9])
-def test_another_key_opens_nothing(suite: int | None) -> None:
+def test_another_key_decrypts_nothing(suite: int | None) -> None:
     seen = talked(suite)
     opener = seen.opener(secret=bytes(len(seen.secret) // 2))
     opener.feed(seen.received)
@@ -147,7 +147,7 @@ def test_tls_1_2_has_no_data_in_the_clear() -> None:
     ("version", "suite"),
     [("TLS 1.2", 0x1301), ("TLS 1.3", 0xC02F), ("TLS 1.2", 0x000A), ("TLS 1.1", 0x002F), ("", 0)],
 )
-def test_what_is_unknown_is_said_at_once(version: str, suite: int) -> None:
+def test_an_unknown_version_or_suite_raises(version: str, suite: int) -> None:
     with pytest.raises(CannotDecrypt):
         RecordDecrypter(version, suite, bytes(48), server_random=bytes(32), client_random=bytes(32))
 

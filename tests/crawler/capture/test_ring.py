@@ -1,4 +1,4 @@
-"""The kernel's own packets through a ring: all of TCP that arrives, each once, and nothing else."""
+"""A ring has each TCP packet that arrives once, and no others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 from crawler.capture.ring import BLOCK_BYTES, RETIRE_MS
 from tests.zoo.serving.namespace import in_namespace
 
-HERE = "tests.crawler.capture.loopback"
+LOOPBACK = "tests.crawler.capture.loopback"
+SOCKETS = "tests.crawler.capture.sockets"
 SIZE = 50 * 1024 * 1024
 
 
@@ -27,24 +28,24 @@ SIZE = 50 * 1024 * 1024
 def test_a_download_is_captured_byte_for_byte_and_once(
     host: str, mtu: int, largest: int, segments: int, least: int, most: int
 ) -> None:
-    found = in_namespace(f"{HERE}:download", host, SIZE, mtu, largest, segments)
+    found = in_namespace(f"{LOOPBACK}:download", host, SIZE, mtu, largest, segments)
     assert (found["bytes"], found["dropped"]) == (SIZE, 0)
     assert found["captured"] == found["read"]
     assert least <= found["largest"] <= most
-    # What TCP repeats within a millisecond looks the same in IPv6; what leaves looks as what arrives, in every packet.
+    # Segments that TCP repeats within a millisecond are equal in IPv6; captured outgoing packets would all be equal to arriving ones.
     assert found["packets"] - found["different"] <= found["packets"] // 100
 
 
-def test_what_is_not_tcp_is_not_seen() -> None:
-    assert in_namespace(f"{HERE}:protocols") == ["4/6", "6/6"]
+def test_only_tcp_is_captured() -> None:
+    assert in_namespace(f"{LOOPBACK}:protocols") == ["4/6", "6/6"]
 
 
-def test_what_was_read_is_in_the_ring_two_retirements_later() -> None:
-    assert statistics.median(in_namespace(f"{HERE}:latency")) < 3 * RETIRE_MS / 1000
+def test_a_byte_is_in_the_ring_two_retirements_after_it_was_read() -> None:
+    assert statistics.median(in_namespace(f"{LOOPBACK}:latency")) < 3 * RETIRE_MS / 1000
 
 
-def test_a_full_ring_drops_packets_says_so_and_goes_on() -> None:
-    found = in_namespace(f"{HERE}:overflow")
+def test_a_full_ring_drops_packets_counts_them_and_goes_on() -> None:
+    found = in_namespace(f"{LOOPBACK}:overflow")
     assert found["before"] == [0, 0]
     assert found["dropped"] > 20  # not how often the ring was full
     assert found["kept"] > 0
@@ -54,38 +55,38 @@ def test_a_full_ring_drops_packets_says_so_and_goes_on() -> None:
 
 
 def test_a_packet_that_is_cut_short_is_left_out_whole() -> None:
-    sizes = in_namespace(f"{HERE}:snapped")
+    sizes = in_namespace(f"{LOOPBACK}:snapped")
     assert len(sizes) >= 5
     assert max(sizes) < 100
 
 
 def test_packets_that_no_block_can_hold_are_left_out() -> None:
-    found = in_namespace(f"{HERE}:too_large")
+    found = in_namespace(f"{LOOPBACK}:too_large")
     assert found["missing"] > BLOCK_BYTES
     assert found["largest"] < BLOCK_BYTES
 
 
-def test_a_ring_is_closed_under_whoever_holds_a_packet_and_another_can_be_made() -> None:
-    found = in_namespace(f"{HERE}:handling")
+def test_a_ring_can_be_closed_while_a_packet_is_in_use_and_another_made() -> None:
+    found = in_namespace(f"{SOCKETS}:handling")
     assert (found["same"], found["empty"], found["inheritable"]) == (True, [], False)
     assert len(found["seen"]) >= 5
     assert found["held"] == found["seen"][0] == 60  # a SYN with its options
 
 
 def test_a_ring_on_a_passed_socket_needs_no_capability() -> None:
-    assert in_namespace(f"{HERE}:without_capability").splitlines() == [
+    assert in_namespace(f"{SOCKETS}:without_capability").splitlines() == [
         "CapEff:\t0000000000000000",
         "may not capture",
         "True",
     ]
 
 
-def test_an_interface_that_is_not_there_is_an_os_error() -> None:
-    assert in_namespace(f"{HERE}:refusals") == ["OSError", "19"]
+def test_an_unknown_interface_raises_os_error() -> None:
+    assert in_namespace(f"{SOCKETS}:refusals") == ["OSError", "19"]
 
 
-def test_an_interface_that_was_made_anew_is_seen_by_the_same_ring() -> None:
-    before, without, after = in_namespace(f"{HERE}:renewed")
+def test_a_ring_continues_on_an_interface_that_was_made_anew() -> None:
+    before, without, after = in_namespace(f"{SOCKETS}:renewed")
     assert before == after
     assert len(before) == 1
     assert without == []

@@ -64,14 +64,12 @@ WHOLE_6 = WHOLE._replace(flow=flow(CLIENT_6, SERVER_6))
         (ipv6(extension(60) + extension(43, 24) + extension(6, 64) + tcp(), following=0), WHOLE_6),
     ],
 )
-def test_a_segment_is_read_from_its_packet_whatever_options_are_between(
-    packet: bytes, expected: Segment
-) -> None:
+def test_a_segment_is_found_behind_any_options(packet: bytes, expected: Segment) -> None:
     assert segment(packet) == expected
     assert segment(memoryview(packet)) == expected
 
 
-def test_padding_behind_the_packet_is_no_payload() -> None:
+def test_padding_after_the_packet_is_not_payload() -> None:
     assert segment(ipv4(tcp(b"")) + bytes(6)) == WHOLE._replace(payload=b"")
     assert segment(ipv6(tcp()) + bytes(6)) == WHOLE_6
 
@@ -106,7 +104,7 @@ def test_a_packet_too_long_for_its_length_field_is_all_that_was_captured() -> No
         ipv6(tcp(), length=19),
     ],
 )
-def test_what_is_no_whole_segment_is_none(packet: bytes) -> None:
+def test_an_incomplete_segment_is_none(packet: bytes) -> None:
     assert segment(packet) is None
 
 
@@ -121,13 +119,13 @@ def test_no_packet_raises(packet: bytes) -> None:
         segment(whole[: len(packet)])
 
 
-def test_a_flow_is_told_from_the_text_of_its_ends() -> None:
+def test_a_flow_is_the_same_from_text_and_from_packets() -> None:
     assert segment(ipv4(tcp())).flow == flow(CLIENT, SERVER)  # type: ignore[union-attr]
     assert flow(("2001:DB8:0::2", 50123), SERVER_6) == flow(CLIENT_6, SERVER_6)
     assert flow(("::ffff:198.51.100.7", 50123), ("::ffff:192.0.2.1", 443)) == flow(CLIENT, SERVER)
     assert len({flow(CLIENT, SERVER), flow(SERVER, CLIENT), flow(CLIENT_6, SERVER_6)}) == 3
 
 
-def test_text_that_is_no_address_is_no_flow() -> None:
+def test_an_invalid_address_raises() -> None:
     with pytest.raises(ValueError, match="localhost"):
         flow(("localhost", 1), SERVER)

@@ -46,7 +46,7 @@ def claimed(found: TcpReassembler, key: bytes = FLOW) -> TcpStream:
 
 @st.composite
 def cut(draw: st.DrawFn) -> tuple[bytes, list[tuple[int, int]]]:
-    """Bytes, and the places of segments that cover them all, some of them more than once, in any order."""
+    """Bytes, and segments that cover them, some more than once, in any order."""
     whole = draw(st.binary(min_size=1, max_size=300))
     size = len(whole)
     edges = sorted({0, size, *draw(st.lists(st.integers(0, size), max_size=12))})
@@ -57,7 +57,7 @@ def cut(draw: st.DrawFn) -> tuple[bytes, list[tuple[int, int]]]:
 
 
 @given(cut(), st.integers(0, 2**32 - 1), st.data())
-def test_a_stream_comes_back_exactly_however_it_was_cut_repeated_and_reordered(
+def test_a_stream_is_reassembled_exactly_after_cuts_repetitions_and_reordering(
     given_cut: tuple[bytes, list[tuple[int, int]]], isn: int, data: st.DataObject
 ) -> None:
     whole, pieces = given_cut
@@ -72,7 +72,7 @@ def test_a_stream_comes_back_exactly_however_it_was_cut_repeated_and_reordered(
 
 
 @given(cut(), st.data())
-def test_from_a_missing_byte_on_nothing_is_there(
+def test_bytes_after_a_missing_byte_cannot_be_taken(
     given_cut: tuple[bytes, list[tuple[int, int]]], data: st.DataObject
 ) -> None:
     whole, pieces = given_cut
@@ -93,7 +93,7 @@ def test_sequence_numbers_wrap_around(given_cut: tuple[bytes, list[tuple[int, in
     assert stream.take(len(whole)) == whole
 
 
-def test_they_wrap_around_more_than_once_in_a_long_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sequence_numbers_wrap_around_repeatedly_in_a_long_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tcp_reassembly, "SEQUENCES", 1 << 16)
     monkeypatch.setattr(tcp_reassembly, "WINDOW", 1 << 14)
     found = fed(syn_ack(isn=60_000))
@@ -106,7 +106,7 @@ def test_they_wrap_around_more_than_once_in_a_long_stream(monkeypatch: pytest.Mo
         assert stream.take(2000) == whole[at : at + 2000]
 
 
-def test_what_is_not_there_yet_is_none_and_taken_later() -> None:
+def test_bytes_that_are_not_there_yet_can_be_taken_later() -> None:
     found = fed(syn_ack(), part(0, b"abc"))
     stream = claimed(found)
     assert (stream.take(4), stream.take(0), stream.take(2)) == (None, b"", b"ab")
@@ -119,16 +119,16 @@ def test_a_keep_alive_probe_adds_nothing() -> None:
     assert stream.take(3) == b"abc"
 
 
-def test_bytes_far_beyond_any_window_are_no_part_of_the_stream() -> None:
+def test_bytes_beyond_any_window_are_ignored() -> None:
     stream = claimed(fed(syn_ack(), part(2**30, b"far"), part(0, b"ab")))
     assert stream.kept == 2
 
 
-def test_data_on_the_syn_ack_is_the_streams_first() -> None:
+def test_data_on_the_syn_ack_comes_first() -> None:
     assert claimed(fed(syn_ack(payload=b"ab"), part(2, b"c"))).take(3) == b"abc"
 
 
-def test_flags_at_the_end_change_nothing_of_what_came() -> None:
+def test_fin_and_rst_leave_the_bytes_that_came() -> None:
     fin, reset = part(2, b"c")._replace(flags=FIN | ACK), part(3, b"")._replace(flags=RST)
     assert claimed(fed(syn_ack(), part(0, b"ab"), fin, reset)).take(3) == b"abc"
 
@@ -139,7 +139,7 @@ def test_without_a_syn_ack_there_is_no_stream(flags: int) -> None:
     assert found.claim(FLOW) is None
 
 
-def test_what_came_before_the_syn_ack_is_dropped_as_the_kernel_does() -> None:
+def test_segments_before_the_syn_ack_are_dropped_as_by_the_kernel() -> None:
     assert claimed(fed(part(0, b"abc"), syn_ack())).unread == 0
 
 
@@ -178,7 +178,7 @@ def test_a_new_connection_begins_a_stream_while_the_old_one_is_still_read() -> N
     assert (old.take(3), claimed(found).take(5)) == (b"old", b"newer")
 
 
-def test_of_what_it_replaced_a_new_connection_has_neither_age_nor_bytes() -> None:
+def test_a_new_connection_inherits_neither_age_nor_bytes() -> None:
     half = bytes(tcp_reassembly.UNCLAIMED_BYTES // 2)
     found = fed(syn_ack(), part(0, half), syn_ack(flow_of(1)), *AGAIN, part(0, half, flow_of(1)))
     found.feed(part(3, half[3:], isn=5000))
@@ -198,26 +198,26 @@ def test_after_its_release_a_stream_gets_nothing_until_a_new_connection() -> Non
     assert claimed(found).take(3) == b"new"
 
 
-def test_what_was_never_there_may_be_released() -> None:
+def test_an_unknown_flow_may_be_released() -> None:
     TcpReassembler().release(FLOW)
 
 
-def test_of_too_many_unclaimed_streams_the_oldest_are_forgotten() -> None:
+def test_the_oldest_of_too_many_unclaimed_streams_are_forgotten() -> None:
     found = fed(*(syn_ack(flow_of(n)) for n in range(tcp_reassembly.UNCLAIMED_STREAMS + 2)))
     there = [found.claim(flow_of(n)) is not None for n in range(tcp_reassembly.UNCLAIMED_STREAMS + 2)]
     assert there == [False, False] + [True] * tcp_reassembly.UNCLAIMED_STREAMS
 
 
-def test_what_was_forgotten_is_in_no_memory() -> None:
+def test_a_forgotten_stream_takes_no_memory() -> None:
     found = fed(
-        syn_ack(), part(0, b"abc"), *(syn_ack(flow_of(n)) for n in range(tcp_reassembly.UNCLAIMED_STREAMS))
+        syn_ack(), part(0, b"abc"), *map(syn_ack, map(flow_of, range(tcp_reassembly.UNCLAIMED_STREAMS)))
     )
     there = [one for one in gc.get_objects() if isinstance(one, TcpStream)]
     assert found.claim(FLOW) is None
     assert [one.kept for one in there if one.kept] == []
 
 
-def test_of_too_many_unclaimed_bytes_the_oldest_are_forgotten() -> None:
+def test_the_oldest_streams_with_too_many_unclaimed_bytes_are_forgotten() -> None:
     found = TcpReassembler()
     for n in range(6):
         found.feed(syn_ack(flow_of(n)))
@@ -231,7 +231,7 @@ def test_of_too_many_unclaimed_bytes_the_oldest_are_forgotten() -> None:
     assert claimed(found, flow_of(7)).unread == tcp_reassembly.UNCLAIMED_BYTES
 
 
-def test_what_was_claimed_counts_as_unclaimed_no_more() -> None:
+def test_a_claimed_stream_no_longer_counts_as_unclaimed() -> None:
     found = TcpReassembler()
     most = bytes(tcp_reassembly.UNCLAIMED_BYTES)
     for n in range(3):
@@ -240,7 +240,7 @@ def test_what_was_claimed_counts_as_unclaimed_no_more() -> None:
         assert claimed(found, flow_of(n)).unread == len(most)
 
 
-def test_a_stream_that_nobody_reads_is_lost_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unread_stream_is_lost_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tcp_reassembly, "UNREAD_BYTES", 4 * MIB)
     found = fed(syn_ack())
     stream = claimed(found)
@@ -263,7 +263,7 @@ def test_a_stream_that_is_read_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("size", [1, 1000, 65_000])
-def test_a_stream_is_lost_that_holds_too_much_behind_a_gap_however_small_the_pieces(size: int) -> None:
+def test_a_stream_with_too_much_after_a_gap_is_lost_even_in_small_pieces(size: int) -> None:
     found = fed(syn_ack())
     stream = claimed(found)
     most = tcp_reassembly.AHEAD_BYTES // (size + tcp_reassembly.PIECE_BYTES)
@@ -278,15 +278,14 @@ def test_a_stream_is_lost_that_holds_too_much_behind_a_gap_however_small_the_pie
     assert [one for one in gc.get_referents(stream) if isinstance(one, (bytearray, dict, list)) and one] == []
 
 
-def test_what_is_in_order_is_not_counted_as_behind_a_gap() -> None:
-    stream = claimed(
-        fed(syn_ack(), part(0, bytes(tcp_reassembly.AHEAD_BYTES)), part(tcp_reassembly.AHEAD_BYTES + 1, b"x"))
-    )
-    assert stream.unread == tcp_reassembly.AHEAD_BYTES
+def test_bytes_in_order_do_not_count_as_after_a_gap() -> None:
+    limit = tcp_reassembly.AHEAD_BYTES
+    stream = claimed(fed(syn_ack(), part(0, bytes(limit)), part(limit + 1, b"x")))
+    assert stream.unread == limit
 
 
 @pytest.mark.parametrize("pieces", [(b"cd", b"cde"), (b"cde", b"cd"), (b"cde", b"cde")])
-def test_of_two_pieces_behind_a_gap_that_begin_alike_the_longer_is_held(pieces: tuple[bytes, bytes]) -> None:
+def test_the_longer_of_two_pieces_at_one_position_is_held(pieces: tuple[bytes, bytes]) -> None:
     found = fed(syn_ack(), *(part(2, one) for one in pieces))
     stream = claimed(found)
     assert stream.kept == 3 + tcp_reassembly.PIECE_BYTES
@@ -294,7 +293,7 @@ def test_of_two_pieces_behind_a_gap_that_begin_alike_the_longer_is_held(pieces: 
     assert stream.take(5) == b"abcde"
 
 
-def test_a_gap_that_is_filled_gives_all_that_waited_behind_it() -> None:
+def test_a_filled_gap_releases_the_pieces_after_it() -> None:
     whole = random.Random(2).randbytes(10 * MIB)
     pieces = [(at, whole[at : at + 1460]) for at in range(0, len(whole), 1460)]
     stream = claimed(fed(syn_ack(), *(part(at, payload) for at, payload in reversed(pieces))))

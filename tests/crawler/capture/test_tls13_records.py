@@ -58,7 +58,7 @@ def unsealed(*records: bytes) -> bytes:
     return drained(opener)
 
 
-def test_the_trace_of_rfc_8448_is_opened() -> None:
+def test_the_trace_of_rfc_8448_is_decrypted() -> None:
     secret = bytes.fromhex("a11af9f05531f856ad47116b45a950328204b4f44bfb6b3a4b4f1f3fcb631643")
     ticket = bytes.fromhex(
         "17030300de3a6b8f90414a97d6959c3487680de5134a2b240e6cffac116e95d41d6af8f6b580dcf3d11d63c758db289a"
@@ -76,7 +76,7 @@ def test_the_trace_of_rfc_8448_is_opened() -> None:
     assert drained(opener) == bytes(range(50))
 
 
-def test_what_is_not_all_there_is_not_given_and_not_lost() -> None:
+def test_incomplete_bytes_are_neither_given_nor_lost() -> None:
     sealer = Sealer()
     opener = sealer.opener()
     first, second = sealer.seal(b"first"), sealer.seal(b"second")
@@ -87,7 +87,7 @@ def test_what_is_not_all_there_is_not_given_and_not_lost() -> None:
     assert (opener.take(-1), opener.take(0), opener.take(6), opener.take(1)) == (None, b"", b"second", None)
 
 
-def test_tickets_between_data_are_passed_over_whole_in_pieces_and_together() -> None:
+def test_tickets_between_data_are_skipped_whole_in_pieces_and_together() -> None:
     sealer = Sealer()
     records = [
         *(IN_THE_CLEAR, UNDER_OTHER_KEYS),
@@ -141,12 +141,12 @@ def test_padding_is_stripped_and_a_record_of_nothing_else_is_the_end() -> None:
 
 
 @pytest.mark.parametrize("kind", [20, 24, 255])
-def test_content_of_no_known_kind_is_the_end(kind: int) -> None:
+def test_an_unknown_content_type_is_the_end(kind: int) -> None:
     sealer = Sealer()
     assert unsealed(sealer.seal(b"a"), sealer.seal(b"b", kind=kind), sealer.seal(b"c")) == b"a"
 
 
-def test_the_handshake_is_not_looked_through_for_ever() -> None:
+def test_only_so_many_handshake_records_are_skipped() -> None:
     assert unsealed(*[UNDER_OTHER_KEYS] * HANDSHAKE_RECORDS_LIMIT, Sealer().seal(b"a")) == b"a"
     assert unsealed(*[UNDER_OTHER_KEYS] * (HANDSHAKE_RECORDS_LIMIT + 1), Sealer().seal(b"a")) == b""
 
@@ -157,7 +157,7 @@ def test_a_record_under_other_keys_between_data_is_the_end() -> None:
 
 
 @pytest.mark.parametrize("no_record", [b"\x18\x03\x03\0\0", b"HTTP/1.1 400", b"\x16\x03\x03\x48\x01"])
-def test_what_is_no_record_is_the_end(no_record: bytes) -> None:
+def test_bytes_that_are_not_a_record_are_the_end(no_record: bytes) -> None:
     sealer = Sealer()
     assert unsealed(sealer.seal(b"a"), no_record, sealer.seal(b"b")) == b"a"
     assert unsealed(no_record + bytes(0x4801), Sealer().seal(b"b")) == b""
@@ -170,7 +170,7 @@ def test_nothing_raises_whatever_is_sealed(contents: list[tuple[int, bytes]]) ->
     assert len(data) <= sum(len(content) for _, content in contents)
 
 
-def test_memory_holds_what_is_not_taken_and_nothing_after_the_end() -> None:
+def test_memory_holds_only_untaken_data_and_nothing_after_the_end() -> None:
     sealer = Sealer()
     records = [sealer.seal(bytes(16_384)) for _ in range(512)]
     opener = sealer.opener()

@@ -1,4 +1,4 @@
-"""Which request brought the document that is shown."""
+"""The exchange of the shown document is found."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_popup_of_the_same_address_is_not_the_document() -> None:
     assert document.among(exchanges[::-1]) == 1
 
 
-def test_what_a_script_writes_into_the_address_bar_does_not_matter() -> None:
+def test_a_url_that_a_script_pushed_does_not_matter() -> None:
     popup = exchange("http://a.test/pushed", 1500)
     document = after(
         asks("1", "http://a.test/#top", 1.0),
@@ -89,7 +89,7 @@ def test_frames_are_not_the_document() -> None:
     assert document.among(exchanges) == 0
 
 
-def test_what_was_never_shown_is_found_by_what_was_asked_for_last() -> None:
+def test_the_last_request_counts_if_no_document_was_shown() -> None:
     document = after(asks("1", "http://a.test/file", 1.0))
     assert document.among([exchange("http://a.test/file", 1000, 204)]) == 0
     assert document.among([exchange("http://a.test/file", 1000, None)]) is None
@@ -97,14 +97,14 @@ def test_what_was_never_shown_is_found_by_what_was_asked_for_last() -> None:
     assert not document.is_shown
 
 
-def test_a_document_from_a_service_worker_leaves_the_one_before() -> None:
+def test_the_document_before_counts_after_one_from_a_service_worker() -> None:
     document = after(
         asks("1", "http://a.test/", 1.0), shows("1"), asks("2", "http://a.test/2", 2.0), shows("2")
     )
     assert document.among([exchange("http://a.test/", 1000)]) == 0
 
 
-def test_a_load_event_is_that_of_the_document_that_is_shown() -> None:
+def test_the_load_event_is_the_shown_documents() -> None:
     first = [asks("1", "http://a.test/", 1.0), shows("1"), loads(1.5)]
     assert after(*first).load_ms == 1500
     assert after(*first, asks("2", "http://a.test/2", 2.0)).load_ms == 1500
@@ -112,7 +112,7 @@ def test_a_load_event_is_that_of_the_document_that_is_shown() -> None:
     assert after(*first, asks("2", "http://a.test/2", 2.0), shows("2"), loads(2.5)).load_ms == 2500
 
 
-def test_the_browsers_own_page_of_an_error_has_no_load_event() -> None:
+def test_the_browsers_error_page_has_no_load_event() -> None:
     document = after(
         asks("1", "http://a.test/", 1.0), fails("1"), shows("1", unreachableUrl="http://a.test/"), loads(2.0)
     )
@@ -120,7 +120,7 @@ def test_the_browsers_own_page_of_an_error_has_no_load_event() -> None:
     assert not document.is_shown
 
 
-def test_a_document_that_broke_off_is_told_from_one_that_was_left() -> None:
+def test_a_document_that_broke_off_is_not_one_that_was_left() -> None:
     shown = [asks("1", "http://a.test/", 1.0), shows("1")]
     assert not after(*shown).broke_off
     assert after(*shown, fails("1")).broke_off

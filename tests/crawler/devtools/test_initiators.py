@@ -1,4 +1,4 @@
-"""What the page says of its requests."""
+"""Requests have the initiators and types that the page reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def asks(number: str, url: str, **fields: Any) -> tuple[str, dict[str, Any]]:
     return "Network.requestWillBeSent", {"requestId": number, "request": {"url": url}, **fields}
 
 
-def test_who_asked_for_what_comes_from_parsers_and_stacks() -> None:
+def test_initiators_come_from_parsers_and_stacks() -> None:
     initiators = Initiators()
     stack = {"callFrames": [{"url": ""}], "parent": {"callFrames": [{"url": "https://a.test/b.js"}]}}
     for method, params in (
@@ -43,7 +43,7 @@ def test_who_asked_for_what_comes_from_parsers_and_stacks() -> None:
     assert initiators.outstanding == 1
 
 
-def test_a_page_is_not_kept_waiting_by_a_worker_which_may_end_before_its_requests() -> None:
+def test_requests_of_workers_are_not_awaited() -> None:
     initiators = Initiators()
     initiators.feed(*asks("2.1", "https://a.test/by-worker", type="Fetch"), is_own=False)
     assert ([one.url for one in initiators.requests], initiators.outstanding) == (
@@ -58,7 +58,7 @@ def test_text_from_the_network_can_be_stored() -> None:
 
 LOGS = Path(__file__).parents[1] / "logs"
 REAL = ["early-hints", "iframe-not-attached", "canceled-video", "missing-response"]
-"""Events of real pages' sessions: logs/README.md says where from."""
+"""Events of real pages' sessions; logs/README.md has their source."""
 
 
 def played(name: str) -> list[tuple[str, dict[str, Any]]]:
@@ -67,7 +67,7 @@ def played(name: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_a_real_pages_requests_are_all_told_and_who_asked_asked_before(name: str) -> None:
+def test_a_real_pages_requests_are_complete_and_follow_their_initiators(name: str) -> None:
     events = played(name)
     initiators = Initiators()
     for method, params in events:
@@ -88,7 +88,7 @@ def test_a_real_pages_requests_are_all_told_and_who_asked_asked_before(name: str
 
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from(REAL), st.data())
-def test_events_of_a_page_in_any_order_and_number_stop_nothing(name: str, data: st.DataObject) -> None:
+def test_events_in_any_order_and_number_raise_nothing(name: str, data: st.DataObject) -> None:
     events = played(name)
     events = events[: data.draw(st.integers(0, len(events)))] * data.draw(st.integers(1, 2))
     data.draw(st.randoms(use_true_random=False)).shuffle(events)
@@ -122,7 +122,7 @@ def test_a_preflight_has_the_initiator_of_the_request_that_it_is_for() -> None:
     assert (found.initiator_url, found.resource_type) == ("https://a.test/", "preflight")
 
 
-def test_a_preflight_that_is_told_first_has_its_initiator_too() -> None:
+def test_a_preflight_reported_before_its_request_has_its_initiator() -> None:
     initiators = Initiators()
     preflight = {"type": "preflight", "url": "https://c.test/x", "requestId": "1.2"}
     initiators.feed(*asks("ABC", "https://c.test/x", type="Other", initiator=preflight))
@@ -130,7 +130,7 @@ def test_a_preflight_that_is_told_first_has_its_initiator_too() -> None:
     assert [one.initiator_url for one in initiators.requests] == ["https://a.test/"] * 2
 
 
-def test_what_the_page_is_never_told_the_end_of_is_not_waited_for() -> None:
+def test_requests_whose_end_is_not_reported_are_not_awaited() -> None:
     initiators = Initiators()
     initiators.feed(*asks("ABC", "https://a.test/worker.js", type="Script"))
     assert (initiators.outstanding, initiators.requests[0].resource_type) == (0, "worker")
@@ -138,7 +138,7 @@ def test_what_the_page_is_never_told_the_end_of_is_not_waited_for() -> None:
     assert (initiators.outstanding, initiators.requests[1].resource_type) == (1, "script")
 
 
-def test_a_websocket_has_an_initiator_and_is_not_waited_for() -> None:
+def test_a_websocket_has_an_initiator_and_is_not_awaited() -> None:
     initiators = Initiators()
     created = {
         "requestId": "1.3",

@@ -1,4 +1,4 @@
-"""What a browser tells its driver, overheard."""
+"""A browser's messages reach its driver unchanged, and its events reach us."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def asked(session: str, number: int) -> bytes:
 
 
 async def driven(folder: Path, written: bytes, page: str = "PAGE") -> tuple[bytes, list[PageEvent]]:
-    """What the driver and we hear of a browser that writes and ends."""
+    """Bytes at the driver, and events, of a browser that writes and ends."""
     heard: list[PageEvent] = []
     (folder / "written").write_bytes(written)
     browser = folder / "browser"
@@ -57,14 +57,14 @@ async def driven(folder: Path, written: bytes, page: str = "PAGE") -> tuple[byte
     return got, heard
 
 
-def test_the_driver_is_told_every_byte_and_the_browsers_end(tmp_path: Path) -> None:
+def test_the_driver_gets_every_byte_and_the_browsers_end(tmp_path: Path) -> None:
     written = attached("PAGE", "A") + os.urandom(3_000_000) + b"\0" + asked("A", 1) * 10_000
     got, heard = asyncio.run(driven(tmp_path, written))
     assert got == written
     assert len(heard) == 10_000
 
 
-def test_of_a_page_is_heard_what_it_says_and_what_its_frames_and_workers_say(tmp_path: Path) -> None:
+def test_a_page_has_its_own_events_and_those_of_its_frames_and_workers(tmp_path: Path) -> None:
     written = b"".join(
         [
             *(attached("OTHER", "O"), attached("PAGE", "A"), attached("WORKER", "W", by="A")),
@@ -82,7 +82,7 @@ def test_of_a_page_is_heard_what_it_says_and_what_its_frames_and_workers_say(tmp
     ]
 
 
-def test_a_page_is_heard_however_much_it_has_started_and_so_is_the_next(tmp_path: Path) -> None:
+def test_a_page_with_too_many_workers_has_its_events_and_so_has_the_next(tmp_path: Path) -> None:
     workers = [attached(f"WORKER{n}", f"W{n}", by="B") for n in range(2 * SESSIONS_KEPT)]
     before = b"".join([attached("BEFORE", "B"), *workers, asked("B", 1), asked(f"W{len(workers) - 1}", 2)])
     ended = event("Target.detachedFromTarget", "", sessionId="B")
@@ -105,7 +105,7 @@ def test_a_page_is_heard_however_much_it_has_started_and_so_is_the_next(tmp_path
         b"\0\0\0",
     ],
 )
-def test_what_cannot_be_read_is_passed_over(tmp_path: Path, strange: bytes) -> None:
+def test_unreadable_messages_are_skipped(tmp_path: Path, strange: bytes) -> None:
     got, heard = asyncio.run(driven(tmp_path, attached("PAGE", "A") + strange + asked("A", 1)))
     assert got.endswith(strange + asked("A", 1))
     assert [one.params for one in heard] == [{"requestId": "7.1"}]

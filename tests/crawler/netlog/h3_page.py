@@ -1,4 +1,4 @@
-"""A page that asks over HTTP/3 for what is easily counted wrong, and the hosts that it asks."""
+"""A page that loads responses over HTTP/3 which are easily counted wrong, and its hosts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def plain(request: Request, reply: Reply) -> None:
 
 
 async def pieces(request: Request, reply: Reply) -> None:
-    """DATA frames of all lengths, and a trailer."""
+    """A response with DATA frames of all lengths, and a trailer."""
     await reply.head(200, [CORS])
     for size in (1, 63, 64, 5000, 70_000):
         await reply.body(b"p" * size)
@@ -65,7 +65,7 @@ async def nothing(request: Request, reply: Reply) -> None:
 
 
 async def empty(request: Request, reply: Reply) -> None:
-    """FIN comes alone."""
+    """A response whose FIN comes without data."""
     await reply.head(200, [CORS, ("content-length", "0")])
     await reply.end()
 
@@ -78,7 +78,7 @@ async def broken(request: Request, reply: Reply) -> None:
 
 
 async def header(request: Request, reply: Reply) -> None:
-    """A header section that is longer than its body, and than a packet."""
+    """A response with a header section longer than its body, and than a packet."""
     await reply.head(200, [CORS, ("x-large", "h" * 5000)])
     await reply.body(b"b", end=True)
 
@@ -96,7 +96,7 @@ async def moved(request: Request, reply: Reply) -> None:
 
 
 async def closed(request: Request, reply: Reply) -> None:
-    """The connection ends in the middle of it: the next request needs another."""
+    """A response during which the connection ends: the next request needs another."""
     await reply.head(200, [CORS, ("content-length", "9000")])
     await reply.body(b"x" * 3000)
     await asyncio.sleep(0.3)  # what the path delays must come before the end

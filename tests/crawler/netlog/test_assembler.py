@@ -1,4 +1,4 @@
-"""Recorded logs, assembled: every response is the server's, whatever happens to the stream of events."""
+"""Responses assembled from recorded logs are those of the server, also from damaged logs as far as they go."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = ["h1-bodies", "h1-repeats", "h1-endings", "h1tls-repeats", "h2-bodies", 
 
 
 UNREAD = "/undrained-redirect/1"
-"""Of its body the browser leaves some unread."""
+"""Path of a response whose body the browser does not read to the end."""
 
 
 @cache
@@ -56,7 +56,7 @@ def made_of(name: str) -> list[dict[str, Any]]:
     return rows(assemble(recorded(name)), [], start_ms=0, salt=b"", error_name=str).responses
 
 
-def test_what_came_from_the_cache_says_so() -> None:
+def test_a_response_from_the_cache_is_marked() -> None:
     seen = [row for row in made_of("h1-repeats") if row["path"] == "/disk-cache/x"]
     assert [(row["from_cache"], row["wire_bytes_unknown"]) for row in seen] == [
         (False, None),
@@ -64,12 +64,12 @@ def test_what_came_from_the_cache_says_so() -> None:
     ]
 
 
-def test_a_request_that_was_given_up_before_it_was_answered_came_from_no_cache() -> None:
+def test_a_request_cancelled_before_its_response_is_not_from_the_cache() -> None:
     (row,) = [row for row in made_of("h1-endings") if row["path"] == "/aborted-unanswered/x"]
     assert (row["from_cache"], row["wire_bytes_unknown"], row["status"]) == (False, "no_response", None)
 
 
-def test_a_redirect_is_two_responses_each_knowing_the_one_before() -> None:
+def test_a_redirect_is_two_responses_and_names_the_one_before() -> None:
     by_path = {row["path"]: row for row in made_of("h1-repeats")}
     for number in (2, 3, 4):
         here, before = by_path[f"/chain/{number}"], by_path[f"/chain/{number - 1}"]
@@ -77,7 +77,7 @@ def test_a_redirect_is_two_responses_each_knowing_the_one_before() -> None:
         assert before["status"] in (302, 307, 303)
 
 
-def test_a_response_that_broke_off_says_how() -> None:
+def test_a_response_that_broke_off_has_its_error() -> None:
     by_path = {row["path"]: row for row in made_of("h1-endings")}
     assert by_path["/reset/x"]["failure"] == "-101"
     assert by_path["/short/x"]["failure"] == "-354"
@@ -88,7 +88,7 @@ def test_a_response_that_the_browser_refused_has_its_status() -> None:
     assert (by_path["/br/x"]["failure"], by_path["/br/x"]["status"]) == ("-330", 200)
 
 
-def test_the_status_of_a_request_that_was_given_up_is_what_had_come() -> None:
+def test_a_cancelled_request_has_the_status_that_had_arrived() -> None:
     log = [one for one in recorded("h2-bodies") if one.name != "HTTP_TRANSACTION_READ_RESPONSE_HEADERS"]
     assert {exchange.status for exchange in assemble(log).exchanges} == {None}
     for came, status in (("103",), None), (("103", "404"), 404):
@@ -130,7 +130,7 @@ def test_a_recording_that_stops_keeps_what_had_arrived() -> None:
 
 
 def broken(log: list[Event[Any]], data: st.DataObject, ways: list[str]) -> list[Event[Any]]:
-    """A piece of a log, events of which came twice, in another order, or not at all."""
+    """A piece of a log with doubled, shuffled or missing events."""
     start = data.draw(st.integers(0, len(log)))
     piece = log[start : data.draw(st.integers(start, len(log)))]
     match data.draw(st.sampled_from(ways)):
@@ -149,7 +149,7 @@ def broken(log: list[Event[Any]], data: st.DataObject, ways: list[str]) -> list[
 
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from([*NAMES, "h3"]), st.data())
-def test_a_stream_that_is_cut_doubled_or_shuffled_stops_nothing_and_makes_no_bytes(
+def test_a_log_that_is_cut_doubled_shuffled_or_thinned_raises_nothing_and_adds_no_bytes(
     name: str, data: st.DataObject
 ) -> None:
     ways = ["cut", "doubled", "some doubled", "shuffled", "some lost"]

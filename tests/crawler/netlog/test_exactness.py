@@ -1,4 +1,4 @@
-"""Thirty real pages in four modes: every response and every connection, byte for byte as the server sent it."""
+"""Every response and connection of thirty real pages, in four modes, is byte for byte the server's."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ EVERY: dict[tuple[str, BytesFrom], int] = {
     ("h2", "capture"): 1,
     ("recorded", "capture"): 3,
 }
-"""Which pages are visited in each mode: every third where the zoo has all kinds of response too, to save time.
+"""Pages visited by mode: every n-th. The zoo has all kinds of response where n is 3.
 FIRSTFLIGHT_TEST_ALL_PAGES=1 visits all."""
 
 
 def visit_all(mode: str, bytes_from: BytesFrom) -> dict[str, Any]:
-    """Of all chosen sites what was seen, and what the server says, in the network namespace that it is called in."""
+    """Rows of all chosen sites, and the server's log, in the current network namespace."""
     every = 1 if os.environ.get("FIRSTFLIGHT_TEST_ALL_PAGES") else EVERY[mode, bytes_from]
     with (
         tempfile.TemporaryDirectory(prefix="firstflight-") as folder,
@@ -72,7 +72,7 @@ def visit_all(mode: str, bytes_from: BytesFrom) -> dict[str, Any]:
 
 
 async def crawl(web: Played, chosen: Sequence[str], capture: Capture | None) -> list[Observation]:
-    """Visits the chosen sites with two browsers at a time."""
+    """Visit the chosen sites with two browsers at a time."""
     sites = collections.deque(chosen)
     seen: list[Observation] = []
     chromium = from_environment().chromium
@@ -91,12 +91,12 @@ async def crawl(web: Played, chosen: Sequence[str], capture: Capture | None) -> 
 
 
 def ends_of(one: Seen) -> dict[int, tuple[str, int, int]]:
-    """Both ends of each connection: ports alone repeat across the addresses of loopback."""
+    """Both ends of each connection; ports alone are not unique on loopback."""
     return {row["id"]: (row["remote_address"], row["port"], row["local_port"]) for row in one["connections"]}
 
 
 def received(seen: list[Seen]) -> tuple[collections.Counter[Any], collections.Counter[Any]]:
-    """Responses and the connections that carried them, as the browser had them."""
+    """Responses, and the connections that carried them, in the browser's rows."""
     responses: collections.Counter[Any] = collections.Counter()
     connections: collections.Counter[Any] = collections.Counter()
     for one in seen:
@@ -114,7 +114,7 @@ def received(seen: list[Seen]) -> tuple[collections.Counter[Any], collections.Co
 
 
 def sent(web: Played) -> tuple[collections.Counter[Any], collections.Counter[Any]]:
-    """The same, as the server had them."""
+    """Responses, and the connections that carried them, in the server's log."""
     responses: collections.Counter[Any] = collections.Counter()
     connections: collections.Counter[Any] = collections.Counter()
     ends = {
@@ -156,7 +156,7 @@ def test_every_response_and_connection_is_what_the_server_sent(mode: str, bytes_
 
 
 def assert_causal(seen: Seen) -> None:
-    """What happened in order has times in order."""
+    """Check that causes come before their effects."""
     connections = {row["id"]: row for row in seen["connections"]}
     responses = {row["id"]: row for row in seen["responses"]}
     for row in seen["responses"]:

@@ -1,4 +1,4 @@
-"""HTTP/3 with a real browser: every response and every connection as the server sent it, whatever the path did."""
+"""Every response and connection of a real browser over HTTP/3 is the server's, in spite of loss, delay and duplicates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 BUDGET_S = 20.0
 
 LEFT = "/moved"
-"""A redirect: the browser leaves its stream at the header, and what was lost of the body is not sent again (RFC 9000 §3.5)."""
+"""Path of a redirect: the browser stops reading at the header, and lost bytes of the body are not sent again (RFC 9000 §3.5)."""
 
 
 async def seen(chromium: pathlib.Path, web: ZooWeb) -> Observation:
@@ -42,7 +42,7 @@ def load(chromium: pathlib.Path, path: Path) -> tuple[Observation, ZooWeb]:
 
 
 Responses: TypeAlias = dict[Any, tuple[Any, ...]]
-"""By connection and stream."""
+"""Values by connection and stream."""
 
 
 def responses_received(observation: Observation) -> Responses:
@@ -107,7 +107,7 @@ def test_every_response_and_connection_is_what_the_server_sent(chromium: pathlib
     assert {row["tls_resumed"] for row in observation.connections} == {False, True}
 
 
-def test_what_was_lost_late_or_doubled_counts_once_in_a_response(chromium: pathlib.Path) -> None:
+def test_lost_late_and_doubled_datagrams_count_once_in_a_response(chromium: pathlib.Path) -> None:
     observation, web = load(chromium, Path(lost=11, late=7, doubled=5, retry=True))
     received, sent = responses_received(observation), responses_sent(web)
     assert received.keys() == sent.keys()

@@ -1,4 +1,4 @@
-"""Resumption is read from the ServerHello, in whatever pieces it comes."""
+"""Resumption and randoms are read from hellos, in any pieces."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read(*pieces: tuple[int, bytes]) -> bool | None:
     return reader.resumed
 
 
-def test_a_session_was_resumed_where_the_server_chose_a_pre_shared_key() -> None:
+def test_a_session_is_resumed_if_the_server_chose_a_pre_shared_key() -> None:
     assert read((0, FULL)) is False
     assert read((0, RESUMED)) is True
 
@@ -52,18 +52,18 @@ def test_pieces_may_come_in_any_order_and_overlap(cuts: list[int], random: objec
 
 
 @pytest.mark.parametrize("cut", [0, 3, 4, 20, len(RESUMED) - 1])
-def test_a_hello_that_is_cut_short_says_nothing(cut: int) -> None:
+def test_a_hello_that_is_cut_short_is_unknown(cut: int) -> None:
     assert read((0, RESUMED[:cut])) is None
     assert read((5, RESUMED)) is None
 
 
 @given(st.binary(max_size=300))
-def test_anything_can_be_read(data: bytes) -> None:
+def test_no_bytes_raise(data: bytes) -> None:
     assert read((0, b"\x02" + data)) in (None, False, True)
     assert all(0 <= kind <= 0xFFFF for kind in extensions(data))
 
 
-def test_the_random_of_a_hello_is_found_and_of_nothing_else() -> None:
+def test_only_hellos_have_a_random() -> None:
     hello = b"\0\0\x4c\3\3" + bytes(range(32)) + bytes(40)
     assert client_random(b"\1" + hello) == server_random(b"\2" + hello) == bytes(range(32))
     assert client_random(b"\2" + hello) is server_random(b"\1" + hello) is None

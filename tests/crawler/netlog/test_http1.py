@@ -1,4 +1,4 @@
-"""Where an HTTP/1.x header ends and what is body, however the bytes are cut."""
+"""Header and body of HTTP/1.x responses are told apart, however the bytes are cut."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_header_without_end_does_not_fill_the_memory() -> None:
         (b"HTTP/1.1 200 OK\r\nContent-Le", False),
     ],
 )
-def test_a_response_says_whether_all_of_it_came(wire: bytes, whole: bool) -> None:
+def test_a_response_is_whole_when_all_of_it_came(wire: bytes, whole: bool) -> None:
     reader = MessageReader()
     for n in range(len(wire)):
         reader.feed(wire[n : n + 1])

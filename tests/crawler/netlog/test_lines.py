@@ -1,4 +1,4 @@
-"""Lines of the log: what is wanted becomes an event, what is broken is counted, nothing stops the reader."""
+"""Lines become the wanted events, broken lines are counted, and no input raises."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_last_line_of_the_log_is_an_event_too() -> None:
     assert read(reader(), line(7, START, end=b"],")) == Event("URL_REQUEST_START_JOB", "BEGIN", 5, 12, START)
 
 
-def test_what_nobody_wants_is_not_parsed() -> None:
+def test_an_event_that_is_not_wanted_is_not_parsed() -> None:
     one = reader()
     assert read(one, b'{"params": broken,"type":9},') is None
     assert one.ignored == 0
@@ -117,7 +117,7 @@ def test_a_string_cannot_pretend_to_be_bytes_or_a_type() -> None:
     assert event == Event("URL_REQUEST_START_JOB", "BEGIN", 5, 12, {**START, "url": hostile})
 
 
-def test_events_before_the_constants_are_nothing() -> None:
+def test_events_before_the_constants_are_ignored() -> None:
     assert read(LineReader(frozenset({"BORING"})), line(9)) is None
 
 
@@ -149,12 +149,12 @@ def test_a_line_without_end_is_dropped_and_the_next_one_read() -> None:
 
 
 @given(st.binary(), st.integers(0, 40), st.integers(0, 40))
-def test_a_slice_of_encoded_bytes_is_that_of_the_bytes(data: bytes, start: int, stop: int) -> None:
+def test_encoded_bytes_have_the_slices_of_the_bytes(data: bytes, start: int, stop: int) -> None:
     encoded = Encoded(base64.b64encode(data).decode())
     assert (len(encoded), encoded[start:stop], encoded[start:]) == (len(data), data[start:stop], data[start:])
 
 
 @given(st.text(max_size=20))
-def test_what_is_no_base64_stops_nobody(junk: str) -> None:
+def test_invalid_base64_raises_nothing(junk: str) -> None:
     encoded = Encoded(junk)
     assert len(encoded[0 : len(encoded)]) <= max(0, len(encoded))

@@ -1,4 +1,4 @@
-"""HTTP/3 from a recorded log: the server lost and delayed datagrams; streams and connections are what it sent."""
+"""Streams and connections in a recorded log of HTTP/3 are the server's, which lost and delayed datagrams."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_requests_for_one_url_at_once_each_have_their_own_stream() -> None:
     assert all(row["body_bytes"] == (0 if row["method"] == "HEAD" else 4300) for row in twice)
 
 
-def test_the_status_of_a_request_that_was_given_up_is_in_its_header_section() -> None:
+def test_a_cancelled_request_has_the_status_of_its_header_section() -> None:
     told = {
         row["stream_id"]: row["status"] for row in made(recorded()).responses if row["connection_id"] == 1
     }
@@ -94,7 +94,7 @@ def test_positions_are_in_the_order_of_sending() -> None:
     assert all(row["request_sent_us"] <= row["first_byte_us"] <= row["last_byte_us"] for row in found)
 
 
-def test_a_stream_frame_that_the_log_does_not_have_lowers_the_coverage() -> None:
+def test_a_stream_frame_missing_from_the_log_lowers_the_coverage() -> None:
     log = list(recorded())
     longest = max(
         (one for one in log if is_name(one, "STREAM_FRAME_RECEIVED")), key=lambda one: one.params["length"]
@@ -119,7 +119,7 @@ def test_a_thinned_log_has_no_impossible_size() -> None:
     assert_possible(made(event for event in recorded()[9:352] if random.random() < 0.7))
 
 
-def test_whether_the_session_was_resumed_is_unknown_without_a_server_hello() -> None:
+def test_resumption_is_unknown_without_a_server_hello() -> None:
     log = [one for one in recorded() if not is_name(one, "CRYPTO_FRAME_RECEIVED")]
     assert [row["tls_resumed"] for row in made(log).connections] == [None, None, None]
 
@@ -199,24 +199,24 @@ def sizes(found: Http3Stream) -> tuple[int, int | None]:
     return found.wire_bytes, found.body_bytes
 
 
-def test_of_a_data_frame_only_what_arrived_is_body() -> None:
+def test_only_the_arrived_part_of_a_data_frame_is_body() -> None:
     found = stream((0, 300))
     found.frame(48)
     found.frame(1000, data=True)
     assert sizes(found) == (300, 300 - 50 - 3)
 
 
-def test_the_end_alone_adds_no_byte_and_no_time() -> None:
+def test_an_end_without_data_adds_no_byte_and_no_time() -> None:
     found = stream((0, 60))
     assert found.received(60, 60, 9) == 0
     assert (found.wire_bytes, found.last_byte_ms) == (60, 5)
 
 
-def test_what_comes_again_counts_once_whole_or_in_part() -> None:
+def test_repeated_bytes_count_once() -> None:
     assert sizes(stream((0, 100), (0, 100), (50, 150), (10, 20)))[0] == 150
 
 
-def test_a_header_that_is_not_whole_is_header() -> None:
+def test_an_incomplete_header_is_header() -> None:
     assert sizes(stream((0, 40_000))) == (40_000, 0)
 
 
@@ -229,7 +229,7 @@ def left(content_length: Any, ends_at: int | None) -> Http3Stream:
     return found
 
 
-def test_what_the_browser_no_longer_reads_is_body_as_far_as_the_response_says_so() -> None:
+def test_unread_bytes_are_body_as_far_as_the_content_length_says() -> None:
     assert sizes(left(5, 57)) == (57, 5)
     assert sizes(left(None, 57)) == (57, None)
     assert sizes(left(5, None)) == (57, None)

@@ -1,4 +1,4 @@
-"""A datagram is explained by what the log lists of it, or shows as not explained."""
+"""A datagram is explained by its packets and frames in the log, or its bytes stay unexplained."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def reader(size: int, *frames: Event[Any], long_header: bool = False) -> QuicOve
 
 
 def secured() -> QuicOverhead:
-    """Behind a handshake of no bytes."""
+    """A reader after a handshake of no bytes."""
     found = QuicOverhead()
     found.datagram(0)
     found.packet(0, long_header=True)
@@ -61,16 +61,16 @@ def test_frames_add_up() -> None:
     assert explained.explained_bytes == size
 
 
-def test_a_frame_that_the_log_does_not_list_is_not_explained() -> None:
+def test_a_frame_missing_from_the_log_is_not_explained() -> None:
     found = reader(1200, stream(500))
     assert 500 < found.explained_bytes < 550
 
 
-def test_more_than_fits_into_a_datagram_explains_nothing() -> None:
+def test_frames_larger_than_their_datagram_explain_nothing() -> None:
     assert reader(500, stream(300), stream(300)).explained_bytes == 0
 
 
-def test_a_datagram_of_the_handshake_is_explained_whole_and_counted_apart() -> None:
+def test_a_handshake_datagram_is_explained_whole_and_counted_apart() -> None:
     found = reader(1200, frame("PING"), long_header=True)
     found.packet(0, long_header=False)
     found.frame(stream(12))
@@ -81,14 +81,14 @@ def test_a_datagram_of_the_handshake_is_explained_whole_and_counted_apart() -> N
 
 
 @pytest.mark.parametrize(("long_header", "handshake"), [(True, 44), (False, 0)])
-def test_a_packet_that_cannot_be_opened_is_explained(long_header: bool, handshake: int) -> None:
+def test_a_packet_that_cannot_be_decrypted_is_explained(long_header: bool, handshake: int) -> None:
     found = secured()
     found.datagram(44)
     found.dropped(long_header=long_header)
     assert (found.handshake_bytes, found.explained_bytes) == (handshake, 44)
 
 
-def test_what_comes_before_the_first_packet_that_can_be_opened_is_of_the_handshake() -> None:
+def test_datagrams_before_the_first_decrypted_packet_are_handshake() -> None:
     found = QuicOverhead()
     found.datagram(92)  # Retry
     found.datagram(1200)
@@ -109,7 +109,7 @@ def test_a_packet_that_waits_for_its_keys_is_explained_when_they_come() -> None:
     assert found.explained_bytes == found.received_bytes
 
 
-def test_a_packet_that_was_overtaken_may_have_an_ack_that_is_not_logged() -> None:
+def test_an_overtaken_packet_may_have_an_ack_that_is_not_logged() -> None:
     found = reader(HEADER + STREAM_HEADER + 10, stream(10))
     for number, explained in ((9, 0), (5, 8)):
         before = found.explained_bytes

@@ -1,4 +1,4 @@
-"""TCP payload of a TLS connection is handshake, tickets, records or plaintext."""
+"""Each byte of a TLS connection counts as handshake, ticket, record or plaintext."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def record(kind: int, length: int) -> bytes:
 
 
 def tls13_flight() -> RecordReader:
-    """ServerHello, CCS and four encrypted messages, as Chromium reports them."""
+    """A reader after ServerHello, ChangeCipherSpec and four encrypted messages, as Chromium logs them."""
     reader = RecordReader()
     reader.feed(record(22, 122) + record(20, 1) + b"".join(record(23, n + 17) for n in (19, 719, 78, 52)))
     reader.handshake_message(2, 122)
@@ -77,7 +77,7 @@ def test_an_alert_at_the_end_is_accounted_for_and_unread_data_is_not() -> None:
     assert reader.record_bytes == 24
 
 
-def test_in_tls_12_records_say_what_they_are() -> None:
+def test_the_records_of_tls_1_2_have_their_own_content_types() -> None:
     reader = RecordReader()
     reader.feed(record(22, 90) + record(22, 3000) + record(22, 300) + record(22, 4))
     for kind, size in ((2, 90), (11, 3000), (12, 300), (14, 4)):
@@ -93,7 +93,7 @@ def test_in_tls_12_records_say_what_they_are() -> None:
     assert (reader.ticket_bytes, reader.record_bytes) == (0, 29 + 31)
 
 
-def test_padding_of_cbc_is_settled_in_sum() -> None:
+def test_padding_of_cbc_is_counted_in_sum() -> None:
     reader = RecordReader()
     reader.expansion = expansion("TLS 1.2", 0x002F)
     reader.feed(record(23, 148) + record(23, 1060))
@@ -107,20 +107,20 @@ def test_padding_of_cbc_is_settled_in_sum() -> None:
     ("version", "cipher", "bytes_"),
     [("TLS 1.3", 0x1301, 17), ("TLS 1.2", 0xC02F, 24), ("TLS 1.2", 0xCCA8, 16), ("TLS 1.2", 0x002F, None)],
 )
-def test_how_much_longer_a_record_is_than_its_plaintext(
+def test_a_record_exceeds_its_plaintext_by_its_suites_expansion(
     version: str, cipher: int, bytes_: int | None
 ) -> None:
     assert expansion(version, cipher) == bytes_
 
 
-def test_a_record_that_the_browser_never_opened_is_told_apart_from_an_alert() -> None:
+def test_an_unread_record_is_told_apart_from_an_alert() -> None:
     reader = tls13_flight()
     reader.feed(record(23, 51 + 17) + record(23, 2 + 17))
     reader.finish()
     assert (reader.record_bytes, reader.unread_bytes) == (24, 73)
 
 
-def test_what_the_browser_left_in_a_record_that_it_had_opened_is_unread() -> None:
+def test_the_rest_of_a_half_read_record_is_unread() -> None:
     reader = tls13_flight()
     reader.feed(record(23, 1000 + 17) + record(23, 500 + 17) + record(23, 300 + 17)[:105])
     reader.plaintext(400)

@@ -1,0 +1,114 @@
+"""Capture sockets that are passed on, closed and renewed; each function is called in a network namespace of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from crawler.capture.ring import Ring, open_socket, renew
+from crawler.capture.segments import segment
+from tests.crawler.capture.loopback import SETTLED_S, Download
+
+
+def handling() -> dict[str, Any]:
+    """Iterations that are broken off, a ring after a ring, and a view that outlives its ring."""
+    with open_socket("lo") as capture:
+        first = Ring(capture)
+        Download("127.0.0.1", 1).end()
+        time.sleep(SETTLED_S)
+        packet, again = bytes(next(first.packets())), bytes(next(first.packets()))
+        first.close()
+        second = Ring(capture)
+        Download("127.0.0.1", 1).end()
+        time.sleep(SETTLED_S)
+        seen = [len(one) for one in second.packets()]
+        empty = list(second.packets())
+        Download("127.0.0.1", 1).end()
+        time.sleep(SETTLED_S)
+        held = next(second.packets())
+        second.close()
+        return {
+            "same": packet == again,
+            "seen": seen,
+            "empty": empty,
+            "held": len(bytes(held)),
+            "inheritable": capture.get_inheritable(),
+        }
+
+
+def without_capability() -> str:
+    """Output of a process without CAP_NET_RAW that is passed a socket."""
+    drop = ["setpriv", "--inh-caps=-all", "--ambient-caps=-all", "--no-new-privs"]
+    with open_socket("lo") as capture:
+        number = str(capture.fileno())
+        call = [*drop, sys.executable, "-m", "tests.crawler.capture.sockets", number]
+        return subprocess.run(
+            call, pass_fds=[capture.fileno()], capture_output=True, text=True, check=True
+        ).stdout
+
+
+def refusals() -> list[str]:
+    """Type and number of the error for an unknown interface."""
+    try:
+        open_socket("eth7")
+    except OSError as exc:
+        return [type(exc).__name__, str(exc.errno)]
+    return []
+
+
+def _passed(number: int) -> None:
+    status = Path("/proc/self/status").read_text()
+    print(next(line for line in status.splitlines() if line.startswith("CapEff")))
+    try:
+        open_socket("lo")
+    except PermissionError:
+        print("may not capture")
+    with socket.socket(fileno=number) as capture:
+        ring = Ring(capture)
+        Download("::1", 1).end()
+        time.sleep(SETTLED_S)
+        print(any(one.payload for one in map(segment, ring.packets()) if one))
+        ring.close()
+
+
+def renewed() -> list[list[int]]:
+    """Sizes of packets in the ring: at first, after the interface was removed and made anew, and after `renew`."""
+    made = [
+        "link add near type veth peer far",
+        "link set far up",
+        "address add 198.18.0.1/31 dev near",
+        "link set near up",
+    ]
+    made.append("neighbour add 198.18.0.0 lladdr 02:00:00:00:00:01 dev near")
+
+    def configure(lines: list[str]) -> None:
+        subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
+
+    def packets() -> list[int]:
+        with socket.socket() as client:
+            client.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                client.connect(("198.18.0.0", 80))
+            select.select([ring], [], [], 0.2)
+            return [len(packet) for packet in ring.packets()]
+
+    configure(made)
+    with open_socket("far") as capture:
+        ring = Ring(capture)
+        found = [packets()]
+        configure(["link delete near", *made])
+        found.append(packets())
+        renew(capture, "far")
+        found.append(packets())
+        ring.close()
+    return found
+
+
+if __name__ == "__main__":
+    _passed(int(sys.argv[1]))
