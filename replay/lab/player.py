@@ -14,20 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 GUEST = Path(__file__).with_name("guest")
-COMPILE = ["gcc", "-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Werror"]
+WARNINGS = ["-Wall", "-Wextra", "-Wmissing-prototypes", "-Wredundant-decls", "-Wnested-externs", "-Werror"]
+"""Compiler warnings, all treated as errors: a C file can use another only through a header."""
+COMPILE = ["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-static", *WARNINGS]
 LIBRARIES = ["-lm"]
 
 
 def sources() -> list[Path]:
-    """C sources and headers of the player, sorted."""
-    return sorted([*GUEST.glob("*.c"), *GUEST.glob("*.h")])
+    """C sources and headers of the player, sorted; `kernel/` holds files of Linux."""
+    return sorted(path for path in GUEST.rglob("*.[ch]") if path.parent != GUEST / "kernel")
 
 
 def player_key() -> str:
     """SHA-256 of the sources and the compiler's options."""
     digest = hashlib.sha256(" ".join([*COMPILE, *LIBRARIES]).encode())
     for source in sources():
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+        digest.update(str(source.relative_to(GUEST)).encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
@@ -55,8 +57,11 @@ def build_player(cache: Path, say: Callable[[str], None]) -> Path:
     with scratch_folder(path.parent.parent) as scratch:
         finished = scratch / "finished"
         finished.mkdir()
-        programs = [str(source) for source in sources() if source.suffix == ".c"]
-        run([*COMPILE, "-o", str(finished / "player"), *programs, *LIBRARIES], log=scratch / "log")
+        c_files = [str(source) for source in sources() if source.suffix == ".c"]
+        run(
+            [*COMPILE, f"-I{GUEST}", "-o", str(finished / "player"), *c_files, *LIBRARIES],
+            log=scratch / "log",
+        )
         publish(finished, path.parent)
     say(f"player: {path}")
     return path

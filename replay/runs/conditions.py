@@ -141,8 +141,8 @@ class Conditions:
         loss = self.loss or Loss(share=profile.loss, burst=profile.loss_burst)
         yield f"loss {loss.share:.9f} {loss.burst:.3f}"
         competing = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
-        yield f"thinking {'on' if self.server_delay else 'off'}"
-        yield f"rivals {competing.flows} {competing.iw} {competing.congestion_control}"
+        yield f"server-delay {'on' if self.server_delay else 'off'}"
+        yield f"competing-flows {competing.flows} {competing.iw} {competing.congestion_control}"
         neighbours = self.neighbours or Neighbours()
         yield f"background {iw if neighbours.everyone else BACKGROUND_IW}"
         yield f"probe {'on' if neighbours.probe else 'off'}"

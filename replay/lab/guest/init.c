@@ -1,10 +1,6 @@
-/* The guest's first process: mounts, modules where the kernel has any, one driver under a watchdog of virtual
- * time, power off. In C, since a shell and a program for each step were a third of the boot.
- *
- * WORK, GUEST, VIRTUAL_SECONDS and MODULES come from the kernel's command line.
- */
-#define _GNU_SOURCE
-#include "player.h"
+#include "init.h"
+#include "loop/clock.h"
+#include "loop/failure.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +36,7 @@ static void mount_all(void) {
     mount_on("tmpfs", "/sys/fs/cgroup"); /* Mininet wants the folder, not the hierarchy */
 }
 
-/* FILE[:PARAMETERS],..., one after the other as they need each other. */
+/* Load FILE[:PARAMETERS],... one after the other: later modules need earlier ones. */
 static void load_modules(char *list) {
     for (char *path = strtok(list, ","); path; path = strtok(NULL, ",")) {
         char *colon = strchr(path, ':');
@@ -58,7 +54,7 @@ static void loopback_up(void) {
     close(any);
 }
 
-/* -I and -S: none of the user's packages, and no search for any. */
+/* Python's -I and -S: without the user's packages and the search for them. */
 static pid_t start_driver(const char *folder, const char *work, const sigset_t *signals) {
     char driver[4096];
     snprintf(driver, sizeof driver, "%s/driver.py", folder);
@@ -71,16 +67,16 @@ static pid_t start_driver(const char *folder, const char *work, const sigset_t *
     die("python3");
 }
 
-/* The driver's status, as a shell has it; others are reaped on the way. */
+/* The driver's exit status as a shell reports it; other processes are reaped meanwhile. */
 static int await(pid_t driver, const sigset_t *children, long virtual_seconds) {
-    nanoseconds end = look_at_clock() + (nanoseconds)virtual_seconds * 1000000000;
+    nanoseconds end = look_at_clock() + (nanoseconds)virtual_seconds * SECOND;
     for (;;) {
         int status;
         pid_t ended;
         while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
             if (ended == driver) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         nanoseconds left = end - look_at_clock();
-        struct timespec wait = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
+        struct timespec wait = {.tv_sec = left / SECOND, .tv_nsec = left % SECOND};
         if (left <= 0 || (sigtimedwait(children, NULL, &wait) < 0 && errno == EAGAIN)) {
             printf("the guest's %ld virtual seconds are over\n", virtual_seconds);
             return 124;
@@ -97,7 +93,7 @@ _Noreturn void first_process(void) {
     sigset_t children;
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &children, NULL); /* so that none is missed before it is waited for */
+    sigprocmask(SIG_BLOCK, &children, NULL); /* none is missed before `await` waits for it */
     mount_all();
     char *modules = getenv("MODULES");
     if (modules) load_modules(modules);

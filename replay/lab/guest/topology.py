@@ -6,7 +6,7 @@ Runs inside the guest under Debian's Python, which has Mininet.
            <-[rate down]--    <-[delay down]--
 
 Delay and rate never share an interface, so the queue holds what waits for the bottleneck and nothing else.
-Mininet makes hosts, links and switches; their addresses (wire.c) and the delays (delay.c) come from the player,
+Mininet makes hosts, links and switches; their addresses (routes.c) and the delays (qdiscs.c) come from the player,
 the rates from `shape`.
 """
 

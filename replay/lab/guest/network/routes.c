@@ -1,10 +1,8 @@
-/* Addresses, routes and neighbours of the namespace that we are in, by rtnetlink: a command for each would
- * cost seconds of boot. */
-#define _GNU_SOURCE
-#include "netlink.h"
-#include "player.h"
+#include "network/routes.h"
+#include "loop/failure.h"
+#include "network/hosts.h"
+#include "network/netlink.h"
 
-#include <arpa/inet.h>
 #include <linux/if_addr.h>
 #include <linux/neighbour.h>
 #include <net/if.h>
@@ -12,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PREFIX = 8 }; /* everybody is on link: 10.0.0.0/8 */
+enum { PREFIX = 8 }; /* all hosts are on one link: 10.0.0.0/8 */
 
 static int netlink;
 
@@ -33,7 +31,7 @@ static void add_address(int device, in_addr_t address) {
     commit(netlink, &request, "address");
 }
 
-/* The one thing under study: `ip route add ADDRESS dev DEVICE initcwnd WINDOW`. */
+/* Set the initial window, the quantity under study: `ip route add ADDRESS dev DEVICE initcwnd WINDOW`. */
 static void add_route(int device, in_addr_t address, uint32_t window) {
     struct request request;
     struct rtmsg *route = begin(&request, RTM_NEWROUTE, NLM_F_CREATE, sizeof *route);
@@ -47,7 +45,7 @@ static void add_route(int device, in_addr_t address, uint32_t window) {
     commit(netlink, &request, "route");
 }
 
-/* For ever: an ARP exchange would stand in the first sample. */
+/* Permanent: an ARP exchange would delay the first measurement. */
 static void add_neighbour(int device, in_addr_t address, const uint8_t *mac) {
     struct request request;
     struct ndmsg *neighbour = begin(&request, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, sizeof *neighbour);
@@ -57,19 +55,12 @@ static void add_neighbour(int device, in_addr_t address, const uint8_t *mac) {
     commit(netlink, &request, "neighbour");
 }
 
-static in_addr_t server_address(int index) { return inet_addr(hosts[index].address); }
-
 static void mac_of(int index, uint8_t *mac) {
     uint8_t made[6] = {2, 0, 0, 0, (uint8_t)(index >> 8), (uint8_t)index};
     memcpy(mac, made, 6);
 }
 
-in_addr_t client_address(int window) { return htonl(0x0a010000u + (uint32_t)window); }
-
-/* Of the first origin, for what the client sends to it at a window of the client's own. */
-in_addr_t upload_address(int window) { return htonl(0x0a020000u + (uint32_t)window); }
-
-void wire(int index, const int *windows, int window_count) {
+void configure_interface(int index, const int *windows, int window_count) {
     char name[IF_NAMESIZE + 8];
     uint8_t mac[6];
     snprintf(name, sizeof name, "%s-eth0", hosts[index].name);
@@ -82,12 +73,12 @@ void wire(int index, const int *windows, int window_count) {
     for (int i = 0; i < window_count; i++) {
         if (!index) {
             add_address(device, client_address(windows[i]));
-            mac_of(UPLOAD_HOST, mac);
+            mac_of(FIRST_ORIGIN, mac);
             add_route(device, upload_address(windows[i]), (uint32_t)windows[i]);
             add_neighbour(device, upload_address(windows[i]), mac);
             continue;
         }
-        if (index == UPLOAD_HOST) add_address(device, upload_address(windows[i]));
+        if (index == FIRST_ORIGIN) add_address(device, upload_address(windows[i]));
         mac_of(0, mac);
         add_route(device, client_address(windows[i]), (uint32_t)windows[i]);
         add_neighbour(device, client_address(windows[i]), mac);

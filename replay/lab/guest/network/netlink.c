@@ -1,14 +1,11 @@
-/* The few lines of rtnetlink that requests share. */
-#define _GNU_SOURCE
-#include "netlink.h"
-
-#include "player.h"
+#include "network/netlink.h"
+#include "loop/failure.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 
-/* It speaks of the namespace that we are in now, for as long as it is open. */
+/* Open a socket that belongs to the current namespace, also after the process has left it. */
 int open_netlink(void) {
     int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     if (netlink < 0) die("netlink");
@@ -32,7 +29,7 @@ struct rtattr *attribute(struct request *request, uint16_t type, const void *val
     return added;
 }
 
-/* What was added since then is part of `nested`. */
+/* Make all attributes added after `nested` its contents. */
 void end_nested(const struct request *request, struct rtattr *nested) {
     nested->rta_len = (uint16_t)((const char *)request + request->header.nlmsg_len - (char *)nested);
 }

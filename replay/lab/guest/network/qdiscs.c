@@ -1,16 +1,16 @@
-/* The delay lines, one each way, and what is lost on them: by netlink, since Debian 12's tc knows no seed of
- * netem's, and without one the same cell would lose other packets each time. */
-#define _GNU_SOURCE
-#include "netlink.h"
-#include "player.h"
+#include "network/qdiscs.h"
+#include "loop/failure.h"
+#include "network/netlink.h"
 
+#include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
 #include <net/if.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 enum {
     NETEM_PRNG_SEED = 14,   /* TCA_NETEM_PRNG_SEED, which Debian 12's headers lack */
-    NEVER_DROPS = 1000000,  /* packets: more than are ever on their way */
+    NEVER_DROPS = 1000000,  /* packets: more than are ever in flight */
 };
 
 static struct line {
@@ -19,10 +19,11 @@ static struct line {
     bool made;
 } lines[] = {{.interface = "s2-eth1"}, {.interface = "client-eth0"}};
 
+static int bottleneck, bottleneck_netlink;
 static nanoseconds one_way;
 static double loss, mean_burst;
 
-/* In the namespace where the line begins: 0 is down's, 1 is up's. */
+/* The caller is in the namespace where the line begins; line 0 leads down to the client, line 1 up from it. */
 void find_delay_line(int which) {
     lines[which].netlink = open_netlink();
     lines[which].index = (int)if_nametoindex(lines[which].interface);
@@ -31,7 +32,7 @@ void find_delay_line(int which) {
 
 static uint32_t share_of_all(double share) { return (uint32_t)(share * 4294967295.0); }
 
-/* Losses in runs of geometric length (Gilbert): every packet of the bad state is lost. */
+/* Add losses in runs of geometric length (Gilbert): every packet of the bad state is lost. */
 static void add_bursts(struct request *request) {
     double leave = 1 / mean_burst;
     struct tc_netem_gemodel model = {.p = share_of_all(leave * loss / (1 - loss)), .r = share_of_all(leave)};
@@ -70,17 +71,44 @@ void set_losses(double share, double burst) {
 
 nanoseconds round_trip(void) { return 2 * one_way; }
 
-/* What is lost from now on depends on nothing that was before. */
+/* Make the losses from now on independent of all that was sent before. */
 void seed_losses(uint64_t seed) {
     if (loss > 0)
         for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) set_line(&lines[i], seed + i);
 }
 
-/* While a topology is calibrated. */
+/* Lose nothing until the losses are next set or seeded: for the calibration of a topology. */
 void lose_nothing(void) {
     double share = loss;
     if (loss <= 0) return;
     loss = 0;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) set_line(&lines[i], 0);
     loss = share;
+}
+
+/* The caller is in the bridges' namespace. */
+void find_bottleneck(void) {
+    bottleneck_netlink = open_netlink();
+    bottleneck = (int)if_nametoindex("s1-eth1");
+    if (!bottleneck) die("bottleneck");
+}
+
+uint64_t bottleneck_drops(void) {
+    struct { struct nlmsghdr header; struct tcmsg tc; } ask = {
+        .header = {.nlmsg_len = sizeof ask, .nlmsg_type = RTM_GETQDISC, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ECHO},
+        .tc = {.tcm_family = AF_UNSPEC, .tcm_ifindex = bottleneck, .tcm_parent = TC_H_ROOT}};
+    static _Alignas(struct nlmsghdr) char answer[16384];
+    if (send(bottleneck_netlink, &ask, sizeof ask, 0) < 0) die("bottleneck");
+    ssize_t length = recv(bottleneck_netlink, answer, sizeof answer, 0);
+    struct nlmsghdr *header = (struct nlmsghdr *)answer;
+    if (length < 0 || !NLMSG_OK(header, length) || header->nlmsg_type != RTM_NEWQDISC) die("qdisc");
+    struct tcmsg *tc = NLMSG_DATA(header);
+    int left = (int)(header->nlmsg_len - NLMSG_LENGTH(sizeof *tc));
+    for (struct rtattr *a = TCA_RTA(tc); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+        if ((a->rta_type & NLA_TYPE_MASK) != TCA_STATS2) continue;
+        int inner = (int)RTA_PAYLOAD(a);
+        for (struct rtattr *b = RTA_DATA(a); RTA_OK(b, inner); b = RTA_NEXT(b, inner))
+            if (b->rta_type == TCA_STATS_QUEUE) return ((struct gnet_stats_queue *)RTA_DATA(b))->drops;
+    }
+    die("qdisc without statistics");
 }

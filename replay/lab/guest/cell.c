@@ -1,0 +1,75 @@
+#include "cell.h"
+#include "flows/background.h"
+#include "flows/competing_flows.h"
+#include "flows/probe.h"
+#include "loop/failure.h"
+#include "loop/loop.h"
+#include "loop/randomness.h"
+#include "network/qdiscs.h"
+#include "page/delayed_answers.h"
+#include "page/load.h"
+#include "transport/packet_log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define WARM_UP (3 * SECOND) /* of the background, before the load begins */
+
+/* Do what is due at `time` beside the page's own events; return when the next such thing is due. */
+static nanoseconds do_what_is_due(nanoseconds time) {
+    if (time >= next_arrival()) arrive(time);
+    give_answers_due(time);
+    if (time >= next_probe()) send_probe(time);
+    return earlier(earlier(next_arrival(), next_delayed_answer()), next_probe());
+}
+
+/* Load the page at `start`; return when the load and the short flows beside it are over, or it has failed. */
+static void load_page(const char *id, const struct page *page, int iw, nanoseconds start, nanoseconds deadline) {
+    nanoseconds loading = INT64_MAX, loaded = INT64_MAX, set = 0; /* when the load began and ended */
+    uint64_t drops = 0;
+    int64_t competing_before = 0;
+    for (;;) {
+        nanoseconds time = last_look(); /* when something is due, the timer has just looked at the clock */
+        read_packet_log();
+        if (loading == INT64_MAX && time >= start) {
+            loading = time;
+            drops = bottleneck_drops();
+            competing_before = competing_bytes();
+            begin_load(page, iw, time);
+            begin_probe(time);
+        }
+        if (loading != INT64_MAX && loaded == INT64_MAX && !failure && load_is_done()) {
+            loaded = time;
+            end_probe(time);
+            print_load(id, bottleneck_drops() - drops, competing_bytes() - competing_before);
+        }
+        if (loaded != INT64_MAX && (short_flows_are_served(loading, loaded) || time >= deadline)) break;
+        if (loaded == INT64_MAX && failure) break;
+        if (loaded == INT64_MAX && time >= deadline) failure = "the load did not end in the virtual time that it had";
+        nanoseconds next = earlier(do_what_is_due(time), loading != INT64_MAX ? deadline : start);
+        if (next != set) set_timer(set = next);
+        if (loaded != INT64_MAX || !failure) turn();
+    }
+    if (loaded == INT64_MAX) {
+        printf("@{\"cell\": \"%s\", \"failed\": \"%s\"}\n", id, failure);
+        return;
+    }
+    print_short_flows(loading, loaded);
+    print_probe();
+    printf("}\n");
+}
+
+void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, double flows_per_second, double at_most) {
+    failure = NULL;
+    nanoseconds began = rest();
+    read_packet_log(); /* headers that earlier measurements left behind */
+    seed_randomness(seed);
+    seed_losses(seed);
+    begin_competing_flows();
+    begin_background(flows_per_second, began);
+    reset_probe();
+    nanoseconds start = began + WARM_UP + (nanoseconds)(next_random() % SECOND);
+    load_page(id, page, iw, start, start + (nanoseconds)(at_most * (double)SECOND));
+    close_all();
+    forget_delayed_answers();
+}

@@ -1,0 +1,77 @@
+#include "flows/background.h"
+#include "flows/transfer.h"
+#include "loop/randomness.h"
+#include "network/hosts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { SHORT_FLOW_BYTES = 3 * 1448 }; /* every initial window since RFC 3390 takes it in one flight */
+
+/* Deciles 20 to 90 of flow sizes in the 2010 paper's Fig 1. */
+static const int sizes[] = {380, 590, 920, 1410, 2280, 3720, 7090, 18673};
+
+int background_window = 10; /* today's (RFC 6928) */
+bool awaiting_short_flows;
+static double rate;
+static nanoseconds next;
+
+static void finish_and_close(struct connection *connection, const struct mark *mark) {
+    finish(connection, mark);
+    close_connection(connection);
+}
+
+static const struct application background_flow = {
+    .size = sizeof(struct transfer), .established = ask_untimed, .asked = answer, .reached = finish_and_close};
+
+static double uniform(void) { return ((double)(next_random() >> 11) + 0.5) / 9007199254740992.0; }
+
+static nanoseconds gap(void) { return (nanoseconds)(-log(uniform()) / rate * 1e9); }
+
+void begin_background(double flows_per_second, nanoseconds time) {
+    rate = flows_per_second;
+    next = rate > 0 ? time + gap() : INT64_MAX;
+}
+
+nanoseconds next_arrival(void) { return next; }
+
+void arrive(nanoseconds time) {
+    int size = sizes[next_random() % (sizeof sizes / sizeof *sizes)];
+    struct transfer *flow = make_transfer(&background_flow, background_window, REQUEST_BYTES, size);
+    open_connection(&flow->tcp, server_address(BACKGROUND_HOST));
+    next = time + gap();
+}
+
+/* The flow of this connection if it is a short one that began from `from` until before `to`, else NULL. */
+static const struct transfer *short_flow(int index, nanoseconds from, nanoseconds to) {
+    const struct connection *connection = connection_at(index);
+    const struct transfer *flow = (const struct transfer *)connection;
+    bool is_counted = connection->application == &background_flow && flow->response_bytes <= SHORT_FLOW_BYTES &&
+                      connection->opened >= from && connection->opened < to;
+    return is_counted ? flow : NULL;
+}
+
+/* Whether all short flows have ended: one that outlasts the load counts with its whole time. */
+bool short_flows_are_served(nanoseconds from, nanoseconds to) {
+    for (int i = 0; awaiting_short_flows && i < opened_connections(); i++) {
+        const struct transfer *flow = short_flow(i, from, to);
+        if (flow && !flow->done) return false;
+    }
+    return true;
+}
+
+void print_short_flows(nanoseconds from, nanoseconds to) {
+    int flows = 0, unserved = 0;
+    nanoseconds sum = 0;
+    if (!awaiting_short_flows) return;
+    for (int i = 0; i < opened_connections(); i++) {
+        const struct transfer *flow = short_flow(i, from, to);
+        if (!flow) continue;
+        flows++;
+        unserved += !flow->done;
+        if (flow->done) sum += flow->ended - flow->tcp.opened;
+    }
+    printf(", \"short_flows\": %d", flows);
+    if (flows && !unserved) printf(", \"short_flow_ns\": %" PRId64, sum / flows);
+}

@@ -1,0 +1,14 @@
+/* Queueing disciplines by rtnetlink: the bottleneck's drops, and the delay lines, one each way, with their losses.
+ * Debian 12's tc cannot set netem's seed, and without a seed a cell would lose other packets each time. */
+#pragma once
+
+#include "loop/clock.h"
+
+void find_delay_line(int which);
+void set_delay(nanoseconds delay, double share, double burst);
+void set_losses(double share, double burst);
+void seed_losses(uint64_t seed);
+void lose_nothing(void);
+nanoseconds round_trip(void);
+void find_bottleneck(void);
+uint64_t bottleneck_drops(void);

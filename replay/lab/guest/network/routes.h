@@ -1,0 +1,5 @@
+/* Addresses, routes and ARP entries of the current network namespace, by rtnetlink: a command for each would cost
+ * seconds of boot. */
+#pragma once
+
+void configure_interface(int host, const int *windows, int window_count);

@@ -1,0 +1,252 @@
+#include "page/load.h"
+#include "loop/failure.h"
+#include "loop/memory.h"
+#include "network/hosts.h"
+#include "network/qdiscs.h"
+#include "page/delayed_answers.h"
+#include "page/retransmissions.h"
+#include "transport/packet_log.h"
+#include "transport/server.h"
+#include "transport/tcp.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    H1_CONNECTIONS = 6,         /* that a browser opens to one host at most */
+    CLIENT_HELLO_BYTES = 517,   /* as Chromium pads it */
+    CLIENT_FINISHED_BYTES = 80, /* ChangeCipherSpec and Finished, before the first request */
+    H2_BATCH_BYTES = 65536,     /* given to TCP at once: later streams wait behind no more */
+    HELLO = -1,                 /* the TLS handshake, in place of an object */
+};
+
+static struct origin_state {
+    const struct origin *recipe;
+    int host;
+    int first_waiting, last_waiting, waiting; /* objects without a connection, in order of asking */
+    struct http_connection *connections[H1_CONNECTIONS];
+    int connection_count;
+} *origins;
+
+static struct object_state {
+    int next_waiting;
+    bool retransmitted;
+    uint32_t retransmitted_before;
+    nanoseconds wanted, sent, last_byte;
+    nanoseconds first_byte, last_packet; /* from the packet log, as are the flights */
+    int flights;
+} *objects;
+
+struct http_connection {
+    struct connection tcp;
+    struct origin_state *origin;
+    bool ready, busy, has_answered;
+    int requests, responses;
+    struct retransmissions again;
+};
+
+bool delaying_answers;
+static const struct page *page;
+static int window, left;
+static nanoseconds began, document_first, document_last, last;
+
+bool load_is_done(void) { return left == 0; }
+
+static bool is_h2(const struct http_connection *http) { return http->origin->recipe->h2; }
+
+static int unready_connections(const struct origin_state *origin) {
+    int count = 0;
+    for (int i = 0; i < origin->connection_count; i++) count += !origin->connections[i]->ready;
+    return count;
+}
+
+static void send_waiting(struct http_connection *http) {
+    struct origin_state *origin = http->origin;
+    while (origin->waiting && (is_h2(http) || !http->busy)) {
+        int index = origin->first_waiting;
+        origin->first_waiting = objects[index].next_waiting;
+        origin->waiting--;
+        http->busy = true;
+        objects[index].sent = now();
+        int64_t bytes = page->objects[index].request_bytes;
+        if (http->requests++ == 0 && origin->recipe->tls_flight_bytes) bytes += CLIENT_FINISHED_BYTES;
+        send_request(&http->tcp, index, bytes, is_h2(http) && origin->waiting);
+    }
+}
+
+static const struct application http_application;
+
+static void open_http(struct origin_state *origin) {
+    struct http_connection *http = (struct http_connection *)make_connection(&http_application, window);
+    http->origin = origin;
+    origin->connections[origin->connection_count++] = http;
+    if (is_h2(http)) {
+        http->tcp.batch = H2_BATCH_BYTES;
+        set_option(http->tcp.client, IPPROTO_TCP, TCP_NODELAY, 1); /* H1 asks when all before is acknowledged */
+    }
+    open_connection(&http->tcp, server_address(origin->host));
+}
+
+/* Give waiting requests to free connections, and open connections for the rest. */
+static void pump(struct origin_state *origin) {
+    for (int i = 0; i < origin->connection_count; i++)
+        if (origin->connections[i]->ready) send_waiting(origin->connections[i]);
+    int limit = origin->recipe->h2 ? 1 : H1_CONNECTIONS;
+    int lacking = origin->waiting - unready_connections(origin);
+    for (; lacking > 0 && origin->connection_count < limit; lacking--) open_http(origin);
+}
+
+static void ask_for_children(int parent) {
+    for (int i = 0; i < page->object_count; i++) {
+        if (page->objects[i].parent != parent) continue;
+        objects[i].wanted = now();
+        struct origin_state *origin = &origins[page->objects[i].origin];
+        if (origin->waiting++) objects[origin->last_waiting].next_waiting = i;
+        else origin->first_waiting = i;
+        origin->last_waiting = i;
+    }
+    for (int i = 0; i < page->origin_count; i++) pump(&origins[i]);
+}
+
+void begin_load(const struct page *which, int iw, nanoseconds time) {
+    page = which;
+    window = iw;
+    left = page->object_count;
+    began = time;
+    document_first = document_last = last = 0;
+    free(origins);
+    free(objects);
+    origins = zeroed(page->origin_count, sizeof *origins);
+    objects = zeroed(page->object_count, sizeof *objects);
+    for (int i = 0; i < page->origin_count; i++) {
+        origins[i].recipe = &page->origins[i];
+        origins[i].host = FIRST_ORIGIN + i % (host_count - FIRST_ORIGIN); /* more origins than hosts share them */
+    }
+    ask_for_children(-1);
+}
+
+static void established(struct connection *connection) {
+    struct http_connection *http = (struct http_connection *)connection;
+    http->ready = !http->origin->recipe->tls_flight_bytes;
+    if (http->ready) send_waiting(http);
+    else send_request(connection, HELLO, CLIENT_HELLO_BYTES, false);
+}
+
+static void accepted(struct connection *connection) {
+    struct http_connection *http = (struct http_connection *)connection;
+    if (is_h2(http)) set_option(connection->server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, H2_BATCH_BYTES);
+    begin_counting(&http->again, connection, window);
+    set_sender(connection->server, NULL, pacing);
+}
+
+static void queue_answer(struct connection *connection, int index) {
+    struct http_connection *http = (struct http_connection *)connection;
+    /* Between its responses H1 sends nothing, nor before the first one without TLS. */
+    bool has_been_idle = !is_h2(http) && (http->responses || !http->origin->recipe->tls_flight_bytes);
+    if (!has_been_idle) look(&http->again, connection);
+    objects[index].retransmitted_before = http->again.segments;
+    const struct object *object = &page->objects[index];
+    add_stream(&connection->streams, index, object->response_bytes, object->document);
+}
+
+static void answer_late(struct connection *connection, int index) {
+    queue_answer(connection, index);
+    write_responses(connection);
+}
+
+static void asked(struct connection *connection, int index) {
+    struct http_connection *http = (struct http_connection *)connection;
+    const struct origin *origin = http->origin->recipe;
+    if (index == HELLO) {
+        add_stream(&connection->streams, HELLO, origin->tls_flight_bytes, false);
+        return;
+    }
+    if (!http->has_answered) connection->streams.control += origin->tls_after_bytes;
+    http->has_answered = true;
+    nanoseconds delay = delaying_answers ? page->objects[index].server_delay : 0;
+    if (delay) delay_answer(now() + delay, answer_late, connection, index);
+    else queue_answer(connection, index);
+}
+
+static void received(struct connection *connection) {
+    check_first_window(&((struct http_connection *)connection)->again, connection);
+}
+
+static void response_ended(struct http_connection *http, int index) {
+    struct object_state *object = &objects[index];
+    object->last_byte = last = now();
+    look(&http->again, &http->tcp);
+    object->retransmitted = http->again.segments > object->retransmitted_before;
+    http->responses++;
+    if (!is_h2(http)) http->busy = false;
+    left--;
+    if (page->objects[index].document) document_last = last;
+    ask_for_children(index);
+}
+
+static void reached(struct connection *connection, const struct mark *mark) {
+    struct http_connection *http = (struct http_connection *)connection;
+    if (mark->object == HELLO) {
+        http->ready = true;
+        send_waiting(http);
+    } else if (mark->event == FIRST_BYTE) {
+        document_first = now();
+    } else {
+        response_ended(http, mark->object);
+    }
+}
+
+/* A segment of a response has arrived; one after half a round trip of silence begins a flight. */
+static void arrived(struct connection *connection, int index, nanoseconds time) {
+    struct object_state *object = &objects[index];
+    (void)connection;
+    if (!object->flights) object->first_byte = time;
+    if (!object->flights || time - object->last_packet > round_trip() / 2) object->flights++;
+    object->last_packet = time;
+}
+
+static void failed(struct connection *connection, const char *why) {
+    (void)connection;
+    failure = why;
+}
+
+static const struct application http_application = {
+    .size = sizeof(struct http_connection), .established = established, .accepted = accepted, .asked = asked,
+    .received = received, .reached = reached, .arrived = arrived, .failed = failed};
+
+/* Print for each response when it was wanted, asked for, and its first and last byte arrived, since the load began;
+ * its flights; whether its connection sent anything again meanwhile. */
+static void print_responses(void) {
+    printf("@{\"each\": [");
+    for (int i = 0; i < page->object_count; i++) {
+        const struct object_state *object = &objects[i];
+        printf("%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%d,%d]", i ? "," : "", object->wanted - began,
+               object->sent - began, object->first_byte - began, object->last_byte - began, object->flights,
+               object->retransmitted);
+    }
+    printf("]}\n");
+}
+
+/* Print the load's line without its end, which the short flows and the probe print. */
+void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
+    if (logging_packets) print_responses();
+    struct totals totals = {0};
+    int responses_retransmitted = 0;
+    for (int i = 0; i < page->origin_count; i++)
+        for (int j = 0; j < origins[i].connection_count; j++) {
+            const struct http_connection *http = origins[i].connections[j];
+            if (http->responses) add_to_totals(&totals, &http->again, &http->tcp);
+        }
+    for (int i = 0; i < page->object_count; i++) responses_retransmitted += objects[i].retransmitted;
+    printf("@{\"cell\": \"%s\", \"page_ns\": %" PRId64 ", \"document_ns\": %" PRId64 ", \"first_byte_ns\": %" PRId64
+           ", \"payload_bytes\": %" PRId64 ", \"responses\": %d, \"responses_retransmitted\": %d"
+           ", \"connections\": %d, \"connections_initial_loss\": %d, \"bytes_initial_loss\": %" PRId64
+           ", \"segments_sent\": %" PRId64 ", \"segments_retransmitted\": %" PRId64
+           ", \"bytes_retransmitted\": %" PRId64 ", \"bottleneck_drops\": %" PRIu64 ", \"snd_cwnd_min\": %u"
+           ", \"competition_bytes\": %" PRId64,
+           id, last - began, document_last - began, document_first - began, totals.payload_bytes, page->object_count,
+           responses_retransmitted, totals.connections, totals.initial_loss, totals.initial_bytes_again,
+           totals.segments_sent, totals.segments_retransmitted, totals.bytes_retransmitted, drops, totals.snd_cwnd_min,
+           competition_bytes);
+}

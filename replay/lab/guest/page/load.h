@@ -1,0 +1,10 @@
+/* One page load: objects are asked for in the order of their dependencies, over HTTP/1.1 or HTTP/2. */
+#pragma once
+
+#include "page/recipe.h"
+
+extern bool delaying_answers; /* whether servers wait before they answer, as the recipe says */
+
+void begin_load(const struct page *page, int iw, nanoseconds time);
+bool load_is_done(void);
+void print_load(const char *id, uint64_t drops, int64_t competition_bytes);

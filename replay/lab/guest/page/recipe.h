@@ -1,0 +1,33 @@
+/* A page's recipe, as replay/recipes/page_recipe.py writes it:
+ *
+ *   page ORIGINS OBJECTS
+ *   origin h1|h2 TLS_FLIGHT_BYTES TLS_AFTER_BYTES
+ *   object ORIGIN PARENT REQUEST_BYTES RESPONSE_BYTES DOCUMENT SERVER_DELAY_US
+ */
+#pragma once
+
+#include "loop/clock.h"
+
+#include <stdbool.h>
+
+struct object {
+    int origin, parent; /* parent -1: asked for when the load begins */
+    int request_bytes;
+    int64_t response_bytes;
+    bool document;
+    nanoseconds server_delay; /* between request and response */
+};
+
+struct origin {
+    bool h2;
+    int tls_flight_bytes; /* 0: clear text */
+    int tls_after_bytes;  /* tickets and SETTINGS, in front of the first response */
+};
+
+struct page {
+    int origin_count, object_count;
+    struct origin *origins;
+    struct object *objects;
+};
+
+struct page *read_page(const char *path);

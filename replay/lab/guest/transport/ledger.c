@@ -1,0 +1,53 @@
+#include "transport/ledger.h"
+#include "loop/memory.h"
+
+#include <string.h>
+
+enum { H2_FRAME_BYTES = 16384 }; /* the default SETTINGS_MAX_FRAME_SIZE (RFC 9113) */
+
+void append_mark(struct marks *marks, int64_t at, int object, enum event event) {
+    marks->items = with_room(marks->items, marks->end, &marks->room, sizeof *marks->items);
+    marks->items[marks->end++] = (struct mark){at, object, event};
+}
+
+int64_t next_place(const struct marks *marks) {
+    return marks->first < marks->end ? marks->items[marks->first].at : INT64_MAX;
+}
+
+/* Take the next mark, if the first `read` bytes reach it. */
+bool take_mark(struct marks *marks, int64_t read, struct mark *taken) {
+    if (next_place(marks) > read) return false;
+    *taken = marks->items[marks->first++];
+    return true;
+}
+
+void add_stream(struct streams *streams, int object, int64_t bytes, bool tell_first) {
+    streams->items = with_room(streams->items, streams->count, &streams->room, sizeof *streams->items);
+    streams->items[streams->count++] = (struct stream){object, tell_first, bytes, bytes};
+}
+
+int64_t bytes_left(const struct streams *streams) {
+    int64_t left = streams->control;
+    for (int i = 0; i < streams->count; i++) left += streams->items[i].left;
+    return left;
+}
+
+static int64_t smallest(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The next bytes in turn, all of one stream; `at_most` is positive and no more than is left. */
+struct part take_part(struct streams *streams, int64_t at_most) {
+    if (streams->control) {
+        struct part control = {.object = -1, .bytes = smallest(at_most, streams->control)};
+        streams->control -= control.bytes;
+        return control;
+    }
+    struct stream *stream = &streams->items[streams->turn];
+    int64_t bytes = smallest(at_most, smallest(stream->left, H2_FRAME_BYTES));
+    bool is_first = stream->left == stream->size;
+    struct part part = {stream->object, bytes, stream->tell_first && is_first, bytes == stream->left};
+    stream->left -= bytes;
+    if (part.last) memmove(stream, stream + 1, (size_t)(--streams->count - streams->turn) * sizeof *stream);
+    else streams->turn++;
+    if (streams->turn >= streams->count) streams->turn = 0;
+    return part;
+}

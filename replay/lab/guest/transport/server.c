@@ -1,0 +1,108 @@
+#include "transport/server.h"
+#include "loop/failure.h"
+#include "loop/memory.h"
+#include "network/hosts.h"
+#include "transport/packet_log.h"
+#include "transport/tcp.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+bool pacing;
+
+static struct listener {
+    int descriptor;
+    struct handler handler;
+} *listeners;
+
+/* Have EPOLLOUT tell from now on when the send buffer has room; most servers never need it. */
+static void await_room(struct connection *connection) {
+    if (connection->awaits_room) return;
+    connection->awaits_room = true;
+    watch(EPOLL_CTL_MOD, connection->server, EPOLLIN | EPOLLOUT | EPOLLET, &connection->server_handler);
+}
+
+/* Enter into the ledger what `bytes` handed to TCP belong to. */
+static void enter(struct connection *connection, int64_t bytes) {
+    while (bytes > 0) {
+        struct part part = take_part(&connection->streams, bytes);
+        if (part.tell_first) append_mark(&connection->written, connection->down_written + 1, part.object, FIRST_BYTE);
+        note_span(connection, part.object, part.bytes);
+        connection->down_written += part.bytes;
+        bytes -= part.bytes;
+        if (part.last) append_mark(&connection->written, connection->down_written, part.object, LAST_BYTE);
+    }
+}
+
+/* Write as much of the connection's streams as TCP takes. */
+void write_responses(struct connection *connection) {
+    int64_t left;
+    while ((left = bytes_left(&connection->streams)) > 0) {
+        int64_t batch = left < connection->batch ? left : connection->batch;
+        int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (left > batch ? MSG_MORE : 0);
+        ssize_t sent = send(connection->server, zeros, (size_t)batch, flags);
+        if (sent < 0 && errno != EAGAIN) {
+            fail(connection, strerror(errno));
+            break;
+        }
+        enter(connection, sent);
+        if (sent < batch) {
+            await_room(connection);
+            break;
+        }
+    }
+    set_low_water(connection);
+}
+
+static void server_event(void *data, uint32_t events) {
+    struct connection *connection = data;
+    if (connection->server < 0) return;
+    ssize_t got = events & EPOLLIN ? discard(connection->server) : 0;
+    if (got < 0 && errno != EAGAIN) fail(connection, strerror(errno));
+    if (got > 0) connection->up_read += got;
+    struct mark mark;
+    while (take_mark(&connection->requested, connection->up_read, &mark))
+        connection->application->asked(connection, mark.object);
+    write_responses(connection);
+}
+
+/* Accept one connection: while others wait, the listener stays ready. */
+static void accept_one(void *data, uint32_t events) {
+    const struct listener *listener = data;
+    struct sockaddr_in address;
+    socklen_t length = sizeof address;
+    (void)events;
+    int server = accept4(listener->descriptor, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (server < 0) die("accept");
+    int index = ntohs(address.sin_port) - FIRST_CLIENT_PORT;
+    if (index < 0 || index >= opened_connections() || connection_at(index)->client < 0) {
+        close(server); /* its client has ended meanwhile */
+        return;
+    }
+    struct connection *connection = connection_at(index);
+    connection->server = server;
+    if (connection->application->accepted) connection->application->accepted(connection);
+    connection->server_handler = (struct handler){server_event, connection};
+    watch(EPOLL_CTL_ADD, server, EPOLLIN | EPOLLET, &connection->server_handler);
+}
+
+/* The caller is in the host's namespace. */
+void listen_at(int host) {
+    if (!listeners) listeners = zeroed(host_count, sizeof *listeners);
+    struct listener *listener = &listeners[host];
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(HTTP_PORT)};
+    listener->descriptor = make_socket();
+    set_option(listener->descriptor, IPPROTO_TCP, TCP_NODELAY, 1); /* accepted sockets inherit it, and SO_LINGER */
+    if (bind(listener->descriptor, (struct sockaddr *)&address, sizeof address) < 0 ||
+        listen(listener->descriptor, 1024) < 0)
+        die(hosts[host].name);
+    listener->handler = (struct handler){accept_one, listener};
+    watch(EPOLL_CTL_ADD, listener->descriptor, EPOLLIN, &listener->handler);
+}
+
+/* Set the origins' congestion control from now on; the background keeps Linux's default. */
+void set_congestion_control(const char *name) {
+    for (int i = FIRST_ORIGIN; i < host_count; i++) set_sender(listeners[i].descriptor, name, false);
+}

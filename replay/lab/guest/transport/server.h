@@ -1,0 +1,10 @@
+/* The server's end of a connection: listeners, and responses written in turns. */
+#pragma once
+
+#include "transport/connection.h"
+
+void listen_at(int host);
+extern bool pacing; /* whether the senders under study are paced */
+
+void set_congestion_control(const char *name);
+void write_responses(struct connection *connection);

@@ -1,0 +1,15 @@
+/* TCP sockets: options, what the kernel tells of them, and contents that nobody reads. */
+#pragma once
+
+#include <linux/tcp.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { ZEROS = 1 << 20 };
+extern const char zeros[ZEROS];
+
+int make_socket(void);
+void set_option(int descriptor, int level, int name, int value);
+void set_sender(int descriptor, const char *control, bool paced);
+void get_info(int descriptor, struct tcp_info *info);
+ssize_t discard(int descriptor);
