@@ -16,7 +16,7 @@ from storage.progress import Progress, write_progress
 from tests.factories.made_up_release import make_release
 
 SIZES = {"responses": [100, 4290, 4291, 14_300, 14_301, 50_000, 50_000, 600_000], "pages": [600_000]}
-"""Members of known size by measure; every other measure has none."""
+"""Known sizes by measure; every other measure has none."""
 UNKNOWN = {"responses": 2}
 
 REPORT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Report 2026</title>

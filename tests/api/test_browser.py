@@ -115,7 +115,7 @@ def test_the_pages_show_their_content_on_a_desk_and_on_a_phone_by_day_and_by_nig
             assert contrast(page) > 7
 
 
-def test_a_reader_gets_from_the_front_page_to_the_numbers_of_a_distribution(
+def test_links_lead_from_the_home_page_to_the_numbers_of_a_distribution(
     browser: Browser, address: str
 ) -> None:
     with opened(browser, f"{address}/releases/{CRAWL}", size="desk", scheme="light") as page:

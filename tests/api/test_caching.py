@@ -13,7 +13,7 @@ def test_what_was_asked_for_longest_ago_goes_first() -> None:
     assert [memory.get(key) for key in "abcd"] == ["A", None, "C", "D"]
 
 
-def test_what_is_larger_than_the_bound_is_not_kept_and_displaces_nothing() -> None:
+def test_a_value_larger_than_the_bound_is_not_kept_and_displaces_nothing() -> None:
     memory: Bounded[str] = Bounded(30)
     memory.put("a", "A", size=30)
     memory.put("b", "B", size=31)

@@ -12,7 +12,7 @@ def made(points: tuple[tuple[int, float], ...]) -> Distribution:
     return Distribution(measure="pages", known=len(points), unknown=0, fits=fits, quantiles=(), points=drawn)
 
 
-def test_a_cdf_climbs_from_nought_to_one_and_stays_within_the_frame() -> None:
+def test_a_cdf_rises_from_0_to_1_within_the_frame() -> None:
     drawn = chart(made(((0, 0.1), (1, 0.2), (5000, 0.5), (10**9, 1.0))))
     assert drawn is not None
     heights = [float(y) for y in re.findall(r"V([-\d.]+)", drawn.path)]
@@ -29,5 +29,5 @@ def test_one_size_alone_has_a_chart() -> None:
     assert [mark.label for mark in drawn.windows] == ["3", "10"]
 
 
-def test_no_size_has_none() -> None:
+def test_without_a_known_size_there_is_no_chart() -> None:
     assert chart(made(())) is None

@@ -15,7 +15,7 @@ def page(tmp_path: Path, contact: Contact) -> str:
     return " ".join(answer.text.split())
 
 
-def test_it_says_how_to_be_left_out_and_what_the_user_agent_ends_with(tmp_path: Path) -> None:
+def test_the_page_says_how_to_opt_out_and_how_the_user_agent_ends(tmp_path: Path) -> None:
     said = page(tmp_path, Contact(url="https://ask.test/bot", email="crawl@ask.test"))
     assert 'href="mailto:crawl@ask.test?subject=Leave%20my%20site%20out"' in said
     assert 'href="https://ask.test/bot"' in said
@@ -23,7 +23,7 @@ def test_it_says_how_to_be_left_out_and_what_the_user_agent_ends_with(tmp_path: 
     assert "robots.txt" in said
 
 
-def test_a_user_agent_that_names_this_very_page_needs_no_link_to_it(tmp_path: Path) -> None:
+def test_a_contact_url_of_this_page_itself_is_not_linked(tmp_path: Path) -> None:
     url = "https://sizes.test/about-the-crawler"
     said = page(tmp_path, Contact(url=url, email="crawl@sizes.test"))
     assert f"<code>(+{url})</code>" in said
@@ -37,7 +37,7 @@ def test_without_a_contact_it_says_so_and_still_says_what_the_crawler_does(tmp_p
     assert "a refusal is recorded and not evaded" in said
 
 
-def test_every_page_leads_there(client: TestClient) -> None:
+def test_every_page_links_to_the_page_about_the_crawler(client: TestClient) -> None:
     for path in ("/", "/docs", "/problems"):
         assert '<a href="/about-the-crawler">About the crawler</a>' in client.get(path).text
 
@@ -52,6 +52,6 @@ def test_every_page_leads_there(client: TestClient) -> None:
         {"email": "a@b.test\n"},
     ],
 )
-def test_a_contact_that_no_reader_could_use_is_refused(bad: dict[str, str]) -> None:
+def test_a_malformed_contact_is_refused(bad: dict[str, str]) -> None:
     with pytest.raises(ContactError, match="FIRSTFLIGHT_CONTACT_"):
         Contact(**bad)

@@ -1,4 +1,4 @@
-"""What is damaged or was withdrawn is listed as that, is not served, and keeps nothing else from being served."""
+"""Damaged and withdrawn releases are listed as such and not served, and all others are served."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def folder_of(data_dir: Path, month: str = "2026-10", version: int = 1, device: 
 
 
 def flip(path: Path) -> None:
-    """One bit of the file, in its middle, without a change of its size."""
+    """Flip a bit in the middle of the file."""
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
@@ -89,7 +89,7 @@ def test_a_damaged_newest_version_is_not_replaced_by_an_older_one(client: TestCl
     assert "2 (damaged)" in client.get(f"/releases/{CRAWL}/v1").text
 
 
-def test_what_was_restored_is_served_again(client: TestClient, data_dir: Path) -> None:
+def test_a_restored_release_is_served_again(client: TestClient, data_dir: Path) -> None:
     path = folder_of(data_dir) / "distribution.parquet"
     content = path.read_bytes()
     flip(path)
@@ -110,10 +110,10 @@ def test_a_damaged_file_is_not_served_and_its_sound_neighbours_are(
     assert client.get(f"/releases/{OLD}/v1/dictionary.json").status_code == 200
 
 
-def test_a_file_is_named_by_its_bytes_and_not_by_a_manifest_that_was_forged(
+def test_the_etag_of_a_file_comes_from_its_bytes_and_not_from_a_forged_manifest(
     client: TestClient, data_dir: Path
 ) -> None:
-    """Whoever forges a manifest and its sums gets another release, and no file under the sum of another."""
+    """A forged manifest with matching sums makes another release, and does not change the ETag of a file."""
     folder = folder_of(data_dir)
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["files"]["distribution.parquet"] = "00" * 32
@@ -121,7 +121,7 @@ def test_a_file_is_named_by_its_bytes_and_not_by_a_manifest_that_was_forged(
     assert client.get(f"/releases/{OLD}/v1/distribution.parquet").headers.get("etag") != f'"{"00" * 32}"'
 
 
-def test_each_file_is_read_once_and_again_when_it_was_touched(
+def test_each_file_is_read_once_and_again_after_a_change(
     client: TestClient, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = folder_of(data_dir) / "distribution.parquet"
@@ -142,7 +142,7 @@ def test_each_file_is_read_once_and_again_when_it_was_touched(
     assert read.count(path) == 2
 
 
-def test_what_could_not_be_compared_yet_is_listed_as_that_and_compared_before_it_is_served(
+def test_an_unchecked_file_is_listed_as_such_and_checked_before_it_is_served(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inspection, "CHECKED_AT_ONCE_BYTES", 1)
@@ -172,7 +172,7 @@ def test_a_withdrawn_version_is_gone_and_listed_as_withdrawn(client: TestClient,
     assert "1 (withdrawn)" in client.get(f"/releases/{CRAWL}/v2").text
 
 
-def test_a_crawl_of_which_all_was_withdrawn_is_gone(client: TestClient, data_dir: Path) -> None:
+def test_a_crawl_whose_versions_are_all_withdrawn_is_gone(client: TestClient, data_dir: Path) -> None:
     withdraw(folder_of(data_dir))
     assert_problem(client.get(f"/v1/distributions?crawl={OLD}"), "withdrawn", 410)
     assert OLD not in {one["crawl"] for one in client.get("/v1/crawls").json()["crawls"]}
@@ -181,7 +181,7 @@ def test_a_crawl_of_which_all_was_withdrawn_is_gone(client: TestClient, data_dir
 
 @pytest.fixture
 def sealed_report(data_dir: Path) -> Path:
-    """The report as reports are now made: flat, with its sums."""
+    """A report as reports are now made: without subfolders, with checksums."""
     folder = data_dir / "reports/2026"
     (folder / "figures/cdf.svg").unlink()
     (folder / "figures").rmdir()
@@ -202,7 +202,7 @@ def test_a_damaged_report_is_listed_as_damaged_and_its_damaged_file_is_not_serve
     assert client.get("/reports/2026/").status_code == 200
 
 
-def test_a_file_of_a_report_is_named_by_its_bytes(client: TestClient, data_dir: Path) -> None:
+def test_the_etag_of_a_report_file_comes_from_its_bytes(client: TestClient, data_dir: Path) -> None:
     path = data_dir / "reports/2026/summary.txt"
     before = client.get("/reports/2026/summary.txt").headers["etag"]
     times = path.stat()
@@ -211,7 +211,7 @@ def test_a_file_of_a_report_is_named_by_its_bytes(client: TestClient, data_dir: 
     assert client.get("/reports/2026/summary.txt").headers["etag"] != before
 
 
-def test_signatures_are_shown_and_one_that_does_not_count_is_damage(
+def test_signatures_are_shown_and_a_bad_one_is_damage(
     data_dir: Path, tmp_path_factory: pytest.TempPathFactory, sealed_report: Path
 ) -> None:
     keys = tmp_path_factory.mktemp("keys")

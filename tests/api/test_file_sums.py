@@ -1,4 +1,4 @@
-"""Sums of files that the service serves: read once, and none waits for another's."""
+"""Checksums of served files are computed once, without waiting for other files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_a_file_that_is_known_does_not_wait_for_one_that_is_being_read(
+def test_a_cached_checksum_does_not_wait_for_a_file_that_is_being_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small, large = tmp_path / "small", tmp_path / "large"

@@ -7,7 +7,7 @@ CRAWL = "2026-11.desktop.local.tcp.localweb"
 PARQUET = f"/releases/{CRAWL}/v2/distribution.parquet"
 
 
-def test_a_release_file_is_sent_as_it_lies_on_disk(client: TestClient, data_dir: Path) -> None:
+def test_a_release_file_is_sent_unchanged(client: TestClient, data_dir: Path) -> None:
     (path,) = data_dir.glob("releases/month=2026-11/device=desktop/**/version=2/distribution.parquet")
     response = client.get(PARQUET)
     assert response.content == path.read_bytes()
@@ -15,7 +15,7 @@ def test_a_release_file_is_sent_as_it_lies_on_disk(client: TestClient, data_dir:
     assert "immutable" in response.headers["cache-control"]
 
 
-def test_a_reader_who_has_the_file_gets_304(client: TestClient) -> None:
+def test_a_client_that_has_the_file_gets_304(client: TestClient) -> None:
     etag = client.get(PARQUET).headers["etag"]
     response = client.get(PARQUET, headers={"If-None-Match": f'"other", {etag}'})
     assert (response.status_code, response.content, response.headers["etag"]) == (304, b"", etag)
@@ -101,7 +101,7 @@ def test_a_damaged_release_is_left_out_and_the_others_are_served(client: TestCli
 @pytest.mark.parametrize(
     "asked", ["bytes=9999999-", "bytes=9-4", "bytes=x", "bytes=", "bytes", "bytes=-", "nonsense"]
 )
-def test_a_range_that_the_file_has_not_is_a_problem(client: TestClient, asked: str) -> None:
+def test_a_range_outside_the_file_is_a_problem(client: TestClient, asked: str) -> None:
     size = len(client.get(PARQUET).content)
     answer = client.get(PARQUET, headers={"Range": asked})
     assert answer.status_code == 416

@@ -1,4 +1,4 @@
-"""Whom a request is for, and where it ends: nothing of it may be doubtful, and no answer repeats what it claims."""
+"""Ambiguous hosts and lengths of requests are refused, and no answer repeats the Host header."""
 
 import re
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_requests_for_trusted_hosts_are_answered(data_dir: Path, host: str) -> N
 @pytest.mark.parametrize(
     "host", ["evil.example", "sizes.example.evil.example", "", "sizes.example evil", "[::1"]
 )
-def test_requests_for_others_are_refused(data_dir: Path, host: str) -> None:
+def test_requests_for_other_hosts_are_refused(data_dir: Path, host: str) -> None:
     for options in ({"base_url": BASE_URL}, {"trusted_hosts": ["sizes.example"]}):
         client = client_of(data_dir, **options)
         for path in ("/", "/v1/crawls", "/static/style.css"):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_answers_are_counted_by_route_however_many_paths_the_world_invents(tmp_path: Path) -> None:
+def test_answers_are_counted_by_route_for_any_number_of_paths(tmp_path: Path) -> None:
     registry = CollectorRegistry()
     client = TestClient(create_app(tmp_path, tmp_path, metrics=registry))
     for path in ("/v1/crawls", "/v1/crawls", "/releases/2026-11", "/releases/2026-12"):

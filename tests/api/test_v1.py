@@ -16,7 +16,7 @@ LOCALWEB = "2026-11.desktop.local.tcp.localweb"
 def assert_problem(
     response: httpx2.Response, kind: str, status: int, *, mentions: str = ""
 ) -> dict[str, Any]:
-    """The one shape of every error."""
+    """Assert that a response is a problem of the given kind."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     problem: dict[str, Any] = response.json()
@@ -93,7 +93,7 @@ def test_the_segment_size_is_a_parameter(client: TestClient) -> None:
     assert (fit["window_bytes"], fit["count"]) == (14_600, 5)
 
 
-def test_unknown_sizes_are_counted_beside_and_are_in_no_share(client: TestClient) -> None:
+def test_unknown_sizes_are_counted_separately_and_are_in_no_share(client: TestClient) -> None:
     found = distribution(client, iw=1000, mss=65_495)
     assert (found["known"], found["unknown"]) == (8, 2)
     assert found["fits"][0]["share"] == 1.0
@@ -104,7 +104,7 @@ def test_a_window_smaller_than_every_size_fits_none(client: TestClient) -> None:
     assert (fit["count"], fit["share"]) == (0, 0.0)
 
 
-def test_a_measure_without_members_has_no_share_rather_than_zero(client: TestClient) -> None:
+def test_a_measure_without_items_has_no_share_rather_than_zero(client: TestClient) -> None:
     found = distribution(client, "hosts", iw=10)
     assert (found["known"], found["unknown"], found["quantiles"], found["points"]) == (0, 0, [], [])
     assert found["fits"][0]["share"] is None
@@ -130,7 +130,7 @@ def test_a_thinned_cdf_keeps_its_ends_and_true_steps(client: TestClient) -> None
     assert thin == [(100, 0.125), (14_300, 0.5), (600_000, 1.0)]
 
 
-def test_an_answer_is_as_the_openapi_describes_it(client: TestClient) -> None:
+def test_an_answer_matches_its_openapi_description(client: TestClient) -> None:
     answer = client.get("/v1/distributions", params={"crawl": LOCALWEB})
     assert answer.headers["content-type"] == "application/json"
     assert DistributionsAnswer.model_validate_json(answer.content).model_dump() == answer.json()
@@ -141,12 +141,12 @@ def test_every_measure_is_answered_where_none_is_named(client: TestClient) -> No
     assert [one["measure"] for one in found] == list(MEASURES)
 
 
-def test_the_first_parts_of_a_name_will_do_where_they_are_unique(client: TestClient) -> None:
+def test_the_first_parts_of_a_name_suffice_if_they_are_unique(client: TestClient) -> None:
     answer = client.get("/v1/distributions", params={"crawl": "2026-10"}).json()
     assert answer["provenance"]["crawl"] == "2026-10.desktop.local.tcp.localweb"
 
 
-def test_a_name_that_fits_several_crawls_is_a_problem_that_lists_them(client: TestClient) -> None:
+def test_a_name_that_matches_several_crawls_is_a_problem_that_lists_them(client: TestClient) -> None:
     problem = assert_problem(
         client.get("/v1/distributions", params={"crawl": "2026-11"}), "ambiguous-crawl", 400
     )
@@ -208,11 +208,11 @@ def test_an_unknown_parameter_is_refused(client: TestClient, path: str) -> None:
         ("/releases/2031-01", "no-such-crawl"),
     ],
 )
-def test_what_is_not_there_is_a_problem(client: TestClient, path: str, kind: str) -> None:
+def test_a_missing_resource_is_a_problem(client: TestClient, path: str, kind: str) -> None:
     assert_problem(client.get(path), kind, 404)
 
 
-def test_a_year_that_is_none_is_a_problem(client: TestClient) -> None:
+def test_an_invalid_year_is_a_problem(client: TestClient) -> None:
     assert_problem(client.get("/reports/next"), "bad-parameter", 400, mentions="year")
 
 
@@ -221,9 +221,7 @@ def test_writing_is_refused(client: TestClient) -> None:
         assert_problem(client.post(path), "method-not-allowed", 405)
 
 
-def test_a_broken_release_is_a_problem_that_tells_nothing_of_the_inside(
-    client: TestClient, data_dir: Path
-) -> None:
+def test_a_broken_release_is_a_problem_that_reveals_no_details(client: TestClient, data_dir: Path) -> None:
     for path in data_dir.glob("releases/month=2026-10/**/distribution.parquet"):
         path.write_bytes(b"not parquet")
     response = client.get("/v1/distributions", params={"crawl": "2026-10"})
@@ -232,7 +230,7 @@ def test_a_broken_release_is_a_problem_that_tells_nothing_of_the_inside(
     assert response.headers["x-content-type-options"] == "nosniff"
 
 
-def test_a_crawl_under_way_is_told_of_with_the_time_of_the_count(client: TestClient) -> None:
+def test_a_running_crawl_is_shown_with_the_time_of_the_count(client: TestClient) -> None:
     (one,) = client.get("/v1/progress").json()["crawls"]
     assert (one["crawl"], one["done"], one["planned"]) == ("2026-12.desktop.local.tcp.web", 2500, 10_000)
     assert one["at"] == "2026-12-01T06:30:00Z"

@@ -1,4 +1,4 @@
-"""Made-up cells of real structure: every effect in them is put there by an argument."""
+"""Made-up cells with a realistic structure, whose effects are arguments."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def cells(
 def cell(
     page: int, profile: str, iw: int, seed: int, page_ms: float, retransmitted_percent: float, state: str
 ) -> dict[str, object]:
-    """One row; a refused cell has no measures."""
+    """A row of the cells; a refused cell has no results."""
     key: dict[str, object] = {
         "page": f"page{page:02}.test",
         "visit_id": page + 1,

@@ -1,4 +1,4 @@
-"""A small crawl of real structure as rows: every size that a test counts is an argument of a function here."""
+"""A small made-up crawl as rows, whose sizes are arguments of the functions here."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class MadeUp:
 
     @property
     def site_list(self) -> Row:
-        """The list that it was planned from."""
+        """The row of the site list."""
         return {
             "id": "made-up:1",
             "source": "made up",
@@ -235,7 +235,7 @@ class MadeUp:
         )
 
     def rows(self) -> dict[str, list[Row]]:
-        """What a release holds."""
+        """Rows of the tables that a release holds."""
         return {
             "crawl": [self.crawl],
             "site": self.site,
@@ -255,7 +255,7 @@ def write_tables(folder: Path, made_up: MadeUp) -> None:
 
 
 def release_of(folder: Path) -> Release:
-    """A release for functions that read its files and nothing of its manifest."""
+    """A release for functions that do not read the manifest's content."""
     return Release(
         folder,
         Manifest(

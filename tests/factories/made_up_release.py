@@ -1,4 +1,4 @@
-"""Releases of whatever files there are: manifest and sums that hold."""
+"""Makes releases from any files, with valid manifest and checksums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def make_release(folder: Path, crawl: CrawlName, *, version: int = 1, rows: Mapping[str, int]) -> Release:
-    """What lies in `folder` becomes a release."""
+    """Make a release of the files in `folder`."""
     manifest = Manifest(
         crawl=crawl,
         version=version,

@@ -1,4 +1,4 @@
-"""A data folder with a made-up release and the replay of its pages, of the structure that real ones have."""
+"""A data folder with a made-up release and a made-up replay of its pages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def crawl(*, hosts: tuple[str, ...] = (), kind: str = "localweb") -> MadeUp:
 
 
 def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, version: int = 1) -> Release:
-    """The release of `made_up`, whole, with sums that hold."""
+    """The release of `made_up`, with valid checksums."""
     folder = name.path(data_dir / "releases", version=version)
     write_tables(folder, made_up)
     pq.write_table(compute(folder), folder / "distribution.parquet")

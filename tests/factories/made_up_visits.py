@@ -1,4 +1,4 @@
-"""Observations without a browser, whole to the last column, and crawls to store them in."""
+"""Complete made-up observations, and crawls to store them in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BEGAN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
 
 
 def row(model: type[Base], **values: Any) -> dict[str, Any]:
-    """A row of a table without the store's columns: null but for `values`."""
+    """A row of a table without the columns that storing fills in; null except for `values`."""
     own = WRITER_COLUMNS if model is Visit else {"crawl_id", "visit_id"}
     made = dict.fromkeys(name for name in column_names(model) if name not in own)
     assert set(values) <= set(made)

@@ -1,4 +1,4 @@
-"""A key of a test's own, and the list of signers that names it."""
+"""A signing key for tests, and a list of signers with it."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def store(engine: Engine, made_up: MadeUp, *, sealed: bool = True) -> None:
 
 
 def write(connection: Connection, made_up: MadeUp, *, order: random.Random | None = None) -> None:
-    """The rows in the order given, or in one of chance."""
+    """The rows in the given order or in random order."""
     for model in TABLES:
         rows = list(made_up.rows()[model.__tablename__])
         if order is not None:

@@ -1,4 +1,4 @@
-"""A data folder that names one site wherever something can name it, and a search that finds every byte of the name."""
+"""A data folder that names a site in every possible place, and a search for the bytes of the name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CRAWL = str(NAME)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class World:
-    """Where everything is."""
+    """Paths of the data folder."""
 
     data: Path
     store: Path
@@ -42,7 +42,7 @@ class World:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What `firstflight` runs with."""
+        """Environment variables for `firstflight`."""
         return {
             "FIRSTFLIGHT_DATA_DIR": str(self.data),
             "FIRSTFLIGHT_DATABASE_URL": self.engine.url.set(drivername="postgresql").render_as_string(
@@ -52,7 +52,7 @@ class World:
         }
 
     def named_in(self) -> list[str]:
-        """All places that still have the bytes of the name."""
+        """Files that still contain the bytes of the name."""
         files = [path for folder in (self.data, self.store) for path in folder.rglob("*")]
         found = [path for path in files if HOST in path.name]
         found += [path for path in files if path.is_file() and any(NEEDLE in text for text in texts(path))]
@@ -66,7 +66,7 @@ NEEDLE = HOST.encode()
 
 
 def texts(path: Path) -> Iterator[bytes]:
-    """What a file says: as it is, unpacked, decoded or restored."""
+    """Contents of a file: raw, decompressed, decoded and restored."""
     content = path.read_bytes()
     yield content.lower()
     if content.startswith(b"\x1f\x8b"):
@@ -108,7 +108,7 @@ def visits() -> MadeUp:
 
 
 def make(engine: Engine, folder: Path) -> World:
-    """The whole of it: two versions of a release, in a store too, replays, reports, lists, a copy, an opt-out list."""
+    """The complete data folder: two versions of a release, also in a store, replays, reports, lists, a backup, an opt-out list."""
     data, store = folder / "data", folder / "store"
     store.mkdir(parents=True)
     made_up = visits()

@@ -1,4 +1,4 @@
-"""Small made-up logs of Network events, as the recorders of the real ones wrapped them."""
+"""Small made-up logs of Network events, wrapped as real recorders wrap them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,9 @@ def test_events_are_found_however_they_are_wrapped(wrap: Any) -> None:
         ({"content-encoding": "br"}, 1300, 2000 - 1000),  # larger than a header can be: the total stands
     ],
 )
-def test_the_body_is_told_by_the_best_evidence(headers: dict[str, str], header_bytes: int, body: int) -> None:
+def test_the_size_of_the_body_is_taken_from_the_best_evidence(
+    headers: dict[str, str], header_bytes: int, body: int
+) -> None:
     events = [
         answered("1", headers, encodedDataLength=header_bytes),
         came("1", 600),
@@ -91,7 +93,7 @@ def test_the_body_is_told_by_the_best_evidence(headers: dict[str, str], header_b
     assert only(asked("1", URL), *events).body_bytes == body
 
 
-def test_a_requests_body_is_known_where_the_log_holds_it() -> None:
+def test_the_size_of_a_request_body_is_known_if_the_log_holds_it() -> None:
     posted = {"url": "https://a.example/", "method": "POST", "headers": {}, "hasPostData": True}
     for request, known in ((posted, None), ({**posted, "postData": "\xe9"}, 2)):
         assert only(asked("1", "", request=request)).request_body_bytes == known
@@ -132,14 +134,14 @@ def test_what_came_from_a_cache_is_marked() -> None:
     ).is_cached
 
 
-def test_of_a_failed_load_only_counted_bytes_are_known() -> None:
+def test_a_failed_load_has_only_the_bytes_that_were_counted() -> None:
     failed = {"method": "Network.loadingFailed", "params": {"requestId": "1"}}
 
     assert only(asked("1", URL), answered("1"), failed).body_bytes is None
     assert only(asked("1", URL), answered("1"), came("1", 900, 400), failed).body_bytes == 400
 
 
-def test_a_load_begins_with_a_document_that_nothing_asked_for() -> None:
+def test_a_load_begins_with_a_document_without_initiator() -> None:
     other = {"type": "other"}
     script = {"type": "script", "url": "https://a.example/s.js"}
     found = cdp.read(

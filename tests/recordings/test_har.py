@@ -1,4 +1,4 @@
-"""Small made-up HARs with the quirks of those who wrote the real ones."""
+"""Small made-up HAR files with the quirks of real producers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def entry(url: str, second: int = 0, **other: Any) -> dict[str, Any]:
     ("asking", "body", "known"),
     [({"Content-Length": "300"}, 0, 300), ({}, 300, 300), ({}, 0, 0), ({}, -1, None), ({}, None, None)],
 )
-def test_a_requests_body_is_told_by_its_header_else_by_its_size(
+def test_the_size_of_a_request_body_is_taken_from_its_header_or_else_as_recorded(
     asking: dict[str, str], body: int | None, known: int | None
 ) -> None:
     one = entry("https://a.example/", method="POST", asking=asking)
@@ -46,7 +46,7 @@ def log(*entries: dict[str, Any], creator: str = "by hand") -> dict[str, Any]:
     return {"creator": {"name": creator, "version": "1"}, "entries": list(entries)}
 
 
-def test_an_entry_is_read_with_who_asked_for_it() -> None:
+def test_an_entry_is_read_with_its_initiator() -> None:
     (found,) = har.read(
         log(
             entry(
@@ -71,7 +71,7 @@ def test_only_the_first_page_is_taken() -> None:
     assert len(har.read(log(*entries))) == 1
 
 
-def test_an_initiator_can_stand_on_a_call_stack() -> None:
+def test_an_initiator_can_be_on_a_call_stack() -> None:
     detail = '{"type":"script","stack":{"callFrames":[{"url":""}],"parent":{"callFrames":[{"url":"http://a.example/s.js"}]}}}'
     (found,) = har.read(log(entry("http://a.example/x", _initiator_detail=detail)))
 

@@ -44,7 +44,7 @@ def test_a_release_holds_every_row_of_the_crawl_in_the_order_of_its_keys(
     assert all(check.holds for check in verify(release, database))
 
 
-def test_a_release_says_what_it_is(database_18: Engine, tmp_path: Path) -> None:
+def test_the_manifest_describes_the_release(database_18: Engine, tmp_path: Path) -> None:
     stored_crawl.store(database_18, stored_crawl.typical())
     built = build(database_18, str(NAME), tmp_path)
     release = built.release
@@ -69,7 +69,7 @@ def test_a_release_says_what_it_is(database_18: Engine, tmp_path: Path) -> None:
     assert "no_response" in dictionary["wire_bytes_unknown"]
 
 
-def test_the_sums_are_those_that_sha256sum_checks(database_18: Engine, tmp_path: Path) -> None:
+def test_sha256sum_accepts_the_sums(database_18: Engine, tmp_path: Path) -> None:
     stored_crawl.store(database_18, stored_crawl.typical(sites=2))
     release = build(database_18, "2026-11", tmp_path).release
     lines = (release.path / "SHA256SUMS").read_text().splitlines()
@@ -119,7 +119,7 @@ def test_a_release_that_would_change_needs_a_new_version(database_18: Engine, tm
     assert not build(database_18, "2026-11", tmp_path).is_new  # the newest is compared
 
 
-def test_a_damaged_release_is_not_called_the_same(database_18: Engine, tmp_path: Path) -> None:
+def test_a_damaged_release_does_not_count_as_the_same(database_18: Engine, tmp_path: Path) -> None:
     stored_crawl.store(database_18, stored_crawl.typical(sites=2))
     release = build(database_18, "2026-11", tmp_path).release
     release.file("visit").write_bytes(b"PAR1")
@@ -156,9 +156,7 @@ def test_a_crawl_in_which_nothing_answered_can_be_released(database_18: Engine, 
 
 
 @pytest.mark.parametrize("limit_bytes", [100, 5000, 20_000])
-def test_a_disk_that_fills_leaves_nothing_behind(
-    database_18: Engine, tmp_path: Path, limit_bytes: int
-) -> None:
+def test_a_full_disk_leaves_nothing_behind(database_18: Engine, tmp_path: Path, limit_bytes: int) -> None:
     stored_crawl.store(database_18, stored_crawl.typical(sites=30))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, hard))
@@ -201,7 +199,7 @@ def numbers(*sizes: int) -> list[pa.Table]:
 
 
 @pytest.mark.parametrize("sizes", [(), (0,), (10,), (3, 4, 3), (25,), (1,) * 23, (10, 0, 10), (9, 2, 31)])
-def test_row_groups_do_not_depend_on_the_pieces_that_come(sizes: tuple[int, ...]) -> None:
+def test_row_groups_do_not_depend_on_the_incoming_pieces(sizes: tuple[int, ...]) -> None:
     groups = list(regrouped(numbers(*sizes), NUMBERS, rows=10))
     total = sum(sizes)
     assert [group.num_rows for group in groups] == [10] * (total // 10) + ([total % 10] if total % 10 else [])
@@ -215,7 +213,7 @@ def test_pieces_of_any_size_make_the_same_file(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
 
 
-def test_times_stay_what_they_were_to_the_microsecond(database: Engine, tmp_path: Path) -> None:
+def test_times_keep_their_microseconds(database: Engine, tmp_path: Path) -> None:
     made_up = stored_crawl.typical(sites=1)
     made_up.visit[0]["started_at"] = datetime.datetime(2026, 11, 1, 0, 0, 0, 123456, tzinfo=datetime.UTC)
     stored_crawl.store(database, made_up)
@@ -230,7 +228,7 @@ def test_times_stay_what_they_were_to_the_microsecond(database: Engine, tmp_path
     assert found.to_pylist() == [made_up.visit[0]["started_at"]]
 
 
-def test_a_server_that_is_gone_while_it_is_read_is_one_line(tmp_path: Path) -> None:
+def test_a_server_lost_while_reading_is_reported_in_one_line(tmp_path: Path) -> None:
     gone = connect(f"postgresql://nobody@/none?host={tmp_path}")
     with pytest.raises(ReleaseError, match="PostgreSQL stopped answering while visit was read") as caught:
         reading(gone, Visit, crawl_id=1).__enter__()

@@ -19,7 +19,7 @@ from storage.sums import broken_sums, sha256
 from tests.factories.made_up_release import smallest_release
 
 
-def test_a_name_is_its_path_and_its_dotted_form(tmp_path: Path) -> None:
+def test_a_name_has_a_path_and_a_dotted_form(tmp_path: Path) -> None:
     name = CrawlName(month="2026-11", vantage="fra")
     assert str(name) == "2026-11.desktop.fra.tcp.web"
     assert name.path(tmp_path, version=3) == (
@@ -44,13 +44,13 @@ def test_the_newest_version_is_found_by_any_unique_beginning_of_its_name(tmp_pat
 
 
 @pytest.mark.parametrize("name", ["2026-12", "2026-1", "2026", "", "2026-11.mobile"])
-def test_a_part_that_is_cut_or_unknown_names_nothing(tmp_path: Path, name: str) -> None:
+def test_a_truncated_or_unknown_part_names_nothing(tmp_path: Path, name: str) -> None:
     smallest_release(tmp_path, CrawlName(month="2026-11"))
     with pytest.raises(ReleaseError, match="no release of crawl"):
         find_release(tmp_path, name)
 
 
-def test_an_ambiguous_name_lists_what_it_may_mean(tmp_path: Path) -> None:
+def test_an_ambiguous_name_lists_its_candidates(tmp_path: Path) -> None:
     smallest_release(tmp_path, CrawlName(month="2026-11"))
     smallest_release(tmp_path, CrawlName(month="2026-11", arm="quic"))
     with pytest.raises(ReleaseError, match=r"names 2 releases: 2026-11\.desktop\.local\.quic\.web, 2026-11"):
@@ -74,14 +74,14 @@ def test_a_file_and_its_sum_cannot_be_changed_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "one two"])
-def test_sums_that_are_none_are_themselves_broken(tmp_path: Path, text: str) -> None:
+def test_malformed_sums_are_reported_as_broken(tmp_path: Path, text: str) -> None:
     release = smallest_release(tmp_path, CrawlName(month="2026-11"))
     (release.path / "SHA256SUMS").write_text(text)
     assert broken_sums(release.path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"crawl": {}}', '{"crawl": 1}', "null", "\ud800"])
-def test_a_damaged_manifest_is_said_in_one_error(tmp_path: Path, text: str) -> None:
+def test_a_damaged_manifest_is_one_error(tmp_path: Path, text: str) -> None:
     folder = smallest_release(tmp_path, CrawlName(month="2026-11")).path
     (folder / "manifest.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(ReleaseError, match=r"manifest\.json is damaged or missing"):
@@ -92,7 +92,7 @@ def spoil(release: Release, text: str = "{") -> None:
     (release.path / "manifest.json").write_text(text)
 
 
-def test_a_damaged_release_is_listed_as_damaged_and_keeps_no_other_from_being_found(tmp_path: Path) -> None:
+def test_a_damaged_release_is_listed_as_damaged_and_does_not_hide_others(tmp_path: Path) -> None:
     sound = smallest_release(tmp_path, CrawlName(month="2026-11"))
     spoil(smallest_release(tmp_path, CrawlName(month="2025-01")))
     damaged, listed_sound = listed(tmp_path)
@@ -114,7 +114,7 @@ def test_a_folder_without_a_manifest_is_damaged(tmp_path: Path) -> None:
     assert [type(one) for one in listed(tmp_path)] == [Damaged]
 
 
-def test_a_release_that_was_put_in_the_place_of_another_is_damaged(tmp_path: Path) -> None:
+def test_a_release_in_the_place_of_another_is_damaged(tmp_path: Path) -> None:
     release = smallest_release(tmp_path, CrawlName(month="2026-10"))
     place = CrawlName(month="2026-11").path(tmp_path, version=1)
     place.parent.mkdir(parents=True)
@@ -136,7 +136,7 @@ def test_a_tombstone_is_a_withdrawn_version_and_the_next_one_is_found(tmp_path: 
     assert find_release(tmp_path, "2026-11") == second
 
 
-def test_what_is_no_version_is_not_listed(tmp_path: Path) -> None:
+def test_folders_that_are_not_versions_are_not_listed(tmp_path: Path) -> None:
     above = smallest_release(tmp_path, CrawlName(month="2026-11")).path.parent
     for name in ("version=", "version=x", "version=\u0661", ".building-x"):
         (above / name).mkdir()
@@ -144,16 +144,14 @@ def test_what_is_no_version_is_not_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("key", "value"), [("rows", 3), ("files", None), ("version", 2)])
-def test_a_manifest_whose_values_are_of_another_kind_is_damaged(
-    tmp_path: Path, key: str, value: object
-) -> None:
+def test_a_manifest_with_values_of_wrong_types_is_damaged(tmp_path: Path, key: str, value: object) -> None:
     release = smallest_release(tmp_path, CrawlName(month="2026-11"))
     facts = json.loads((release.path / "manifest.json").read_text())
     spoil(release, json.dumps({**facts, key: value}))
     assert [type(one) for one in listed(tmp_path)] == [Damaged]
 
 
-def test_a_tombstone_beside_what_was_withdrawn_is_damage(tmp_path: Path) -> None:
+def test_a_tombstone_beside_withdrawn_files_is_damage(tmp_path: Path) -> None:
     folder = smallest_release(tmp_path, CrawlName(month="2026-11")).path
     (folder / "tombstone.json").write_text("{}")
     assert broken_sums(folder) == ["tombstone.json"]

@@ -88,7 +88,7 @@ def test_the_first_flight_of_clear_http_1_is_its_first_response() -> None:
     )
 
 
-def test_a_redirect_in_front_is_the_first_flight_and_leaves_the_window_initial() -> None:
+def test_a_leading_redirect_is_the_first_flight_and_leaves_the_window_initial() -> None:
     page = [response(300, sent=50, first=100), response(90_000, sent=100, first=150, last=400)]
     assert size(clear(received_bytes=90_300), *page) == 300
     assert limited(clear(received_bytes=90_300), *page) == [True, True]
@@ -110,7 +110,7 @@ def test_parallel_h2_streams_share_the_first_flight() -> None:
     assert flight.response_ids == tuple(one.id for one in streams[:3])
 
 
-def test_the_first_to_arrive_starts_the_flight_whichever_was_asked_first() -> None:
+def test_the_first_response_to_arrive_starts_the_flight_in_any_order_of_requests() -> None:
     streams = [response(1000, sent=100, first=300), response(2000, sent=150, first=200)]
     assert size(h2(decrypted_bytes=3060, handshake=0, tickets=0), *streams) == 3060
 
@@ -124,7 +124,7 @@ def test_tls_flight_tickets_frames_and_records_are_part_of_the_first_flight() ->
     assert (flight.tls_bytes, flight.answer_bytes) == (3000, 10_700)
 
 
-def test_records_are_shared_out_by_size() -> None:
+def test_tls_records_are_attributed_by_size() -> None:
     streams = [response(5000, sent=100, first=150), response(5000, sent=200, first=250)]
     connection = h2(decrypted_bytes=10_000, record_bytes=220, handshake=0, tickets=0, frames=0)
     assert size(connection, *streams) == 5110
@@ -138,13 +138,13 @@ def test_a_flight_with_an_unknown_part_is_unknown_and_not_smaller() -> None:
     assert size(h2(decrypted_bytes=5060, handshake=None), response(5000, sent=100, first=150)) is None
 
 
-def test_what_is_unknown_after_the_first_flight_does_not_matter_to_it() -> None:
+def test_unknown_sizes_after_the_first_flight_do_not_affect_it() -> None:
     later = response(None, sent=160, first=None)
     connection = h2(decrypted_bytes=5060, handshake=0, tickets=0)
     assert size(connection, response(5000, sent=100, first=150), later) == 5060
 
 
-def test_a_connection_on_which_nothing_was_answered_has_no_first_flight() -> None:
+def test_a_connection_without_a_response_has_no_first_flight() -> None:
     assert first_flight(clear(received_bytes=0), [response(None, sent=50, first=None)]) is None
     assert first_flight(h2(decrypted_bytes=60), []) is None
 
@@ -210,7 +210,7 @@ def test_idleness_of_more_than_a_timeout_halves_the_window_back(idle_ms: int, in
     # 10 + 90 segments: 100, then 50 25 12 10 by the RTO.
     [(251, False), (501, False), (751, False), (1000, False), (1001, True), (60_000, True)],
 )
-def test_a_wide_window_takes_several_timeouts_to_be_initial_again(idle_ms: int, initial: bool) -> None:
+def test_a_large_window_takes_several_timeouts_to_become_initial_again(idle_ms: int, initial: bool) -> None:
     page = [
         response(90 * MSS, sent=50, first=100, last=500),
         response(MSS, sent=500 + idle_ms - 50, first=500 + idle_ms),
@@ -229,7 +229,7 @@ def test_a_smaller_window_opens_sooner() -> None:
     assert limited(clear(received_bytes=0), *page, iw=4) == [True, True]
 
 
-def test_a_request_that_nothing_came_of_opens_no_window_and_has_no_answer() -> None:
+def test_a_request_without_a_response_does_not_grow_the_window_and_is_left_out() -> None:
     page = [response(None, sent=50, first=None), response(MSS, sent=60, first=100)]
     assert limited(clear(received_bytes=0), *page) == [True]
 

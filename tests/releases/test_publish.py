@@ -1,4 +1,4 @@
-"""A release in a store: whole or not there, and never written again. S3 itself is tried by `scripts/test-compose`."""
+"""Publishing to a store: a release is complete or absent, and never rewritten. `scripts/test-compose` tests S3."""
 
 import itertools
 import json
@@ -33,7 +33,7 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "store"
 
 
-def test_what_is_published_is_a_release_itself(release: Release, store: Path) -> None:
+def test_a_published_copy_is_itself_a_release(release: Release, store: Path) -> None:
     moved: list[int] = []
     published = publish(release, store.as_uri(), progress=moved.append)
     there = find_release(store, "2026-11")
@@ -44,7 +44,7 @@ def test_what_is_published_is_a_release_itself(release: Release, store: Path) ->
     assert sum(moved) == 2 * sum(path.stat().st_size for path in release.path.iterdir())
 
 
-def test_a_second_time_it_is_found_there_and_nothing_is_written(release: Release, store: Path) -> None:
+def test_publishing_again_writes_nothing(release: Release, store: Path) -> None:
     publish(release, store.as_uri())
     before = {path: path.stat().st_mtime_ns for path in store.rglob("*")}
     assert not publish(release, store.as_uri()).is_new
@@ -65,7 +65,7 @@ def test_another_release_by_the_same_name_is_refused_and_the_first_one_stays(
     assert find_release(store, "2026-11").checksum == release.checksum
 
 
-def test_a_copy_that_broke_off_is_no_release_and_is_made_whole_the_next_time(
+def test_an_interrupted_copy_is_no_release_and_is_completed_the_next_time(
     release: Release, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(store: Any, source: Path, folder: str, names: list[str], progress: Any) -> None:
@@ -83,7 +83,7 @@ def test_a_copy_that_broke_off_is_no_release_and_is_made_whole_the_next_time(
     assert broken_sums(find_release(store, "2026-11").path) == []
 
 
-def test_a_store_that_gives_back_other_bytes_has_no_manifest(
+def test_a_store_that_returns_other_bytes_gets_no_manifest(
     release: Release, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publishing, "_write", lambda store, source, folder, names, progress: None)
@@ -120,13 +120,13 @@ def test_a_damaged_release_is_not_published(release: Release, store: Path) -> No
 
 
 @pytest.mark.parametrize("url", ["", "relative/path", "gopher://a/b", "s3://"])
-def test_what_is_no_store_is_said_in_one_line(release: Release, url: str) -> None:
+def test_an_invalid_store_is_reported_in_one_line(release: Release, url: str) -> None:
     with pytest.raises(StoreError, match="cannot publish to"):
         publish(release, url)
 
 
 STRANGER = "### Without firstflight"
-"""The heading in docs/operations.md under which a reader of a store finds two commands."""
+"""The heading in docs/operations.md above the two commands that check a release."""
 
 
 def told_to_strangers() -> str:
@@ -150,7 +150,7 @@ def as_a_stranger(folder: Path) -> int:
     ).returncode
 
 
-def test_a_stranger_checks_a_published_release_with_two_commands_that_the_docs_tell(
+def test_two_documented_commands_check_a_published_release(
     release: Release, store: Path, tmp_path: Path
 ) -> None:
     signer = make_signer(tmp_path)
@@ -196,9 +196,7 @@ publish.publish(find_release(Path(sys.argv[1]), "2026-11"), sys.argv[2])
 """
 
 
-def test_what_a_killed_copy_left_is_made_whole_by_the_next(
-    release: Release, store: Path, tmp_path: Path
-) -> None:
+def test_the_next_copy_completes_a_killed_one(release: Release, store: Path, tmp_path: Path) -> None:
     call = [sys.executable, "-c", KILLED, str(tmp_path / "releases"), store.as_uri()]
     assert subprocess.run(call, check=False).returncode == -signal.SIGKILL
     assert [path.name for path in store.rglob("*.partial")] == ["manifest.json.partial"]

@@ -93,7 +93,7 @@ def test_a_larger_window_never_costs_a_round_of_delayed_acknowledgements(
         {"size_bytes": 1, "iw": 3, "growth": 0.5},
     ],
 )
-def test_there_is_no_flight_of_less_than_nothing(wrong: dict[str, Any]) -> None:
+def test_negative_sizes_and_empty_windows_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"no such flight|does not shrink"):
         flights(wrong.pop("size_bytes"), **wrong)
 

@@ -41,7 +41,7 @@ def failed(release: Release, engine: Engine | None = None) -> dict[str, str]:
 
 
 def forge(release: Release, table: str, sql: str) -> Release:
-    """Rewrite a table as a query over it, and make the sums and the manifest agree with it again."""
+    """Replace a table by a query over it, and update the checksums and the manifest."""
     path = release.file(table)
     schema = pq.read_schema(path)
     with duckdb.connect() as database:
@@ -69,7 +69,7 @@ def test_a_sound_release_passes_every_check(release: Release) -> None:
     assert len({check.name for check in checks}) == len(checks) > 15
 
 
-def test_counts_are_held_against_postgresql(database: Engine, tmp_path: Path) -> None:
+def test_counts_are_compared_with_postgresql(database: Engine, tmp_path: Path) -> None:
     stored_crawl.store(database, stored_crawl.typical())
     release = build(database, "2026-11", tmp_path).release
     assert failed(release, database) == {}
@@ -182,7 +182,7 @@ RISING = "CDFs rise with size and end at exactly 1"
         "FROM distribution WHERE NOT (measure = 'responses' AND cdf = 1)",
     ],
 )
-def test_a_cdf_that_is_none_is_found(release: Release, sql: str) -> None:
+def test_an_invalid_cdf_is_found(release: Release, sql: str) -> None:
     assert RISING in failed(forge(release, "distribution", sql))
 
 
@@ -193,7 +193,7 @@ def test_a_distribution_that_does_not_follow_from_the_rows_is_found(release: Rel
     }
 
 
-def test_a_type_that_is_not_the_declared_one_is_found(release: Release) -> None:
+def test_an_undeclared_type_is_found(release: Release) -> None:
     table = pq.read_table(release.file("crawl"), partitioning=None)
     place = table.schema.get_field_index("top")
     pq.write_table(
@@ -203,7 +203,7 @@ def test_a_type_that_is_not_the_declared_one_is_found(release: Release) -> None:
     assert said == "not as declared: crawl"
 
 
-def test_a_check_is_a_name_a_verdict_and_a_line(release: Release) -> None:
+def test_a_check_has_a_name_a_result_and_a_line_of_evidence(release: Release) -> None:
     first = next(verify(release, None))
     assert first == Check("checksums", holds=True, said="8 files are as in SHA256SUMS")
 

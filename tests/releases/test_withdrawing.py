@@ -45,7 +45,7 @@ def test_a_site_is_withdrawn_from_a_release_of_an_older_schema_version(tmp_path:
         assert after.equals(before, check_metadata=True), table
 
 
-def test_a_version_is_withdrawn_from_the_moment_its_tombstone_stands(tmp_path: Path) -> None:
+def test_a_version_is_withdrawn_as_soon_as_its_tombstone_exists(tmp_path: Path) -> None:
     folder = NAME.path(tmp_path, version=1)
     folder.parent.mkdir(parents=True)
     shutil.copytree(OLD, folder)

@@ -9,7 +9,7 @@ TABLES = dictionary()
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_table_and_every_column_says_what_it_is(name: str) -> None:
+def test_every_table_and_every_column_has_a_definition(name: str) -> None:
     assert TABLES[name]["description"].endswith(".")
     for column in TABLES[name]["columns"]:
         assert column["comment"], column["name"]

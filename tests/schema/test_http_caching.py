@@ -91,25 +91,25 @@ def test_a_response_is_fresh_as_long_as_its_header_says(headers: dict[str, str],
         ({"last-modified": A_DAY_BEFORE}, "none", None),
     ],
 )
-def test_a_lifetime_that_is_over_nobodys_or_not_known_are_three_things(
+def test_expired_absent_and_unknown_lifetimes_are_distinguished(
     headers: dict[str, str], by: str, seconds: int | None
 ) -> None:
     found = read(200, headers)
     assert (found.lifetime_by, found.lifetime_s) == (by, seconds)
 
 
-def test_what_may_be_guessed_depends_on_the_status_and_what_is_said_does_not() -> None:
+def test_only_heuristic_lifetimes_depend_on_the_status() -> None:
     guessed = {"date": NOON, "last-modified": A_DAY_BEFORE}
     assert (fresh(guessed, status=301), fresh(guessed, status=302)) == (8640, 0)
     assert fresh({"cache-control": "max-age=600"}, status=302) == 600
 
 
-def test_parts_and_what_was_not_got_are_not_reused() -> None:
+def test_partial_responses_and_other_methods_than_get_are_not_reused() -> None:
     assert fresh({"cache-control": "max-age=600"}, status=206) == 0
     assert fresh({"cache-control": "max-age=600"}, method="POST") == 0
 
 
-def test_a_header_that_nobody_recorded_says_nothing() -> None:
+def test_without_a_recorded_header_the_freshness_is_unknown() -> None:
     for unknown in ({}, dict.fromkeys(COLUMNS)):
         assert fresh_s({"method": "GET", "status": 200, **unknown}) is None
         assert not can_be_confirmed({"method": "GET", "status": 200, **unknown})
@@ -127,11 +127,11 @@ def test_a_header_that_nobody_recorded_says_nothing() -> None:
         ({}, False),
     ],
 )
-def test_what_has_a_validator_and_is_kept_can_be_confirmed(headers: dict[str, str], holds: bool) -> None:
+def test_a_stored_response_with_a_validator_can_be_confirmed(headers: dict[str, str], holds: bool) -> None:
     assert can_be_confirmed(row(headers)) == holds
 
 
-def test_only_what_was_got_whole_can_be_confirmed() -> None:
+def test_only_complete_responses_to_get_can_be_confirmed() -> None:
     for method, status in (("POST", 200), ("GET", 301), ("GET", 206), ("GET", 404)):
         assert not can_be_confirmed(row({"etag": '"1"'}, method=method, status=status))
 
@@ -147,7 +147,7 @@ def test_its_fields_are_columns_of_a_response() -> None:
         OCTETS | st.builds("max-age={}{}".format, st.integers(), OCTETS) | st.sampled_from([NOON, ONE]),
     ),
 )
-def test_no_header_stops_anybody_and_every_value_fits_its_column(
+def test_any_header_can_be_read_and_every_value_fits_its_column(
     status: int | None, headers: dict[str, str]
 ) -> None:
     found = read(status, headers)

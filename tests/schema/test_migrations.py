@@ -26,7 +26,7 @@ def differences(engine: Engine) -> list[object]:
         return list(compare_metadata(context, Base.metadata))
 
 
-def test_the_migrations_make_just_what_is_declared(database: Engine) -> None:
+def test_the_migrations_create_exactly_the_declared_tables(database: Engine) -> None:
     assert differences(database) == []
 
 
@@ -60,7 +60,7 @@ def written(engine: Engine) -> list[tuple[object, ...]]:
         return [tuple(row) for row in connection.execute(text("SELECT xmin::text, * FROM outcome"))]
 
 
-def test_any_number_may_upgrade_an_empty_database_at_once(empty_database: str) -> None:
+def test_simultaneous_upgrades_of_an_empty_database_succeed(empty_database: str) -> None:
     engine = connect(empty_database)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(migrate.upgrade, [engine] * 4))
@@ -68,7 +68,7 @@ def test_any_number_may_upgrade_an_empty_database_at_once(empty_database: str) -
     engine.dispose()
 
 
-def test_the_outcomes_are_those_of_the_code_and_none_is_dropped(database_18: Engine) -> None:
+def test_the_outcomes_are_updated_and_none_is_dropped(database_18: Engine) -> None:
     with database_18.begin() as connection:
         connection.execute(text("INSERT INTO outcome VALUES ('of_old', 'no longer given')"))
         connection.execute(text("UPDATE outcome SET description = 'was' WHERE id = 'ok'"))
@@ -126,7 +126,7 @@ def first_edition(engine: Engine) -> None:
         seal_partitions(connection, 2)
 
 
-def test_a_database_of_schema_version_1_keeps_its_rows_and_goes_on(empty_database: str) -> None:
+def test_a_database_of_schema_version_1_keeps_its_rows_and_stays_usable(empty_database: str) -> None:
     engine = connect(empty_database)
     first_edition(engine)
     old = "SELECT crawl_id, id, rank, host, attempt, is_final, outcome, coverage, owner FROM visit ORDER BY 1"

@@ -29,7 +29,7 @@ def rows(url: str) -> list[tuple[int, int]]:
         return connection.execute("SELECT rfc, segments FROM window_of ORDER BY rfc").fetchall()
 
 
-def test_what_was_lost_is_restored_and_what_is_there_is_not_touched(filled: str, tmp_path: Path) -> None:
+def test_a_backup_restores_an_empty_database_and_refuses_one_with_tables(filled: str, tmp_path: Path) -> None:
     copy = backup(filled, tmp_path / "backups", keep=1)
     with pytest.raises(BackupFailed, match="into an empty one alone"):
         restore(filled, copy)
@@ -39,21 +39,21 @@ def test_what_was_lost_is_restored_and_what_is_there_is_not_touched(filled: str,
     assert rows(filled) == [(3390, 3), (6928, 10)]
 
 
-def test_the_oldest_copies_go(filled: str, tmp_path: Path) -> None:
+def test_the_oldest_backups_are_removed(filled: str, tmp_path: Path) -> None:
     for day in (1, 2, 3):
         (tmp_path / f"2026110{day}T020000Z.dump").touch()
     made = backup(filled, tmp_path, keep=2)
     assert copies(tmp_path) == [tmp_path / "20261103T020000Z.dump", made]
 
 
-def test_a_copy_that_fails_leaves_nothing_and_says_why_without_the_password(tmp_path: Path) -> None:
+def test_a_failed_backup_leaves_nothing_and_its_message_hides_the_password(tmp_path: Path) -> None:
     with pytest.raises(BackupFailed, match="pg_dump") as failed:
         backup(f"postgresql://nobody:secret@/none?host={tmp_path}", tmp_path, keep=1)
     assert "secret" not in str(failed.value)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_copy_that_is_cut_short_restores_nothing(filled: str, tmp_path: Path) -> None:
+def test_a_truncated_backup_restores_nothing(filled: str, tmp_path: Path) -> None:
     copy = backup(filled, tmp_path, keep=1)
     with psycopg.connect(filled) as connection:
         connection.execute("DROP TABLE window_of")
@@ -64,7 +64,7 @@ def test_a_copy_that_is_cut_short_restores_nothing(filled: str, tmp_path: Path) 
         assert connection.execute("SELECT to_regclass('window_of')").fetchone() == (None,)
 
 
-def test_a_copy_and_its_folder_are_for_their_owner_alone(filled: str, tmp_path: Path) -> None:
+def test_only_the_owner_may_read_a_backup_and_its_folder(filled: str, tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     folder.mkdir(mode=0o755)
     before = os.umask(0)
@@ -76,14 +76,14 @@ def test_a_copy_and_its_folder_are_for_their_owner_alone(filled: str, tmp_path: 
     assert list(folder.iterdir()) == [copy]
 
 
-def test_no_copy_is_made_where_everybody_could_exchange_it(filled: str, tmp_path: Path) -> None:
+def test_no_backup_is_made_where_everybody_could_replace_it(filled: str, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     with pytest.raises(UnsafeFolder, match="can be written by everybody"):
         backup(filled, tmp_path / "backups", keep=1)
     assert not list(tmp_path.rglob("*.dump"))
 
 
-def test_the_next_copy_sweeps_what_a_killed_one_left(
+def test_the_next_backup_removes_what_a_killed_one_left(
     filled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "pg_dump").write_text(

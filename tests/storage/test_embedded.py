@@ -24,7 +24,7 @@ START = "import sys, pathlib; from storage import embedded; print(embedded.start
 
 @pytest.fixture(scope="module")
 def data() -> Iterator[Path]:
-    """One data folder for them all: each starts from whatever the last one left, as in life."""
+    """One data folder for all tests: each starts from the state that the previous one left."""
     folder = Path(tempfile.mkdtemp(prefix="ff-", dir="/tmp"))
     folder.chmod(0o755)
     half_made = folder / "postgres.new"
@@ -35,14 +35,14 @@ def data() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_it_is_postgresql_18_in_a_folder_that_is_its_own(data: Path) -> None:
+def test_the_server_is_postgresql_18_in_a_private_folder(data: Path) -> None:
     with psycopg.connect(embedded.start(data)) as connection:
         assert connection.info.server_version // 10_000 == 18
     assert data.stat().st_mode & 0o777 == 0o700
     assert data.stat().st_uid != 0
 
 
-def test_a_cluster_that_was_killed_half_made_is_made_anew(data: Path) -> None:
+def test_a_half_made_cluster_is_created_again(data: Path) -> None:
     psycopg.connect(embedded.start(data)).close()
     assert not data.with_name("postgres.new").exists()
 
@@ -68,7 +68,7 @@ def copy_and_kill(connection: psycopg.Connection[Any], pid: int) -> None:
             copy.write("3\n" * 100_000)
 
 
-def test_a_server_killed_in_mid_transaction_leaves_no_row_and_is_started_anew(data: Path) -> None:
+def test_a_server_killed_within_a_transaction_leaves_no_row_and_is_restarted(data: Path) -> None:
     url = embedded.start(data)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE t (n int)")
@@ -86,7 +86,7 @@ def test_a_server_killed_in_mid_transaction_leaves_no_row_and_is_started_anew(da
         assert connection.execute("SELECT n FROM t").fetchall() == [(1,)]
 
 
-def test_a_lock_file_with_the_number_of_another_process_is_no_server(data: Path) -> None:
+def test_a_lock_file_with_the_pid_of_another_process_is_not_a_server(data: Path) -> None:
     embedded.start(data)
     pid = embedded.postmaster(data)
     assert pid is not None
@@ -98,7 +98,7 @@ def test_a_lock_file_with_the_number_of_another_process_is_no_server(data: Path)
     assert embedded.postmaster(data) not in (None, os.getpid())
 
 
-def test_it_stops_when_told_and_keeps_what_it_holds(data: Path) -> None:
+def test_a_stopped_server_keeps_its_data(data: Path) -> None:
     with psycopg.connect(embedded.start(data)) as connection:
         connection.execute("CREATE TABLE kept (n int)")
     embedded.stop(data)
@@ -119,7 +119,7 @@ def test_nothing_is_made_below_the_home_of_root(monkeypatch: pytest.MonkeyPatch)
     assert not Path("~root/firstflight").expanduser().exists()
 
 
-def test_a_folder_that_its_user_cannot_enter_is_said_in_one_line() -> None:
+def test_a_folder_that_its_user_cannot_enter_is_reported_in_one_line() -> None:
     closed = Path(tempfile.mkdtemp(prefix="ff-", dir="/tmp"))
     try:
         closed.chmod(0o700 if os.geteuid() == 0 else 0o500)
@@ -132,7 +132,7 @@ def test_a_folder_that_its_user_cannot_enter_is_said_in_one_line() -> None:
 
 
 @pytest.mark.parametrize("in_the_way", ["postgres/theirs", "postgres.new.initdb.log/theirs", "postgres.new"])
-def test_what_the_file_system_refuses_is_said_in_one_line(in_the_way: str) -> None:
+def test_file_system_errors_are_reported_in_one_line(in_the_way: str) -> None:
     folder = Path(tempfile.mkdtemp(prefix="ff-", dir="/tmp"))
     try:
         folder.chmod(0o755)

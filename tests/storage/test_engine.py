@@ -27,7 +27,7 @@ def one_line(excinfo: pytest.ExceptionInfo[seam.DatabaseError]) -> str:
     return message
 
 
-def test_a_server_that_is_not_there_is_one_line_without_the_password() -> None:
+def test_a_missing_server_is_reported_in_one_line_without_the_password() -> None:
     with pytest.raises(seam.DatabaseUnreachable, match="FIRSTFLIGHT_DATABASE_URL") as excinfo:
         use("postgresql://someone:secret@127.0.0.1:1/none")
     assert "secret" not in one_line(excinfo)
@@ -40,7 +40,7 @@ def test_a_url_that_is_not_postgresql_is_refused(url: str) -> None:
     one_line(excinfo)
 
 
-def test_a_database_that_is_not_there_is_one_line(database: Engine) -> None:
+def test_a_missing_database_is_reported_in_one_line(database: Engine) -> None:
     with pytest.raises(seam.DatabaseError, match="does not exist") as excinfo:
         use(database.url.set(database="nowhere").render_as_string(hide_password=False))
     one_line(excinfo)
@@ -53,7 +53,7 @@ def test_a_role_that_may_not_write_is_refused(database: Engine) -> None:
             connection.execute(text("DELETE FROM outcome"))
 
 
-def test_a_full_disk_is_one_line(database: Engine) -> None:
+def test_a_full_disk_is_reported_in_one_line(database: Engine) -> None:
     with pytest.raises(seam.DatabaseFull, match="make room") as excinfo, database.begin() as connection:
         connection.execute(
             text("DO $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = 'disk_full'; END $$")
@@ -61,7 +61,7 @@ def test_a_full_disk_is_one_line(database: Engine) -> None:
     one_line(excinfo)
 
 
-def test_a_connection_that_was_cut_is_replaced_at_its_next_use(database: Engine) -> None:
+def test_a_lost_connection_is_replaced_at_its_next_use(database: Engine) -> None:
     with database.connect() as connection:
         pid = connection.scalar(text("SELECT pg_backend_pid()"))
     url = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
@@ -71,7 +71,7 @@ def test_a_connection_that_was_cut_is_replaced_at_its_next_use(database: Engine)
         assert connection.scalar(text("SELECT pg_backend_pid()")) != pid
 
 
-def test_a_connection_that_is_cut_in_mid_transaction_is_one_line(database: Engine) -> None:
+def test_a_connection_lost_within_a_transaction_is_reported_in_one_line(database: Engine) -> None:
     url = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
     with database.connect() as connection:
         pid = connection.scalar(text("SELECT pg_backend_pid()"))

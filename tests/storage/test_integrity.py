@@ -1,4 +1,4 @@
-"""What no constraint holds: each kind of damage is found, and a crawl that was made as crawls are has none."""
+"""Invariants without a constraint: each kind of damage is found, and a regular crawl has none."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ DAMAGE = {
 }
 
 
-def test_a_crawl_that_was_made_as_crawls_are_is_whole_before_and_after_its_seal(database: Engine) -> None:
+def test_a_regular_crawl_violates_no_invariant_before_and_after_sealing(database: Engine) -> None:
     crawl = crawled(database)
     assert offended(database) == set()
     seal(database, crawl)
@@ -86,7 +86,7 @@ def test_each_damage_is_found(database_18: Engine) -> None:
     assert offended(database_18) == set()
 
 
-def test_what_is_detached_is_asked_for_no_more_and_keeps_its_seal(database: Engine) -> None:
+def test_detached_partitions_are_not_checked_and_stay_sealed(database: Engine) -> None:
     crawl = crawled(database)
     seal(database, crawl)
     with database.begin() as connection:

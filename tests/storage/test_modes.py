@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_folder_above_which_everybody_may_exchange_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_folder_that_everybody_could_replace_is_refused_in_one_line(tmp_path: Path) -> None:
     data = tmp_path / "open" / "data"
     data.mkdir(parents=True)
     check_above(data)
@@ -26,7 +26,7 @@ def test_a_folder_above_which_everybody_may_exchange_is_refused_in_one_line(tmp_
         check_above(data)
 
 
-def test_the_folder_that_a_link_leads_to_is_looked_at(tmp_path: Path) -> None:
+def test_the_target_of_a_link_is_checked(tmp_path: Path) -> None:
     (tmp_path / "open" / "data").mkdir(parents=True)
     (tmp_path / "open").chmod(0o777)
     (tmp_path / "link").symlink_to(tmp_path / "open" / "data")
@@ -42,9 +42,7 @@ def test_a_private_folder_is_made_private_again(tmp_path: Path) -> None:
         folder.chmod(mode)
 
 
-def test_a_folder_of_another_user_is_not_taken_for_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
     with pytest.raises(UnsafeFolder, match="belongs to another user"):
         make_private(tmp_path)

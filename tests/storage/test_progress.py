@@ -1,4 +1,4 @@
-"""What a crawl under way tells is whole, or it is not there."""
+"""Progress files are complete or missing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def progress(crawl: str, done: int = 3) -> Progress:
     )
 
 
-def test_the_newest_word_of_each_crawl_is_read_by_anybody(tmp_path: Path) -> None:
+def test_the_newest_progress_of_each_crawl_can_be_read_by_everybody(tmp_path: Path) -> None:
     folder = tmp_path / "progress"
     assert read_progress(folder) == []
     for one in (progress("b"), progress("a"), progress("b", done=4)):
@@ -38,7 +38,7 @@ def test_the_newest_word_of_each_crawl_is_read_by_anybody(tmp_path: Path) -> Non
     assert read_progress(folder) == [progress("a")]
 
 
-def test_a_damaged_file_hides_no_other(tmp_path: Path) -> None:
+def test_a_damaged_file_does_not_hide_others(tmp_path: Path) -> None:
     write_progress(tmp_path, progress("a"))
     for number, text in enumerate(
         ['{"crawl":', "[]", '{"at": 1}', '{"at": "2026-11-20", "crawl": "c"}', "\xff"]

@@ -35,7 +35,7 @@ def holder() -> tuple[subprocess.Popen[str], Path]:
     return process, Path(process.stdout.readline().strip())
 
 
-def test_all_that_is_temporary_lies_in_it_and_goes_with_it(above: Path) -> None:
+def test_all_temporary_files_are_made_in_it_and_removed_with_it(above: Path) -> None:
     with scratch_folder() as folder:
         assert folder.parent == above
         assert Path(tempfile.mkdtemp()).parent == folder
@@ -51,7 +51,7 @@ def test_nobody_else_may_enter_it(above: Path) -> None:
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_later_run_sweeps_what_a_killed_one_left_and_touches_no_other(above: Path) -> None:
+def test_a_later_run_removes_the_folder_of_a_killed_one_and_no_other(above: Path) -> None:
     killed, dead = holder()
     alive, kept = holder()
     (above / "firstflight-data").mkdir()
@@ -65,7 +65,7 @@ def test_a_later_run_sweeps_what_a_killed_one_left_and_touches_no_other(above: P
     assert list(above.iterdir()) == [above / "firstflight-data"]
 
 
-def test_a_link_in_its_place_is_not_followed(above: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_link_with_its_name_is_not_followed(above: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "kept").touch()
     (above / ".firstflight-scratch-x").symlink_to(elsewhere)

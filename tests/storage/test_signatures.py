@@ -29,7 +29,7 @@ def signer(tmp_path: Path) -> Signer:
     return make_signer(tmp_path)
 
 
-def test_a_folder_is_unsigned_until_it_is_signed_and_then_says_by_whom(folder: Path, signer: Signer) -> None:
+def test_a_signed_folder_names_its_signer(folder: Path, signer: Signer) -> None:
     assert state(folder, signer.allowed_signers) == Signature("unsigned")
     assert signer.sign(folder) == Signature("good", "releases@example.org")
     assert state(folder, signer.allowed_signers) == Signature("good", "releases@example.org")
@@ -37,9 +37,7 @@ def test_a_folder_is_unsigned_until_it_is_signed_and_then_says_by_whom(folder: P
     assert str(state(folder, signer.allowed_signers)) == "signed by releases@example.org"
 
 
-def test_a_folder_that_was_made_anew_as_a_whole_keeps_its_sums_and_loses_its_signature(
-    folder: Path, signer: Signer
-) -> None:
+def test_a_folder_replaced_as_a_whole_has_good_sums_and_a_bad_signature(folder: Path, signer: Signer) -> None:
     signer.sign(folder)
     (folder / "cells.parquet").write_bytes(b"forged")
     seal(folder, {})
@@ -48,7 +46,7 @@ def test_a_folder_that_was_made_anew_as_a_whole_keeps_its_sums_and_loses_its_sig
     assert (found.kind, found.said) == ("bad", "SHA256SUMS is not what releases@example.org signed")
 
 
-def test_a_key_that_nobody_allowed_signs_nothing(folder: Path, signer: Signer, tmp_path: Path) -> None:
+def test_a_key_that_is_not_allowed_signs_nothing(folder: Path, signer: Signer, tmp_path: Path) -> None:
     stranger = make_signer(tmp_path, "mallory@example.org")
     assert stranger.sign(folder).kind == "good"
     found = state(folder, signer.allowed_signers)
@@ -58,7 +56,7 @@ def test_a_key_that_nobody_allowed_signs_nothing(folder: Path, signer: Signer, t
     assert state(folder, stranger.allowed_signers).kind == "good"  # the signature that was there stays
 
 
-def test_without_a_list_of_signers_a_signature_is_worth_nothing(
+def test_without_a_list_of_signers_every_signature_is_bad(
     folder: Path, signer: Signer, tmp_path: Path
 ) -> None:
     signer.sign(folder)
@@ -66,9 +64,7 @@ def test_without_a_list_of_signers_a_signature_is_worth_nothing(
     assert (found.kind, "no signer is known" in found.said) == ("bad", True)
 
 
-def test_what_was_signed_for_something_else_is_no_signature_of_a_release(
-    folder: Path, signer: Signer
-) -> None:
+def test_a_signature_from_another_namespace_is_bad(folder: Path, signer: Signer) -> None:
     call = ["ssh-keygen", "-q", "-Y", "sign", "-f", str(signer.key), "-n", "git", str(folder / SUMS)]
     subprocess.run(call, check=True, capture_output=True)
     assert (folder / SIGNATURE).exists()
@@ -118,7 +114,7 @@ def test_a_machine_without_ssh_keygen_trusts_no_signature(
         signer.sign(folder)
 
 
-def test_a_bit_that_flips_in_a_signature_makes_it_bad_or_means_nothing(folder: Path, signer: Signer) -> None:
+def test_a_flipped_bit_makes_a_signature_bad_or_has_no_effect(folder: Path, signer: Signer) -> None:
     signer.sign(folder)
     path = folder / SIGNATURE
     sound = path.read_bytes()

@@ -1,4 +1,4 @@
-"""A folder takes its place whole, or what was there stays."""
+"""A folder is replaced as a whole, or stays as it was."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def test_a_new_folder_takes_the_place_of_the_old_one(folder: Path) -> None:
     assert list(folder.parent.iterdir()) == [folder]
 
 
-def test_one_that_breaks_off_leaves_the_old_one(folder: Path) -> None:
+def test_an_interrupted_replacement_leaves_the_old_folder(folder: Path) -> None:
     with pytest.raises(IsADirectoryError), put_in_place(folder) as stage:
         stage.write_text("a folder is no file: what a full disk or a bug would do here")
     assert (folder / "index.html").read_text() == "old"
     assert list(folder.parent.iterdir()) == [folder]
 
 
-def test_where_the_last_step_fails_the_old_one_comes_back(
+def test_if_the_last_rename_fails_the_old_folder_is_restored(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rename = Path.rename
@@ -89,7 +89,7 @@ def maker(place: Path, code: str = HOLD) -> subprocess.Popen[str]:
 
 
 def grow_old(*paths: Path) -> None:
-    """As if nothing had been written there for long."""
+    """Set old modification times."""
     long_ago = time.time() - 2 * ABANDONED_S
     for above in paths:
         for path in (above, *above.rglob("*")):
@@ -100,7 +100,7 @@ def left_in(parent: Path) -> list[Path]:
     return sorted(parent.glob(".building-*"))
 
 
-def test_what_a_killed_process_left_is_swept_by_the_next_once_it_is_old_and_a_living_one_is_left_alone(
+def test_stages_of_killed_processes_are_removed_once_old_and_those_of_living_ones_are_kept(
     tmp_path: Path,
 ) -> None:
     killed, alive = maker(tmp_path / "2025"), maker(tmp_path / "2026")
@@ -119,7 +119,7 @@ def test_what_a_killed_process_left_is_swept_by_the_next_once_it_is_old_and_a_li
     assert (tmp_path / "2026" / "index.html").read_text() == "half"
 
 
-def test_a_process_that_is_killed_between_the_two_renames_loses_nothing(folder: Path) -> None:
+def test_a_process_killed_between_the_two_renames_loses_nothing(folder: Path) -> None:
     process = maker(folder, BETWEEN)
     process.kill()
     process.communicate()
@@ -129,7 +129,7 @@ def test_a_process_that_is_killed_between_the_two_renames_loses_nothing(folder: 
         assert (folder / "index.html").read_text() == "old"
 
 
-def test_a_file_takes_its_place_whole_with_its_mode_and_nothing_is_left(tmp_path: Path) -> None:
+def test_a_file_is_put_in_place_whole_with_its_mode_and_nothing_is_left(tmp_path: Path) -> None:
     path = tmp_path / "made" / "x.dump"
     with put_file_in_place(path, mode=0o600) as half:
         assert half.stat().st_mode & 0o777 == 0o600
@@ -141,7 +141,7 @@ def test_a_file_takes_its_place_whole_with_its_mode_and_nothing_is_left(tmp_path
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_files_that_earlier_versions_left_half_made_are_swept_too(tmp_path: Path) -> None:
+def test_half_made_files_of_earlier_versions_are_removed_too(tmp_path: Path) -> None:
     (tmp_path / "20261101T020000Z.new").write_text("half a copy")
     (tmp_path / "20261108T020000Z.new").write_text("half a copy")
     grow_old(tmp_path / "20261101T020000Z.new")
@@ -151,7 +151,7 @@ def test_files_that_earlier_versions_left_half_made_are_swept_too(tmp_path: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["20261108T020000Z.new", "link.new"]
 
 
-def test_nothing_is_made_where_everybody_could_exchange_it(tmp_path: Path) -> None:
+def test_nothing_is_written_where_everybody_could_replace_it(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     with pytest.raises(UnsafeFolder), put_in_place(tmp_path / "2026"):
         pass

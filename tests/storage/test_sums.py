@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def test_a_sealed_folder_is_what_sha256sum_checks(folder: Path) -> None:
+def test_sha256sum_accepts_a_sealed_folder(folder: Path) -> None:
     assert broken_sums(folder) == []
     done = subprocess.run(["sha256sum", "--strict", "-c", SUMS], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -53,7 +53,7 @@ def test_every_single_flipped_bit_is_found(folder: Path, name: str) -> None:
     assert broken_sums(folder) == []
 
 
-def test_a_file_that_is_missing_cut_added_or_a_folder_is_named(folder: Path) -> None:
+def test_missing_truncated_and_added_files_and_folders_are_named(folder: Path) -> None:
     (folder / "notes.txt").touch()
     assert misstated(folder) == broken_sums(folder) == ["notes.txt"]
     (folder / "notes.txt").unlink()
@@ -73,7 +73,7 @@ def test_sums_that_agree_with_a_changed_file_do_not_agree_with_the_manifest(fold
     assert broken_sums(folder) == ["cells.parquet", MANIFEST]
 
 
-def test_a_signature_is_no_file_that_the_sums_lack(folder: Path) -> None:
+def test_the_signature_need_not_be_listed(folder: Path) -> None:
     (folder / SIGNATURE).write_text("-----BEGIN SSH SIGNATURE-----")
     assert broken_sums(folder) == []
 
@@ -81,7 +81,7 @@ def test_a_signature_is_no_file_that_the_sums_lack(folder: Path) -> None:
 @pytest.mark.parametrize(
     "line", ["{sum}  ../secret", "{sum}  /etc/passwd", "{sum} *cells.parquet", "x", "{sum}  SHA256SUMS"]
 )
-def test_sums_in_another_form_or_of_files_elsewhere_are_refused(folder: Path, line: str) -> None:
+def test_malformed_sums_and_paths_out_of_the_folder_are_refused(folder: Path, line: str) -> None:
     (folder / SUMS).write_text(line.format(sum="ab" * 32) + "\n")
     assert broken_sums(folder) == [SUMS]
 

@@ -38,7 +38,7 @@ TEXTS = {
 
 @pytest.fixture
 def ask(database: Engine) -> Callable[[str, str | None], tuple[object, object]]:
-    """The same SQL asked of PostgreSQL and of DuckDB; it has $value."""
+    """Run the same SQL, with the parameter $value, in PostgreSQL and in DuckDB."""
 
     def ask(expression: str, value: str | None) -> tuple[object, object]:
         with database.connect() as connection:
@@ -53,7 +53,7 @@ def ask(database: Engine) -> Callable[[str, str | None], tuple[object, object]]:
     return ask
 
 
-def test_postgresql_and_duckdb_find_the_site_and_what_is_below_it_and_no_longer_name(
+def test_postgresql_and_duckdb_find_the_site_and_its_subdomains_and_no_longer_name(
     ask: Callable[[str, str | None], tuple[object, object]],
 ) -> None:
     site = Withdrawal(host="t.co", key=KEY)
@@ -70,12 +70,12 @@ def test_postgresql_and_duckdb_find_the_site_and_what_is_below_it_and_no_longer_
 
 
 @pytest.mark.parametrize("host", ["a.test' OR 'a", "", "a.test:b", "B.test", "b\u00fccher.test"])
-def test_what_is_no_host_never_reaches_the_sql(host: str) -> None:
+def test_a_string_that_is_no_host_never_reaches_the_sql(host: str) -> None:
     with pytest.raises(ValueError, match="no host"):
         Withdrawal(host=host, key=KEY)
 
 
-def test_a_name_in_another_alphabet_is_found_however_it_is_written(
+def test_an_internationalised_name_is_found_in_every_spelling(
     ask: Callable[[str, str | None], tuple[object, object]],
 ) -> None:
     site = Withdrawal(host="xn--bcher-kva.test", key=KEY)

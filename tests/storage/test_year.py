@@ -17,17 +17,17 @@ def year(**sealed: bool) -> Year:
     )
 
 
-def test_the_report_is_of_the_newest_crawl_and_the_other_months_are_missing() -> None:
+def test_the_report_uses_the_newest_crawl_and_months_without_one_are_missing() -> None:
     found = year(m03=True, m11=True)
     assert found.newest() == "2026-11.desktop.local.tcp.web"
     assert found.missing == [f"2026-{month:02}" for month in (1, 2, 4, 5, 6, 7, 8, 9, 10, 12)]
 
 
-def test_an_older_crawl_that_nobody_finished_holds_nothing_up() -> None:
+def test_an_older_unfinished_crawl_does_not_delay_the_report() -> None:
     assert year(m03=False, m11=True).newest() == "2026-11.desktop.local.tcp.web"
 
 
-def test_a_newest_crawl_that_is_not_over_is_waited_for() -> None:
+def test_the_report_waits_for_the_newest_crawl_to_be_sealed() -> None:
     with pytest.raises(NotReady, match=r"2026-12\.desktop\.local\.tcp\.web is not sealed yet"):
         year(m11=True, m12=False).newest()
 
@@ -37,7 +37,7 @@ def test_a_year_without_a_crawl_says_where_to_look() -> None:
         year().newest()
 
 
-def test_the_database_knows_the_months_of_one_series_and_one_year(database_18: Engine) -> None:
+def test_only_months_of_the_series_and_the_year_are_read(database_18: Engine) -> None:
     stored_crawl.store(database_18, stored_crawl.typical(sites=1))
     with database_18.connect() as connection:
         found = year_of(connection, 2026, series="desktop.here.tcp.localweb")
