@@ -29,8 +29,8 @@ from crawler.browser import processes
 from crawler.browser.browser import Browser
 from crawler.browser.driver import ARGUMENT, Drivers
 from crawler.campaign.plan import Plan, plan
-from crawler.errors import BrowserDied
 from crawler.sites.lists import Entry, Sites
+from crawler.visit.observation import BrowserDied
 from crawler.visit.visit import visit
 from crawler.worker.run import DEFAULTS, Loop
 from firstflight.commit import code_commit

@@ -1,15 +1,15 @@
 """
-What can go wrong in the crawler:
+Errors of the crawler:
 
 * CrawlerError
-  + BrowserError            the machine's side
+  + BrowserError            the browser, not the page, is at fault
     - BrowserMissing        there is no Chromium, or it does not start
-      . LaunchFailed        it did not start, or its driver did not; a second try may do better
-    - BrowserDied           it is gone and must be replaced; carries what the visit had seen
+      . LaunchFailed        Chromium or Playwright's driver did not start; a second launch may succeed
+    - BrowserDied           the browser must be replaced (crawler/visit/observation.py)
   + BoxUnavailable          no box can be made for browsers on this machine
   + EgressUnavailable       the address guard cannot be set up on this machine, or it is not whole
-    - GuardEnded            its process ended or does not answer: it cannot be mended
-  + VisitError              the page's side: how a visit ended
+    - GuardEnded            the guard process ended or does not answer: the guard cannot be mended
+  + VisitError              the visit did not end well
     - NavigationError       the page never answered
       . DNSError
       . ConnectError
@@ -17,9 +17,9 @@ What can go wrong in the crawler:
       . RedirectLoop
       . BadResponse
       . AddressBlocked      the address guard refused the site's address
-      . NavigationAborted   a download, a frame detached, a scheme that leads elsewhere
+      . NavigationAborted   a download, a detached frame, or a scheme that the browser does not load
     - VisitTimeout          the budget ran out
-    - NetworkChanged        our own network did, and the browser dropped what it was doing
+    - NetworkChanged        this machine's network changed, and the browser dropped its connections
     - PageCrashed           the renderer died; the browser must be replaced
 
 A visit that ends in a VisitError is still a row: its `outcome` is stored, not lost.
@@ -27,14 +27,11 @@ A visit that ends in a VisitError is still a row: its `outcome` is stored, not l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from crawler.visit.observation import Observation
+from typing import ClassVar
 
 
 class CrawlerError(Exception):
-    """Anything below."""
+    """Base of the crawler's errors."""
 
 
 class BrowserError(CrawlerError):
@@ -42,38 +39,30 @@ class BrowserError(CrawlerError):
 
 
 class BrowserMissing(BrowserError):
-    """Chromium is not there or does not start: nothing can be crawled on this machine."""
+    """Chromium is missing or does not start: this machine can crawl nothing."""
 
 
 class LaunchFailed(BrowserMissing):
-    """Chromium is there and did not start: killed, out of memory, or broken for good."""
-
-
-class BrowserDied(BrowserError):
-    """The browser must be replaced; `observation` is the visit that it died on."""
-
-    def __init__(self, message: str, observation: Observation) -> None:
-        super().__init__(message)
-        self.observation = observation
+    """Chromium is installed and did not start: it was killed, ran out of memory, or is broken."""
 
 
 class BoxUnavailable(CrawlerError):
-    """A browser that is taken over would have the crawler's files and processes before it."""
+    """No box can be made: a compromised browser could reach the crawler's files and processes."""
 
 
 class EgressUnavailable(CrawlerError):
-    """Browsers would reach addresses that no page may reach, or would reach nothing."""
+    """The address guard is missing or not whole: pages could reach refused addresses, or none at all."""
 
 
 class GuardEnded(EgressUnavailable):
-    """The process that holds the address guard ended or does not answer; browsers reach nothing any more."""
+    """The guard process ended or does not answer; browsers reach nothing any more."""
 
     def __init__(self, said: str = "the address guard ended under the crawl: run it again") -> None:
         super().__init__(said)
 
 
 class VisitError(CrawlerError):
-    """A visit that did not end well; its text is the browser's own error."""
+    """A visit did not end well; the message is the browser's own error."""
 
     outcome: ClassVar[str]
     """Id in schema.vocabulary.OUTCOMES."""
@@ -90,7 +79,7 @@ class DNSError(NavigationError):
 
 
 class ConnectError(NavigationError):
-    """No TCP connection, or one that was reset before an answer."""
+    """No TCP connection was made, or it was reset before an answer."""
 
     outcome = "connect"
 
@@ -108,19 +97,19 @@ class RedirectLoop(NavigationError):
 
 
 class BadResponse(NavigationError):
-    """What arrived is no HTTP response, or nothing arrived before the connection closed."""
+    """The bytes that arrived are no HTTP response, or the connection closed before any arrived."""
 
     outcome = "bad_response"
 
 
 class AddressBlocked(NavigationError):
-    """The address guard refused the site's address: we, not the network."""
+    """The address guard, not the network, refused the site's address."""
 
     outcome = "blocked"
 
 
 class NavigationAborted(NavigationError):
-    """The browser gave the navigation up."""
+    """The browser gave up the navigation."""
 
     outcome = "aborted"
 
@@ -132,7 +121,7 @@ class VisitTimeout(VisitError):
 
 
 class NetworkChanged(VisitError):
-    """An interface of this machine came or went: nothing that the page did."""
+    """A network interface of this machine appeared or vanished; the page is not at fault."""
 
     outcome = "network_changed"
 

@@ -1,4 +1,4 @@
-"""One try of one scheme: what is known of it when it is over, which of two tries counts, and the outcome of it."""
+"""An attempt: one navigation by https or by http, its outcome, and which of two attempts counts."""
 
 from __future__ import annotations
 
@@ -34,41 +34,41 @@ if TYPE_CHECKING:
     from crawler.devtools.pipe_tee import PageEvent
 
 UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
-"""Ends of an https try after which http is tried, where no response had come."""
+"""Errors of an https attempt after which http is tried, if no response had come."""
 
 ABORTED = "net::ERR_ABORTED"
-"""How a body ends that the browser itself gave up, as it does when the document's own script goes elsewhere."""
+"""Failure of a body that the browser itself gave up, as when the document's own script navigates away."""
 
 
 @dataclasses.dataclass(slots=True)
 class Attempt:
-    """One try of one scheme."""
+    """One navigation by one scheme; the recorder fills it in."""
 
     scheme: str
     started_at: datetime.datetime
     start_ms: int
     refuses: Callable[[str], bool] | None = None
-    """Whether the address guard refuses an address; None where there was none around the browser."""
+    """Returns whether the address guard refuses an address; None without a guard."""
     initiators: Initiators = dataclasses.field(default_factory=Initiators)
     document: MainDocument | None = None
-    """None until there was a page."""
+    """None until there is a page."""
     stop_reason: str = "failed"
     error: VisitError | None = None
     last_event_s: float = 0.0
     ended_at: datetime.datetime | None = None
     stop_ms: int | None = None
-    """When its recording ended, on the monotonic clock."""
+    """End of the recording, in milliseconds of CLOCK_MONOTONIC."""
     lost: bool = False
-    """Whether the recording itself is not whole."""
+    """True if the recording itself is not whole."""
     broken: str | None = None
-    """Why the browser must be replaced; what it had recorded may be whole all the same."""
+    """Why the browser must be replaced, if it must; the recording may be whole all the same."""
     traffic: Traffic = dataclasses.field(default_factory=lambda: Traffic([], [], 0))
     log_lines_lost: int = 0
     links: list[str] = dataclasses.field(default_factory=list)
     """URLs of the page's links, where they were asked for."""
 
     def hear(self, event: PageEvent, now_s: float) -> None:
-        """An event of the page or of what belongs to it; unheard if it happened when the recording was over, as in the log."""
+        """Take an event of the page or of its frames and workers, unless it happened after the end of the recording."""
         happened_s = float(event.params.get("timestamp", now_s))  # both CLOCK_MONOTONIC's
         if self.stop_ms is not None and happened_s * 1000 >= self.stop_ms + 1:
             return
@@ -79,26 +79,30 @@ class Attempt:
 
     @property
     def answered(self) -> bool:
-        """Whether anything came back for the page itself."""
+        """True if any byte of a response came for the page itself."""
         return any(one.frame == MAIN_FRAME and one.sizes()[0] for one in self.traffic.exchanges)
 
     @property
     def wants_http(self) -> bool:
-        """Whether the other scheme is to be tried."""
+        """True if http is to be tried after this attempt by https."""
         return isinstance(self.error, UNANSWERED) and not self.answered
 
+    def breaks(self, why: str) -> None:
+        """Have the browser replaced; the first reason is kept."""
+        self.broken = self.broken or why
+
     def no_browser_left(self) -> None:
-        """Nobody asked by http, which might have answered: the site is as unknown as after any crash."""
+        """End as after a crash: http was not tried, so the site stays unknown."""
         self.error = PageCrashed(self.broken)
 
     def no_time_left(self) -> None:
-        """Nobody asked by http, which might have answered: a refusal by https says nothing of the site then."""
+        """End by timeout unless TLS failed: http was not tried, and might have answered where https was refused."""
         if not isinstance(self.error, TLSError):
             self.error, self.stop_reason = VisitTimeout("the time budget ran out"), "budget"
 
     @property
     def is_refused(self) -> bool:
-        """Whether the guard refuses every address of the host that the page was last asked of."""
+        """True if the guard refuses every address of the host that was last asked for the page."""
         hosts = [urlsplit(one.url).netloc for one in self.traffic.exchanges if one.frame == MAIN_FRAME]
         if self.refuses is None or not hosts or not isinstance(self.error, ConnectError):
             return False
@@ -106,7 +110,7 @@ class Attempt:
         return bool(tried) and all(map(self.refuses, tried))
 
     def counts_after(self, first: Attempt) -> bool:
-        """Whether this try, of http, says more of the site than `first`, of https, did."""
+        """Return whether this attempt by http says more of the site than `first`, by https."""
         if self.broken or self.answered or self.traffic.is_disturbed:
             return True
         # Neither brought a response. A certificate or an alert came from the site itself; so did bytes that are no HTTP.
@@ -115,7 +119,7 @@ class Attempt:
         return not isinstance(self.error, ConnectError) and not isinstance(first.error, TLSError)
 
     def observation(self, *, salt: bytes, error_name: Callable[[int], str]) -> Observation:
-        """What is stored of it."""
+        """Make the rows of this attempt."""
         traffic = with_reused(self.traffic, self.initiators.requests)
         made: Rows = rows(
             traffic, self.initiators.requests, start_ms=self.start_ms, salt=salt, error_name=error_name

@@ -1,9 +1,11 @@
-"""What one visit yields: rows without the keys that only the store knows."""
+"""The result of a visit: rows without the keys that the visit writer adds."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from crawler.errors import BrowserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,10 +16,7 @@ Row: TypeAlias = "Mapping[str, Any]"
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
-    """Everything that one visit saw, ready to be stored.
-
-    The store adds what the browser cannot know: `WRITER_COLUMNS`.
-    """
+    """Everything that one visit saw, ready to be stored but for WRITER_COLUMNS."""
 
     visit: Row
     connections: Sequence[Row]
@@ -25,11 +24,11 @@ class Observation:
     page_kind: str = "home"
     """`home` or `inner`."""
     load: int = 1
-    """Which load of this page it is."""
+    """Number of this load of the page, from 1."""
     links: Sequence[str] = ()
     """URLs of the page's links, where they were asked for; they are not stored."""
     more: Sequence[Observation] = ()
-    """Repeat loads and inner pages that go with it."""
+    """Repeat loads of the home page, and inner pages of the site."""
 
 
 WRITER_COLUMNS = frozenset(
@@ -38,4 +37,12 @@ WRITER_COLUMNS = frozenset(
         *("page_kind", "load", "is_covered", "crawler_host"),
     }
 )
-"""Columns of `visit` (and the `crawl_id` and `visit_id` of the others) that the store fills in."""
+"""Columns of `visit` (and the `crawl_id` and `visit_id` of the others) that the visit writer fills in."""
+
+
+class BrowserDied(BrowserError):
+    """The browser must be replaced; `observation` is the visit that ended with it."""
+
+    def __init__(self, message: str, observation: Observation) -> None:
+        super().__init__(message)
+        self.observation = observation

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
-    from crawler.browser.browser import Identity
+    from crawler.browser.identity import Identity
 
 SURROUNDINGS = ("--host-resolver-rules=", "--ignore-certificate-errors-spki-list=", "--net-log-capture-mode=")
 """Flags that may differ between runs of a crawl: the local web's address, and whether the log or a capture has the bytes."""

@@ -1,7 +1,8 @@
-"""The heartbeat of a running crawler: the leases of its claims are renewed while their visits may go on."""
+"""The heartbeat of a running crawler: renews the leases of its claims while their visits may go on."""
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import threading
 import time
@@ -20,39 +21,42 @@ if TYPE_CHECKING:
     from schema.tables import Crawl
 
 RENEW_S = claims.LEASE_S / 3
-"""Between two renewals: two of them may be late before a lease is over."""
+"""Interval of renewals, in seconds: two may be late before a lease ends."""
 
 
 class Leases:
-    """A thread of its own: assembling a large page keeps the event loop busy for seconds."""
+    """Renews leases in a thread of its own: assembling a large page keeps the event loop busy for seconds."""
 
     def __init__(self, engine: Engine, crawl: Crawl) -> None:
         self._engine = engine
         self._crawl = crawl
         self._held: dict[Claim, float] = {}
-        """Until when each is renewed, on the clock of time.monotonic."""
+        """Claims, and until when each is renewed, on the clock of time.monotonic."""
         self._changing = threading.Lock()
         self._ended = threading.Event()
-        self._bug: BaseException | None = None
-        self._thread = threading.Thread(target=self._beat, name="leases", daemon=True)
+        self._thread = concurrent.futures.ThreadPoolExecutor(1, "leases")
+        self._beating: concurrent.futures.Future[None] = concurrent.futures.Future()
 
     def __enter__(self) -> Self:
-        """Begin."""
-        self._thread.start()
+        """Begin to renew."""
+        self._beating = self._thread.submit(self._beat)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """End; what is still held expires."""
+        """End; the leases that are still held expire."""
         self._ended.set()
-        self._thread.join()
+        self._thread.shutdown()
 
     @contextlib.contextmanager
     def hold(self, claim: Claim) -> Iterator[None]:
-        """Renew a claim's lease, for as long as its visit and the writing of it may take."""
-        if self._bug is not None:
-            raise self._bug
+        """Renew a claim's lease, for as long as its visit and the writing of it may take.
+
+        An error of the thread is raised here: from then on nothing would be renewed.
+        """
+        if self._beating.done():
+            self._beating.result()
         with self._changing:
             self._held[claim] = time.monotonic() + claims.longest_s(self._crawl)
         try:
@@ -62,16 +66,13 @@ class Leases:
                 del self._held[claim]
 
     def _beat(self) -> None:
-        try:
-            while not self._ended.wait(RENEW_S):
-                self._renew()
-        except BaseException as exc:  # noqa: BLE001  # a bug of ours: raised again where somebody listens
-            self._bug = exc
+        while not self._ended.wait(RENEW_S):
+            self._renew()
 
     def _renew(self) -> None:
         now = time.monotonic()
         with self._changing:
             held = [claim for claim, until in self._held.items() if now < until]
-        # A database that is away: whoever is first when it is back has the site.
+        # While the database is away nobody can claim; when it is back, the first to ask has the site.
         with contextlib.suppress(DatabaseError):
             claims.renew(self._engine, held)

@@ -1,6 +1,6 @@
 """The claim loop: browsers side by side take sites from the queue until it is empty or time is over.
 
-The browser is handed in, so this module knows of Chromium only what it may do: visit a host, or die.
+The browser is passed in: this module knows only that it visits hosts and may die.
 """
 
 from __future__ import annotations
@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import functools
 import os
 import platform
 import secrets
 from typing import TYPE_CHECKING, Protocol
 
 from crawler.control.watch import PACING, Pacing, Watch
-from crawler.errors import BrowserDied, CrawlerError, LaunchFailed
+from crawler.errors import CrawlerError, LaunchFailed
+from crawler.visit.observation import BrowserDied
 from crawler.worker import claims
 from crawler.worker.browser_record import record_browser
 from crawler.worker.database_retry import DatabaseRetry
@@ -24,6 +26,7 @@ from storage.engine import DatabaseError
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
+    from types import TracebackType
 
     from sqlalchemy import Engine
 
@@ -38,56 +41,56 @@ TIME_OVER = "time over"
 STOPPED = "stopped"
 
 WAIT_S = 0.5
-"""Between two looks for a site while others hold all that are left."""
+"""Interval of claims while others hold all sites that are left, in seconds."""
 
 GIVE_UP_S = 5.0
-"""That a visit may take to end when it is told to."""
+"""Grace period for a cancelled visit, in seconds."""
 
 LAUNCH_TRIES = 3
 LAUNCH_PAUSE_S = 1.0
-"""Between two tries: what killed the browser or its driver may have ended too."""
+"""Pause between two launches, in seconds: the cause of the first failure may be gone by then."""
 
 DIED = "died"
 PAGES = "pages"
 MEMORY = "memory"
-"""Why a browser is replaced."""
+"""Reasons for replacing a browser."""
 
 SIGNAL_SETTLES_S = 0.2
-"""Ctrl-C reaches the browser as well as us: a browser that dies of it may be seen before the signal is."""
+"""Time in which our own signal arrives, in seconds: Ctrl-C reaches the browser too, and its death may be seen first."""
 
 
 class Visit(Protocol):
-    """crawler.visit.visit.visit, or what stands for it."""
+    """Visits a host, as crawler.worker.series.Series does."""
 
     async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
-        """Whatever the page does, there is an observation."""
+        """Return an observation whatever the page does; BrowserDied carries it if the browser must be replaced."""
         ...
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)
 class Tally:
-    """What one run did."""
+    """Counts of one run."""
 
     ended: str = STOPPED
     """QUEUE_EMPTY, TIME_OVER or STOPPED."""
     visits: int = 0
     final: int = 0
-    """Sites that got their final visit."""
+    """Sites that this run gave their final visit."""
     lost: int = 0
-    """Visits thrown away, since another crawler had taken the site over."""
+    """Visits thrown away because another crawler had taken the site over."""
     browsers_replaced: dict[str, int] = dataclasses.field(default_factory=dict)
-    """By reason: DIED, PAGES or MEMORY."""
+    """Number of replaced browsers by reason: DIED, PAGES or MEMORY."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """What a run bears before it replaces something or gives up."""
+    """Limits at which a run replaces a browser or gives up."""
 
     pages_per_browser: int = 200
     browser_memory_mb: int = 1500
-    """Of one browser's processes between two visits."""
+    """Memory of all processes of one browser, between two visits."""
     database_retry_s: float = 300.0
-    """That the database may be away."""
+    """Time for which an unreachable database is retried, in seconds."""
 
 
 DEFAULTS = Limits()
@@ -103,20 +106,20 @@ class Loop:
     visit: Visit
     browsers: int
     minutes: float
-    """No visit begins after this."""
+    """Length of the run: no visit begins after it."""
     stop: asyncio.Event
-    """Set from outside: visits in flight are given back."""
+    """Set by the caller to end the run: visits in flight are given back."""
     stored: Callable[[Claim, Observation, claims.Stored], None]
-    """Told of every visit that was written."""
+    """Called for every visit that was written."""
     say: Callable[[str], None]
-    """Told a line about what does not go into the data."""
+    """Called with a line of text about events that do not go into the data."""
     limits: Limits = DEFAULTS
     revive: Callable[[], object] | None = None
-    """Starts the database again where nobody else would."""
+    """Starts the database again, where no service does."""
     network: Network | None = None
-    """Asked whether visits failed by a fault of ours; None where nobody can be."""
+    """Probed to learn whether visits failed by a fault of ours; None without a network to probe."""
     pacing: Pacing = PACING
-    """When it is asked."""
+    """Times at which the network is probed."""
     tally: Tally = dataclasses.field(default_factory=Tally)
     process: str = dataclasses.field(
         default_factory=lambda: f"{platform.node()}/{os.getpid()}/{secrets.token_hex(4)}"
@@ -127,7 +130,7 @@ class Loop:
     _watch: Watch = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        """The database is called through one patience, claims are held by one heartbeat, and one watch is kept on the network."""
+        """Make the one retrying database, heartbeat and network watch that all browsers share."""
         self._database = DatabaseRetry(
             retry_for_s=self.limits.database_retry_s, stop=self.stop, say=self.say, revive=self.revive
         )
@@ -135,7 +138,7 @@ class Loop:
         self._watch = Watch(self.network, stop=self.stop, say=self.say, pacing=self.pacing)
 
     async def run(self) -> Tally:
-        """Crawl. A CrawlerError or DatabaseError of one browser ends them all, their claims given back."""
+        """Crawl; an error of one browser ends them all, their claims given back, and is raised."""
         self._deadline = asyncio.get_running_loop().time() + self.minutes * 60
         with self._leases:
             ends = await asyncio.gather(
@@ -151,20 +154,19 @@ class Loop:
         return self.tally
 
     async def _browse(self, owner: str) -> None:
-        """One browser after the other, until there is nothing left to do."""
-        try:
+        """Run browser after browser until there is nothing left to do."""
+        with contextlib.ExitStack() as failed:
+            failed.callback(self.stop.set)
             while await self._work_is_left():
                 reason = await self._one_browser(owner)
                 if reason is None:
-                    return
+                    break
                 replaced = self.tally.browsers_replaced
                 replaced[reason] = replaced.get(reason, 0) + 1
-        except BaseException:
-            self.stop.set()
-            raise
+            failed.pop_all()
 
     def _is_over(self) -> bool:
-        """Whether no visit may begin any more."""
+        """Return whether no visit may begin any more."""
         return self.stop.is_set() or asyncio.get_running_loop().time() >= self._deadline
 
     async def _work_is_left(self) -> bool:
@@ -173,7 +175,7 @@ class Loop:
         return await self._database(claims.open_sites, self.engine, self.crawl) > 0
 
     async def _one_browser(self, owner: str) -> str | None:
-        """From its start to its end: why another takes its place, None if none need."""
+        """Run a browser from start to end; return why another must replace it, None if nothing is left to do."""
         async with contextlib.AsyncExitStack() as stack:
             browser = await self._launched(stack)
             if browser is None:
@@ -182,7 +184,7 @@ class Loop:
             return await self._visits(browser, owner)
 
     async def _launched(self, stack: contextlib.AsyncExitStack) -> Browser | None:
-        """A browser that ends with `stack`; None if the crawl is told to stop meanwhile."""
+        """Launch a browser that ends with `stack`; None if the crawl is told to stop meanwhile."""
         for tries_left in reversed(range(LAUNCH_TRIES)):
             try:
                 return await stack.enter_async_context(self.launch())
@@ -196,7 +198,7 @@ class Loop:
         raise AssertionError
 
     async def _visits(self, browser: Browser, owner: str) -> str | None:
-        """Visit after visit; why the browser must be replaced, None if nothing is left to do."""
+        """Make visit after visit; return why the browser must be replaced, None if nothing is left to do."""
         pages = 0
         while not self._is_over():
             worn = await self._worn(browser, pages)
@@ -219,7 +221,7 @@ class Loop:
         return None
 
     async def _worn(self, browser: Browser, pages: int) -> str | None:
-        """Why a browser should visit no more; it had better be found dead before a site is claimed for it."""
+        """Return why a browser should visit no more; called before each claim, so that no claim goes to a dead browser."""
         if not browser.alive:
             return DIED
         if pages >= self.limits.pages_per_browser:
@@ -232,28 +234,40 @@ class Loop:
             await asyncio.wait_for(self.stop.wait(), seconds)
 
     async def _take(self, browser: Browser, claim: Claim) -> bool:
-        """One visit, written or given back; False when the browser must be replaced."""
-        with self._leases.hold(claim):
-            try:
-                began = asyncio.get_running_loop().time()
-                async with self._watch.visiting():
-                    observation, alive = await self._observe(browser, claim)
-                if observation is not None:
-                    observation = await self._watch.judge(observation, began=began)
-                if observation is None:
-                    await self._database(claims.release, self.engine, claim)
-                else:
-                    await self._write(claim, observation)
-            except BaseException as exc:
-                # A site on which our own code breaks comes after the others next time, or none would get their turn.
-                bug = isinstance(exc, Exception) and not isinstance(exc, CrawlerError | DatabaseError)
-                with contextlib.suppress(DatabaseError):
-                    await asyncio.to_thread(claims.release, self.engine, claim, counts=bug)
-                raise
+        """Visit a site, then write the visit or give the claim back; False when the browser must be replaced."""
+        async with contextlib.AsyncExitStack() as stack:
+            stack.enter_context(self._leases.hold(claim))
+            stack.push_async_exit(functools.partial(self._give_back, claim))
+            began = asyncio.get_running_loop().time()
+            async with self._watch.visiting():
+                observation, alive = await self._observe(browser, claim)
+            if observation is not None:
+                observation = await self._watch.judge(observation, began=began)
+            if observation is None:
+                await self._database(claims.release, self.engine, claim)
+            else:
+                await self._write(claim, observation)
         return alive
 
+    async def _give_back(
+        self,
+        claim: Claim,
+        kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        """Give a claim back if its visit raised an error of this kind.
+
+        A site on which our own code breaks counts an attempt: else it would come first again, and no other site would
+        get its turn.
+        """
+        if kind is not None:
+            bug = issubclass(kind, Exception) and not issubclass(kind, CrawlerError | DatabaseError)
+            with contextlib.suppress(DatabaseError):
+                await asyncio.to_thread(claims.release, self.engine, claim, counts=bug)
+
     async def _observe(self, browser: Browser, claim: Claim) -> tuple[Observation | None, bool]:
-        """What the visit saw, None if it was stopped; and whether the browser is of further use."""
+        """Return what the visit saw, None if it was stopped; and whether the browser is of further use."""
         visiting = asyncio.ensure_future(self.visit(browser, claim.host, budget_s=self.crawl.budget_s))
         stopping = asyncio.ensure_future(self.stop.wait())
         try:
@@ -270,10 +284,10 @@ class Loop:
             visiting.cancel()
             await asyncio.wait({visiting, stopping}, timeout=GIVE_UP_S)
             if visiting.done() and not visiting.cancelled():
-                visiting.exception()  # retrieved: what a stopped visit ends in is of no interest
+                visiting.exception()  # retrieved, or asyncio would log it: how a stopped visit ends does not matter
 
     async def _write(self, claim: Claim, observation: Observation) -> None:
-        """In a thread, since writing a large page takes a while; begun, it is not broken off."""
+        """Write a visit in a thread, since a large page takes a while; a write that has begun is not cancelled."""
         try:
             result = await asyncio.shield(
                 self._database(claims.store_visit, self.engine, self.crawl, claim, observation)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Protocol
 
-from crawler.errors import BrowserDied
 from crawler.visit.links import inner_pages
+from crawler.visit.observation import BrowserDied
 
 if TYPE_CHECKING:
     from crawler.browser.browser import Browser

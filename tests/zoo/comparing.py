@@ -8,7 +8,7 @@ import functools
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from crawler.visit.visit import QUIET_S
+from crawler.visit.recorder import QUIET_S
 from tests.zoo.case import PAGE
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import pytest
 from crawler.browser import processes
 from crawler.browser.browser import Browser
 from crawler.browser.driver import BROWSERS_EACH, Drivers
-from crawler.errors import BrowserDied
+from crawler.visit.observation import BrowserDied
 from crawler.visit.visit import visit
 from tests.zoo.raw import RawWeb, html
 

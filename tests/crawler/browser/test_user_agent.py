@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from crawler.browser.browser import Browser, Identity
+from crawler.browser.browser import Browser
 from crawler.browser.devices import DESKTOP, DEVICES, MOBILE, Device
 from crawler.browser.user_agent import Appearance, ContactError, brands
 from crawler.visit.visit import visit
@@ -17,6 +17,8 @@ from tests.zoo.raw import RawWeb, answer, html
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from crawler.browser.identity import Identity
 
 CONTACT = "https://crawl.test/why"
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from playwright.async_api import async_playwright
 
-from crawler.browser.browser import CAPTURE_MODE_FLAG, Browser
+from crawler.browser.browser import Browser
+from crawler.browser.channels import CAPTURE_MODE_FLAG
 from crawler.capture.capture import MISSES_LIMIT, Capture, on_loopback
 from crawler.capture.ring import open_socket
 from crawler.capture.segments import flow

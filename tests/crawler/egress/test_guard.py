@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawler.box import BROWSER_UID
-from crawler.browser.browser import CAPTURE_MODE_FLAG
+from crawler.browser.channels import CAPTURE_MODE_FLAG
 from crawler.egress.networks import is_refused
 from tests.crawler.egress.pages import TARGETS, answer
 from tests.crawler.egress.world import (

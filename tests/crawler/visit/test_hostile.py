@@ -19,8 +19,9 @@ import pytest
 import crawler.browser.browser
 from crawler.browser.browser import Browser
 from crawler.browser.processes import own_memory_bytes
-from crawler.errors import BrowserDied
-from crawler.visit.visit import CLEANUP_S, visit
+from crawler.visit.observation import BrowserDied
+from crawler.visit.recorder import CLEANUP_S
+from crawler.visit.visit import visit
 from tests.zoo.hostile.pages import PAGES
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-import crawler.visit.visit
 from crawler.browser.browser import DATA_LIMIT_BYTES, Browser
-from crawler.errors import BrowserDied, BrowserMissing
-from crawler.visit.observation import WRITER_COLUMNS, Observation
+from crawler.errors import BrowserMissing
+from crawler.visit.observation import WRITER_COLUMNS, BrowserDied, Observation
+from crawler.visit.recorder import Recorder
 from crawler.visit.visit import visit
 from localweb.faults import Fault
 from localweb.modes import Mode
@@ -174,13 +174,13 @@ def test_a_browser_that_dies_before_http_was_asked_says_nothing_of_the_site(
     async def kill() -> Observation:
         web = RawWeb({"a.test/": html("hello")})  # and https is refused
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
-            close = crawler.visit.visit._close
+            close = Recorder._close
 
             async def kill_and_close(*arguments: Any) -> None:
                 kill_browser(browser)
                 await close(*arguments)
 
-            monkeypatch.setattr(crawler.visit.visit, "_close", kill_and_close)
+            monkeypatch.setattr(Recorder, "_close", kill_and_close)
             with pytest.raises(BrowserDied) as died:
                 await visit(browser, "a.test", budget_s=20)
             return died.value.observation

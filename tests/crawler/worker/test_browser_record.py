@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.browser.browser import Identity
+from crawler.browser.identity import Identity
 from crawler.worker.browser_record import BrowserDiffers, record_browser
 from storage.crawls import crawls
 from tests.factories.made_up_visits import BEGAN, planned

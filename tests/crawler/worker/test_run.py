@@ -11,8 +11,9 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from crawler.browser.browser import Identity
-from crawler.errors import BrowserDied, BrowserMissing, LaunchFailed
+from crawler.browser.identity import Identity
+from crawler.errors import BrowserMissing, LaunchFailed
+from crawler.visit.observation import BrowserDied
 from crawler.worker import claims
 from crawler.worker.browser_record import BrowserDiffers
 from crawler.worker.run import DIED, MEMORY, PAGES, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Loop, Tally

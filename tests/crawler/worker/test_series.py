@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from crawler.browser.browser import Browser
-from crawler.errors import BrowserDied
 from crawler.visit.links import inner_pages
+from crawler.visit.observation import BrowserDied
 from crawler.visit.visit import visit
 from crawler.worker.series import Series
 from tests.factories.made_up_visits import observation

@@ -1,0 +1,73 @@
+"""The identity of a crawl's browser: product, build time, and the flags and headers that change what is measured."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import datetime
+import os
+import re
+from typing import TYPE_CHECKING
+
+from crawler.errors import BrowserMissing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from crawler.browser.user_agent import Guise
+
+PACKAGE = "chromium-headless-shell"
+"""Debian's package of the browser."""
+
+VERSION = re.compile(r"\d+\.\d+\.\d+\.\d+")
+VERSION_WITHIN_S = 30.0
+
+FLAG_LIMIT = 500
+"""Characters of a flag that are recorded: the local web's resolver rules are long."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Identity:
+    """What a crawl records about its browser."""
+
+    product: str
+    """Product and build, e.g. `Chromium 156.0.8078.79 (headless shell)`."""
+    built_on: datetime.datetime | None
+    """Build time of the package: the binary's modification time, which packages keep; None if unknown."""
+    user_agent: str
+    flags: tuple[str, ...]
+    """Flags that change what is measured."""
+    client_hints: str | None = None
+    """Client hint headers that the browser sends unasked, a line each."""
+
+
+def check_there(chromium: Path) -> None:
+    """Raise BrowserMissing if there is no program at this path."""
+    if not os.access(chromium, os.X_OK):
+        raise BrowserMissing(f"no browser at {chromium}: install the Debian package {PACKAGE}")
+
+
+async def version_of(chromium: Path) -> str:
+    """Ask the program for its version, e.g. 156.0.8078.79, before its start: the User-Agent, a flag, depends on it."""
+    async with asyncio.timeout(VERSION_WITHIN_S):
+        process = await asyncio.create_subprocess_exec(
+            chromium, "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        )
+        said, _ = await process.communicate()
+    found = VERSION.search(said.decode("utf-8", "replace"))
+    if found is None:
+        raise OSError("it does not tell its version")
+    return found[0]
+
+
+def identify(chromium: Path, version: str, flags: Sequence[str], guise: Guise) -> Identity:
+    """Describe a browser of this version that was started with `flags`."""
+    built = datetime.datetime.fromtimestamp(chromium.stat().st_mtime, tz=datetime.UTC)
+    return Identity(
+        product=f"Chromium {version} (headless shell)",
+        built_on=built.replace(microsecond=0),
+        user_agent=guise.user_agent,
+        flags=tuple(flag[:FLAG_LIMIT] for flag in flags),
+        client_hints=guise.client_hints,
+    )

@@ -1,0 +1,253 @@
+"""Records an attempt: navigates in a fresh context, waits for load and quiet, and reads the log to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from crawler.browser.logstream import now_ms, same_moment
+from crawler.devtools.document import MainDocument
+from crawler.errors import PageCrashed, VisitTimeout
+from crawler.visit.attempt import Attempt
+from crawler.visit.links import links_of
+from crawler.visit.navigation import visit_error
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Page
+
+    from crawler.browser.browser import Browser
+
+QUIET_S = 0.5
+"""Time without an outstanding request after which a page is quiet, in seconds."""
+
+POLL_S = 0.1
+
+CLEANUP_S = 10.0
+"""Time beyond the budget for both attempts: for the end of the log and closing the page, in seconds."""
+
+RECORDED_BY_S = 2.5
+"""Time beyond the budget after which a browser that does not answer is given up, in seconds."""
+DRAINED_BY_S = 7.5
+"""Time beyond the budget after which the end of the log is given up, in seconds."""
+
+DRAIN_S = 2.5
+CLOSE_S = 2.5
+"""Time limits for draining the log and for closing the page, in seconds; shorter where the budget has less left."""
+
+LINKS_S = 1.0
+"""Time limit for collecting the links of a page, in seconds."""
+
+
+class Recorder:
+    """Records one attempt in one browser; all its times are those of the event loop's clock."""
+
+    def __init__(self, browser: Browser, scheme: str, *, answer_by: float, deadline: float) -> None:
+        """End the attempt at `deadline`, or at `answer_by` if no byte of an answer has come by then."""
+        self._browser = browser
+        self._answer_by = answer_by
+        self._deadline = deadline
+        self.attempt = Attempt(
+            scheme,
+            datetime.datetime.now(datetime.UTC),
+            browser.log.begin(),
+            refuses=browser.guard.refuses if browser.guard else None,
+        )
+
+    async def record(self, place: str, *, settle_s: float, links: bool) -> Attempt:
+        """Load `place`, a host with a path; the attempt says how it ended, whatever the page or the browser did."""
+        attempt, browser = self.attempt, self._browser
+        context: BrowserContext | None = None
+        try:
+            async with asyncio.timeout_at(self._deadline + RECORDED_BY_S):
+                context = await browser.context()
+                await self._load(context, f"{attempt.scheme}://{place}", settle_s)
+        except TimeoutError:
+            attempt.error = VisitTimeout("the browser did not answer")
+            attempt.broken = "the browser did not answer in time"
+            if attempt.document is not None and attempt.document.is_shown:
+                attempt.stop_reason = (
+                    "budget"  # the page keeps it busy; the end of the log tells what is lost
+                )
+            else:
+                attempt.lost = True
+        except PlaywrightError as exc:
+            attempt.error = visit_error(exc)
+        attempt.stop_ms = browser.log.stop()
+        attempt.ended_at = datetime.datetime.now(datetime.UTC)
+        if isinstance(attempt.error, PageCrashed):
+            attempt.broken = f"the page crashed: {attempt.error}"
+        await self._read_to_end(context)
+        if context is not None:
+            attempt.links = await _links(context) if links and not attempt.broken else []
+            await self._close(context)
+        if not browser.alive:
+            attempt.breaks("the browser died")
+        return attempt
+
+    async def _load(self, context: BrowserContext, url: str, settle_s: float) -> None:
+        """Navigate, wait for the load event, then for quiet."""
+        page = await context.new_page()
+        crashed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        page.on("crash", lambda _: None if crashed.done() else crashed.set_result(None))
+        popups: set[asyncio.Task[None]] = set()
+        context.on("page", lambda popup: popups.add(asyncio.ensure_future(_shut(popup))))
+        await self._listen(context, page)
+        navigation = asyncio.ensure_future(self._navigate(page, url, settle_s))
+        try:
+            await asyncio.wait({navigation, crashed}, return_when=asyncio.FIRST_COMPLETED)
+            if crashed.done():
+                self.attempt.error, self.attempt.stop_reason = PageCrashed("the renderer died"), "failed"
+            else:
+                await navigation
+        finally:
+            navigation.cancel()
+            crashed.cancel()
+            for popup in popups:
+                popup.cancel()  # a stuck browser would never close them, and the context's end does it too
+            await asyncio.gather(navigation, *popups, return_exceptions=True)
+
+    async def _listen(self, context: BrowserContext, page: Page) -> None:
+        session = await context.new_cdp_session(page)
+        tree = await session.send("Page.getFrameTree")
+        frame_id = tree["frameTree"]["frame"]["id"]  # which is the page's own, too
+        self.attempt.document = MainDocument(frame_id)
+        loop = asyncio.get_running_loop()
+        self._browser.pipe_tee.listen(frame_id, lambda event: self.attempt.hear(event, loop.time()))
+        await self._browser.pose(session)
+
+    async def _navigate(self, page: Page, url: str, settle_s: float) -> None:
+        attempt, loop = self.attempt, asyncio.get_running_loop()
+        wall_ns, monotonic_ns = same_moment()
+        attempt.started_at = datetime.datetime.fromtimestamp(wall_ns / 1e9, datetime.UTC)
+        attempt.start_ms = monotonic_ns // 1_000_000
+        try:
+            await self._committed(page, url)
+            await self._loaded(page)
+        except (PlaywrightError, VisitTimeout) as exc:
+            attempt.error = exc if isinstance(exc, VisitTimeout) else visit_error(exc)
+            attempt.stop_reason = "budget" if isinstance(attempt.error, VisitTimeout) else "failed"
+            return
+        settled = loop.time() + settle_s
+        if await self._quiet(page.context, min(self._deadline, settled)):
+            attempt.stop_reason = "quiet"
+        elif settled <= self._deadline:
+            attempt.stop_reason = "busy"
+        else:
+            attempt.error, attempt.stop_reason = VisitTimeout("the time budget ran out"), "budget"
+
+    async def _committed(self, page: Page, url: str) -> None:
+        """Wait until the browser shows the document; VisitTimeout if no byte of an answer has come by `answer_by`."""
+        timeout_ms = _left_s(self._deadline) * 1000
+        going = asyncio.ensure_future(page.goto(url, wait_until="commit", timeout=timeout_ms))
+        try:
+            await asyncio.wait({going}, timeout=_left_s(self._answer_by))
+            if not going.done():
+                await self._browser.drained(page.context, timeout_s=_left_s(self._deadline))
+            if going.done() or self._browser.log.is_answered:
+                await self._ended(going)
+            else:
+                raise VisitTimeout("the time budget ran out")
+        finally:
+            going.cancel()
+            await asyncio.gather(going, return_exceptions=True)
+
+    async def _loaded(self, page: Page) -> None:
+        """Wait for the load event, but no longer once the document broke off: then it may never come."""
+        timeout_ms = _left_s(self._deadline) * 1000
+        loaded = asyncio.ensure_future(page.wait_for_load_state("load", timeout=timeout_ms))
+        document = self.attempt.document
+        try:
+            while not loaded.done() and not (document and document.broke_off):
+                if asyncio.get_running_loop().time() >= self._deadline:
+                    await self._ended(loaded)
+                await asyncio.wait({loaded}, timeout=POLL_S)
+            if loaded.done():
+                await loaded
+        finally:
+            loaded.cancel()
+            await asyncio.gather(loaded, return_exceptions=True)
+
+    async def _ended(self, task: asyncio.Future[Any]) -> None:
+        """Wait for Playwright's answer; VisitTimeout when the budget is over.
+
+        Playwright has the same limit, but a page with very many frames keeps its driver too busy to hold it.
+        """
+        await asyncio.wait({task}, timeout=_left_s(self._deadline))
+        if not task.done():
+            raise VisitTimeout("the time budget ran out")
+        await task
+
+    async def _quiet(self, context: BrowserContext, until: float) -> bool:
+        """Wait until no request has been outstanding for QUIET_S; False if that is not so by `until`.
+
+        The page's own events are cheap to ask but know nothing of workers. The network log knows all but lags until it
+        is flushed, so it is asked when the page is quiet.
+        """
+        attempt, browser, loop = self.attempt, self._browser, asyncio.get_running_loop()
+        while (left_s := until - loop.time()) > 0:
+            page_wait_s = POLL_S if attempt.initiators.outstanding else 0.0
+            wait_s = max(QUIET_S - (loop.time() - attempt.last_event_s), page_wait_s)
+            if wait_s <= 0:
+                if not await browser.drained(context, timeout_s=_left_s(until)):
+                    return False
+                log = browser.log
+                wait_s = POLL_S if log.open_requests else QUIET_S - (now_ms() - log.last_request_ms) / 1000
+                if wait_s <= 0:
+                    return True
+            await asyncio.sleep(min(wait_s, left_s))
+        return False
+
+    async def _read_to_end(self, context: BrowserContext | None) -> None:
+        """Read the log to the end of the recording, and take what it says."""
+        attempt, browser = self.attempt, self._browser
+        # The log of a quiet page has been read: what comes until the page is torn down is no part of the visit.
+        is_read = attempt.stop_reason == "quiet"
+        if context is None or not (is_read or await self._drained(context)):
+            attempt.lost = True
+            attempt.breaks("the browser is gone")
+        await browser.pipe_tee.caught_up()
+        browser.pipe_tee.stop()
+        attempt.log_lines_lost = browser.log.lines_lost
+        attempt.lost |= browser.log.is_missing_bytes
+        attempt.traffic = browser.log.finish()
+
+    async def _drained(self, context: BrowserContext) -> bool:
+        """Wait for the end of the log; a page that keeps the browser too busy to get there is ended."""
+        until = self._deadline + DRAINED_BY_S
+        if await self._browser.drained(context, timeout_s=min(DRAIN_S, _left_s(until))):
+            return True
+        if not self._browser.alive:
+            return False
+        self.attempt.breaks("the page left the browser no time for anything else")
+        await self._browser.end_pages()
+        return await self._browser.drained(context, timeout_s=min(DRAIN_S, _left_s(until)))
+
+    async def _close(self, context: BrowserContext) -> None:
+        try:
+            async with asyncio.timeout(min(CLOSE_S, _left_s(self._deadline + CLEANUP_S))):
+                await context.close()
+        except (TimeoutError, PlaywrightError):
+            self.attempt.breaks("the browser did not close its page")
+
+
+def _left_s(deadline: float) -> float:
+    """Return the seconds until `deadline`, and never 0, which Playwright takes for no limit at all."""
+    return max(0.001, deadline - asyncio.get_running_loop().time())
+
+
+async def _shut(popup: Page) -> None:
+    with contextlib.suppress(PlaywrightError):
+        await popup.close()
+
+
+async def _links(context: BrowserContext) -> list[str]:
+    """Collect the links of the page, once its recording is over; none if it does not answer."""
+    try:
+        async with asyncio.timeout(LINKS_S):
+            return await links_of(context.pages[0]) if context.pages else []
+    except (TimeoutError, PlaywrightError):
+        return []
