@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from api.routes.pages import TEMPLATES
 from crawler.visit import rows
 from crawler.worker import claims
-from firstflight.commands import crawl, database
+from firstflight.commands import database
+from firstflight.commands.crawl.plan import plan
+from firstflight.commands.crawl.run import run
 from schema.vocabulary import RETRIED
 
 if TYPE_CHECKING:
@@ -30,13 +32,13 @@ def default(command: click.Command, name: str) -> object:
 
 
 def test_the_defaults_of_a_plan_are_those_that_are_told() -> None:
-    assert (default(crawl.plan_, "loads"), default(crawl.plan_, "inner_pages")) == (1, 0)
+    assert (default(plan, "loads"), default(plan, "inner_pages")) == (1, 0)
     assert "(`crawl plan`, `--loads 1`, `--inner 0`)" in ETHICS
-    assert f"up to `--attempts` ({default(crawl.plan_, 'attempts')})" in ETHICS
-    assert default(crawl.plan_, "attempts") == 2
+    assert f"up to `--attempts` ({default(plan, 'attempts')})" in ETHICS
+    assert default(plan, "attempts") == 2
     assert "Where it fails (no answer, a crash, time over), there is one more" in PAGE
-    assert f"usually within {default(crawl.plan_, 'budget_s'):.0f} seconds" in PAGE
-    assert f"(`crawl run --browsers`, {default(crawl.run, 'browsers')} unless said otherwise)" in ETHICS
+    assert f"usually within {default(plan, 'budget_s'):.0f} seconds" in PAGE
+    assert f"(`crawl run --browsers`, {default(run, 'browsers')} unless said otherwise)" in ETHICS
 
 
 def test_retry_after_is_honoured_as_long_as_is_told() -> None:
@@ -59,7 +61,7 @@ def test_what_is_kept_is_as_long_as_is_told() -> None:
 
 def test_robots_txt_is_told_to_be_unread_for_as_long_as_no_code_reads_it() -> None:
     found = subprocess.run(
-        ["git", "grep", "-il", "robots", "--", "crawler", "firstflight/crawling.py"],
+        ["git", "grep", "-il", "robots", "--", "crawler"],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert found.stdout == ""

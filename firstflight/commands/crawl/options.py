@@ -1,4 +1,4 @@
-"""Options that commands share, checks of their values, and output as text or JSON."""
+"""Options, checks of their values, and output that the commands of `firstflight crawl` share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from typing import Any
 
 import click
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+from crawler.errors import CrawlerError
+from storage.crawls import CrawlNotFound
+from storage.engine import DatabaseError
+
+EXPECTED = (CrawlerError, CrawlNotFound, DatabaseError)
+"""Errors that end a command with one line and exit code 1."""
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 CRAWL = click.option(
     "--crawl", "name", required=True, help="Name of the crawl, or a unique beginning of it, such as 2026-11."
 )

@@ -1,4 +1,4 @@
-"""`firstflight crawl gate` and `seal`: the end of a crawl."""
+"""`firstflight crawl gate` and `seal`: judge a crawl and close it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ import click
 
 from crawler.campaign.gate import Bounds, broken, ends, uneven
 from crawler.campaign.seal import seal as seal_crawl
-from crawler.errors import CrawlerError
-from firstflight.commands.options import AS_JSON, CRAWL, show
+from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
 from firstflight.connect import database
 from firstflight.errors import one_line
 from schema.crawls import name_of
-from storage.crawls import CrawlNotFound, find_crawl
-from storage.engine import DatabaseError
+from storage.crawls import find_crawl
 from storage.progress import end_progress
 
 if TYPE_CHECKING:
@@ -23,11 +21,9 @@ if TYPE_CHECKING:
 
     from firstflight.settings import Settings
 
-EXPECTED = (CrawlerError, CrawlNotFound, DatabaseError)
-
 
 def bound(option: str, name: str, text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """An option for one of the bounds."""
+    """Make the option of a bound, with the bound's default."""
     default = getattr(Bounds(), name)
     share = click.FloatRange(0, 1)
     return click.option(option, name, type=share, default=default, show_default=True, help=text)
@@ -35,10 +31,14 @@ def bound(option: str, name: str, text: str) -> Callable[[Callable[..., None]], 
 
 @click.command()
 @CRAWL
-@bound("--least-visited", "visited", "Share of the sites with a final visit.")
-@bound("--least-answered", "answered", "Share of those whose page answered, with an error perhaps.")
-@bound("--least-covered", "covered", "Share of the visits that are ok whose bytes are accounted for.")
-@bound("--most-our-fault", "our_fault", "Share of the visits that ended by a fault of ours.")
+@bound("--least-visited", "visited", "Least share of the sites with a final visit.")
+@bound(
+    "--least-answered",
+    "answered",
+    "Least share of the visited sites whose page answered, if only with an error.",
+)
+@bound("--least-covered", "covered", "Least share of the ok visits whose bytes are accounted for.")
+@bound("--most-our-fault", "our_fault", "Most of the visits, as a share, that ended by a fault of ours.")
 @bound(
     "--most-uneven",
     "uneven",
@@ -48,10 +48,10 @@ def bound(option: str, name: str, text: str) -> Callable[[Callable[..., None]], 
 @AS_JSON
 @click.pass_obj
 def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) -> None:
-    """Say how the sites of a crawl ended; exit code 1, and why, where it is not good enough to be sealed.
+    """Show how the sites of a crawl ended; exit code 1, with the reasons, if it is not good enough to be sealed.
 
-    That is where too many sites failed, and where failures crowd: 20 sites in a row of 1,000, or a machine with half of
-    its sites, are a fault of ours and not theirs. Visit those again in another crawl, or look and seal the crawl anyway.
+    It is not if too many sites failed, or if failures cluster: 20 sites in a row of 1,000, or half of a machine's sites,
+    fail by a fault of ours. Visit the sites again in another crawl, or inspect the failures and seal the crawl anyway.
 
     \b
     Example:
@@ -85,7 +85,7 @@ def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) ->
 @AS_JSON
 @click.pass_obj
 def seal(settings: Settings, *, name: str, as_json: bool) -> None:
-    """Seal a crawl whose every site is done: it is never written again.
+    """Seal a crawl whose sites are all done: it is never written again.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""What a crawl is kept in: decided before anything is changed on the machine."""
+"""A mistake in the blocked networks ends a run before anything is changed on the machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.errors import EgressUnavailable
-from firstflight import crawling
+from crawler.worker import surroundings
 from schema.tables import Crawl
 
 
@@ -18,11 +18,11 @@ def never(*_: Any) -> None:
 
 
 @pytest.mark.parametrize("unfiltered", [False, True])
-def test_networks_that_are_none_end_a_run_before_a_guard_is_set_up(
+def test_a_mistake_in_the_blocked_networks_ends_a_run_before_a_guard_is_set_up(
     unfiltered: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crawling, "guarded", never)
-    egress = crawling.egress(
+    monkeypatch.setattr(surroundings, "guarded", never)
+    egress = surroundings.egress(
         Crawl(kind="web"), Path(sys.executable), unfiltered=unfiltered, blocked_networks="9.9.9.9/8"
     )
     with (

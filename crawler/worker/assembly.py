@@ -1,0 +1,90 @@
+"""Assembles a run: Chromium, Playwright's drivers, the network's control and the claim loop."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+from typing import TYPE_CHECKING
+
+from crawler.browser.browser import Browser
+from crawler.browser.devices import DEVICES
+from crawler.browser.driver import Drivers
+from crawler.browser.user_agent import Appearance
+from crawler.control.network import OwnNetwork
+from crawler.visit.visit import visit
+from crawler.worker.run import Loop
+from crawler.worker.series import Series
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import AsyncIterator, Callable
+
+    from sqlalchemy import Engine
+
+    from crawler.visit.claim import Claim
+    from crawler.visit.observation import Observation
+    from crawler.worker.claims import Stored
+    from crawler.worker.run import Limits, Tally
+    from crawler.worker.surroundings import Surroundings
+    from schema.tables import Crawl
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Assembly:
+    """The parts and options of a run."""
+
+    surroundings: Surroundings
+    browsers: int
+    minutes: float
+    limits: Limits
+    revive: Callable[[], object] | None
+    """Starts the database again, where it is the embedded one."""
+
+    async def run(
+        self,
+        engine: Engine,
+        crawl: Crawl,
+        *,
+        stop: asyncio.Event,
+        stored: Callable[[Claim, Observation, Stored], None],
+        say: Callable[[str], None],
+    ) -> Tally:
+        """Run the claim loop with Chromium until `stop` is set or nothing is left to do."""
+        around = self.surroundings
+        canaries = around.web.canaries
+        async with Drivers(say) as drivers:
+            return await Loop(
+                engine=engine,
+                crawl=crawl,
+                launch=functools.partial(self._browser, crawl, drivers),
+                visit=Series(visit=visit, loads=crawl.loads, inner=crawl.inner_pages),
+                browsers=self.browsers,
+                minutes=self.minutes,
+                stop=stop,
+                stored=stored,
+                say=say,
+                limits=self.limits,
+                revive=self.revive,
+                network=OwnNetwork(canaries, around.guard) if canaries else None,
+            ).run()
+
+    @contextlib.asynccontextmanager
+    async def _browser(self, crawl: Crawl, drivers: Drivers) -> AsyncIterator[Browser]:
+        around = self.surroundings
+        appearance = Appearance(
+            device=DEVICES[crawl.device], user_agent=crawl.user_agent_planned, contact_url=crawl.contact_url
+        )
+        async with (
+            drivers.lend() as playwright,
+            Browser.launch(
+                around.chromium,
+                flags=around.web.flags,
+                quic=crawl.arm == "quic",
+                appearance=appearance,
+                playwright=playwright,
+                guard=around.guard,
+                capture=around.capture,
+            ) as browser,
+        ):
+            yield browser

@@ -1,0 +1,135 @@
+"""The surroundings of a run's browsers: the web that they visit, the address guard and the capture of their network."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+from crawler.browser.identity import check_there
+from crawler.capture.capture import capturing, on_loopback
+from crawler.control.canaries import chosen
+from crawler.egress.guard import guarded
+from crawler.egress.networks import parse
+from crawler.errors import CrawlerError, EgressUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from crawler.capture.capture import Capture
+    from crawler.control.canaries import Canary
+    from crawler.egress.guard import Guard
+    from schema.tables import Crawl
+
+LOCAL_WEB = "localweb"
+"""Kind of crawl that visits the bundled web."""
+
+
+class StateError(CrawlerError):
+    """The local web's state file cannot be used for this crawl."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Web:
+    """The web that is crawled, as the browser and the crawler find it."""
+
+    flags: tuple[str, ...]
+    """Flags of the browser."""
+    canaries: list[Canary]
+    """Probed to learn whether the network is up; without any, nothing is probed."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Surroundings:
+    """The program that browsers run, and what they run in."""
+
+    chromium: Path
+    web: Web
+    guard: Guard | None
+    """Address guard around the browsers."""
+    capture: Capture | None
+    """Capture of the browsers' network; None to read all bytes from their logs."""
+
+
+@contextlib.contextmanager
+def surroundings(
+    crawl: Crawl,
+    web: Web,
+    chromium: Path,
+    *,
+    unfiltered: bool = False,
+    blocked_networks: str = "",
+    captured: bool = True,
+) -> Iterator[Surroundings]:
+    """Set up the address guard and the capture for a crawl of `web`."""
+    with (
+        egress(crawl, chromium, unfiltered=unfiltered, blocked_networks=blocked_networks) as guard,
+        capture(crawl, guard, off=not captured) as made,
+    ):
+        yield Surroundings(chromium=chromium, web=web, guard=guard, capture=made)
+
+
+@contextlib.contextmanager
+def egress(
+    crawl: Crawl, chromium: Path, *, unfiltered: bool, blocked_networks: str = ""
+) -> Iterator[Guard | None]:
+    """Set up the address guard; None if it is unwanted, and for the local web, which is on loopback.
+
+    BrowserMissing, and EgressUnavailable for a mistake in `blocked_networks`, come before the machine is changed.
+    """
+    check_there(chromium)
+    blocked = parse(blocked_networks)
+    if unfiltered or crawl.kind == LOCAL_WEB:
+        yield None
+        return
+    with contextlib.ExitStack() as stack:
+        try:
+            guard = stack.enter_context(guarded(blocked))
+        except EgressUnavailable as exc:
+            raise EgressUnavailable(
+                f"{exc}. Or crawl with --unfiltered-egress, which is recorded: then pages reach your network"
+            ) from exc
+        yield guard
+
+
+@contextlib.contextmanager
+def capture(crawl: Crawl, guard: Guard | None, *, off: bool) -> Iterator[Capture | None]:
+    """Capture the network of the browsers: the guard's, or loopback for the local web.
+
+    None if it is `off`, where the kernel refuses it, with QUIC, and without a guard, where the traffic is not theirs alone.
+    Then the browsers' log contains the bytes, for more processor time.
+    """
+    with contextlib.ExitStack() as stack:
+        if off or crawl.arm == "quic":
+            yield None
+        elif crawl.kind == LOCAL_WEB:
+            yield stack.enter_context(on_loopback())
+        else:
+            yield stack.enter_context(capturing(guard.capture if guard else None))
+
+
+def web(crawl: Crawl, state: Path | None, *, canaries: str | None) -> Web:
+    """Find the local web of the file `state` or, without one, the Internet; StateError if the crawl is of the other kind."""
+    if state is None:
+        if crawl.kind == LOCAL_WEB:
+            raise StateError(
+                "this crawl is of the local web: start `firstflight localweb serve --state FILE` "
+                "and name its FILE by --local-web"
+            )
+        return Web((), chosen(canaries))
+    if crawl.kind != LOCAL_WEB:
+        raise StateError(f"--local-web is for crawls of kind {LOCAL_WEB}; this one is of kind {crawl.kind}")
+    try:
+        facts = json.loads(state.read_text(encoding="utf-8"))
+        flags = [str(flag) for flag in facts["browser_flags"]]
+        urls = [str(url) for url in facts.get("canaries", [])]
+    except OSError as exc:
+        raise StateError(
+            f"the local web's state {state} cannot be read ({exc.strerror}): "
+            "start it with `firstflight localweb serve --state FILE`"
+        ) from exc
+    except (ValueError, KeyError, TypeError) as exc:
+        raise StateError(f"{state} is no state of the local web: it lacks browser_flags") from exc
+    return Web(tuple(flags), chosen(",".join(urls)) if urls else [])

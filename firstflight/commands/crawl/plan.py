@@ -1,0 +1,136 @@
+"""`firstflight crawl plan`: the list, the sites and the settings of a crawl."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from crawler.browser.devices import DEVICES
+from crawler.browser.user_agent import checked_contact
+from crawler.campaign import plan as campaign
+from crawler.sites import fetch, optout
+from firstflight.commands.crawl.options import AS_JSON, EXPECTED, finite, header, label, month, show
+from firstflight.commit import code_commit
+from firstflight.connect import database
+from firstflight.errors import one_line
+from schema.crawls import CrawlName
+
+if TYPE_CHECKING:
+    from firstflight.settings import Settings
+
+
+@click.command()
+@click.option("--crawl", "month", required=True, callback=month, help="Month of the crawl: 2026-11.")
+@click.option("--list", "source", required=True, help="Site list: a file, or the id of a fetched list.")
+@click.option(
+    "--opt-out",
+    "opt_out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="File of sites to leave out, a host a line.  [default: opt-out.txt in the data folder, if there]",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(1, campaign.TOP_LIMIT),
+    help="Sites from the head of the list.  [default: all]",
+)
+@click.option("--device", type=click.Choice(list(DEVICES)), default="desktop", show_default=True)
+@click.option(
+    "--vantage", default="local", callback=label, show_default=True, help="Place of the crawling machine."
+)
+@click.option("--arm", type=click.Choice(["tcp", "quic"]), default="tcp", show_default=True)
+@click.option("--kind", type=click.Choice(["web", "localweb"]), default="web", show_default=True)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1, campaign.ATTEMPTS_LIMIT),
+    default=2,
+    show_default=True,
+    help="Most visits of a site, not counting those that our own network spoilt.",
+)
+@click.option(
+    "--budget",
+    "budget_s",
+    type=click.FloatRange(1, 600),
+    callback=finite,
+    default=30.0,
+    show_default=True,
+    help="Time limit of a visit, in seconds.",
+)
+@click.option(
+    "--loads",
+    type=click.IntRange(1, campaign.LOADS_LIMIT),
+    default=1,
+    show_default=True,
+    help="Loads of each home page; the first stands for the site.",
+)
+@click.option(
+    "--inner",
+    "inner_pages",
+    type=click.IntRange(0, campaign.LOADS_LIMIT),
+    default=0,
+    show_default=True,
+    help="Inner pages of each site.",
+)
+@click.option("--user-agent", callback=header, help="User-Agent to send.  [default: that of plain Chrome]")
+@click.option(
+    "--contact",
+    metavar="URL",
+    help="Contact page for site owners, put into the User-Agent.  [default: FIRSTFLIGHT_CONTACT_URL]",
+)
+@AS_JSON
+@click.pass_obj
+def plan(
+    settings: Settings,
+    *,
+    month: str,
+    source: str,
+    opt_out: Path | None,
+    top: int | None,
+    device: str,
+    vantage: str,
+    arm: str,
+    kind: str,
+    attempts: int,
+    budget_s: float,
+    loads: int,
+    inner_pages: int,
+    user_agent: str | None,
+    contact: str | None,
+    as_json: bool,
+) -> None:
+    """Plan a crawl: its list, its sites and its settings. The same plan twice is one crawl.
+
+    \b
+    Example:
+      firstflight crawl plan --crawl 2026-11 --list sites.txt --top 1000
+      firstflight crawl plan --crawl 2026-11 --list tranco:K2LPW --top 10000
+    """
+    name = CrawlName(month=month, device=device, vantage=vantage, arm=arm, kind=kind)
+    opted_out = opt_out or (settings.opt_out if settings.opt_out.exists() else None)
+    contact_url = contact or settings.contact_url
+    with one_line(*EXPECTED):
+        sites = fetch.find(settings.lists, source)
+        wanted = campaign.Plan(
+            name=name,
+            sites=sites,
+            top=top,
+            attempts=attempts,
+            budget_s=budget_s,
+            commit=code_commit(settings.commit),
+            optout=optout.read(opted_out) if opted_out else None,
+            loads=loads,
+            inner_pages=inner_pages,
+            user_agent=user_agent,
+            contact_url=checked_contact(contact_url) if contact_url else None,
+        )
+        with database(settings) as engine:
+            crawl, new = campaign.plan(engine, wanted)
+    done = "planned" if new else "exists already, planned just so"
+    show(
+        {"crawl": str(name), "new": new, "sites": crawl.top, "list": sites.id, "checksum": sites.checksum},
+        as_json=as_json,
+        line=f"{name} {done}: {crawl.top:,} sites of {sites.id}"
+        + (f", {crawl.optout_sites:,} opted out" if crawl.optout_sites else ""),
+    )

@@ -1,0 +1,221 @@
+"""`firstflight crawl run`: visits the sites of a crawl, tells its progress, and stops cleanly on a signal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from crawler.campaign.plan import check_method
+from crawler.worker.claims import CrawlSealed, open_sites
+from crawler.worker.run import DEFAULTS, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Tally
+from crawler.worker.surroundings import surroundings, web
+from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, finite, show
+from firstflight.connect import database, revival
+from firstflight.crawl_log import JSON, TEXT, journal
+from firstflight.errors import one_line
+from firstflight.progress import told
+from schema.crawls import name_of
+from storage.crawls import find_crawl
+from storage.scratch import scratch_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Engine
+
+    from crawler.worker.assembly import Assembly
+    from crawler.worker.surroundings import Surroundings
+    from firstflight.settings import Settings
+    from schema.tables import Crawl
+
+AGAIN = 75
+"""Exit code of a run that should be started again: EX_TEMPFAIL of sysexits.h."""
+
+
+@click.command()
+@CRAWL
+@click.option(
+    "--browsers", type=click.IntRange(1, 64), default=2, show_default=True, help="Browsers side by side."
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0, min_open=True),
+    callback=finite,
+    default=30.0,
+    show_default=True,
+    help="Length of the run: no visit begins after it.",
+)
+@click.option(
+    "--local-web",
+    "state",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Crawl the local web that wrote this state file.",
+)
+@click.option(
+    "--pages-per-browser",
+    type=click.IntRange(1),
+    default=DEFAULTS.pages_per_browser,
+    show_default=True,
+    help="Pages after which a browser is replaced.",
+)
+@click.option(
+    "--browser-memory",
+    "browser_memory_mb",
+    type=click.IntRange(1),
+    default=DEFAULTS.browser_memory_mb,
+    show_default=True,
+    help="Memory of one browser's processes, in MB, above which it is replaced.",
+)
+@click.option(
+    "--database-patience",
+    "database_retry_s",
+    type=click.FloatRange(0),
+    callback=finite,
+    default=DEFAULTS.database_retry_s,
+    show_default=True,
+    help="Seconds for which an unreachable database is retried.",
+)
+@click.option(
+    "--unfiltered-egress",
+    "unfiltered",
+    is_flag=True,
+    help="Run without the address guard: pages reach loopback and private networks. Recorded with every visit.",
+)
+@click.option(
+    "--no-capture",
+    is_flag=True,
+    help="Read every byte from the browsers' logs, even where their network could be captured: the same sizes for more "
+    "processor time.",
+)
+@click.option(
+    "--until-empty",
+    is_flag=True,
+    help="End with exit code 75 if sites are left when the minutes are over, so that the caller runs the command again. "
+    "A sealed crawl has no sites left.",
+)
+@click.option(
+    "--log",
+    type=click.Choice([TEXT, JSON]),
+    default=TEXT,
+    show_default=True,
+    help="Standard error: a progress bar, or a JSON object for each visit.",
+)
+@AS_JSON
+@click.pass_context
+def run(
+    ctx: click.Context,
+    *,
+    name: str,
+    state: Path | None,
+    pages_per_browser: int,
+    browser_memory_mb: int,
+    database_retry_s: float,
+    unfiltered: bool,
+    no_capture: bool,
+    until_empty: bool,
+    log: str,
+    as_json: bool,
+    browsers: int,
+    minutes: float,
+) -> None:
+    """Visit the sites that are left of a crawl, until none is left or the minutes are over.
+
+    Any number of runs may share a crawl, on this machine or others. Ctrl-C gives back the visits in flight; the next run
+    makes them. Pages reach the public Internet and nothing else, which needs root. While our own network is down, as
+    canaries tell (FIRSTFLIGHT_CANARIES), no site is visited, and visits that failed meanwhile are given back.
+
+    \b
+    Example:
+      firstflight crawl run --crawl 2026-11 --browsers 2 --minutes 30
+      firstflight crawl run --crawl 2026-11 --log json 2>> crawl.jsonl
+    """
+    from crawler.worker import assembly  # imports Playwright, which the other commands do without
+
+    settings: Settings = ctx.obj
+    tally, code = Tally(ended=QUEUE_EMPTY), 0
+    with one_line(*EXPECTED), database(settings) as engine:
+        with engine.connect() as connection:
+            crawl = find_crawl(connection, name)
+        if crawl.sealed_at is None:
+            with _surrounded(
+                settings, crawl, state, unfiltered=unfiltered, captured=not no_capture
+            ) as around:
+                limits = Limits(
+                    pages_per_browser=pages_per_browser,
+                    browser_memory_mb=browser_memory_mb,
+                    database_retry_s=database_retry_s,
+                )
+                made = assembly.Assembly(
+                    surroundings=around,
+                    browsers=browsers,
+                    minutes=minutes,
+                    limits=limits,
+                    revive=revival(settings),
+                )
+                tally, code = asyncio.run(_crawl(engine, crawl, made, log=log, progress=settings.progress))
+        elif not until_empty:
+            raise CrawlSealed(f"{name_of(crawl)} is sealed: it is never written again")
+    show(
+        {"crawl": str(name_of(crawl)), **dataclasses.asdict(tally)},
+        as_json=as_json,
+        line=f"{tally.ended}: {tally.visits} visits, {tally.final} sites done"
+        + (f", {tally.lost} visits lost to other crawlers" if tally.lost else ""),
+    )
+    ctx.exit(AGAIN if until_empty and tally.ended == TIME_OVER else code)
+
+
+@contextlib.contextmanager
+def _surrounded(
+    settings: Settings, crawl: Crawl, state: Path | None, *, unfiltered: bool, captured: bool
+) -> Iterator[Surroundings]:
+    """Check that the crawl can be gone on with, and set up what its browsers run in."""
+    check_method(crawl)
+    with (
+        surroundings(
+            crawl,
+            web(crawl, state, canaries=settings.canaries),
+            settings.chromium,
+            unfiltered=unfiltered,
+            blocked_networks=settings.blocked_networks,
+            captured=captured,
+        ) as around,
+        scratch_folder(),
+    ):
+        yield around
+
+
+async def _crawl(
+    engine: Engine, crawl: Crawl, made: Assembly, *, log: str, progress: Path
+) -> tuple[Tally, int]:
+    """Run; return what the run did and the exit code: 0, or 128 and the number of the signal that stopped it."""
+    stop = asyncio.Event()
+    received = catch_signals(stop)
+    left = await asyncio.to_thread(open_sites, engine, crawl)
+    with journal(log, crawl, done=crawl.top - left) as crawl_log:
+        async with told(engine, crawl, progress):
+            tally = await made.run(engine, crawl, stop=stop, stored=crawl_log.stored, say=crawl_log.say)
+    return tally, 128 + received[0] if tally.ended == STOPPED and received else 0
+
+
+def catch_signals(stop: asyncio.Event) -> list[int]:
+    """Set `stop` on the first Ctrl-C or SIGTERM, and end at once on the second; the list gets the signal's number."""
+    loop = asyncio.get_running_loop()
+    received: list[int] = []
+
+    def caught(number: int) -> None:
+        received.append(number)
+        stop.set()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(each)
+        click.echo("stopping: the visits in flight are given back", err=True)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, caught, number)
+    return received
