@@ -25,7 +25,8 @@ from crawler.netlog.exchange import MAIN_FRAME
 from crawler.visit.bot_walls import CONSENTS, WALLS, recognised
 from crawler.visit.observation import Observation
 from crawler.visit.retry_after import retry_after_s
-from crawler.visit.rows import Rows, Times, rows, text, with_reused
+from crawler.visit.rows import Rows, rows, with_reused
+from crawler.visit.stored_values import Times, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

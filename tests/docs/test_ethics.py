@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from api.routes.pages import TEMPLATES
-from crawler.visit import rows
+from crawler.visit import stored_values
 from crawler.worker import claims
 from firstflight.commands import database
 from firstflight.commands.crawl.plan import plan
@@ -54,7 +54,7 @@ def test_a_refusal_is_an_answer() -> None:
 
 
 def test_what_is_kept_is_as_long_as_is_told() -> None:
-    assert f"cut at {rows.PATH_LIMIT:,} characters" in ETHICS
+    assert f"cut at {stored_values.PATH_LIMIT:,} characters" in ETHICS
     assert default(database.backup_, "keep") == 4
     assert "| copies of the database in the data folder | the newest four |" in ETHICS
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.devtools.initiators import Initiators, PageRequest
-from crawler.visit.rows import text
+from crawler.visit.stored_values import text
 
 
 def asks(number: str, url: str, **fields: Any) -> tuple[str, dict[str, Any]]:

@@ -1,0 +1,194 @@
+"""Rows of responses: each request of the network log is matched with the page's, and names the response that led to it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from crawler.visit.stored_values import (
+    host,
+    length,
+    media_type,
+    path,
+    query_hash,
+    split_url,
+    status,
+    text,
+)
+from schema import http_caching
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from crawler.devtools.initiators import PageRequest
+    from crawler.netlog.exchange import Exchange
+    from crawler.visit.stored_values import Times
+
+DESTINATIONS = {
+    "": "fetch",
+    "empty": "fetch",
+    "audio": "media",
+    "video": "media",
+    "track": "media",
+    "worker": "worker",
+    "sharedworker": "worker",
+    "serviceworker": "worker",
+    "frame": "iframe",
+} | {
+    name: name
+    for name in (
+        *("document", "iframe", "style", "script", "image", "font", "manifest"),
+        *("object", "embed", "report", "xslt", "websocket"),
+    )
+}
+"""resource_type by Sec-Fetch-Dest; `other` for all other values."""
+
+CLIENTS = frozenset({"document", "iframe", "worker", "style", "other"})
+"""Values of resource_type whose URL may stand in a Referer."""
+
+FRAMES = {"main frame": "document", "subframe": "iframe"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ResponseRows:
+    """Makes the rows of all responses, in order: each may name earlier ones."""
+
+    exchanges: Sequence[Exchange]
+    joined: Mapping[int, PageRequest]
+    connection_ids: Mapping[int, int]
+    positions: Mapping[int, int]
+    times: Times
+    salt: bytes
+    error_name: Callable[[int], str]
+    ids: dict[int, int] = dataclasses.field(default_factory=dict)
+    by_url: dict[str, int] = dataclasses.field(default_factory=dict)
+    """Last response of each URL; a redirect's target stands also for the URLs that led to it."""
+    clients: dict[tuple[str, str], list[int]] = dataclasses.field(default_factory=dict)
+    """Responses of each origin that a Referer can name: documents, workers, style sheets."""
+
+    def row(self, index: int) -> dict[str, Any]:
+        """Make the row of one response; rows are made in order."""
+        exchange = self.exchanges[index]
+        request = self.joined.get(index)
+        number = self.ids[id(exchange)] = index + 1
+        url = split_url(exchange.url)
+        initiator = self._initiator(exchange, request)
+        before = exchange.redirected_from
+        transport = exchange.transport
+        one: Exchange | None = exchange
+        while one is not None and not _is_preflight(exchange):
+            self.by_url[one.url.partition("#")[0]] = number
+            one = one.redirected_from
+        kind = _resource_type(exchange, request)
+        if kind in CLIENTS and not 300 <= (exchange.status or 0) < 400:
+            self.clients.setdefault(url[:2], []).append(number)
+        return {
+            "id": number,
+            "connection_id": None if transport is None else self.connection_ids.get(id(transport)),
+            "position": self.positions.get(id(exchange)),
+            "stream_id": exchange.stream_id,
+            "initiator_id": initiator,
+            "redirected_from_id": None if before is None else self.ids.get(id(before)),
+            "method": text(exchange.method) or "",
+            "scheme": url.scheme,
+            "host": host(url),
+            "path": path(url),
+            "query_hash": query_hash(url.query, self.salt),
+            "resource_type": kind,
+            **self._response(exchange, request),
+        }
+
+    def _initiator(self, exchange: Exchange, request: PageRequest | None) -> int | None:
+        if exchange.frame == "main frame":
+            return None
+        if request and request.initiator_url in self.by_url:
+            return self.by_url[request.initiator_url or ""]
+        referer = split_url(exchange.request_headers.get("referer", ""))
+        if referer.path == "/" and not referer.query:
+            # It may be cut down to its origin, as for cross-origin requests: any document of that origin may have sent it.
+            able = self.clients.get(referer[:2], [])
+            return able[0] if len(able) == 1 else None
+        return self.by_url.get(referer.geturl())
+
+    def _response(self, exchange: Exchange, request: PageRequest | None) -> dict[str, Any]:
+        wire, body = exchange.sizes()
+        cached = exchange.cached and exchange.transport is None and exchange.error is None
+        unknown = None if wire else "from_cache" if cached else "no_response"
+        if unknown == "no_response" and exchange.status is not None:
+            unknown = "unseen"
+        error = exchange.error
+        content_type = exchange.response_headers.get("content-type")
+        if content_type is None and cached and request is not None:
+            content_type = request.mime_type
+        times = self.times
+        return {
+            "protocol": exchange.transport.protocol if wire and exchange.transport else None,
+            "status": status(exchange.status or (request.status if cached and request else None)),
+            "mime_type": media_type(content_type),
+            "content_encoding": text((exchange.response_headers.get("content-encoding") or "").lower())
+            or None,
+            "failure": self.error_name(error)
+            if error is not None
+            else text(request.failure)
+            if request and request.failure
+            else None,
+            "from_cache": cached,
+            "wire_bytes": wire or None,
+            "wire_bytes_unknown": unknown,
+            "header_bytes": wire - body if wire and body is not None else None,
+            "body_bytes": body if wire else None,
+            "decoded_bytes": _decoded(exchange, body if wire else None),
+            "request_sent_us": times.us(exchange.sent_ms),
+            "first_byte_us": times.us(exchange.first_byte_ms),
+            "last_byte_us": times.us(exchange.last_byte_ms),
+            **_freshness(exchange),
+            "request_body_bytes": length(exchange.request_headers.get("content-length", "")),
+        }
+
+
+def _freshness(exchange: Exchange) -> dict[str, Any]:
+    """Make the columns of HTTP caching: null if no header of the response came over the network."""
+    known = exchange.freshness if exchange.transport is not None else None
+    return {name: getattr(known, name) if known else None for name in http_caching.COLUMNS}
+
+
+def _decoded(exchange: Exchange, body: int | None) -> int | None:
+    """Return the size of the body after decoding: as the browser counted it, or the body itself if it was not encoded."""
+    if exchange.error is None and exchange.decoded_bytes is not None:
+        return exchange.decoded_bytes
+    return body if body == 0 or not exchange.response_headers.get("content-encoding") else None
+
+
+def match(exchanges: Sequence[Exchange], requests: Iterable[PageRequest]) -> dict[int, PageRequest]:
+    """Match the page's requests with exchanges, by index of the exchange: the n-th request of a URL is the n-th in both.
+
+    A preflight has the URL of the request that follows it, and is matched apart: the page's events name it after that
+    request, the log before it.
+    """
+    waiting: dict[tuple[str, bool, bool], list[PageRequest]] = {}
+    for one in requests:
+        waiting.setdefault((one.url, one.resource_type == "preflight", one.in_memory), []).append(one)
+    for ones in waiting.values():
+        ones.reverse()
+    joined = {}
+    for index, exchange in enumerate(exchanges):
+        key = (exchange.url.partition("#")[0], _is_preflight(exchange), exchange.reused)
+        if left := waiting.get(key):
+            joined[index] = left.pop()
+    return joined
+
+
+def _is_preflight(exchange: Exchange) -> bool:
+    return exchange.method == "OPTIONS" and "access-control-request-method" in exchange.request_headers
+
+
+def _resource_type(exchange: Exchange, request: PageRequest | None) -> str:
+    """Classify a request by Sec-Fetch-Dest, which is not sent over http, else by its frame, else by the page's events."""
+    headers = exchange.request_headers
+    if _is_preflight(exchange):
+        return "preflight"
+    if "sec-fetch-dest" in headers:
+        return DESTINATIONS.get(headers["sec-fetch-dest"], "other")
+    if exchange.frame in FRAMES:
+        return FRAMES[exchange.frame]
+    return (request.resource_type if request else None) or "other"
