@@ -32,7 +32,8 @@ from crawler.campaign.plan import Plan, plan
 from crawler.sites.lists import Entry, Sites
 from crawler.visit.observation import BrowserDied
 from crawler.visit.visit import visit
-from crawler.worker.run import DEFAULTS, Loop
+from crawler.worker.limits import DEFAULTS
+from crawler.worker.run import Loop
 from firstflight.commit import code_commit
 from firstflight.settings import from_environment
 from localweb import recipes

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from crawler.visit.claim import Claim
     from crawler.visit.observation import Observation
     from crawler.worker.claims import Stored
-    from crawler.worker.run import Limits, Tally
+    from crawler.worker.limits import Limits
+    from crawler.worker.run import Tally
     from crawler.worker.surroundings import Surroundings
     from schema.tables import Crawl
 

@@ -21,6 +21,7 @@ from crawler.worker import claims
 from crawler.worker.browser_record import record_browser
 from crawler.worker.database_retry import DatabaseRetry
 from crawler.worker.leases import Leases
+from crawler.worker.limits import DEFAULTS, Limits
 from storage.engine import DatabaseError
 
 if TYPE_CHECKING:
@@ -80,20 +81,6 @@ class Tally:
     """Visits thrown away because another crawler had taken the site over."""
     browsers_replaced: dict[str, int] = dataclasses.field(default_factory=dict)
     """Number of replaced browsers by reason: DIED, PAGES or MEMORY."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
-    """Limits at which a run replaces a browser or gives up."""
-
-    pages_per_browser: int = 200
-    browser_memory_mb: int = 1500
-    """Memory of all processes of one browser, between two visits."""
-    database_retry_s: float = 300.0
-    """Time for which an unreachable database is retried, in seconds."""
-
-
-DEFAULTS = Limits()
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)

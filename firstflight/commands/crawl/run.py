@@ -13,7 +13,8 @@ import click
 
 from crawler.campaign.plan import check_method
 from crawler.worker.claims import CrawlSealed, open_sites
-from crawler.worker.run import DEFAULTS, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Tally
+from crawler.worker.limits import DEFAULTS, Limits
+from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
 from crawler.worker.surroundings import surroundings, web
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, finite, show
 from firstflight.connect import database, revival

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import text
 
-from crawler.control.network import Fault
 from crawler.control.watch import Pacing, given_back, is_whole
 from crawler.errors import EgressUnavailable
 from crawler.worker import claims
 from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
-from tests.crawler.worker.test_run import Browsers, loop, run, sites, visits
+from tests.crawler.control.weather import Silent, Weather
+from tests.crawler.worker.played_browsers import Browsers, fine, loop, run, sites, visits
 from tests.factories.made_up_visits import observation, planned, response
 
 if TYPE_CHECKING:
@@ -24,34 +24,6 @@ if TYPE_CHECKING:
 
 QUICK = Pacing(every_s=0.02, slow_s=0.1, down_s=0.02)
 """As the real one, on another clock."""
-
-
-@dataclasses.dataclass
-class Weather:
-    """Stands for our own network: it is down when told, and back after so many questions."""
-
-    fault: Fault | None = None
-    back_after: int = 3
-    probes: int = 0
-    lost: bool = False
-    left: int = 0
-
-    def fails(self, *, guard: bool = False) -> None:
-        self.fault, self.left = Fault("cut", guard=guard), self.back_after
-
-    async def probe(self) -> Fault | None:
-        self.probes += 1
-        await asyncio.sleep(0)
-        if self.lost:
-            raise EgressUnavailable("the guard is gone")
-        found = self.fault
-        if found is not None:
-            self.left -= 1
-            self.fault = found if self.left else None
-        return found
-
-    async def guard_fault(self) -> Fault | None:
-        return self.fault if self.fault is not None and self.fault.guard else None
 
 
 DEAD = {"s3.test": "dns", "s7.test": "connect", "s8.test": "http_error"}
@@ -128,10 +100,6 @@ def test_that_it_is_back_is_said_too(database_18: Engine) -> None:
     assert said[1:] == ["the network is back after 0 s"]
 
 
-async def fine(host: str) -> Observation:
-    return observation()
-
-
 def test_visits_that_are_whole_are_their_own_proof_and_no_canary_is_probed(database_18: Engine) -> None:
     weather = Weather()
     crawled(database_18, weather, Browsers(fine), sites=9)
@@ -181,21 +149,6 @@ def test_an_outage_that_is_over_before_the_visit_is_was_seen_and_the_visit_given
     crawled(database_18, weather, played, sites=2, attempts=1)
     assert outcomes(database_18) == {"s1.test": "ok", "s2.test": "ok"}
     assert list(outcomes(database_18, final=False).values()) == ["network_down"]
-
-
-@dataclasses.dataclass
-class Silent(Weather):
-    """Good at first; then no question is ever answered."""
-
-    def __post_init__(self) -> None:
-        self.hangs = asyncio.Event()
-
-    async def probe(self) -> Fault | None:
-        self.probes += 1
-        if self.probes > 1:
-            self.hangs.set()
-            await asyncio.Event().wait()
-        return None
 
 
 def test_nothing_is_written_of_a_failed_visit_before_somebody_vouched_for_it_so_a_kill_leaves_no_wrong_end(

@@ -22,7 +22,7 @@ from crawler.egress.guard import Guard, guarded
 from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
 from tests.crawler.egress import world
-from tests.crawler.egress.escape_attempts import captured, network, nft, parent
+from tests.crawler.egress.looking import captured, network, nft, parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

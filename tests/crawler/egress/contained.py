@@ -16,7 +16,7 @@ from crawler.egress.guard import guarded
 from crawler.egress.networks import parse
 from tests.crawler.egress import world
 from tests.crawler.egress.breaking import REACHED, REFUSED, Broken, asked, said
-from tests.crawler.egress.escape_attempts import captured
+from tests.crawler.egress.looking import captured
 
 AS_A_TASK = [
     "setpriv",

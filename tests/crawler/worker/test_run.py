@@ -4,104 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-import psycopg
 import pytest
 from sqlalchemy import text
 
-from crawler.browser.identity import Identity
 from crawler.errors import BrowserMissing, LaunchFailed
-from crawler.visit.observation import BrowserDied
+from crawler.visit.observation import BrowserDied, Observation
 from crawler.worker import claims
 from crawler.worker.browser_record import BrowserDiffers
-from crawler.worker.run import DIED, MEMORY, PAGES, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Loop, Tally
-from storage.engine import DatabaseError
+from crawler.worker.limits import Limits
+from crawler.worker.run import DIED, MEMORY, PAGES, QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
+from tests.crawler.worker.played_browsers import Browsers, endless, fine, run, sites, visits
 from tests.factories.made_up_visits import observation, planned
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from collections.abc import AsyncIterator
 
     from sqlalchemy import Engine
 
     from crawler.browser.browser import Browser
-    from crawler.visit.observation import Observation
-    from schema.tables import Crawl
-
-    Visit = Callable[[str], Awaitable[Observation]]
-
-
-@dataclasses.dataclass
-class Browsers:
-    """Stands for Chromium: each visit is what `visit` makes of the host."""
-
-    visit: Visit
-    product: str = "Chromium 156.0"
-    launched: int = 0
-    running: int = 0
-    alive: bool = True
-    memory: int = 0
-    visited: list[str] = dataclasses.field(default_factory=list)
-
-    @contextlib.asynccontextmanager
-    async def launch(self) -> AsyncIterator[Browser]:
-        self.launched += 1
-        self.running += 1
-        self.identity = Identity(product=self.product, built_on=None, user_agent="UA", flags=())
-        try:
-            yield cast("Browser", self)
-        finally:
-            self.running -= 1
-
-    def memory_bytes(self) -> int:
-        return self.memory
-
-    async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
-        self.visited.append(host)
-        return await self.visit(host)
-
-
-def loop(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> Loop:
-    given: dict[str, Any] = {"browsers": 2, "minutes": 1.0, "stop": asyncio.Event(), "said": [], **values}
-    said = given.pop("said")
-    return Loop(
-        engine=engine,
-        crawl=crawl,
-        launch=played.launch,
-        visit=played,
-        stored=lambda *_: None,
-        say=said.append,
-        **given,
-    )
-
-
-def run(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> Tally:
-    async def within() -> Tally:
-        async with asyncio.timeout(60):
-            return await loop(engine, crawl, played, **values).run()
-
-    return asyncio.run(within())
-
-
-async def fine(host: str) -> Observation:
-    return observation()
-
-
-async def endless(host: str) -> Observation:
-    await asyncio.sleep(3600)
-    raise AssertionError
-
-
-def sites(engine: Engine) -> list[tuple[object, ...]]:
-    with engine.connect() as connection:
-        statement = "SELECT rank, attempts, owner, final_visit_id IS NOT NULL FROM site ORDER BY rank"
-        return [tuple(row) for row in connection.execute(text(statement))]
-
-
-def visits(engine: Engine) -> int:
-    with engine.connect() as connection:
-        return connection.scalar(text("SELECT count(*) FROM visit")) or 0
 
 
 def test_a_crawl_runs_until_its_queue_is_empty(database: Engine) -> None:
@@ -322,35 +244,6 @@ def test_a_browser_that_does_not_start_is_tried_thrice(
     assert sites(database_18) == [(1, int(played.launched), None, bool(played.launched))]
 
 
-def test_a_slow_visit_keeps_its_claim_beyond_the_lease(
-    database_18: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def slow(host: str) -> Observation:
-        await asyncio.sleep(2)
-        assert claims.claim(database_18, crawl, owner="other") is None
-        return observation()
-
-    monkeypatch.setattr(claims, "LEASE_S", 0.6)
-    monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
-    crawl = planned(database_18, sites=1)
-    assert run(database_18, crawl, Browsers(slow)) == Tally(ended=QUEUE_EMPTY, visits=1, final=1)
-
-
-def test_a_visit_that_hangs_loses_its_claim(database_18: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def hangs(host: str) -> Observation:
-        async with asyncio.timeout(10):
-            while (claim := claims.claim(database_18, crawl, owner="other")) is None:
-                await asyncio.sleep(0.1)
-        claims.store_visit(database_18, crawl, claim, observation())
-        return observation()
-
-    monkeypatch.setattr(claims, "LEASE_S", 0.6)
-    monkeypatch.setattr(claims, "MARGIN_S", 0.0)
-    monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
-    crawl = planned(database_18, sites=1, budget_s=1.0)
-    assert run(database_18, crawl, Browsers(hangs), browsers=1) == Tally(ended=QUEUE_EMPTY, lost=1)
-
-
 def test_another_browser_build_is_refused_before_it_visits(database_18: Engine) -> None:
     crawl = planned(database_18)
     stop = asyncio.Event()
@@ -364,70 +257,3 @@ def test_another_browser_build_is_refused_before_it_visits(database_18: Engine) 
     with pytest.raises(BrowserDiffers, match=r"Chromium 157\.0"):
         run(database_18, crawl, newer)
     assert newer.visited == []
-
-
-@contextlib.contextmanager
-def closed(database: Engine) -> Iterator[None]:
-    """Nobody is let in, and everybody out."""
-    url = database.url.set(drivername="postgresql", database="postgres").render_as_string(hide_password=False)
-    name = database.url.database
-    with psycopg.connect(url, autocommit=True) as other:
-        other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-        other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
-        try:
-            yield
-        finally:
-            other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
-
-
-def test_a_database_that_stays_away_ends_the_run_and_nothing_is_half_written(database: Engine) -> None:
-    crawl = planned(database, sites=5)
-
-    async def cut(host: str) -> Observation:
-        if len(played.visited) == 3:
-            stack.enter_context(closed(database))
-        return observation()
-
-    played = Browsers(cut)
-    with contextlib.ExitStack() as stack, pytest.raises(DatabaseError):
-        run(database, crawl, played, browsers=1, limits=Limits(database_retry_s=0.5))
-    assert visits(database) == 2
-    with database.begin() as connection:  # as time would
-        connection.execute(text("UPDATE site SET lease_expires_at = now() WHERE owner IS NOT NULL"))
-    assert run(database, crawl, Browsers(fine)) == Tally(ended=QUEUE_EMPTY, visits=3, final=3)
-    with database.connect() as connection:
-        counted = "SELECT count(*), count(DISTINCT rank) FROM visit WHERE is_final"
-        assert tuple(connection.execute(text(counted)).one()) == (5, 5)
-
-
-def test_a_database_that_comes_back_in_time_is_waited_for_and_no_visit_is_lost(database: Engine) -> None:
-    crawl = planned(database, sites=5)
-    said: list[str] = []
-
-    async def cut(host: str) -> Observation:
-        if len(played.visited) == 3:
-            stack.enter_context(closed(database))
-            asyncio.get_running_loop().call_later(1.5, stack.close)
-        return observation()
-
-    played = Browsers(cut)
-    with contextlib.ExitStack() as stack:
-        tally = run(database, crawl, played, browsers=2, said=said)
-    assert tally == Tally(ended=QUEUE_EMPTY, visits=5, final=5)
-    assert sites(database) == [(rank, 1, None, True) for rank in range(1, 6)]
-    assert len(said) == 2
-    assert "waiting for it for up to 300 seconds" in said[0]
-    assert said[1] == "the database is back"
-
-
-def test_a_crawl_that_waits_for_its_database_can_be_stopped(database_18: Engine) -> None:
-    crawl = planned(database_18, sites=2)
-    stop = asyncio.Event()
-
-    async def cut(host: str) -> Observation:
-        stack.enter_context(closed(database_18))
-        asyncio.get_running_loop().call_later(0.5, stop.set)
-        return observation()
-
-    with contextlib.ExitStack() as stack, pytest.raises(DatabaseError):
-        run(database_18, crawl, Browsers(cut), browsers=1, stop=stop)

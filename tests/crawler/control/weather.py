@@ -1,0 +1,52 @@
+"""Networks that are played."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+
+from crawler.control.network import Fault
+from crawler.errors import EgressUnavailable
+
+
+@dataclasses.dataclass
+class Weather:
+    """Stands for our own network: it goes down when told to, and is back after `back_after` probes."""
+
+    fault: Fault | None = None
+    back_after: int = 3
+    probes: int = 0
+    lost: bool = False
+    left: int = 0
+
+    def fails(self, *, guard: bool = False) -> None:
+        self.fault, self.left = Fault("cut", guard=guard), self.back_after
+
+    async def probe(self) -> Fault | None:
+        self.probes += 1
+        await asyncio.sleep(0)
+        if self.lost:
+            raise EgressUnavailable("the guard is gone")
+        found = self.fault
+        if found is not None:
+            self.left -= 1
+            self.fault = found if self.left else None
+        return found
+
+    async def guard_fault(self) -> Fault | None:
+        return self.fault if self.fault is not None and self.fault.guard else None
+
+
+@dataclasses.dataclass
+class Silent(Weather):
+    """Answers the first probe, and no other."""
+
+    def __post_init__(self) -> None:
+        self.hangs = asyncio.Event()
+
+    async def probe(self) -> Fault | None:
+        self.probes += 1
+        if self.probes > 1:
+            self.hangs.set()
+            await asyncio.Event().wait()
+        return None

@@ -1,0 +1,134 @@
+"""Looks at a guard from outside: destinations, links, addresses, captured bytes and the browser's processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import select
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawler.capture.ring import Ring
+from crawler.capture.segments import flow, segment
+from crawler.capture.tcp_reassembly import TcpReassembler
+from tests.crawler.egress import world
+
+if TYPE_CHECKING:
+    from crawler.egress.guard import Guard
+
+SEEN = """
+table inet truth {
+  set seen4 { type ipv4_addr; flags dynamic; size 65535; }
+  set seen6 { type ipv6_addr; flags dynamic; size 65535; }
+  chain prerouting {
+    type filter hook prerouting priority raw;
+    iifname "ffguard*" update @seen4 { ip daddr }
+    iifname "ffguard*" ip6 daddr != { fe80::/10, ff02::/16 } update @seen6 { ip6 daddr }
+  }
+}
+"""
+"""Every destination of whatever leaves the guard's namespace, before any rule outside sees it."""
+
+
+def nft(*call: str, given: str | None = None) -> str:
+    return subprocess.run(["nft", *call], input=given, capture_output=True, text=True, check=True).stdout
+
+
+def seen() -> list[str]:
+    """The destinations on the guard's link."""
+    found = []
+    for name in ("seen4", "seen6"):
+        for one in json.loads(nft("-j", "list", "set", "inet", "truth", name))["nftables"]:
+            found += one.get("set", {}).get("elem", [])
+    return sorted(str(one) for one in found)
+
+
+def network() -> dict[str, Any]:
+    """What a guard might leave behind."""
+    links = json.loads(subprocess.run(["ip", "-json", "link"], capture_output=True, check=True).stdout)
+    return {
+        "links": sorted(link["ifname"] for link in links),
+        "rules": nft("list", "tables"),
+        "forwarding": Path("/proc/sys/net/ipv4/conf/up0/forwarding").read_text().strip(),
+    }
+
+
+def addresses(guard: Guard) -> list[dict[str, Any]]:
+    """Of the guard's interfaces, and how each of them is."""
+    inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
+    shown = subprocess.run(
+        ["nsenter", "--preserve-credentials", *inside, "ip", "-json", "address"],
+        capture_output=True,
+        check=True,
+    )
+    return [one for link in json.loads(shown.stdout) for one in link["addr_info"]]
+
+
+FETCH = """
+import socket, sys
+with socket.create_connection((sys.argv[1], 80)) as client:
+    local = client.getsockname()
+    client.sendall(b"GET / HTTP/1.1\\r\\nHost: escapes.test\\r\\n\\r\\n")
+    while client.recv(65536):
+        pass
+print(local[0], local[1])
+"""
+
+
+def captured(guard: Guard, address: str) -> str:
+    """What a page's connection through the guard received, as its capture socket saw it."""
+    assert guard.capture is not None
+    assert not guard.capture.get_inheritable()
+    inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
+    ring, streams = Ring(guard.capture), TcpReassembler()
+    call = ["nsenter", "--preserve-credentials", *inside, sys.executable, "-c", FETCH, address]
+    host, port = subprocess.run(call, capture_output=True, text=True, check=True).stdout.split()
+    while select.select([ring], [], [], 0.2)[0]:
+        for packet in ring.packets():
+            if (one := segment(packet)) is not None:
+                streams.feed(one)
+        del packet, one
+    ring.close()
+    stream = streams.claim(flow((host, int(port)), (address, world.PORT)))
+    assert stream is not None
+    return (stream.take(stream.unread) or b"").decode()
+
+
+def holding(descriptor: int) -> list[int]:
+    """The processes that have the same socket as this one has there."""
+    link = Path(f"/proc/self/fd/{descriptor}").readlink()
+    found = []
+    for one in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if one.readlink() == link:
+                found.append(int(one.parts[2]))
+    return found
+
+
+def processes() -> list[dict[str, str]]:
+    """The browser's processes that are there now, and how they are confined."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            arguments = re.split(rb"[\0 ]", (process / "cmdline").read_bytes())  # the zygote's have no NUL
+            if not arguments[0].endswith(b"chromium-headless-shell"):
+                continue
+            status = dict(
+                line.split(":\t", 1)
+                for line in (process / "status").read_text().splitlines()
+                if ":\t" in line
+            )
+            kind = next((one[7:].decode() for one in arguments if one.startswith(b"--type=")), "browser")
+            namespaces = {name: str((process / "ns" / name).readlink()) for name in ("net", "user", "pid")}
+            kept = {
+                name: status[name] for name in ("Uid", "CapEff", "CapPrm", "CapAmb", "NoNewPrivs", "Seccomp")
+            }
+            found.append({"type": kind, **kept, **namespaces})
+    return found
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])

@@ -1,0 +1,97 @@
+"""Browsers that are played, and a claim loop that runs with them over real PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from typing import TYPE_CHECKING, Any, cast
+
+from sqlalchemy import text
+
+from crawler.browser.identity import Identity
+from crawler.worker.run import Loop, Tally
+from tests.factories.made_up_visits import observation
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from sqlalchemy import Engine
+
+    from crawler.browser.browser import Browser
+    from crawler.visit.observation import Observation
+    from schema.tables import Crawl
+
+    Visit = Callable[[str], Awaitable[Observation]]
+
+
+@dataclasses.dataclass
+class Browsers:
+    """Stands for Chromium: each visit is what `visit` makes of the host."""
+
+    visit: Visit
+    product: str = "Chromium 156.0"
+    launched: int = 0
+    running: int = 0
+    alive: bool = True
+    memory: int = 0
+    visited: list[str] = dataclasses.field(default_factory=list)
+
+    @contextlib.asynccontextmanager
+    async def launch(self) -> AsyncIterator[Browser]:
+        self.launched += 1
+        self.running += 1
+        self.identity = Identity(product=self.product, built_on=None, user_agent="UA", flags=())
+        try:
+            yield cast("Browser", self)
+        finally:
+            self.running -= 1
+
+    def memory_bytes(self) -> int:
+        return self.memory
+
+    async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
+        self.visited.append(host)
+        return await self.visit(host)
+
+
+def loop(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> Loop:
+    given: dict[str, Any] = {"browsers": 2, "minutes": 1.0, "stop": asyncio.Event(), "said": [], **values}
+    said = given.pop("said")
+    return Loop(
+        engine=engine,
+        crawl=crawl,
+        launch=played.launch,
+        visit=played,
+        stored=lambda *_: None,
+        say=said.append,
+        **given,
+    )
+
+
+def run(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> Tally:
+    async def within() -> Tally:
+        async with asyncio.timeout(60):
+            return await loop(engine, crawl, played, **values).run()
+
+    return asyncio.run(within())
+
+
+async def fine(host: str) -> Observation:
+    return observation()
+
+
+async def endless(host: str) -> Observation:
+    await asyncio.sleep(3600)
+    raise AssertionError
+
+
+def sites(engine: Engine) -> list[tuple[object, ...]]:
+    with engine.connect() as connection:
+        statement = "SELECT rank, attempts, owner, final_visit_id IS NOT NULL FROM site ORDER BY rank"
+        return [tuple(row) for row in connection.execute(text(statement))]
+
+
+def visits(engine: Engine) -> int:
+    with engine.connect() as connection:
+        return connection.scalar(text("SELECT count(*) FROM visit")) or 0

@@ -1,0 +1,46 @@
+"""Claims are held while their visits go on, and no longer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from crawler.worker import claims
+from crawler.worker.run import QUEUE_EMPTY, Tally
+from tests.crawler.worker.played_browsers import Browsers, run
+from tests.factories.made_up_visits import observation, planned
+
+if TYPE_CHECKING:
+    import pytest
+    from sqlalchemy import Engine
+
+    from crawler.visit.observation import Observation
+
+
+def test_a_slow_visit_keeps_its_claim_beyond_the_lease(
+    database_18: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def slow(host: str) -> Observation:
+        await asyncio.sleep(2)
+        assert claims.claim(database_18, crawl, owner="other") is None
+        return observation()
+
+    monkeypatch.setattr(claims, "LEASE_S", 0.6)
+    monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
+    crawl = planned(database_18, sites=1)
+    assert run(database_18, crawl, Browsers(slow)) == Tally(ended=QUEUE_EMPTY, visits=1, final=1)
+
+
+def test_a_visit_that_hangs_loses_its_claim(database_18: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def hangs(host: str) -> Observation:
+        async with asyncio.timeout(10):
+            while (claim := claims.claim(database_18, crawl, owner="other")) is None:
+                await asyncio.sleep(0.1)
+        claims.store_visit(database_18, crawl, claim, observation())
+        return observation()
+
+    monkeypatch.setattr(claims, "LEASE_S", 0.6)
+    monkeypatch.setattr(claims, "MARGIN_S", 0.0)
+    monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
+    crawl = planned(database_18, sites=1, budget_s=1.0)
+    assert run(database_18, crawl, Browsers(hangs), browsers=1) == Tally(ended=QUEUE_EMPTY, lost=1)
