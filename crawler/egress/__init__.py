@@ -1,1 +1,1 @@
-"""The address guard: browsers live in a network namespace from which only the public Internet can be reached."""
+"""The address guard: a network namespace for browsers, from which only the public Internet can be reached."""

@@ -1,4 +1,4 @@
-"""One guard, both sides of it: built, looked at, and built anew by the same steps."""
+"""Builds both sides of an address guard, compares them with what was built, and builds them anew."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Building:
-    """A guard as the process sees it that holds it. Its namespaces are there from the beginning, the rest from `build` on."""
+    """An address guard in the guard process. Its namespaces exist from the beginning, the rest from `build` on."""
 
     def __init__(self, uid: int, blocked: tuple[Network, ...]) -> None:
-        """For browsers of the user `uid`; the operator wants some networks `blocked`."""
+        """Make the namespaces for browsers of the user `uid`; `blocked` are networks that the operator names."""
         self._blocked = blocked
         self._opened: set[str] = set()
         self.inside = Inside(uid)
@@ -34,13 +34,13 @@ class Building:
         self._listening = [*listeners(), *self.inside.listeners()]
         self._known_servers = ""
         self._is_good = False
-        """Whether the last look found all of it; so it is still, until a change is told of."""
+        """True if the last look found the guard whole, and the kernel has reported no change since."""
 
     def build(self) -> list[socket.socket]:
-        """Build it, or what is left of it anew; the sockets that are asked for DNS.
+        """Build the guard, or build it anew; return the sockets on which DNS is asked.
 
-        The link goes first and comes last, so that nothing passes by rules that are not all there. EgressUnavailable leaves
-        no link.
+        The link is removed first and made last, so that nothing passes while rules are missing. After EgressUnavailable
+        there is no link.
         """
         self._is_good = False
         with alone():
@@ -61,7 +61,7 @@ class Building:
         return sockets
 
     def check(self) -> None:
-        """EgressUnavailable where anything is missing or is not as it was built, or the machine is another."""
+        """Raise EgressUnavailable if a part is missing or changed, or if the machine's network is."""
         if have_changed(self._listening):
             self._is_good = False
         if not self._is_good or self._servers() != self._known_servers:
@@ -82,7 +82,7 @@ class Building:
             raise EgressUnavailable(f"the address guard is not whole: missing or changed: {', '.join(wrong)}")
 
     def remove(self) -> None:
-        """All of it."""
+        """Remove the whole guard."""
         self.inside.close()
         if self._link is not None:
             with alone():
@@ -108,7 +108,7 @@ class Building:
 
 
 def _check_there(built: dict[str, Any]) -> None:
-    """EgressUnavailable if a part was not built after all."""
+    """Raise EgressUnavailable if a part was not built after all."""
     for name, value in built.items():
         if not value or (isinstance(value, dict) and not value["up"]):
             raise EgressUnavailable(f"the address guard could not be built: missing: {name}")

@@ -1,6 +1,6 @@
-"""Whether a network namespace was changed since this was last asked: what `ip` and `nft` show need not be read each time.
+"""Notices changes of a network namespace, so that the output of `ip` and `nft` need not be read each time.
 
-The kernel tells of each change on netlink sockets (rtnetlink(7)). What it tells is not read: it may be about anything.
+The kernel reports each change on netlink sockets (rtnetlink(7)). The contents of a report do not matter, and are not read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ READ_BYTES = 65_536
 
 
 def listeners() -> list[socket.socket]:
-    """Sockets that are told what changes in this process's network namespace, whoever reads them."""
+    """Open sockets on which the kernel reports changes of this process's network namespace; any process may read them."""
     found = []
     for protocol, groups in ((socket.NETLINK_ROUTE, ROUTE_GROUPS), (NETLINK_NETFILTER, NFTABLES_GROUPS)):
         listening = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, protocol)
@@ -33,8 +33,8 @@ def listeners() -> list[socket.socket]:
 
 
 def have_changed(listening: Iterable[socket.socket]) -> bool:
-    """Whether any was told of anything since; all of it is read away."""
-    told = [_was_told(one) for one in listening]  # each is to be read
+    """Return whether a change was reported since the last call; all reports are read away."""
+    told = [_was_told(one) for one in listening]  # every socket is to be read
     return any(told)
 
 
@@ -45,6 +45,6 @@ def _was_told(listening: socket.socket) -> bool:
             listening.recv(READ_BYTES)
         except BlockingIOError:
             return told
-        except OSError:  # ENOBUFS: it was more than could be kept
+        except OSError:  # ENOBUFS: there were more reports than the buffer holds
             pass
         told = True

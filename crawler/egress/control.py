@@ -1,4 +1,4 @@
-"""The crawl's end of the channel to the guard process: ask it to check the guard, or to mend it."""
+"""The crawl's end of the channel to the guard process, which checks or mends the guard on request."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ CHECK, MEND = b"check", b"mend"
 
 CHECKED_WITHIN_S = 60.0
 MENDED_WITHIN_S = 120.0
-"""Of a machine that is loaded. Its programs are given 20 s each, and another guard 30."""
+"""Time limits on a loaded machine, in seconds: each program has 20 s, and waiting for another guard 30 s."""
 
 
 class Control:
-    """Threads may share it: each waits for its own answer."""
+    """Sends requests to the guard process; threads may share it, and each gets its own answer."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -32,13 +32,13 @@ class Control:
         """Networks that the guard refuses on this machine alone, as of the last answer."""
 
     def entrance(self) -> tuple[dict[str, Any], list[socket.socket]]:
-        """The first message, sent once the guard is up: how to enter it, and the capture socket if there is one."""
+        """Receive the first message, sent once the guard is up: how to enter it, and the capture socket if there is one."""
         found, sockets = self._answer()
         self._learn(found["local"])
         return found, sockets
 
     def ask(self, what: bytes) -> None:
-        """CHECK or MEND; EgressUnavailable with what is wrong, GuardEnded if the guard process ended or did not answer once."""
+        """Send CHECK or MEND; EgressUnavailable says what is wrong, GuardEnded if the process ended or does not answer."""
         with self._asking:
             try:
                 self._channel.settimeout(CHECKED_WITHIN_S if what == CHECK else MENDED_WITHIN_S)
@@ -51,7 +51,7 @@ class Control:
         try:
             message, sockets = receive_sockets(self._channel)
         except OSError as exc:
-            self._channel.close()  # or an answer that comes late would be taken for another's
+            self._channel.close()  # or a late answer would be taken for the answer to the next request
             raise GuardEnded("the address guard's own process does not answer: run it again") from exc
         if not message:
             raise GuardEnded

@@ -1,8 +1,8 @@
-"""What the guard changes in the machine's own network, and how it is undone by the last guard that ends.
+"""Changes the machine's own network for the guard, and undoes the changes with the last guard.
 
-Address translation needs IPv4 forwarding on the interface of the default route. Where it is off, it is turned on
-for that interface alone, under a rule that passes on nothing but the guards' packets. IPv6 forwarding is left as it
-is: turning it on would make the machine deaf to router advertisements, and it would lose its own default route.
+Address translation needs IPv4 forwarding on the interface of the default route. If forwarding is off, it is turned on for
+that interface alone, under a rule that forwards nothing but the guards' packets. IPv6 forwarding is never changed: turned
+on, it would make the machine ignore router advertisements and lose its own default route.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ SYSCTL = Path("/proc/sys/net")
 TRIES = 100
 
 UPLINK_TABLE = f"{rules.PREFIX}_uplink_"
-"""A table of this name says that we turned forwarding on, for the interface that the name ends in."""
+"""Prefix of the table that records that we turned forwarding on; the name of the interface follows."""
 
 
 def versions(machine: Machine) -> list[int]:
-    """The IP versions that browsers can have: of those that the machine has, the ones that it can pass on."""
+    """Return the IP versions that the machine has and can forward, which browsers get."""
     found = [4] if 4 in machine.uplinks else []
     passes_on = SYSCTL / "ipv6/conf/all/forwarding"
     if 6 in machine.uplinks and passes_on.exists() and passes_on.read_text().strip() == "1":
@@ -45,7 +45,7 @@ def versions(machine: Machine) -> list[int]:
 
 
 def check_firewall() -> None:
-    """EgressUnavailable where the machine's own firewall drops what is forwarded: every page would time out."""
+    """Raise EgressUnavailable if the machine's own firewall drops forwarded packets: every page would time out."""
     found = json.loads(run("nft", "-j", "list", "chains"))["nftables"]
     for chain in (one["chain"] for one in found if "chain" in one):
         if chain.get("hook") == "forward" and chain.get("policy") == "drop" and chain["family"] != "bridge":
@@ -57,7 +57,7 @@ def check_firewall() -> None:
 
 
 def free_link() -> Link:
-    """A link of which there is nothing yet."""
+    """Choose a link whose name is not taken."""
     taken = _links()
     return next(
         one for one in (Link(secrets.randbelow(LINKS)) for _ in range(TRIES)) if one.name not in taken
@@ -65,9 +65,9 @@ def free_link() -> Link:
 
 
 def attach(plan: Plan, namespace_pid: int, opened: set[str]) -> None:
-    """Link the namespace of `namespace_pid` to this one: rules first. Its end is up when the namespace's is.
+    """Link the namespace of `namespace_pid` to this one, after loading the rules. The link is up when both ends are.
 
-    `opened` are the interfaces that forward for guards alone; those that this turned on are added.
+    `opened` are the interfaces that forward for guards alone; an interface that this call turns on is added.
     """
     link = plan.link
     load(rules.outside(table=link.name, link=link.name, local=plan.local))
@@ -83,7 +83,7 @@ def attach(plan: Plan, namespace_pid: int, opened: set[str]) -> None:
 
 
 def look(plan: Plan, opened: set[str]) -> dict[str, Any]:
-    """All that a guard is made of outside, as it is now."""
+    """Read the state of all parts of a guard outside its namespaces."""
     name = plan.link.name
     forwarding = [name, plan.uplinks[4]] if 4 in plan.versions else []
     found: dict[str, Any] = {
@@ -100,15 +100,15 @@ def look(plan: Plan, opened: set[str]) -> dict[str, Any]:
 
 
 def unlink(link: Link) -> None:
-    """Remove the link alone: nothing passes any more."""
-    with contextlib.suppress(EgressUnavailable):  # gone already
+    """Remove the link alone: then nothing passes."""
+    with contextlib.suppress(EgressUnavailable):  # it may be gone
         run("ip", "link", "delete", link.name)
 
 
 def detach(link: Link, opened: set[str]) -> None:
-    """Remove the link, and all that is left of guards that were killed; after the last, forwarding is as it was."""
+    """Remove the link and the remains of guards that were killed; with the last guard, restore forwarding."""
     unlink(link)
-    for uplink in opened:  # the table says what is to be undone, and somebody may have removed it
+    for uplink in opened:  # the table says what to undo, and may have been removed
         load(rules.uplink(table=f"{UPLINK_TABLE}{uplink}", uplink=uplink))
     sweep()
 
@@ -130,7 +130,7 @@ def sweep() -> None:
 
 
 def _open(uplink: str, opened: set[str]) -> None:
-    """Let an interface forward what guards send, if it forwards nothing yet or does so for guards alone."""
+    """Let an interface forward the guards' packets, if it forwards nothing yet or does so for guards alone."""
     table = f"{UPLINK_TABLE}{uplink}"
     if uplink in opened or not _forwards(uplink) or table in tables():
         load(rules.uplink(table=table, uplink=uplink))

@@ -1,4 +1,4 @@
-"""The guard as the crawl uses it: set up once, before the first browser, and entered by each."""
+"""The address guard as the crawl uses it: set up once, before the first browser, and entered by each browser."""
 
 from __future__ import annotations
 
@@ -27,47 +27,46 @@ READY_WITHIN_S = 60.0
 ENDS_WITHIN_S = 40.0
 
 NEEDED = ("PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
-"""Variables that the guard process starts with; a database's URL or a store's keys are none of its business, still less of the process
-in the namespaces, which is the browsers' user."""
+"""Environment variables of the guard process: neither it nor the process in the namespaces, which has the browsers' user,
+needs the database's URL or a store's keys."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Guard:
-    """Namespaces that are there, and how a browser gets into them."""
+    """An address guard that is up."""
 
     namespace_pid: int
-    """Process that lives in them."""
+    """Process that holds the browsers' namespaces open."""
     namespace: str
-    """Of the network, as /proc/PID/ns/net says: net:[4026532247]."""
+    """Network namespace as /proc/PID/ns/net names it: net:[4026532247]."""
     control: Control
-    """Asks the process that holds it all."""
+    """Channel to the guard process."""
     capture: socket.socket | None = None
-    """Sees what TCP arrives for the browsers, and nothing of the machine's; None where the kernel refuses that.
+    """Raw socket that receives the TCP packets of the browsers, and none of the machine's; None if the kernel refuses it.
 
-    It is a raw socket of their network, so it is theirs in no way: closed where a program is executed, and when the guard
-    ends. A ring on it must be closed before.
+    No browser inherits it: it is closed when a program is executed. It is closed when the guard ends, and a ring on it must
+    be closed before.
     """
 
     def check(self) -> None:
-        """EgressUnavailable unless all of the guard is there and as it was set up; says what is missing or differs.
+        """Raise EgressUnavailable, which names the missing or changed part, unless the whole guard is as it was set up.
 
-        All of it: the namespace, both ends of the link, addresses, routes, the rules inside and outside, forwarding, and the
-        machine's own way out. It changes nothing. For after each visit: what it takes is in decision record 15.
+        The parts are the namespace, both ends of the link, addresses, routes, the rules inside and outside, forwarding, and
+        the machine's own default route. Nothing is changed. Call it after each visit; decision 15 has its cost.
 
-        After EgressUnavailable no visit that ended since the last good check says anything of its site. Claim no more, give
-        those visits back, and call `mend`; the browsers may live on.
+        After EgressUnavailable no visit that ended since the last good check says anything of its site: claim no site, give
+        those visits back, and call `mend`. The browsers may live on.
         """
         self._ask(CHECK)
         if self.capture is not None and self.capture.getsockname()[0] != INNER:
             raise EgressUnavailable("the address guard is not whole: its capture does not see its link")
 
     def mend(self) -> None:
-        """Put back whatever is missing, rules before links; EgressUnavailable, which says what, where that cannot be.
+        """Put back the missing parts, rules before links, and check; EgressUnavailable says which part cannot be put back.
 
-        Afterwards `check` has passed. This guard and its `capture` remain what they were, so browsers and captures live on;
-        pages that were being loaded meanwhile see their network change. It may take seconds: call it in a thread. Where it
-        fails because the machine's own network is away it may be called again later; whoever will not wait ends the run
-        with its error.
+        This guard and its `capture` stay valid, so browsers and captures live on; pages that are loading see their network
+        change. It may take seconds: call it in a thread. While the machine's own network is away it fails, and may be
+        called again later.
         """
         self._ask(MEND)
         if self.capture is not None:
@@ -89,11 +88,11 @@ class Guard:
         self.control.ask(what)
 
     def refuses(self, address: str) -> bool:
-        """Whether no page in it may reach an address, as of the last check."""
+        """Return whether the guard refuses an address, as of the last check."""
         return is_refused(address, self.control.local)
 
     def entrance(self) -> list[str]:
-        """A command that enters, and there becomes the command that follows it; it fails where the guard is gone."""
+        """Return a command that enters the guard and executes the command after it; it fails if the guard is gone."""
         look = (
             f'[ "$(readlink /proc/self/ns/net)" = "{self.namespace}" ] && exec "$@"; '
             'echo "not inside the address guard" >&2; exit 1'
@@ -104,9 +103,9 @@ class Guard:
 
 @contextlib.contextmanager
 def guarded(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
-    """Set the guard up; EgressUnavailable, which says what to do, where that cannot be.
+    """Set up the guard; EgressUnavailable says what to do if that is impossible.
 
-    `blocked` are networks that are refused besides those that always are (`networks.py`) and the machine's own.
+    `blocked` are networks to refuse besides those that are always refused (`networks.py`) and the machine's own.
     """
     uid = browser_uid()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -1,7 +1,7 @@
-"""`python -m crawler.egress.guard_process UID SOCKET NETWORKS`: sets the guard up, keeps it, relays DNS, and removes it in the end.
+"""`python -m crawler.egress.guard_process UID SOCKET NETWORKS`: sets the guard up, relays DNS, and removes the guard at the end.
 
-A process of its own, so that what it changed is undone even if the crawl is killed: it ends when its standard input does. The
-Unix socket whose number it was given is its channel to the crawl (`control.py`). NETWORKS are the operator's, to be refused too.
+It is a process of its own, so that its changes are undone even if the crawl is killed: it ends when its standard input does.
+SOCKET is the number of the Unix socket to the crawl (`control.py`). NETWORKS are refused too, as the operator wishes.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    """Exit code 0 after a guard was there, 1 if it could not be set up."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the crawl, which then ends us
+    """Run the guard process; return exit code 1 if the guard cannot be set up."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # a terminal's Ctrl-C is for the crawl, which then ends this process
     crawl = socket.socket(fileno=int(sys.argv[2]))
     crawl.set_inheritable(False)
     try:
@@ -54,12 +56,12 @@ def main() -> int:
 
 
 def local(building: Building) -> list[str]:
-    """The networks that it refuses on this machine alone."""
+    """List the networks that a guard refuses on this machine alone."""
     return [str(one) for one in building.plan.local] if building.plan else []
 
 
 class GuardProcess:
-    """Relays DNS and answers the crawl, which asks one thing at a time."""
+    """Relays DNS and answers the crawl, which sends one request at a time."""
 
     def __init__(self, building: Building, crawl: socket.socket) -> None:
         self._building = building
@@ -68,7 +70,7 @@ class GuardProcess:
         self._ended = asyncio.Event()
 
     async def live(self, sockets: Sequence[socket.socket]) -> None:
-        """Until standard input ends, or SIGTERM comes."""
+        """Serve until standard input ends or SIGTERM arrives."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self._ended.set)
         loop.add_reader(0, lambda: None if os.read(0, MESSAGE_BYTES) else self._ended.set())

@@ -1,4 +1,4 @@
-"""The process that is root of the browsers' namespaces, and does in them what the guard process asks for."""
+"""The process that is root in the browsers' namespaces, and changes them as the guard process requests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ANSWERS_WITHIN_S = 60.0
 
 
 class Inside:
-    """A child in new namespaces that belong to the user `uid`; it ends with this process, or when it is closed."""
+    """A child process in new namespaces of the user `uid`; it ends with this process, or when it is closed."""
 
     def __init__(self, uid: int) -> None:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -34,24 +34,24 @@ class Inside:
         self._receive()
 
     def settle(self, plan: Plan) -> list[socket.socket]:
-        """Rules, then the link, which is there and new (`namespace.settle`); the sockets that are asked for DNS."""
+        """Load the rules, then set up the new link (`namespace.settle`); return the sockets on which DNS is asked."""
         return self._ask({"do": "settle", "plan": plan.to_json()})[1]
 
     def capture(self) -> list[socket.socket]:
-        """A socket that sees what TCP arrives at its end of the link, if the kernel grants one."""
+        """Open a socket that captures TCP at the inner end of the link; an empty list if the kernel refuses it."""
         return self._ask({"do": "capture"})[1]
 
     def listeners(self) -> list[socket.socket]:
-        """Sockets that are told what changes there."""
+        """Open sockets on which the kernel reports changes of the namespace."""
         return self._ask({"do": "listen"})[1]
 
     def look(self) -> dict[str, Any]:
-        """All that the guard is made of there."""
+        """Read the state of all parts of the guard in the namespace."""
         found: dict[str, Any] = self._ask({"do": "look"})[0]
         return found
 
     def close(self) -> None:
-        """Let it end, and wait until it has."""
+        """End the child, and wait for its end."""
         self._channel.close()
         os.waitpid(self.pid, 0)
 
@@ -74,7 +74,7 @@ class Inside:
 
 
 def receive_sockets(channel: socket.socket) -> tuple[bytes, list[socket.socket]]:
-    """A message and the sockets that came with it (unix(7), SCM_RIGHTS), closed where a program is executed."""
+    """Receive a message and its sockets (unix(7), SCM_RIGHTS), which are closed when a program is executed."""
     message, descriptors, _, _ = socket.recv_fds(channel, MESSAGE_BYTES, SOCKETS_LIMIT)
     sockets = [socket.socket(fileno=descriptor) for descriptor in descriptors]
     for one in sockets:  # not by a flag: Python 3.11's recv_fds does not pass it on
@@ -83,17 +83,17 @@ def receive_sockets(channel: socket.socket) -> tuple[bytes, list[socket.socket]]
 
 
 def hand_over(channel: socket.socket, message: dict[str, Any], sockets: Sequence[socket.socket] = ()) -> None:
-    """Send a message and sockets, which are the receiver's alone then."""
+    """Send a message with sockets, and close our copies of them."""
     socket.send_fds(channel, [json.dumps(message).encode()], [one.fileno() for one in sockets])
     for one in sockets:
         one.close()
 
 
 def _live(uid: int, channel: socket.socket) -> None:
-    """The child's life: it does not return."""
+    """Run the child process; does not return."""
     code = 1
     try:
-        # Or nobody would see the guard process end, and the lock would be held as long as the namespace.
+        # Copies in this process would hide the end of the guard process, and hold the lock as long as the namespace.
         for descriptor in {int(one.name) for one in Path("/proc/self/fd").iterdir()} - {2, channel.fileno()}:
             with contextlib.suppress(OSError):
                 os.close(descriptor)

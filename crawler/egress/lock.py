@@ -1,4 +1,4 @@
-"""A lock that belongs to a network namespace, and that nobody can hold but who may change that network."""
+"""A lock of a network namespace, which only processes that may change that network can hold."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FILE = "/proc/sys/net/ipv4/tcp_fastopen_key"
-"""Each network namespace has this file of its own, with mode 0600, and the kernel lets only its owner and who has CAP_NET_ADMIN
-over it open it. What it is for does not matter here: it is neither read nor written."""
+"""File that is locked. Each network namespace has its own, of mode 0600, which the kernel opens only for the namespace's owner
+and for CAP_NET_ADMIN over it. It is neither read nor written."""
 
 WITHIN_S = 30.0
 PAUSE_S = 0.05
@@ -23,16 +23,16 @@ PAUSE_S = 0.05
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """One guard at a time is set up, mended or ended in a network namespace; the kernel lets go for a process that dies.
+    """Hold the lock while a guard is set up, mended or ended; the kernel releases it if the process dies.
 
-    A lock file in a folder would be another for each user who may set a guard up, and a name in a folder or among the
-    abstract sockets can be taken by somebody who may not.
+    Lock files in folders would differ from user to user, and a fixed name in a folder or among the abstract sockets could be
+    taken by a user who may not set up a guard.
     """
     try:
         descriptor = os.open(FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError as exc:
         raise EgressUnavailable(
-            f"{FILE} cannot be opened ({exc.strerror}), which guards take turns by"
+            f"{FILE} cannot be opened ({exc.strerror}), by which guards take turns"
         ) from exc
     try:
         _wait(descriptor)

@@ -1,7 +1,7 @@
-"""What the guard needs to know of the machine's own network; `python -m crawler.egress.machine` prints what it would refuse.
+"""The machine's own network, as the guard needs to know it; `python -m crawler.egress.machine` prints its refused networks.
 
-In a container the machine is the container. `scripts/up` asks on the host's network and hands on the answer, so that guards in
-containers refuse the host too.
+In a container the machine is the container. `scripts/up` runs the command on the host's network and passes on the output, so
+that guards in containers refuse the host too.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from crawler.egress.networks import Network
 
 BEYOND = {"gateway", "via", "nexthops"}
-"""What a route has that leads to another machine first."""
+"""Keys of a route that leads to another machine first."""
 
 NO_WAY_OUT = "this machine has no default route: there is no Internet to crawl"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Machine:
-    """The network outside, as it is now."""
+    """The machine's network at one moment."""
 
     uplinks: dict[int, str]
-    """Interface of the default route, by IP version; it is up."""
+    """Interface of the default route by IP version; all are up."""
     mtu: int
-    """Of the narrowest of them: it sets the MSS that the browsers announce, which must be the machine's."""
+    """Smallest MTU of the uplinks: it sets the MSS that browsers announce, which must be the machine's."""
     networks: tuple[Network, ...]
-    """No page's business though they may be public: the machine's addresses, and, of the interfaces that have a default
-    route, gateways and all networks that are reached without one."""
+    """Networks to refuse though they may be public: the machine's addresses, and the gateways and on-link networks of the
+    interfaces with a default route."""
 
 
 def machine() -> Machine:
-    """As it is now; EgressUnavailable where there is no way out at all."""
+    """Read the machine's network; EgressUnavailable without a default route."""
     links = listed("address", "show")
     networks = _own(links)
     uplinks: dict[int, str] = {}
@@ -57,13 +57,13 @@ def machine() -> Machine:
 
 
 def _own(links: list[dict[str, Any]]) -> list[Network]:
-    """The machine's addresses."""
+    """List the machine's addresses."""
     infos = [one for link in links for one in link.get("addr_info", ())]
     return [ipaddress.ip_network(one["local"]) for one in infos if "local" in one]
 
 
 def _routed(version: int) -> tuple[list[str], list[Network]]:
-    """The interfaces that default routes leave by; their gateways, and the networks that are on their links."""
+    """List the interfaces of default routes, and their gateways with the networks on their links."""
     routes = [
         one for one in listed(f"-{version}", "route", "show") if one.get("type", "unicast") == "unicast"
     ]
@@ -81,7 +81,7 @@ def _routed(version: int) -> tuple[list[str], list[Network]]:
 
 
 def main() -> int:
-    """Print what no page may reach of this machine, on one line, as in FIRSTFLIGHT_BLOCKED_NETWORKS; 1 if it cannot be told."""
+    """Print this machine's refused networks on one line, as in FIRSTFLIGHT_BLOCKED_NETWORKS; exit code 1 if unknown."""
     try:
         found = [*_own(listed("address", "show")), *_routed(4)[1], *_routed(6)[1]]
     except EgressUnavailable as exc:

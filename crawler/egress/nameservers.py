@@ -1,7 +1,7 @@
 """The machine's nameservers, and the relay that answers for them inside the browsers' namespace.
 
-A nameserver at an address that is refused cannot be reached from in there. So the guard listens at its address in there, on
-loopback, and asks the real one outside. Only questions and answers pass (`questions.py`), so many at a time, for so long.
+A nameserver at a refused address cannot be reached from the namespace. So the guard listens there at its address, on
+loopback, and asks the real nameserver outside. Only questions and answers pass (`questions.py`), limited in number and time.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 RESOLV_CONF = Path("/etc/resolv.conf")
 DEFAULT = ipaddress.ip_address("127.0.0.1")
-"""What the resolver asks when no nameserver is named (resolv.conf(5))."""
+"""Nameserver if resolv.conf(5) names none."""
 
 ANSWER_WITHIN_S = 10.0
-"""Longer than a resolver waits before it asks again."""
+"""Time limit of an answer, in seconds: longer than a resolver waits before it asks again."""
 
 QUESTIONS_LIMIT = 256
-"""Datagrams under way at once; further ones are lost, as on a busy network."""
+"""Datagrams in progress at once; more are lost, as on a busy network."""
 CONNECTIONS_LIMIT = 32
-"""Connections at once; further ones are closed. They take nothing from the datagrams' share."""
+"""Connections at once, besides the datagrams; more are closed."""
 
 LENGTH_BYTES = 2
-"""Over TCP a message has its length before it (RFC 1035 §4.2.2)."""
+"""Length field before each message over TCP (RFC 1035 §4.2.2)."""
 
 
 def nameservers(lines: Iterable[str]) -> list[Address]:
-    """The addresses that resolv.conf names, at most three as for the C library; a scope id is dropped with its line.
+    """Return the addresses that resolv.conf names, at most three as in the C library; lines with a scope id are skipped.
 
     >>> nameservers(["search a.test", "nameserver 9.9.9.9", "nameserver fe80::1%eth0", "nameserver 127.0.0.53"])
     [IPv4Address('9.9.9.9'), IPv4Address('127.0.0.53')]
@@ -55,7 +55,7 @@ def nameservers(lines: Iterable[str]) -> list[Address]:
 
 
 class Relay:
-    """Answers on sockets of one namespace by asking from another, which is its own."""
+    """Answers questions on sockets of another namespace by asking nameservers from its own."""
 
     def __init__(self, port: int = DNS_PORT) -> None:
         """Ask nameservers at `port`."""
@@ -65,7 +65,7 @@ class Relay:
         self._listening: list[asyncio.BaseTransport | asyncio.Server] = []
 
     async def serve(self, nameserver: Address, datagrams: socket.socket, streams: socket.socket) -> None:
-        """Stand for `nameserver` on two sockets that are bound already."""
+        """Answer for `nameserver` on two bound sockets."""
         loop = asyncio.get_running_loop()
         relay, real = self, (str(nameserver), self._port)
         datagrams.setblocking(False)
@@ -87,18 +87,18 @@ class Relay:
         self._listening += [transport, await asyncio.start_server(connected, sock=streams)]
 
     async def close(self) -> None:
-        """Listen no more, and give up what is under way."""
+        """Stop listening, and give up the questions in progress."""
         for one in self._listening:
             one.close()
         under_way = {*self._datagrams, *self._connections}
         for task in under_way:
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)
-        await asyncio.sleep(0)  # a transport lets go of its socket when the loop comes round
+        await asyncio.sleep(0)  # a transport closes its socket in the loop's next iteration
 
     @staticmethod
     def _start(work: Coroutine[None, None, None], under_way: set[asyncio.Task[None]], limit: int) -> bool:
-        """Whether there was room for it."""
+        """Start work unless the limit is reached; return whether it was started."""
         if len(under_way) >= limit:
             work.close()
             return False
@@ -111,7 +111,7 @@ class Relay:
 async def _answer_datagram(
     nameserver: tuple[str, int], data: bytes, back: asyncio.DatagramTransport, asker: tuple[str, int]
 ) -> None:
-    """One question in a datagram; silence if it is none, or if the nameserver is silent."""
+    """Answer a datagram; send nothing if it is no question, or if the nameserver does not answer."""
     asked = questions.question(data)
     if asked is None:
         return
@@ -122,7 +122,7 @@ async def _answer_datagram(
 
 
 async def _ask(nameserver: tuple[str, int], asked: Message) -> Message:
-    """One datagram out from a port of its own, and the first that comes back to it and is the answer."""
+    """Send a question from a port of its own, and return the first datagram that answers it."""
     loop = asyncio.get_running_loop()
     ours = questions.passed_on(asked)
     answered: asyncio.Future[Message] = loop.create_future()
@@ -148,7 +148,7 @@ async def _ask(nameserver: tuple[str, int], asked: Message) -> Message:
 async def _answer_stream(
     nameserver: tuple[str, int], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """The questions of one connection of DNS over TCP, one after the other, until one is none or time is over."""
+    """Answer the questions of a TCP connection in turn, until a message is no question or the time is over."""
     with contextlib.closing(writer), contextlib.suppress(OSError, EOFError, TimeoutError):
         async with asyncio.timeout(ANSWER_WITHIN_S):
             while (asked := questions.question(await _read(reader, questions.QUESTION_BYTES))) is not None:
@@ -159,7 +159,7 @@ async def _answer_stream(
 
 
 async def _ask_by_stream(nameserver: tuple[str, int], asked: Message) -> Message | None:
-    """A connection out of its own, and what comes back on it if it is the answer."""
+    """Ask on a new connection; None if the message that comes back is no answer."""
     ours = questions.passed_on(asked)
     there, back = await asyncio.open_connection(*nameserver)
     with contextlib.closing(back):
@@ -168,7 +168,7 @@ async def _ask_by_stream(nameserver: tuple[str, int], asked: Message) -> Message
 
 
 async def _read(reader: asyncio.StreamReader, limit: int = 2**16) -> bytes:
-    """The next message, empty if it has more bytes than `limit`; EOFError at the connection's end."""
+    """Read the next message, empty if it is longer than `limit`; EOFError at the end of the connection."""
     length = int.from_bytes(await reader.readexactly(LENGTH_BYTES), "big")
     return await reader.readexactly(length) if length <= limit else b""
 

@@ -1,7 +1,7 @@
-"""A user and a network namespace for browsers, seen from inside: made, ruled, linked, and looked at.
+"""The user and network namespaces of the browsers, from inside: made, filtered, linked and read.
 
-Works on file descriptors and processes of Linux alone. The namespaces belong to the browsers' own user, so that user may
-enter them, and a process without a capability can hold them.
+The namespaces belong to the browsers' own user, so that this user may enter them, and a process without capabilities can
+hold them open.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ PR_SET_DUMPABLE = 4
 CAP_NET_ADMIN = 1 << 12
 
 INNER = "eth0"
-"""The link's inner end."""
+"""Name of the link's inner end."""
 
 LINK_LOCAL = "fe80::2/64"
-"""The inner end's own (RFC 4291 §2.5.6), which neighbour discovery sends from."""
+"""Link-local address of the inner end (RFC 4291 §2.5.6), from which neighbour discovery sends."""
 
 MESSAGE_BYTES = 128 * 1024
-"""Room for a plan, of which the operator's networks are most."""
+"""Size limit of a message: a plan, most of it the operator's networks, must fit."""
 SOCKETS_LIMIT = 16
 
 
 def check_privilege() -> None:
-    """EgressUnavailable for an ordinary user."""
+    """Raise EgressUnavailable without CAP_NET_ADMIN."""
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     effective = next(line for line in status.splitlines() if line.startswith("CapEff:"))
     if not int(effective.split()[1], 16) & CAP_NET_ADMIN:
@@ -48,14 +48,14 @@ def check_privilege() -> None:
 
 
 def become_owner(uid: int) -> None:
-    """Turn this process, which has one thread, into root of new namespaces that belong to the user `uid`."""
+    """Make this process, which has one thread, root in new namespaces that belong to the user `uid`."""
     libc = ctypes.CDLL(None, use_errno=True)
     if uid != os.geteuid():
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
     gid = os.getegid()
-    # Or /proc/self would be root's, and nobody could enter by it.
+    # Or /proc/self would belong to root, and the browsers' user could not enter through it.
     libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
     if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
         raise EgressUnavailable(
@@ -69,9 +69,9 @@ def become_owner(uid: int) -> None:
 
 
 def settle(plan: Plan) -> list[socket.socket]:
-    """Inside the namespace: rules first, then the link, which is there and new. Bound sockets of the relay, two a nameserver.
+    """Inside the namespace: load the rules, then set up the new link; return the relay's bound sockets, two a nameserver.
 
-    Whatever else was there before is gone.
+    Addresses, routes and rules from before are removed.
     """
     load(rules.inside(nameservers=plan.relayed, local=plan.local))
     batch(["address flush dev lo", "link set lo down", "link set lo up"])
@@ -95,7 +95,7 @@ def settle(plan: Plan) -> list[socket.socket]:
 
 
 def look() -> dict[str, Any]:
-    """Inside the namespace: all that a guard is made of there, as it is now."""
+    """Inside the namespace: read the state of all parts of the guard."""
     links = listed("address", "show")
     return {
         f"the nftables rules inside (table {rules.INSIDE})": rules_digest(),
@@ -106,10 +106,10 @@ def look() -> dict[str, Any]:
 
 
 def capture_inside() -> list[socket.socket]:
-    """Inside the namespace: a socket that sees what TCP arrives at its end of the link; none if the kernel refuses one.
+    """Inside the namespace: open a socket that captures TCP at the inner end of the link; none if the kernel refuses it.
 
-    It belongs to this network namespace, whoever holds it: of the machine outside it sees and reaches nothing. Like the
-    others it is closed where a program is executed, so that no browser has it.
+    The socket belongs to this network namespace, whichever process holds it: it sees and reaches nothing of the machine. It
+    is closed when a program is executed, so that no browser has it.
     """
     with contextlib.suppress(OSError):
         return [open_socket(INNER)]
@@ -117,8 +117,11 @@ def capture_inside() -> list[socket.socket]:
 
 
 def _settled() -> list[str]:
-    """An interface that has IPv6 gives itself a link-local address, and a second later says so: by then Chromium loads
-    a page, and drops it (`network_changed`). So it is given one."""
+    """Return commands that give the interface its link-local address before it is up.
+
+    Else the kernel gives it an address and reports the change a second later, when Chromium loads a page and drops it
+    (`network_changed`).
+    """
     off = Path(f"/proc/sys/net/ipv6/conf/{INNER}/disable_ipv6")
     if not off.exists() or off.read_text(encoding="ascii").strip() != "0":
         return []
@@ -128,7 +131,7 @@ def _settled() -> list[str]:
 def _bound(address: Address, kind: socket.SocketKind) -> socket.socket:
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     bound = socket.socket(family, kind | socket.SOCK_CLOEXEC)
-    if kind == socket.SOCK_STREAM:  # connections to the relay before may not be quite over
+    if kind == socket.SOCK_STREAM:  # connections to the relay before this one may still be closing
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     bound.bind((str(address), rules.DNS_PORT))
     if kind == socket.SOCK_STREAM:

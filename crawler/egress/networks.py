@@ -1,8 +1,7 @@
-"""Which addresses no page may reach: all that are not globally reachable unicast, and a few that are but should not be.
+"""The addresses that no page may reach: all that are not globally reachable unicast, and a few that are.
 
-Those few are the registries' and the metadata services', which are refused everywhere, and the machine's and its
-operator's, which are called local. The nftables rules are made of the same list, so what is refused on the wire and what
-is called refused agree.
+Those few are special-purpose and metadata addresses, refused everywhere, and local networks: the machine's own and those that
+its operator names. The nftables rules are made from the same list as `is_refused`, so that both agree.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ IPV6_REGISTRY = "IANA IPv6 Special-Purpose Address Registry"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Refused:
-    """One network, and who says that it is not of the public Internet."""
+    """A network that is not part of the public Internet, and the source that says so."""
 
     network: str
     name: str
@@ -64,27 +63,27 @@ REFUSED = [
     Refused("4000::/2", "not assigned; segment routing", "RFC 4291, RFC 9602"),
     Refused("8000::/1", "not global unicast: unique local, link-local, multicast", "RFC 4291, RFC 4193"),
 ]
-"""Everything else is passed, and so is `NAT64` around an IPv4 address that is."""
+"""Refused networks. All other addresses pass, and so does NAT64 of an IPv4 address that passes."""
 
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-"""The well-known prefix (RFC 6052): in a network of IPv6 alone, the whole IPv4 Internet is behind it."""
+"""The well-known NAT64 prefix (RFC 6052): in an IPv6-only network the IPv4 Internet is behind it."""
 
 
 SETTING = "FIRSTFLIGHT_BLOCKED_NETWORKS"
 NAMED_LIMIT = 1000
-"""Networks that an operator may name. They are told and looked up one by one."""
+"""Most networks that an operator may name: they are sent and looked up one by one."""
 
 MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
-"""IPv4-mapped addresses (RFC 4291 §2.5.5.2): the kernel sends IPv4 to them."""
+"""IPv4-mapped addresses (RFC 4291 §2.5.5.2), to which the kernel sends IPv4."""
 
 
 @functools.lru_cache(maxsize=16)
 def refused_networks(
     local: tuple[Network, ...] = (),
 ) -> tuple[tuple[ipaddress.IPv4Network, ...], tuple[ipaddress.IPv6Network, ...]]:
-    """The refused networks of IPv4 and of IPv6, merged, with the forms that carry a refused IPv4 address.
+    """Return the refused networks of IPv4 and of IPv6, merged, with the IPv6 forms of refused IPv4 addresses.
 
-    `local` are those that are refused on this machine alone: its own, its operator's.
+    `local` are the networks that are refused on this machine alone.
     """
     networks = [ipaddress.ip_network(one.network) for one in REFUSED]
     v4 = [one for one in (*networks, *local) if isinstance(one, ipaddress.IPv4Network)]
@@ -96,7 +95,7 @@ def refused_networks(
 
 
 def is_refused(address: str | Address, local: tuple[Network, ...] = ()) -> bool:
-    """Whether no page may reach this address; ValueError if it is none.
+    """Return whether no page may reach this address; ValueError if it is no address.
 
     >>> is_refused("10.0.0.1"), is_refused("::ffff:10.0.0.1"), is_refused("fe80::1%eth0"), is_refused("9.9.9.9")
     (True, True, True, False)
@@ -107,13 +106,13 @@ def is_refused(address: str | Address, local: tuple[Network, ...] = ()) -> bool:
     if isinstance(found, ipaddress.IPv6Address):
         if found.ipv4_mapped is not None:
             return is_refused(found.ipv4_mapped, local)
-        plain = ipaddress.IPv6Address(int(found))  # one with a scope id is in no network
+        plain = ipaddress.IPv6Address(int(found))  # an address with a scope id is in no network
         return any(plain in network for network in refused_networks(local)[1])
     return any(found in network for network in refused_networks(local)[0])
 
 
 def parse(named: str) -> tuple[Network, ...]:
-    """Networks and addresses as an operator writes them, with commas or spaces between; EgressUnavailable if one is none.
+    """Parse networks and addresses, separated by commas or spaces; EgressUnavailable names a mistake.
 
     >>> parse("192.0.2.0/24, 2001:db8::7 ::ffff:192.0.2.1")
     (IPv4Network('192.0.2.0/24'), IPv6Network('2001:db8::7/128'), IPv4Network('192.0.2.1/32'))
@@ -130,7 +129,7 @@ def parse(named: str) -> tuple[Network, ...]:
 
 
 def beyond_registries(networks: Iterable[Network]) -> tuple[Network, ...]:
-    """Those of some networks, merged, that are not refused on every machine."""
+    """Merge networks, and leave out those that are refused on every machine."""
     known4, known6 = refused_networks()
     v4 = [one for one in networks if isinstance(one, ipaddress.IPv4Network)]
     v6 = [one for one in networks if isinstance(one, ipaddress.IPv6Network)]
@@ -141,7 +140,7 @@ def beyond_registries(networks: Iterable[Network]) -> tuple[Network, ...]:
 
 
 def _unmapped(network: Network) -> Network:
-    """An IPv4-mapped network as the IPv4 network that it stands for."""
+    """Turn an IPv4-mapped network into its IPv4 network."""
     if isinstance(network, ipaddress.IPv6Network) and network.subnet_of(MAPPED):
         carried = ipaddress.IPv4Address(int(network.network_address) & 0xFFFF_FFFF)
         return ipaddress.IPv4Network((carried, network.prefixlen - MAPPED.prefixlen))
@@ -149,6 +148,6 @@ def _unmapped(network: Network) -> Network:
 
 
 def _embedded(network: ipaddress.IPv4Network) -> ipaddress.IPv6Network:
-    """The NAT64 form of an IPv4 network."""
+    """Return the NAT64 form of an IPv4 network."""
     first = int(NAT64.network_address) | int(network.network_address)
     return ipaddress.IPv6Network((first, 96 + network.prefixlen))

@@ -1,4 +1,4 @@
-"""What one guard is to be: both sides of it are built after the same plan."""
+"""The plan of a guard, from which both of its sides are built."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ if TYPE_CHECKING:
 
 IPV4_LINKS = ipaddress.IPv4Network("198.18.0.0/15")
 IPV6_LINKS = ipaddress.IPv6Network("fd66:6c69:6e6b::/48")
-"""Where the links' addresses are taken from: the benchmarking range, which no network routes, and a unique local one."""
+"""Ranges of the links' addresses: the benchmarking range, which no network routes, and a unique local prefix."""
 
 LINKS = 2**15
-"""Numbers of links: a pair of IPv4 addresses each, and an IPv6 /64."""
+"""Number of possible links; each takes a pair of IPv4 addresses and an IPv6 /64."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Link:
-    """One veth link; its name is its number, so the kernel itself keeps two guards apart."""
+    """A veth link, named after its number: the kernel refuses a second link of the same name."""
 
     number: int
 
     @property
     def name(self) -> str:
-        """Of the interface outside, and of the nftables table for it."""
+        """Name of the outer interface, and of its nftables table."""
         return f"{rules.PREFIX}{self.number}"
 
     def addresses(self, version: int) -> tuple[str, str]:
-        """Outside and inside, with prefix lengths."""
+        """Return the addresses outside and inside, with prefix lengths."""
         if version == 4:
             outside = IPV4_LINKS[self.number * 2]
             return f"{outside}/31", f"{outside + 1}/31"
-        first = IPV6_LINKS[self.number << 64]  # is the routers' anycast address, of no use
+        first = IPV6_LINKS[self.number << 64]  # the first address is the routers' anycast address
         return f"{first + 1}/64", f"{first + 2}/64"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """Of one guard, on the machine as it is now."""
+    """The plan of one guard on the machine as it is now."""
 
     link: Link
     versions: tuple[int, ...]
@@ -55,10 +55,10 @@ class Plan:
     local: tuple[Network, ...]
     """Networks that are refused on this machine alone."""
     relayed: tuple[Address, ...]
-    """Nameservers that browsers may not reach themselves."""
+    """Nameservers at refused addresses, for which the relay answers."""
 
     def to_json(self) -> dict[str, Any]:
-        """For the process inside."""
+        """Serialise the plan for the process in the namespaces."""
         return {
             "link": self.link.number,
             "versions": self.versions,
@@ -70,7 +70,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Plan:
-        """What `to_json` made."""
+        """Read a plan that `to_json` made."""
         return cls(
             link=Link(given["link"]),
             versions=tuple(given["versions"]),
@@ -89,7 +89,7 @@ def planned(
     blocked: tuple[Network, ...],
     nameservers: Iterable[Address],
 ) -> Plan:
-    """A guard for a machine, whose operator wants some networks `blocked` besides."""
+    """Plan a guard for a machine whose operator names networks to be `blocked` too."""
     local = (*outside.networks, *blocked)
     return Plan(
         link=link,

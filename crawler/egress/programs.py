@@ -1,4 +1,4 @@
-"""Running `ip` and `nft`, whose failures are the guard's."""
+"""Runs `ip` and `nft`; a failure of theirs is EgressUnavailable."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WITHIN_S = 20
 
 
 def run(*call: str, given: str | None = None) -> str:
-    """A program's output; EgressUnavailable with the program's own words if it fails."""
+    """Return a program's output; EgressUnavailable with its error message if it fails."""
     try:
         done = subprocess.run(
             call,
@@ -39,12 +39,12 @@ def run(*call: str, given: str | None = None) -> str:
 
 
 def batch(lines: list[str]) -> None:
-    """Commands of `ip`, one a line, of which each must succeed."""
+    """Run commands of `ip`; all must succeed."""
     run("ip", "-batch", "-", given="\n".join(lines) + "\n")
 
 
 def listed(*call: str) -> list[dict[str, Any]]:
-    """What `ip` shows."""
+    """Return the JSON output of `ip`."""
     found: list[dict[str, Any]] = json.loads(run("ip", "-json", *call) or "[]")
     return found
 
@@ -55,13 +55,13 @@ def load(rules: str) -> None:
 
 
 def tables() -> list[str]:
-    """Names of all nftables tables of this network namespace."""
+    """List the nftables tables of this network namespace."""
     found = json.loads(run("nft", "-j", "list", "tables"))["nftables"]
     return [str(one["table"]["name"]) for one in found if "table" in one]
 
 
 def rules_digest(table: str | None = None) -> str:
-    """Of a table of ours, or of all rules of this network namespace; empty where there are none."""
+    """Return a digest of a table of ours, or of all rules of this network namespace; empty if there are none."""
     what = ("ruleset",) if table is None else ("table", "inet", table)
     try:
         shown = run("nft", "--stateless", "list", *what)
@@ -71,9 +71,9 @@ def rules_digest(table: str | None = None) -> str:
 
 
 def shown_link(links: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    """What matters of one interface of `ip address show`; empty where it is not there.
+    """Return state, MTU and addresses of an interface of `ip address show`; empty if it is missing.
 
-    Not the link-local addresses, which the kernel gives and takes when it likes.
+    Link-local addresses are left out: the kernel adds and removes them at any time.
     """
     for link in links:
         if link.get("ifname") == name:

@@ -1,7 +1,7 @@
-"""What the DNS relay passes on: messages made anew of one question or of its answer, and no byte that was not understood.
+"""Messages that the DNS relay passes on: each is made anew from a parsed question or answer.
 
-A question goes on as its name, its type and four flags: EDNS options, and whatever else came with it, do not. An answer goes on
-with its records, each of which was parsed.
+Of a question the name, the type and four flags pass, but no EDNS options or other data. Of an answer the records pass, each of
+which was parsed.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     from dns.message import Message
 
 QUESTION_BYTES = 1024
-"""A name has 255 at most; the rest is for EDNS options, which stubs pad by (RFC 8467: to 128)."""
+"""Longest question: a name has at most 255 bytes, the rest is for EDNS options such as padding (RFC 8467: to 128)."""
 
 PAYLOAD_BYTES = 1232
-"""Datagrams that nameservers are asked for: what passes everywhere unfragmented, by the agreement of DNS Flag Day 2020."""
+"""Datagram size asked of nameservers, which passes unfragmented everywhere (DNS Flag Day 2020)."""
 DATAGRAM_BYTES = 4096
-"""That a stub is given at most, whatever it says that it can take (RFC 6891 §6.2.5)."""
+"""Largest datagram sent to a stub, whatever size it offers (RFC 6891 §6.2.5)."""
 PLAIN_BYTES = 512
-"""That one without EDNS can take (RFC 1035 §4.2.1)."""
+"""Largest datagram for a stub without EDNS (RFC 1035 §4.2.1)."""
 
 FLAGS = dns.flags.RD | dns.flags.AD | dns.flags.CD
 
 MALFORMED = (dns.exception.DNSException, ValueError, struct.error)
-"""What the parser raises for bytes that are no message."""
+"""Errors of the parser for bytes that are no message."""
 
 
 def question(wire: bytes) -> Message | None:
-    """A stub's message, if it asks one thing that a browser may ask; None for all else.
+    """Parse a stub's message; None unless it is a single question that a browser may ask.
 
-    None for transfers of zones, ANY and other types of questions that no record has, for other classes than IN, other
-    opcodes (UPDATE, NOTIFY), answers, and for messages with records or signatures.
+    Refused are zone transfers, ANY and other query-only types, classes other than IN, opcodes other than QUERY, answers, and
+    messages with records or signatures.
     """
     if len(wire) > QUESTION_BYTES:
         return None
@@ -62,7 +62,7 @@ def question(wire: bytes) -> Message | None:
 
 
 def passed_on(asked: Message) -> Message:
-    """The same question in a message of ours, with an id that the stub does not know."""
+    """Make a message with the same question, and an id that the stub does not know."""
     (one,) = asked.question
     return dns.message.make_query(
         one.name,
@@ -75,7 +75,7 @@ def passed_on(asked: Message) -> Message:
 
 
 def answer(wire: bytes, ours: Message, asked: Message) -> Message | None:
-    """A nameserver's message, if it answers our question, as the answer to the stub's; None for all else."""
+    """Turn a nameserver's answer to our question into the answer to the stub's; None if the message does not answer it."""
     try:
         found = dns.message.from_wire(
             wire, one_rr_per_rrset=True
@@ -96,6 +96,6 @@ def answer(wire: bytes, ours: Message, asked: Message) -> Message | None:
 
 
 def datagram(found: Message, asked: Message) -> bytes:
-    """An answer that the stub can take, with the flag TC if it is cut short: then it asks by TCP."""
+    """Encode an answer in the size that the stub takes; cut short, it has the flag TC, and the stub asks by TCP."""
     room = min(max(asked.payload, PLAIN_BYTES), DATAGRAM_BYTES) if asked.edns >= 0 else PLAIN_BYTES
     return found.to_wire(max_size=room, prefer_truncation=True)

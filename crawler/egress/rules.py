@@ -1,4 +1,4 @@
-"""The nftables rulesets of the guard, as text: in the browsers' namespace, and around its link outside."""
+"""The nftables rulesets of the guard as text: in the browsers' namespace, and at its link outside."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 DNS_PORT = 53
 
 PREFIX = "ffguard"
-"""Of the names of the guard's links and tables outside; a number follows."""
+"""Prefix of the names of the guard's links and tables outside; a number follows."""
 
 
 INSIDE = "guard"
@@ -22,10 +22,10 @@ INSIDE = "guard"
 
 
 def inside(*, nameservers: Sequence[Address], local: tuple[Network, ...]) -> str:
-    """Rules for the browsers' namespace: what is refused is answered at once, as by a closed port.
+    """Return the rules in the browsers' namespace: a refused packet is answered at once, as by a closed port.
 
-    `nameservers` are those that a relay on this namespace's loopback answers for; `local` are the networks that are
-    refused on this machine alone.
+    A relay on the namespace's loopback answers for `nameservers`; `local` are the networks that are refused on this machine
+    alone.
     """
     dns = "".join(
         f'    {family(one)} daddr {one} oifname "lo" meta l4proto {{ tcp, udp }} th dport {DNS_PORT} accept\n'
@@ -60,9 +60,9 @@ table inet {INSIDE} {{
 
 
 def outside(*, table: str, link: str, local: tuple[Network, ...]) -> str:
-    """Rules for the machine's side of the link: address translation, and no way to the machine or another guard.
+    """Return the rules at the machine's end of the link: address translation, and no access to the machine or other guards.
 
-    What the rules inside refuse is dropped here once more, should those be gone.
+    Packets that the rules inside refuse are dropped here too, in case those rules are gone.
     """
     return f"""\
 {_anew(table)}
@@ -89,7 +89,7 @@ table inet {table} {{
 
 
 def uplink(*, table: str, uplink: str) -> str:
-    """Rules for an interface that forwards only because guards need it: it passes on their packets alone."""
+    """Return the rules of an interface that forwards only because guards need it: it forwards their packets alone."""
     return f"""\
 {_anew(table)}
 table inet {table} {{
@@ -102,17 +102,17 @@ table inet {table} {{
 
 
 def family(address: Address) -> str:
-    """The word of nftables for an address's family."""
+    """Return nftables' keyword for an address's family."""
     return "ip" if address.version == 4 else "ip6"
 
 
 def _anew(table: str) -> str:
-    """Whatever there is of a table is replaced, in the one transaction that a file of rules is."""
+    """Return commands that empty a table, within the transaction that a file of rules is."""
     return f"table inet {table}\ndelete table inet {table}"
 
 
 def _refused(local: tuple[Network, ...]) -> str:
-    """The two sets of refused networks."""
+    """Return the two sets of refused networks."""
     v4, v6 = (", ".join(map(str, networks)) for networks in refused_networks(local))
     return f"""\
   set refused4 {{ type ipv4_addr; flags interval; auto-merge; elements = {{ {v4} }} }}
