@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from crawler.capture.capture import Capture
     from crawler.capture.keylog import KeyLog
     from crawler.capture.tcp_reassembly import TcpStream
+    from crawler.netlog import params
     from crawler.netlog.event import Event
-    from crawler.netlog.params import ByteCount, Connected, NoParams, Secured
 
 KEY_WITHIN_S = 1.0
 """Time limit for a key after the handshake: the browser writes its key log in a thread of its own."""
@@ -69,7 +69,8 @@ class LogPayloads:
     def fill(self, event: Event[Any]) -> Event[Any]:
         """The event, with its bytes if it counts bytes and they were captured."""
         handler = HANDLERS.get((event.name, event.phase))
-        return event if handler is None else handler(self, event)
+        data = None if handler is None else handler(self, event)
+        return event if data is None else event._replace(data=data)
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -82,70 +83,69 @@ class LogPayloads:
             self._capture.release(one.flow)
         self._sockets.clear()
 
-    def _connected(self, event: Event[Connected]) -> Event[Connected]:
+    def _connected(self, event: Event[params.Connected]) -> None:
         local, remote = event.params.get("local_address"), event.params.get("remote_address")
         if not local or not remote:
-            return event
+            return
         try:
             key = flow(endpoint(local), endpoint(remote))
         except ValueError:  # not an address: the connection's bytes will be missing
-            return event
+            return
         one = self._sockets[event.source] = Socket(key, self._capture.claim(key))
         if one.stream is None:
             self._capture.missed(key)
-        return event
 
-    def _client_hello(self, event: Event[NoParams]) -> Event[NoParams]:
+    def _client_hello(self, event: Event[params.NoParams]) -> None:
         one = self._sockets.get(event.source)
         random = client_random(event.content())
         if one is not None and random is not None:
             one.client_randoms.append(random)
-        return event
 
-    def _server_hello(self, event: Event[NoParams]) -> Event[NoParams]:
+    def _server_hello(self, event: Event[params.NoParams]) -> None:
         one = self._sockets.get(event.source)
         random = server_random(event.content())
         if one is not None and random is not None:
             one.server_random = random
-        return event
 
-    def _tls_connect(self, event: Event[NoParams]) -> Event[NoParams]:
+    def _tls_connect(self, event: Event[params.NoParams]) -> None:
         one = self._sockets.get(event.source)
         if one is not None:
             one.is_secured = True
-        return event
 
-    def _tls_connected(self, event: Event[Secured]) -> Event[Secured]:
+    def _tls_connected(self, event: Event[params.Secured]) -> None:
         one, version = self._sockets.get(event.source), event.params.get("version")
         if one is not None and version:
             one.version, one.cipher_suite = version, event.params.get("cipher_suite", 0)
-        return event
 
-    def _socket_bytes(self, event: Event[ByteCount]) -> Event[ByteCount]:
+    def _socket_bytes(self, event: Event[params.ByteCount]) -> bytes | None:
         one, size = self._sockets.get(event.source), event.params["byte_count"]
         if size <= 0:
-            return event
+            return None
         data = None if one is None or one.stream is None else self._capture.take(one.stream, size)
         if one is None or data is None:
-            return self._miss(one, event)
+            self._miss(one)
+            return None
         if one.decrypter is not None:
             one.decrypter.feed(data)
         elif one.is_secured:
             one.sealed.append(data)
             one.sealed_bytes += size
             if one.sealed_bytes > SEALED_LIMIT:
-                return self._miss(one, event)
-        return event._replace(data=data)
+                self._miss(one)
+                return None
+        return data
 
-    def _plain_bytes(self, event: Event[ByteCount]) -> Event[ByteCount]:
+    def _plain_bytes(self, event: Event[params.ByteCount]) -> bytes | None:
         one, size = self._sockets.get(event.source), event.params["byte_count"]
         if size <= 0:
-            return event
+            return None
         if one is not None and one.decrypter is None and one.stream is not None:
             one.decrypter = self._decrypter(one)
             one.sealed.clear()
         data = None if one is None or one.decrypter is None else one.decrypter.take(size)
-        return self._miss(one, event) if data is None else event._replace(data=data)
+        if data is None:
+            self._miss(one)
+        return data
 
     def _decrypter(self, one: Socket) -> RecordDecrypter | None:
         found = self._secret(one)
@@ -174,21 +174,19 @@ class LogPayloads:
             time.sleep(POLL_S)
         return None
 
-    def _miss(self, one: Socket | None, event: Event[ByteCount]) -> Event[ByteCount]:
+    def _miss(self, one: Socket | None) -> None:
         self.missed += 1
         if one is not None and one.stream is not None:
             self._capture.missed(one.flow)
             one.stream = one.decrypter = None
             one.sealed.clear()
-        return event
 
-    def _closed(self, event: Event[NoParams]) -> Event[NoParams]:
+    def _closed(self, event: Event[params.NoParams]) -> None:
         if (one := self._sockets.pop(event.source, None)) is not None:
             self._capture.release(one.flow)
-        return event
 
 
-HANDLERS: dict[tuple[str, str], Callable[[LogPayloads, Event[Any]], Event[Any]]] = {
+HANDLERS: dict[tuple[str, str], Callable[[LogPayloads, Event[Any]], bytes | None]] = {
     ("TCP_CONNECT", "END"): LogPayloads._connected,
     ("SSL_HANDSHAKE_MESSAGE_SENT", "NONE"): LogPayloads._client_hello,
     ("SSL_ENCRYPTED_CLIENT_HELLO", "NONE"): LogPayloads._client_hello,
@@ -199,4 +197,4 @@ HANDLERS: dict[tuple[str, str], Callable[[LogPayloads, Event[Any]], Event[Any]]]
     ("SSL_SOCKET_BYTES_RECEIVED", "NONE"): LogPayloads._plain_bytes,
     ("SOCKET_ALIVE", "END"): LogPayloads._closed,
 }
-"""Handlers by event and phase."""
+"""Handlers by event and phase; they return the event's bytes."""

@@ -5,27 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from crawler.netlog import quic
+from crawler.netlog import quic, tcp
 from crawler.netlog.event import endpoint
 from crawler.netlog.quic import QuicTransport
 from crawler.netlog.tcp import TcpTransport
-from crawler.netlog.tls import RecordReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawler.netlog import params
     from crawler.netlog.event import Event
     from crawler.netlog.exchange import Transport
-    from crawler.netlog.params import (
-        ByteCount,
-        ConnectAttempt,
-        Connected,
-        ConnectJob,
-        HandshakeMessage,
-        NoParams,
-        QuicSession,
-        Secured,
-    )
 
 _HOST = re.compile(r"(?:https?|wss?)://(\[[^\]]*\]|[^:/ <>]+)")
 
@@ -55,56 +45,29 @@ class Connections:
                     exchange.first_byte_ms, exchange.last_byte_ms = stream.first_byte_ms, stream.last_byte_ms
         return found
 
-    def _connect_job(self, event: Event[ConnectJob]) -> None:
+    def _connect_job(self, event: Event[params.ConnectJob]) -> None:
         if host := _host(event.params["group_id"]):
             self._hosts[event.source] = host
 
-    def _socket(self, event: Event[NoParams]) -> None:
+    def _socket(self, event: Event[params.NoParams]) -> None:
         if event.source not in self.tcp:
             host = self._hosts.get(event.dependency)
             self.tcp[event.source] = transport = TcpTransport(event.time_ms, host=host)
             self._all.append(transport)
 
-    def _tcp_connect(self, event: Event[ConnectAttempt]) -> None:
+    def _tcp_connect(self, event: Event[params.ConnectAttempt]) -> None:
         transport = self.tcp.get(event.source)
         if transport is not None:
             transport.opened_ms = event.time_ms
             tried = self.tried.setdefault(transport.host or "", set())
             tried.update(endpoint(str(one))[0] for one in event.params["address_list"])
 
-    def _tcp_connected(self, event: Event[Connected]) -> None:
-        transport = self.tcp.get(event.source)
-        if transport is not None and (remote := event.params.get("remote_address")):
-            transport.connected_ms = event.time_ms
-            transport.remote_address, transport.remote_port = endpoint(remote)
-            transport.local_port = endpoint(event.params.get("local_address", ""))[1]
-
-    def _tls_connect(self, event: Event[NoParams]) -> None:
+    def _in_tcp(self, event: Event[Any]) -> None:
         transport = self.tcp.get(event.source)
         if transport is not None:
-            transport.records = RecordReader()
+            tcp.HANDLERS[event.name, event.phase](transport, event)
 
-    def _tls_connected(self, event: Event[Secured]) -> None:
-        transport = self.tcp.get(event.source)
-        if transport is not None:
-            transport.secured(event)
-
-    def _handshake_message(self, event: Event[HandshakeMessage]) -> None:
-        transport = self.tcp.get(event.source)
-        if transport is not None and transport.records is not None:
-            transport.records.handshake_message(event.params["type"], len(event.encoded()))
-
-    def _socket_bytes(self, event: Event[ByteCount]) -> None:
-        transport = self.tcp.get(event.source)
-        if transport is not None:
-            transport.socket_bytes(event)
-
-    def _plain_bytes(self, event: Event[ByteCount]) -> None:
-        transport = self.tcp.get(event.source)
-        if transport is not None:
-            transport.plain_bytes(event)
-
-    def _quic_session(self, event: Event[QuicSession]) -> None:
+    def _quic_session(self, event: Event[params.QuicSession]) -> None:
         if event.source not in self.quic:
             self.quic[event.source] = transport = QuicTransport(
                 event.time_ms,
@@ -114,7 +77,7 @@ class Connections:
             )
             self._all.append(transport)
 
-    def _in_quic_session(self, event: Event[Any]) -> None:
+    def _in_quic(self, event: Event[Any]) -> None:
         transport = self.quic.get(event.source)
         if transport is not None:
             transport.feed(event)
@@ -130,13 +93,8 @@ HANDLERS: dict[tuple[str, str], Callable[[Connections, Event[Any]], None]] = {
     ("SOCKET_POOL_CONNECT_JOB_CREATED", "NONE"): Connections._connect_job,
     ("SOCKET_ALIVE", "BEGIN"): Connections._socket,
     ("TCP_CONNECT", "BEGIN"): Connections._tcp_connect,
-    ("TCP_CONNECT", "END"): Connections._tcp_connected,
-    ("SSL_CONNECT", "BEGIN"): Connections._tls_connect,
-    ("SSL_CONNECT", "END"): Connections._tls_connected,
-    ("SSL_HANDSHAKE_MESSAGE_RECEIVED", "NONE"): Connections._handshake_message,
-    ("SOCKET_BYTES_RECEIVED", "NONE"): Connections._socket_bytes,
-    ("SSL_SOCKET_BYTES_RECEIVED", "NONE"): Connections._plain_bytes,
     ("QUIC_SESSION", "BEGIN"): Connections._quic_session,
-    **{(name, "NONE"): Connections._in_quic_session for name in quic.EVENTS},
+    **dict.fromkeys(tcp.HANDLERS, Connections._in_tcp),
+    **{(name, "NONE"): Connections._in_quic for name in quic.EVENTS},
 }
 """Handlers by event and phase."""

@@ -40,6 +40,14 @@ class Transport:
     last_byte_ms: int | None = None
     received_bytes: int = 0
     decrypted_bytes: int = 0
+    handshake_bytes: int | None = None
+    """Bytes of the server's TLS handshake, set by `finish`; None without TLS."""
+    ticket_bytes: int | None = None
+    """Bytes of session tickets, set by `finish`; None without TLS."""
+    frame_bytes: int = 0
+    """Bytes of HTTP/2 frames and HTTP/3 streams that belong to no response, set by `finish`."""
+    overhead_bytes: int = 0
+    """Explained bytes outside TLS, set by `finish`."""
     tls_version: str | None = None
     tls_resumed: bool | None = None
     exchanges: list[Exchange] = dataclasses.field(default_factory=list)
@@ -65,32 +73,12 @@ class Transport:
         exchange.transport = exchange.message = exchange.stream_id = None
         exchange.first_byte_ms = exchange.last_byte_ms = None
 
-    def finish(self) -> None:
-        """Settle the counts at the end of the log."""
-        raise NotImplementedError
-
     def stream(self, stream_id: int | None) -> Http2Stream | Http3Stream | None:
         """An HTTP/2 or HTTP/3 stream; None if nothing is known of it."""
         raise NotImplementedError
 
-    @property
-    def frame_bytes(self) -> int:
-        """Bytes of HTTP/2 frames and HTTP/3 streams that belong to no response."""
-        raise NotImplementedError
-
-    @property
-    def handshake_bytes(self) -> int | None:
-        """Bytes of the server's TLS handshake; None without TLS."""
-        raise NotImplementedError
-
-    @property
-    def ticket_bytes(self) -> int | None:
-        """Bytes of session tickets; None without TLS."""
-        raise NotImplementedError
-
-    @property
-    def overhead_bytes(self) -> int:
-        """Bytes outside TLS that have an explanation."""
+    def finish(self) -> None:
+        """Settle the counts at the end of the log."""
         raise NotImplementedError
 
 

@@ -83,18 +83,6 @@ class InternalRedirect(TypedDict):
     reason: str
 
 
-class Http2Request(TypedDict):
-    """The HEADERS frame of a request."""
-
-    stream_id: int
-
-
-class Http2Headers(Headers):
-    """A header section as received."""
-
-    stream_id: int
-
-
 class QuicRequest(Headers):
     """A request that goes out on a QUIC stream."""
 
@@ -178,7 +166,7 @@ class CloseFrame(TypedDict):
 
 
 class OfStream(TypedDict):
-    """An event of one QUIC stream."""
+    """An event of one HTTP/2 or QUIC stream."""
 
     stream_id: int
 
@@ -189,8 +177,8 @@ class Http3HeadersFrame(OfStream):
     compressed_headers_length: int
 
 
-class Http3Headers(Headers, OfStream):
-    """A decoded header section."""
+class StreamHeaders(Headers, OfStream):
+    """A header section of one stream."""
 
 
 class Http3Frame(OfStream):
@@ -232,8 +220,8 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): Result,
     ("REQUEST_ALIVE", "END"): Result,
     ("FAILED", "NONE"): Result,
-    ("HTTP2_SESSION_SEND_HEADERS", "NONE"): Http2Request,
-    ("HTTP2_SESSION_RECV_HEADERS", "NONE"): Http2Headers,
+    ("HTTP2_SESSION_SEND_HEADERS", "NONE"): OfStream,
+    ("HTTP2_SESSION_RECV_HEADERS", "NONE"): StreamHeaders,
     ("QUIC_SESSION", "BEGIN"): QuicSession,
     ("QUIC_SESSION_PACKET_RECEIVED", "NONE"): Datagram,
     ("QUIC_SESSION_UNAUTHENTICATED_PACKET_HEADER_RECEIVED", "NONE"): PacketHeader,
@@ -248,7 +236,7 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("QUIC_SESSION_STOP_SENDING_FRAME_SENT", "NONE"): OfStream,
     ("HTTP3_HEADERS_SENT", "NONE"): OfStream,
     ("HTTP3_HEADERS_RECEIVED", "NONE"): Http3HeadersFrame,
-    ("HTTP3_HEADERS_DECODED", "NONE"): Http3Headers,
+    ("HTTP3_HEADERS_DECODED", "NONE"): StreamHeaders,
     ("HTTP3_DATA_FRAME_RECEIVED", "NONE"): Http3Frame,
     ("HTTP3_UNKNOWN_FRAME_RECEIVED", "NONE"): Http3UnknownFrame,
     ("COOKIE_STORE_COOKIE_ADDED", "NONE"): CookieAdded,

@@ -19,20 +19,8 @@ from crawler.netlog.quic_overhead import FRAMES, QuicOverhead, varint_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawler.netlog import params
     from crawler.netlog.event import Event
-    from crawler.netlog.params import (
-        CryptoFrame,
-        Datagram,
-        DroppedPacket,
-        Http3Frame,
-        Http3Headers,
-        Http3HeadersFrame,
-        Http3UnknownFrame,
-        NoParams,
-        OfStream,
-        PacketHeader,
-        StreamFrame,
-    )
 
 CONTENT_LENGTH = frozenset({"content-length"})
 LENGTH_DIGITS = 18
@@ -46,34 +34,12 @@ class QuicTransport(Transport):
     """One QUIC connection; feed it the events of its session in the order of the log."""
 
     protocol: str = "h3"
+    ticket_bytes: int = 0
     streams: dict[int, Http3Stream] = dataclasses.field(default_factory=dict)
     packets: QuicOverhead = dataclasses.field(default_factory=QuicOverhead)
-    post_handshake_bytes: int = 0
-    """CRYPTO data after the handshake: session tickets."""
     _crypto: dict[str, Ranges] = dataclasses.field(default_factory=dict)
     _hello: HelloReader = dataclasses.field(default_factory=HelloReader)
     _sent: dict[int, Exchange] = dataclasses.field(default_factory=dict)
-
-    @property
-    def handshake_bytes(self) -> int:
-        """UDP payload of the datagrams with packets of the handshake."""
-        return self.packets.handshake_bytes
-
-    @property
-    def ticket_bytes(self) -> int:
-        """CRYPTO data after the handshake."""
-        return self.post_handshake_bytes
-
-    @property
-    def frame_bytes(self) -> int:
-        """Bytes of the streams that belong to no request: control and QPACK."""
-        return sum(stream.wire_bytes for number, stream in self.streams.items() if number % 4)
-
-    @property
-    def overhead_bytes(self) -> int:
-        """Explained bytes of all packets, without the data of streams: headers, tags, handshake, tickets, ACK frames,
-        padding, and what came twice."""
-        return max(0, self.packets.explained_bytes - self.decrypted_bytes)
 
     def stream(self, stream_id: int | None) -> Http3Stream | None:
         """A stream; None if nothing is known of it."""
@@ -94,77 +60,80 @@ class QuicTransport(Transport):
             handler(self, event)
 
     def finish(self) -> None:
-        """Settle the bytes received."""
+        """Settle the counts at the end of the log."""
+        self.handshake_bytes = self.packets.handshake_bytes
+        self.frame_bytes = sum(one.wire_bytes for number, one in self.streams.items() if number % 4)
+        self.overhead_bytes = max(0, self.packets.explained_bytes - self.decrypted_bytes)
         # Frames arrive in datagrams alone. More bytes of frames than of datagrams mean that the log lacks datagrams:
         # these frames arrived all the same. Their packets' headers and tags stay unknown, so the coverage says that
         # something is missing: the frames' own headers, at least, are not explained.
         self.received_bytes = max(self.received_bytes, self.packets.frame_bytes)
 
-    def _stream(self, event: Event[OfStream]) -> Http3Stream:
+    def _stream(self, event: Event[params.OfStream]) -> Http3Stream:
         return self.streams.setdefault(event.params["stream_id"], Http3Stream())
 
-    def _secured(self, event: Event[NoParams]) -> None:
+    def _secured(self, event: Event[params.NoParams]) -> None:
         if self.secured_ms is None:
             self.secured_ms = event.time_ms
             self.tls_version = "TLS 1.3"  # there is no other in QUIC (RFC 9001 §4.2)
             self.tls_resumed = self._hello.resumed
 
-    def _datagram(self, event: Event[Datagram]) -> None:
-        params = event.params
-        self.received(params["size"], event.time_ms)
-        self.packets.datagram(params["size"])
+    def _datagram(self, event: Event[params.Datagram]) -> None:
+        size = event.params["size"]
+        self.received(size, event.time_ms)
+        self.packets.datagram(size)
         if not self.remote_address:  # after a migration it is still the connection that began here
-            self.remote_address, self.remote_port = endpoint(params["peer_address"])
-            self.local_port = endpoint(params["self_address"])[1]
+            self.remote_address, self.remote_port = endpoint(event.params["peer_address"])
+            self.local_port = endpoint(event.params["self_address"])[1]
 
-    def _packet(self, event: Event[PacketHeader]) -> None:
+    def _packet(self, event: Event[params.PacketHeader]) -> None:
         is_long = "LONG" in event.params["header_format"]
         self.packets.packet(number(event.params["packet_number"]), long_header=is_long)
 
-    def _dropped(self, event: Event[DroppedPacket]) -> None:
+    def _dropped(self, event: Event[params.DroppedPacket]) -> None:
         self.packets.dropped(long_header=event.params.get("encryption_level", "") not in ("", ONE_RTT))
 
-    def _dropped_long(self, _: Event[NoParams]) -> None:
+    def _dropped_long(self, _: Event[params.NoParams]) -> None:
         self.packets.dropped(long_header=True)
 
-    def _dropped_short(self, _: Event[NoParams]) -> None:
+    def _dropped_short(self, _: Event[params.NoParams]) -> None:
         self.packets.dropped(long_header=False)
 
-    def _buffered(self, _: Event[NoParams]) -> None:
+    def _buffered(self, _: Event[params.NoParams]) -> None:
         self.packets.buffered()
 
-    def _unbuffered(self, _: Event[NoParams]) -> None:
+    def _unbuffered(self, _: Event[params.NoParams]) -> None:
         self.packets.unbuffered()
 
-    def _crypto_frame(self, event: Event[CryptoFrame]) -> None:
+    def _crypto_frame(self, event: Event[params.CryptoFrame]) -> None:
         level, start = event.params["encryption_level"], event.params["offset"]
         new = self._crypto.setdefault(level, Ranges()).add(start, start + event.params["data_length"])
         if level == ONE_RTT:
-            self.post_handshake_bytes += new
+            self.ticket_bytes += new
         elif level == INITIAL:
             self._hello.feed(start, event.content())
 
-    def _request(self, event: Event[OfStream]) -> None:
+    def _request(self, event: Event[params.OfStream]) -> None:
         exchange = self._sent.get(event.params["stream_id"])
         if exchange is not None:
             exchange.sent_ms = event.time_ms
 
-    def _stream_frame(self, event: Event[StreamFrame]) -> None:
-        params = event.params
-        stop = params["offset"] + params["length"]
-        stream = self.streams.setdefault(params["stream_id"], Http3Stream())
+    def _stream_frame(self, event: Event[params.StreamFrame]) -> None:
+        frame = event.params
+        stop = frame["offset"] + frame["length"]
+        stream = self.streams.setdefault(frame["stream_id"], Http3Stream())
         # A frame is logged after its packet, perhaps in the next millisecond.
-        self.decrypted_bytes += stream.received(params["offset"], stop, self.last_byte_ms or event.time_ms)
-        if params["fin"]:
+        self.decrypted_bytes += stream.received(frame["offset"], stop, self.last_byte_ms or event.time_ms)
+        if frame["fin"]:
             stream.ends_at = stop
 
-    def _stopped(self, event: Event[OfStream]) -> None:
+    def _stopped(self, event: Event[params.OfStream]) -> None:
         self._stream(event).is_stopped = True
 
-    def _headers_frame(self, event: Event[Http3HeadersFrame]) -> None:
+    def _headers_frame(self, event: Event[params.Http3HeadersFrame]) -> None:
         self._stream(event).frame(event.params["compressed_headers_length"])
 
-    def _headers(self, event: Event[Http3Headers]) -> None:
+    def _headers(self, event: Event[params.StreamHeaders]) -> None:
         exchange = self._sent.get(event.params["stream_id"])
         if exchange is not None:
             exchange.status = final_status(event) or exchange.status
@@ -172,10 +141,10 @@ class QuicTransport(Transport):
         if length.isascii() and length.isdecimal():
             self._stream(event).content_length = int(length[:LENGTH_DIGITS])
 
-    def _data_frame(self, event: Event[Http3Frame]) -> None:
+    def _data_frame(self, event: Event[params.Http3Frame]) -> None:
         self._stream(event).frame(event.params["payload_length"], data=True)
 
-    def _unknown_frame(self, event: Event[Http3UnknownFrame]) -> None:
+    def _unknown_frame(self, event: Event[params.Http3UnknownFrame]) -> None:
         type_bytes = varint_bytes(event.params["frame_type"])
         self._stream(event).frame(event.params["payload_length"], type_bytes=type_bytes)
 

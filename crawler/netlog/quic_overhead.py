@@ -16,16 +16,8 @@ from crawler.netlog.params import number
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawler.netlog import params
     from crawler.netlog.event import Event
-    from crawler.netlog.params import (
-        AckFrame,
-        CloseFrame,
-        CryptoFrame,
-        MessageFrame,
-        NewTokenFrame,
-        PaddingFrame,
-        StreamFrame,
-    )
 
 Sizes: TypeAlias = tuple[int, int]
 """Least and most bytes."""
@@ -151,19 +143,19 @@ class QuicOverhead:
         self._begin(self._waiting.popleft() if self._waiting else 0)
 
 
-def _stream(frame: StreamFrame) -> Sizes:
+def _stream(frame: params.StreamFrame) -> Sizes:
     offset, size = frame["offset"], frame["length"]
     least = 1 + varint_bytes(frame["stream_id"]) + (varint_bytes(offset) if offset else 0) + size
     return least, least + LENGTH_BYTES + (not offset)
 
 
-def _crypto(frame: CryptoFrame) -> Sizes:
+def _crypto(frame: params.CryptoFrame) -> Sizes:
     size = frame["data_length"]
     least = 1 + varint_bytes(frame["offset"]) + varint_bytes(size) + size
     return least, least + LENGTH_BYTES
 
 
-def _ack(frame: AckFrame) -> Sizes:
+def _ack(frame: params.AckFrame) -> Sizes:
     missing = [packet for packet in frame["missing_packets"] if isinstance(packet, int)]
     gaps = sum(after != before + 1 for before, after in pairwise(missing)) + bool(missing)
     largest = varint_bytes(number(frame["largest_observed"]))
@@ -173,20 +165,20 @@ def _ack(frame: AckFrame) -> Sizes:
     return least, least + largest + LENGTH_BYTES + 2 * gaps * largest + ecn
 
 
-def _padding(frame: PaddingFrame) -> Sizes:
+def _padding(frame: params.PaddingFrame) -> Sizes:
     return frame["num_padding_bytes"], frame["num_padding_bytes"]
 
 
-def _new_token(frame: NewTokenFrame) -> Sizes:
+def _new_token(frame: params.NewTokenFrame) -> Sizes:
     size = len(frame["token"]) // 2
     return 1 + 1 + size, 1 + LENGTH_BYTES + size
 
 
-def _message(frame: MessageFrame) -> Sizes:
+def _message(frame: params.MessageFrame) -> Sizes:
     return 1 + frame["message_length"], 1 + LENGTH_BYTES + frame["message_length"]
 
 
-def _close(frame: CloseFrame) -> Sizes:
+def _close(frame: params.CloseFrame) -> Sizes:
     # Google's servers write a number in front of the reason, which is not logged.
     size = len(frame["details"])
     return 1 + 1 + 1 + size, CONTROL_BYTES + LENGTH_BYTES + size

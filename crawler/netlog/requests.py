@@ -14,19 +14,9 @@ from schema import http_caching
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawler.netlog import params
     from crawler.netlog.connections import Connections
     from crawler.netlog.event import Event
-    from crawler.netlog.params import (
-        ByteCount,
-        Headers,
-        Http2Headers,
-        Http2Request,
-        InternalRedirect,
-        NoParams,
-        QuicRequest,
-        RequestStart,
-        Result,
-    )
     from crawler.netlog.quic import QuicTransport
     from crawler.netlog.tcp import TcpTransport
 
@@ -74,7 +64,7 @@ class Requests:
                 exchange.status = exchange.message.status
         return found
 
-    def _start(self, event: Event[RequestStart]) -> None:
+    def _start(self, event: Event[params.RequestStart]) -> None:
         url = event.params["url"][:URL_LIMIT]
         if not url.startswith(("http:", "https:", "ws:", "wss:")):
             return
@@ -91,18 +81,18 @@ class Requests:
         before.append(exchange)
         self.exchanges.append(exchange)
 
-    def _internal_redirect(self, event: Event[InternalRedirect]) -> None:
+    def _internal_redirect(self, event: Event[params.InternalRedirect]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.internal = True
             self.hsts_upgrades += event.params["reason"] == "HSTS"
 
-    def _bound_to_socket(self, event: Event[NoParams]) -> None:
+    def _bound_to_socket(self, event: Event[params.NoParams]) -> None:
         transport = self._connections.tcp.get(event.dependency)
         if transport is not None:
             self._job_transport[event.source] = transport
 
-    def _bound_to_job(self, event: Event[NoParams]) -> None:
+    def _bound_to_job(self, event: Event[params.NoParams]) -> None:
         job = event.dependency
         exchange = self._unbound(event)
         if exchange is None or job == NO_SOURCE:
@@ -131,13 +121,13 @@ class Requests:
         self.exchanges.append(again)
         return again
 
-    def _request_headers(self, event: Event[Headers]) -> None:
+    def _request_headers(self, event: Event[params.Headers]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.sent_ms = event.time_ms
             exchange.request_headers = headers(event, REQUEST_HEADERS)
 
-    def _response_headers(self, event: Event[Headers]) -> None:
+    def _response_headers(self, event: Event[params.Headers]) -> None:
         exchange = self._exchange(event)
         if exchange is None:
             return
@@ -146,23 +136,23 @@ class Requests:
         exchange.response_headers = headers(event, RESPONSE_HEADERS)
         exchange.freshness = http_caching.read(exchange.status, joined_headers(event, http_caching.HEADERS))
 
-    def _decoded(self, event: Event[ByteCount]) -> None:
+    def _decoded(self, event: Event[params.ByteCount]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.decoded_bytes = (exchange.decoded_bytes or 0) + event.params["byte_count"]
 
-    def _cache_read(self, event: Event[Result]) -> None:
+    def _cache_read(self, event: Event[params.Result]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.cached |= not event.params.get("net_error")
 
-    def _ended(self, event: Event[Result]) -> None:
+    def _ended(self, event: Event[params.Result]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
             self._failed(event)
             exchange.finished = True
 
-    def _failed(self, event: Event[Result]) -> None:
+    def _failed(self, event: Event[params.Result]) -> None:
         exchange = self._exchange(event)
         error = event.params.get("net_error", 0)
         if exchange is not None and error not in (0, IO_PENDING):
@@ -170,13 +160,13 @@ class Requests:
             # A request to the cache alone, which goes out later, is no request yet.
             exchange.internal |= error == CACHE_MISS and exchange.transport is None
 
-    def _http2_session(self, event: Event[NoParams]) -> None:
+    def _http2_session(self, event: Event[params.NoParams]) -> None:
         transport = self._connections.tcp.get(event.dependency)
         if transport is not None:
             self._session_transport[event.source] = transport
             transport.current = None
 
-    def _http2_request(self, event: Event[Http2Request]) -> None:
+    def _http2_request(self, event: Event[params.OfStream]) -> None:
         exchange = self._job_exchange.pop(event.dependency, None)
         transport = self._session_transport.get(event.source)
         if exchange is not None and transport is not None:
@@ -184,18 +174,18 @@ class Requests:
             exchange.stream_id = event.params["stream_id"]
             exchange.sent_ms = event.time_ms
 
-    def _http2_headers(self, event: Event[Http2Headers]) -> None:
+    def _http2_headers(self, event: Event[params.StreamHeaders]) -> None:
         transport = self._session_transport.get(event.source)
         for exchange in transport.exchanges if transport else ():
             if exchange.stream_id == event.params["stream_id"]:
                 exchange.status = final_status(event) or exchange.status
 
-    def _bound_to_quic(self, event: Event[NoParams]) -> None:
+    def _bound_to_quic(self, event: Event[params.NoParams]) -> None:
         transport = self._connections.quic.get(event.dependency)
         if transport is not None:
             self._quic_bound[event.source] = transport
 
-    def _quic_request(self, event: Event[QuicRequest]) -> None:
+    def _quic_request(self, event: Event[params.QuicRequest]) -> None:
         transport = self._quic_bound.pop(event.source, None)
         exchange = self._unbound(event)
         if exchange is not None and transport is not None:

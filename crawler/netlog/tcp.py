@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from crawler.netlog.event import endpoint
 from crawler.netlog.exchange import Transport
 from crawler.netlog.http2 import FrameReader
 from crawler.netlog.tls import RecordReader, expansion
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.netlog import params
     from crawler.netlog.event import Event
     from crawler.netlog.http2 import Http2Stream
-    from crawler.netlog.params import ByteCount, Secured
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class TcpTransport(Transport):
-    """One TCP connection."""
+    """One TCP connection; `HANDLERS` take its events."""
 
     protocol: str = "http/1.1"
     records: RecordReader | None = None
@@ -25,20 +28,31 @@ class TcpTransport(Transport):
     frames: FrameReader | None = None
     """None unless the protocol is HTTP/2."""
 
-    def secured(self, event: Event[Secured]) -> None:
-        """Take over what the TLS handshake agreed."""
-        params = event.params
-        if (version := params.get("version")) and self.records is not None:
+    def _connected(self, event: Event[params.Connected]) -> None:
+        if remote := event.params.get("remote_address"):
+            self.connected_ms = event.time_ms
+            self.remote_address, self.remote_port = endpoint(remote)
+            self.local_port = endpoint(event.params.get("local_address", ""))[1]
+
+    def _tls_connect(self, _: Event[params.NoParams]) -> None:
+        self.records = RecordReader()
+
+    def _tls_connected(self, event: Event[params.Secured]) -> None:
+        agreed = event.params
+        if (version := agreed.get("version")) and self.records is not None:
             self.secured_ms = event.time_ms
             self.tls_version = version
-            self.tls_resumed = params.get("is_resumed", False)
-            self.records.expansion = expansion(version, params.get("cipher_suite", 0))
-            if params.get("next_proto") == "h2":
+            self.tls_resumed = agreed.get("is_resumed", False)
+            self.records.expansion = expansion(version, agreed.get("cipher_suite", 0))
+            if agreed.get("next_proto") == "h2":
                 self.protocol = "h2"
                 self.frames = FrameReader()
 
-    def socket_bytes(self, event: Event[ByteCount]) -> None:
-        """Count TCP payload."""
+    def _handshake_message(self, event: Event[params.HandshakeMessage]) -> None:
+        if self.records is not None:
+            self.records.handshake_message(event.params["type"], len(event.encoded()))
+
+    def _socket_bytes(self, event: Event[params.ByteCount]) -> None:
         size = event.params["byte_count"]
         self.received(size, event.time_ms)
         if self.records is not None:
@@ -47,8 +61,7 @@ class TcpTransport(Transport):
             self.decrypted_bytes += size
             self._response_bytes(event, event.time_ms)
 
-    def plain_bytes(self, event: Event[ByteCount]) -> None:
-        """Count application data from inside TLS."""
+    def _plain_bytes(self, event: Event[params.ByteCount]) -> None:
         if self.records is None:
             return
         size = event.params["byte_count"]
@@ -61,7 +74,7 @@ class TcpTransport(Transport):
         else:
             self._response_bytes(event, arrived_ms)
 
-    def _response_bytes(self, event: Event[ByteCount], arrived_ms: int) -> None:
+    def _response_bytes(self, event: Event[params.ByteCount], arrived_ms: int) -> None:
         """Count bytes of HTTP/1.1 for the response that is in progress."""
         exchange, size = self.current, event.params["byte_count"]
         if (
@@ -74,39 +87,31 @@ class TcpTransport(Transport):
         else:
             exchange.message.count(size)
 
-    def finish(self) -> None:
-        """Settle the count of the records."""
-        if self.records is not None:
-            self.records.finish()
-
     def stream(self, stream_id: int | None) -> Http2Stream | None:
         """An HTTP/2 stream; None if nothing has come on it."""
         return None if self.frames is None or stream_id is None else self.frames.streams.get(stream_id)
 
-    @property
-    def frame_bytes(self) -> int:
-        """Bytes of HTTP/2 frames that belong to no response."""
-        return 0 if self.frames is None else self.frames.frame_bytes
-
-    @property
-    def handshake_bytes(self) -> int | None:
-        """Bytes of the server's handshake records; None without TLS."""
-        return None if self.records is None else self.records.handshake_bytes
-
-    @property
-    def ticket_bytes(self) -> int | None:
-        """Bytes of session tickets; None without TLS."""
-        return None if self.records is None else self.records.ticket_bytes
-
-    @property
-    def overhead_bytes(self) -> int:
-        """Bytes of handshake, tickets and records; those of records that were never opened, if that has a reason."""
+    def finish(self) -> None:
+        """Settle the counts at the end of the log."""
+        self.frame_bytes = 0 if self.frames is None else self.frames.frame_bytes
         records = self.records
         if records is None:
-            return 0
-        counted = records.handshake_bytes + records.ticket_bytes + records.record_bytes
+            return
+        records.finish()
+        self.handshake_bytes, self.ticket_bytes = records.handshake_bytes, records.ticket_bytes
+        self.overhead_bytes = records.handshake_bytes + records.ticket_bytes + records.record_bytes
         # The browser never opens the last records of a connection that lost a race and got no request, or of a response
         # that it gave up. Where all responses are whole, neither is the reason, and the bytes stay unexplained.
         if not all(exchange.is_whole for exchange in self.exchanges) or not self.exchanges:
-            counted += records.unread_bytes
-        return counted
+            self.overhead_bytes += records.unread_bytes
+
+
+HANDLERS: dict[tuple[str, str], Callable[[TcpTransport, Event[Any]], None]] = {
+    ("TCP_CONNECT", "END"): TcpTransport._connected,
+    ("SSL_CONNECT", "BEGIN"): TcpTransport._tls_connect,
+    ("SSL_CONNECT", "END"): TcpTransport._tls_connected,
+    ("SSL_HANDSHAKE_MESSAGE_RECEIVED", "NONE"): TcpTransport._handshake_message,
+    ("SOCKET_BYTES_RECEIVED", "NONE"): TcpTransport._socket_bytes,
+    ("SSL_SOCKET_BYTES_RECEIVED", "NONE"): TcpTransport._plain_bytes,
+}
+"""Handlers by event and phase."""

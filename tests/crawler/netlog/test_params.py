@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.browser.logstream import COOKIE_ADDED
 from crawler.capture import log_payloads
-from crawler.netlog import connections, quic, quic_overhead, requests
+from crawler.netlog import connections, quic, quic_overhead, requests, tcp
 from crawler.netlog.assembler import EVENTS
 from crawler.netlog.lines import LineReader
 from crawler.netlog.params import ABSENT, PARAMS, NoParams, types_of
@@ -21,6 +21,7 @@ LOGS = Path(__file__).parents[1] / "logs"
 
 READERS: list[tuple[tuple[str, str], Callable[..., Any]]] = [
     *connections.HANDLERS.items(),
+    *tcp.HANDLERS.items(),
     *requests.HANDLERS.items(),
     *log_payloads.HANDLERS.items(),
     *(((name, "NONE"), handler) for name, handler in quic.HANDLERS.items()),
@@ -51,10 +52,15 @@ def test_every_declared_parameter_is_in_a_recorded_log() -> None:
 
 def test_each_function_reads_the_parameters_that_are_declared() -> None:
     for event, reads in READERS:
-        first = next(iter(reads.__annotations__.values())).removeprefix("Event[").removesuffix("]")
+        first = (
+            next(iter(reads.__annotations__.values()))
+            .removeprefix("Event[")
+            .removesuffix("]")
+            .removeprefix("params.")
+        )
         declared = PARAMS.get(event, NoParams)
         assert first in (declared.__name__, "NoParams", "Any"), (event, first)
-        assert first != "Any" or event[0] in quic.EVENTS
+        assert first != "Any" or event[0] in quic.EVENTS or event in tcp.HANDLERS
 
 
 def test_absent_has_a_type_that_no_value_has() -> None:
