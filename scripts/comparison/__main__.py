@@ -1,4 +1,4 @@
-"""Compares two data folders of firstflight value by value: releases, replays, reports, and what commands printed."""
+"""Compares two data folders of firstflight value by value: releases, replays, reports, and what commands and the service said."""
 
 from __future__ import annotations
 

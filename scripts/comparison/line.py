@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from scripts.comparison import recordings
 
@@ -62,6 +65,13 @@ REPLAYS = (
 )
 """Commands that follow the releases; the first one replays recordings."""
 
+SERVED = (
+    "/", "/docs", "/openapi.json", "/v1/crawls", "/v1/releases", "/v1/reports",
+    *(f"/v1/distributions?crawl={one.month}" for one in CRAWLS),
+    *(f"/v1/distributions?crawl={one.month}&iw=3&iw=17&mss=1460&points=20" for one in CRAWLS),
+)  # fmt: skip
+"""Paths of the service whose answers are compared."""
+
 SAID = "said"
 """Folder below a data folder for the JSON that commands print."""
 
@@ -72,6 +82,8 @@ class Side:
 
     checkout: Path
     data: Path
+    settings: dict[str, str] = field(default_factory=dict)
+    """Environment variables of its commands, beside the data folder."""
 
     def command(self, *arguments: str) -> list[str]:
         """The checkout's own `firstflight`, wherever its environment lies."""
@@ -91,7 +103,7 @@ class Side:
             for name, value in os.environ.items()
             if name in KEPT or not name.startswith("FIRSTFLIGHT_")
         }
-        return {**inherited, "FIRSTFLIGHT_DATA_DIR": str(self.data)}
+        return {**inherited, "FIRSTFLIGHT_DATA_DIR": str(self.data), **self.settings}
 
     def run(self, *arguments: str) -> str:
         """Run one command to its end; its standard output. Raises CalledProcessError."""
@@ -118,29 +130,36 @@ class Side:
 
 
 @contextlib.contextmanager
-def local_web(side: Side, state: Path) -> Iterator[None]:
-    """The bundled web, played on loopback for as long as the block runs."""
-    state.unlink(missing_ok=True)
-    arguments = side.command("localweb", "serve", "--state", str(state))
-    web = subprocess.Popen(arguments, cwd=side.checkout, env=side.environment)
+def running(side: Side, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A command that runs for as long as the block does."""
+    command = side.command(*arguments)
+    process = subprocess.Popen(
+        command, cwd=side.checkout, env=side.environment, stderr=subprocess.PIPE, text=True
+    )
     try:
+        yield process
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@contextlib.contextmanager
+def local_web(side: Side, state: Path) -> Iterator[list[str]]:
+    """The sites of the bundled web, which is played on loopback for as long as the block runs."""
+    with running(side, "localweb", "serve", "--state", str(state)) as web:
         deadline = time.monotonic() + READY_WITHIN_S
         while not state.exists():
             if web.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("the local web does not start")
             time.sleep(0.1)
-        yield
-    finally:
-        web.terminate()
-        web.wait()
+        yield json.loads(state.read_text(encoding="utf-8"))["sites"]
 
 
 def crawl(side: Side) -> None:
     """Crawl the bundled web, seal the crawls, and copy the database."""
     side.data.mkdir(parents=True)
     state = side.data / "localweb.json"
-    with local_web(side, state):
-        sites = json.loads(state.read_text(encoding="utf-8"))["sites"]
+    with local_web(side, state) as sites:
         write_list(side, "all", sites)
         write_list(side, "small", [sites[number - 1] for number in SMALL_PAGES])
         for one in CRAWLS:
@@ -177,6 +196,23 @@ def redo(side: Side, copy: Path, recorded: str, published: tuple[str, ...]) -> N
         side.say(f"published-{result}", "replay", "reproduce", result)
     for command in (REPLAYS[0] % recorded, *REPLAYS[1:]):
         side.run(*command.split())
+    serve(side)
+
+
+def serve(side: Side) -> None:
+    """Keep what the service answers."""
+    # The service remembers answers in the cache folder: another checkout must not find them there.
+    alone = {"FIRSTFLIGHT_CACHE_DIR": str(side.data / "cache")}
+    with running(replace(side, settings=alone), "serve", "--port", "0") as service:
+        assert service.stderr is not None
+        address = urlsplit(service.stderr.readline().split()[-1]).netloc
+        for path in SERVED:
+            connection = http.client.HTTPConnection(address, timeout=READY_WITHIN_S)
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            suffix = "json" if answer.headers.get_content_type() == "application/json" else "html"
+            name = re.sub(r"\W+", "-", path).strip("-") or "index"
+            (side.data / SAID / f"{name}.{suffix}").write_bytes(answer.read())
 
 
 def fresh(side: Side) -> Side:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 BUILD = frozenset(
     {
@@ -32,6 +35,8 @@ NAMED_BY = ("id", "name", "page")
 
 DIGEST = re.compile(r"\b[0-9a-f]{12,64}\b")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+WALL_TIME = re.compile(r"in [\d.,]+ s(?: of wall time: [\d.,]+ times real time)?\.?$")
+"""How long a replay took, at the end of a sentence in reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,10 @@ class Renames:
         """The new name of a field."""
         return self.new_names.get(name, name)
 
+    def among(self, names: Sequence[str], name: str) -> str:
+        """The new name of a field if it is among these; a name may be kept in one place and changed in another."""
+        return self.of(name) if self.of(name) in names else name
+
 
 @dataclass(slots=True)
 class Findings:
@@ -78,15 +87,13 @@ class Findings:
 
     def names(self, old: list[str], new: list[str], where: str) -> list[tuple[str, str]]:
         """Pair the names of fields; fields without a partner are differences unless they were declared."""
-        pairs = [(name, self.renames.of(name)) for name in old if self.renames.of(name) in new]
-        paired = {name for _, name in pairs}
+        partners = {name: self.renames.among(new, name) for name in old}
+        pairs = [(name, partner) for name, partner in partners.items() if partner in new]
         self.fields += [f"{where}: {a} is named {b}" for a, b in pairs if a != b]
-        self._unpaired(
-            [name for name in old if self.renames.of(name) not in new],
-            self.renames.removed,
-            f"{where}: removed",
-        )
-        self._unpaired([name for name in new if name not in paired], self.renames.added, f"{where}: added")
+        gone = [name for name, partner in partners.items() if partner not in new]
+        self._unpaired(gone, self.renames.removed, f"{where}: removed")
+        came = [name for name in new if name not in partners.values()]
+        self._unpaired(came, self.renames.added, f"{where}: added")
         return pairs
 
     def _unpaired(self, names: list[str], declared: frozenset[str], what: str) -> None:
@@ -121,7 +128,8 @@ class Findings:
                 self._lists(old, new, where, is_standing=is_standing)
             case str(), str():
                 is_name = where.endswith(tuple(f".{key}" for key in NAMED_BY))
-                self.text(self.renames.of(old) if is_name else old, new, where, is_standing=is_standing)
+                named = self.renames.among([new], old) if is_name else old
+                self.text(named, new, where, is_standing=is_standing)
             case _:
                 self.values += 1
                 if not is_equal(old, new):
@@ -137,7 +145,7 @@ class Findings:
             return
         before, after = ({str(one[key]): one for one in some} for some in (old, new))
         self.json(before, after, f"{where}[{key}]", is_standing=is_standing)
-        self.order([self.renames.of(name) for name in before], list(after), where)
+        self.order([self.renames.among([*after], name) for name in before], [*after], where)
 
     def order(self, old: list[str], new: list[str], where: str) -> None:
         """Compare the order of what both have."""
@@ -152,8 +160,8 @@ def is_keyed(items: list[Any], key: str) -> bool:
 
 
 def masked(text: str) -> str:
-    """A text without the digests in it, which differ whenever the code does."""
-    return DIGEST.sub("#", text)
+    """A text without the digests in it, which differ whenever the code does, and without a replay's wall time."""
+    return WALL_TIME.sub("", DIGEST.sub("#", text))
 
 
 def is_equal(old: object, new: object) -> bool:

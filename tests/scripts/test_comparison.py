@@ -183,6 +183,26 @@ def test_fields_may_be_renamed_where_that_is_declared(
     assert (code, "row [1, 0], time_ms: 1.5 is now 9.0" in said) == (1, True)
 
 
+def test_a_name_may_be_kept_in_a_table_and_changed_in_a_report(
+    before: Path, after: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(before / "reports/2026/report.json", '"answer"', '"ms"')
+    edit(after / "reports/2026/report.json", '"answer"', '"time_ms"')
+    (tmp_path / "renames").write_text("ms = time_ms\n")
+    code, said = compare(before, after, capsys, "--renames", str(tmp_path / "renames"))
+    assert (code, ": ms is named time_ms" in said) == (0, True)
+
+
+def test_how_long_a_replay_took_may_differ(
+    before: Path, after: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(before / "reports/2026/summary.txt", "Nothing else.", "Replayed 900 s of page loads in 30 s.")
+    edit(after / "reports/2026/summary.txt", "Nothing else.", "Replayed 900 s of page loads in 31 s.")
+    assert compare(before, after, capsys)[0] == 0
+    edit(after / "reports/2026/summary.txt", "900 s", "901 s")
+    assert compare(before, after, capsys)[0] == 1
+
+
 def test_a_line_of_a_renames_file_has_two_sides() -> None:
     assert Renames.parse("gone =\n= new\n") == Renames(removed=frozenset({"gone"}), added=frozenset({"new"}))
     with pytest.raises(ValueError, match="not of the form `old = new`: a b"):
