@@ -1,1 +1,1 @@
-"""Benchmarks: each writes build/bench/NAME.json, from which docs/performance.md is made."""
+"""Benchmarks, each of which writes build/bench/NAME.json; docs/performance.md is generated from these files."""

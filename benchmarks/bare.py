@@ -1,4 +1,4 @@
-"""Playwright alone: the same pages in the same browser, driven as the crawler drives it, and nothing recorded.
+"""Drives the browser by Playwright as the crawler does, over the same pages, without recording.
 
 python -m benchmarks.bare JOB.json DONE.json
 """
@@ -18,11 +18,11 @@ from playwright.async_api import async_playwright
 from crawler.browser.browser import QUIET_FLAGS
 
 TIMEOUT_S = 120
-"""Of a page, as long as that of the other tools: a busy machine makes a slow sample, not none."""
+"""Timeout of a page, as long as for the other tools: a busy machine should give a slow sample rather than none."""
 
 
 async def browse(job: dict[str, Any]) -> int:
-    """Load all pages until their load events; how many had one."""
+    """Load all pages until their load events; returns how many had one."""
     urls = collections.deque(job["urls"])
     done = 0
 
@@ -49,7 +49,7 @@ async def browse(job: dict[str, Any]) -> int:
 
 
 def main(job_file: str, done_file: str) -> None:
-    """Do the job and say how far it came."""
+    """Do the job and write how many pages were loaded."""
     done = asyncio.run(browse(json.loads(Path(job_file).read_text(encoding="utf-8"))))
     Path(done_file).write_text(json.dumps({"pages": done}), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Writing alone: rows of responses into the database, beside the raw COPY of the very bytes that they become."""
+"""Measures writing alone: rows of responses into the database, compared with a raw COPY of the same bytes."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ BLOCK_BYTES = 128 * 1024
 
 
 def measure(engine: Engine, crawl: Crawl, *, like: int, count: int, runs: int) -> dict[str, Any]:
-    """`copy_rows` and the raw COPY in turn, each into the empty partition of `crawl`, indexes and all.
+    """Measure `copy_rows` and the raw COPY in turn, each into the empty partition of `crawl` with its indexes.
 
-    The rows are those of the crawl with the id `like`, over and over.
+    The rows are those of the crawl with the id `like`, repeated.
     """
     with engine.connect() as connection:
         of = select(*Response.__table__.columns).where(Response.crawl_id == like)
@@ -49,7 +49,7 @@ def measure(engine: Engine, crawl: Crawl, *, like: int, count: int, runs: int) -
 
 
 def repeated(rows: Sequence[Mapping[str, Any]], crawl_id: int, count: int) -> Iterator[dict[str, Any]]:
-    """So many rows, none of them twice: each round over `rows` is of visits of its own.
+    """Repeat `rows` up to a number of distinct rows: each round has visits of its own.
 
     >>> [(row["visit_id"], row["id"]) for row in repeated([{"visit_id": 7, "id": 1}], 2, 3)]
     [(7, 1), (8, 1), (9, 1)]
@@ -61,7 +61,7 @@ def repeated(rows: Sequence[Mapping[str, Any]], crawl_id: int, count: int) -> It
 
 
 def _timed(engine: Engine, crawl_id: int, write: Callable[[Connection], None]) -> float:
-    """Seconds until it is committed, into an empty partition."""
+    """Seconds to write into an empty partition and commit."""
     with engine.begin() as connection:
         connection.execute(text(f"TRUNCATE {partition_name(Response.__tablename__, crawl_id)}"))
     began = time.monotonic()
@@ -75,7 +75,7 @@ TABLE = sql.Identifier(Response.__tablename__)
 
 
 def _encoded(engine: Engine, crawl_id: int) -> list[bytes]:
-    """What is in the partition, as binary COPY has it, in blocks."""
+    """The partition's rows in the format of binary COPY, in blocks."""
     partition = sql.Identifier(partition_name(Response.__tablename__, crawl_id))
     statement = sql.SQL("COPY {} ({}) TO STDOUT (FORMAT BINARY)").format(partition, NAMES)
     with (

@@ -1,9 +1,9 @@
-"""Runs commands side by side and says what they cost, all their descendants included.
+"""Runs commands side by side and measures their cost, with all their descendants.
 
     python -m benchmarks.counting SPEC.json REPORT.json
 
-It makes itself the reaper of orphans, so that no process can leave its accounts: a browser that outlives its
-driver is waited for like any other.
+It becomes the reaper of orphaned processes, so that every process is counted: also a browser that outlives its
+driver.
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ TICKS = os.sysconf("SC_CLK_TCK")
 POLL_S = 0.01
 SAMPLE_S = 0.5
 LEFT_BEHIND_S = 10.0
-"""For what the commands left running: after this it is killed, and counted."""
+"""Grace period, in seconds, for processes that the commands left running; then they are killed and counted."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Spec:
-    """What to run."""
+    """Commands to run."""
 
     commands: list[list[str]]
     environment: dict[str, str]
     folder: str
-    """Working directory; the output of command n goes into n.log there."""
+    """Working directory; the output of command n goes to n.log in it."""
     timeout_s: float
     browser: str
     """Path of the program whose processes count as the browser's memory."""
     weigh: bool
-    """Sample memory too; it costs processor time that others would have had."""
+    """Whether to sample memory; sampling takes processor time from the commands."""
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)
 class Report:
-    """What it cost."""
+    """Measured cost of the commands."""
 
     wall_s: float = 0.0
     cpu_s: float = 0.0
-    """User and system, of the commands and all their descendants."""
+    """User and system time of the commands and all their descendants."""
     exits: list[int] = dataclasses.field(default_factory=list)
     killed: int = 0
-    """Processes that had to be ended."""
+    """Number of processes that had to be killed."""
     browser_mb: float = 0.0
-    """Highest sum of the browsers' proportional set size."""
+    """Highest sum of the browsers' proportional set sizes."""
     other_mb: float = 0.0
-    """The same of all other processes."""
+    """The same for all other processes."""
 
 
 def main(spec_file: str, report_file: str) -> int:
-    """Run and report; 1 if a command failed."""
+    """Run the commands and write the report; returns 1 if a command failed."""
     spec = Spec(**json.loads(Path(spec_file).read_text(encoding="utf-8")))
     report = count(spec)
     Path(report_file).write_text(json.dumps(dataclasses.asdict(report)), encoding="utf-8")
@@ -68,7 +68,7 @@ def main(spec_file: str, report_file: str) -> int:
 
 
 def count(spec: Spec) -> Report:
-    """Run the commands to their end, and what they left behind."""
+    """Run the commands, and wait for the processes that they left."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "orphans cannot be adopted")
     report = Report()
@@ -104,7 +104,7 @@ def _start(spec: Spec, number: int, command: list[str]) -> subprocess.Popen[byte
 
 
 def _reap() -> int:
-    """Wait for orphans; how many had to be killed."""
+    """Wait for orphaned processes; returns how many had to be killed."""
     deadline = time.monotonic() + LEFT_BEHIND_S
     killed = 0
     while True:
@@ -143,7 +143,7 @@ def _weigh(spec: Spec, report: Report) -> None:
 
 
 def proportional_kb(smaps_rollup: str) -> int:
-    """Memory of one process, pages that it shares divided among those who share them.
+    """Proportional set size: memory of a process, with shared pages divided among their processes.
 
     >>> proportional_kb("Rss:    200 kB\\nPss:     120 kB\\nPss_Dirty:  3 kB\\n")
     120
@@ -152,7 +152,7 @@ def proportional_kb(smaps_rollup: str) -> int:
 
 
 def descendants(root: int) -> list[int]:
-    """All processes below one, nearest first."""
+    """All descendants of a process, nearest first."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -167,7 +167,7 @@ def descendants(root: int) -> list[int]:
 
 
 def tree_cpu_s(root: int) -> float:
-    """Processor time of a running process, of its living descendants and of all the dead that were waited for."""
+    """CPU time of a running process, of its living descendants and of all dead children that were waited for."""
     total = 0
     for pid in [root, *descendants(root)]:
         try:
@@ -178,7 +178,7 @@ def tree_cpu_s(root: int) -> float:
 
 
 def _stat(pid: int) -> list[str]:
-    """Fields of /proc/PID/stat from the state on (proc(5)); the name before them may hold anything."""
+    """Fields of /proc/PID/stat from the state on (proc(5)); the name before them may contain any character."""
     return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
 
 

@@ -1,4 +1,4 @@
-"""The crawler's speed beside others' on the local web: processor time, pages a second, memory; and writing alone.
+"""Compares the crawler with other crawlers on the local web: CPU time, pages per second, memory; and measures writing alone.
 
 python -m benchmarks.crawl --peers FOLDER [--runs 3] [--pages 30] [--tools bare,firstflight,...]
 """
@@ -6,7 +6,6 @@ python -m benchmarks.crawl --peers FOLDER [--runs 3] [--pages 30] [--tools bare,
 from __future__ import annotations
 
 import argparse
-import contextlib
 import dataclasses
 import json
 import os
@@ -14,7 +13,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +20,7 @@ import playwright
 from tqdm import tqdm
 
 from benchmarks import copying, counting, results
+from benchmarks.local_web import serving
 from benchmarks.tools import MONTH, Bare, Browsertime, Ours, Puppeteer, ToolError, Web
 from crawler.campaign.plan import Plan, plan
 from crawler.sites.lists import Entry, Sites
@@ -33,44 +32,23 @@ from storage.crawls import crawls
 from storage.engine import DatabaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from benchmarks.tools import Tool
     from firstflight.settings import Settings
 
 OURS = "firstflight"
 BROWSERS = 2
 MODE = "h2"
-"""All over HTTP/2 and TLS: what most of the web speaks, and the most work to record."""
+"""Mode of the local web: HTTP/2 and TLS for all, as most of the web, and the most work to record."""
 
 COPY_BOUND = 0.5
 WARM_UP_PAGES = 10
 PAGE_TIMEOUT_S = 40.0
 ATTEMPTS = 3
-"""Of one run: Chromium drops what it loads when an interface of the machine appears or goes."""
-
-
-@contextlib.contextmanager
-def local_web(folder: Path, pages: int) -> Iterator[Web]:
-    """The local web in a process of its own, whose time is nobody's."""
-    state = folder / "web.json"
-    program = str(Path(sys.executable).with_name("firstflight"))
-    command = [program, "localweb", "serve", "--mode", MODE, "--state", str(state)]
-    with subprocess.Popen(command) as server:
-        try:
-            deadline = time.monotonic() + 120
-            while not state.exists():
-                if server.poll() is not None or time.monotonic() > deadline:
-                    raise ToolError("the local web does not start")
-                time.sleep(0.05)
-            facts = json.loads(state.read_text(encoding="utf-8"))
-            yield Web(sites=facts["sites"][:pages], flags=facts["browser_flags"], state=state)
-        finally:
-            server.terminate()
+"""Attempts for a run, since Chromium drops its requests when a network interface of the machine appears or goes."""
 
 
 def measure(tool: Tool, web: Web, folder: Path, *, weigh: bool = False) -> dict[str, Any]:
-    """One run of one tool over all pages: a sample. A run that lost a page is made again, and said."""
+    """Run a tool once over all pages. A run that lost a page is repeated, with a message."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return {"attempt": attempt} | once(tool, web, folder / str(attempt), weigh=weigh)
@@ -82,12 +60,12 @@ def measure(tool: Tool, web: Web, folder: Path, *, weigh: bool = False) -> dict[
 
 
 def once(tool: Tool, web: Web, folder: Path, *, weigh: bool) -> dict[str, Any]:
-    """One run; ToolError if a page was not loaded."""
+    """Make one attempt at a run; raises ToolError if a page was not loaded."""
     folder.mkdir(parents=True)
     spec = counting.Spec(
         commands=tool.prepare(web, folder, BROWSERS),
         environment=tool.environment
-        | {"PYTHONDONTWRITEBYTECODE": ""},  # nobody compiles Python at every start
+        | {"PYTHONDONTWRITEBYTECODE": ""},  # an installed program does not compile Python at every start
         folder=str(folder),
         timeout_s=PAGE_TIMEOUT_S * len(web.sites),
         browser=str(from_environment().chromium),
@@ -118,7 +96,7 @@ def once(tool: Tool, web: Web, folder: Path, *, weigh: bool) -> dict[str, Any]:
 
 
 def summary(samples: list[dict[str, Any]], cpus: int) -> dict[str, dict[str, Any]]:
-    """By tool: median and range of its runs.
+    """Median and range of each tool's runs.
 
     >>> one = dict(tool="a", pages=10, requests=7, wall_s=5.0, cpu_s=4.0, database_cpu_s=0.0)
     >>> found = summary([one, one | {"wall_s": 10.0}], cpus=2)["a"]
@@ -141,7 +119,7 @@ def summary(samples: list[dict[str, Any]], cpus: int) -> dict[str, dict[str, Any
 
 
 def ratio(samples: list[dict[str, Any]], tool: str) -> dict[str, float]:
-    """CPU of a tool to that of Playwright alone, run by run: interleaved runs share what disturbs them.
+    """Ratio of a tool's CPU time to that of Playwright alone, run by run: interleaved runs share their disturbances.
 
     >>> ratio([{"tool": "bare", "cpu_s": 2.0}, {"tool": "a", "cpu_s": 3.0}], "a")["median"]
     1.5
@@ -151,7 +129,7 @@ def ratio(samples: list[dict[str, Any]], tool: str) -> dict[str, float]:
 
 
 def crawl(tools: list[Tool], web: Web, folder: Path, runs: int) -> dict[str, Any]:
-    """All tools, one after the other, as often as there are runs; first each once to warm up and be weighed."""
+    """Run the tools in turn, `runs` times; before that, each once to warm up and to measure its memory."""
     memory, samples = {}, []
     few = dataclasses.replace(web, sites=web.sites[:WARM_UP_PAGES])
     steps = [(run, tool) for run in range(runs + 1) for tool in tools]
@@ -176,7 +154,7 @@ def crawl(tools: list[Tool], web: Web, folder: Path, runs: int) -> dict[str, Any
 
 
 def chosen(names: list[str], peers: Path | None, data: Path) -> list[Tool]:
-    """The tools by id; the Node of all is the one that comes with Playwright."""
+    """The chosen tools; all use the Node that comes with Playwright."""
     node = Path(playwright.__file__).parent / "driver/node"
     folder = peers or Path()
     tools: list[Tool] = [
@@ -194,7 +172,7 @@ def chosen(names: list[str], peers: Path | None, data: Path) -> list[Tool]:
 
 
 def writing(settings: Settings, count: int, runs: int) -> dict[str, Any]:
-    """Of rows that the crawls before have left, into a crawl that has none yet."""
+    """Measure the writing of rows from the crawls before, into a crawl without rows."""
     with database(settings) as engine:
         with engine.connect() as connection:
             made = crawls(connection)
@@ -210,7 +188,7 @@ def writing(settings: Settings, count: int, runs: int) -> dict[str, Any]:
 
 
 def table(facts: dict[str, Any]) -> str:
-    """What is printed."""
+    """The printed table."""
     lines = [
         f"{'':<18}{'CPU ms a page':>26}{'pages a second':>24}{'busy':>7}{'MB a browser':>14}{'MB besides':>12}"
     ]
@@ -232,7 +210,7 @@ def table(facts: dict[str, Any]) -> str:
 
 
 def missed(facts: dict[str, Any]) -> list[str]:
-    """The bounds that do not hold."""
+    """The missed bounds."""
     speeds = {tool: found["pages_per_second"]["median"] for tool, found in facts["tools"].items()}
     found = []
     if (facts["recording_cpu_ratio"] or {"median": 0})["median"] > results.RECORDING_CPU_BOUND:
@@ -261,15 +239,17 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Measure, write, print; 1 if a bound is missed."""
+    """Measure, write and print; returns 1 if a bound is missed."""
     asked = arguments()
     facts = results.provenance()
     with tempfile.TemporaryDirectory(prefix="ff-bench-") as name:
         folder = Path(name)
-        folder.chmod(0o755)  # for the database's own user
+        folder.chmod(0o755)  # the database runs as another user
         settings = dataclasses.replace(from_environment(), data_dir=folder / "data", database_url=None)
         try:
-            with local_web(folder, asked.pages) as web:
+            state = folder / "web.json"
+            with serving(state, "--mode", MODE) as served:
+                web = Web(sites=served["sites"][: asked.pages], flags=served["browser_flags"], state=state)
                 tools = chosen(asked.tools.split(","), asked.peers, settings.data_dir)
                 facts |= crawl(tools, web, folder, asked.runs)
                 if asked.responses:

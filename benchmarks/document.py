@@ -1,4 +1,4 @@
-"""docs/performance.md from what the benchmarks wrote: no figure in it is written by hand.
+"""Writes docs/performance.md from the results of the benchmarks; no figure in it is written by hand.
 
 python -m benchmarks.document
 """
@@ -81,7 +81,7 @@ ENDURANCE = """## Endurance
 
 
 def measured(facts: dict[str, Any]) -> str:
-    """Commit, machine and date."""
+    """A line with commit, machine and date."""
     machine = facts["machine"]
     return (
         f"Measured on {facts['measured_at'][:10]} at commit `{facts['commit'][:12]}`"
@@ -92,7 +92,7 @@ def measured(facts: dict[str, Any]) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Markdown.
+    """A table in Markdown.
 
     >>> print(table(["a", "b"], [["1", "2"]]), end="")
     | a | b |
@@ -108,7 +108,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def ranged(spread: dict[str, float], digits: int = 0) -> str:
-    """Median, and range in brackets.
+    """Median, with the range in brackets.
 
     >>> ranged({"median": 1234.5, "min": 1.0, "max": 2000.0})
     '1,234 (1 to 2,000)'
@@ -117,7 +117,7 @@ def ranged(spread: dict[str, float], digits: int = 0) -> str:
 
 
 def crawl(facts: dict[str, Any]) -> str:
-    """Of crawl.json."""
+    """Section from crawl.json."""
     runs = max(sample["run"] for sample in facts["samples"])
     rows = []
     for tool, found in facts["tools"].items():
@@ -150,7 +150,7 @@ def crawl(facts: dict[str, Any]) -> str:
 
 
 def replay(facts: dict[str, Any]) -> str:
-    """Of replay.json."""
+    """Section from replay.json."""
     samples = facts["samples"]
     loads = facts["page_load_cpu_ms_by_profile"]
     rows = [
@@ -174,7 +174,7 @@ def replay(facts: dict[str, Any]) -> str:
 
 
 def service(facts: dict[str, Any]) -> str:
-    """Of service.json."""
+    """Section from service.json."""
     ours, peer = facts["service"], facts["datasette"]
 
     def row(name: str, found: dict[str, Any], peak_mb: str) -> list[str]:
@@ -196,7 +196,7 @@ def service(facts: dict[str, Any]) -> str:
 
 
 def second_opinion(found: dict[str, Any]) -> list[str]:
-    """Virtual time beside Debian's kernel."""
+    """Table of transfers in virtual time and under Debian's kernel."""
     if missing := found.get("missing"):
         return [f"Not held against a second kernel: {missing}.\n"]
     rows = [
@@ -208,7 +208,7 @@ def second_opinion(found: dict[str, Any]) -> list[str]:
 
 
 def endurance(facts: dict[str, Any]) -> str:
-    """Of endurance.json."""
+    """Section from endurance.json."""
     rows = [
         [role, f"{found['second_quarter_mb']:.0f}", f"{found['last_quarter_mb']:.0f}"]
         for role, found in facts["memory"].items()
@@ -220,16 +220,16 @@ def endurance(facts: dict[str, Any]) -> str:
 
 
 SECTIONS = {"crawl": crawl, "endurance": endurance, "replay": replay, "service": service}
-"""By the name of the file that each is of."""
+"""Sections by the name of their file."""
 
 
 def document(found: dict[str, dict[str, Any]]) -> str:
-    """The whole file."""
+    """The whole document."""
     return "\n".join([HEAD, *(SECTIONS[name](found[name]) for name in SECTIONS if name in found)])
 
 
 def main() -> int:
-    """Write what there is; 1 if there is nothing."""
+    """Write the sections that have results; returns 1 if there are none."""
     files = {name: FOLDER / f"{name}.json" for name in SECTIONS}
     found = {
         name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items() if path.exists()

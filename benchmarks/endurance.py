@@ -1,9 +1,9 @@
-"""Thousands of local pages in a row: what the memory of crawler, driver and browsers does over them.
+"""Measures the memory of crawler, driver and browsers over thousands of local pages in a row.
 
     python -m benchmarks.endurance [--pages 3000] [--browsers 2]
 
-The claim loop of `firstflight crawl run` with its default limits, an embedded PostgreSQL of its own, and the
-smaller of the local web's pages in turn. Writes build/bench/endurance.json and draws docs/images/endurance.svg.
+It runs the claim loop of `firstflight crawl run` with its default limits, an embedded PostgreSQL of its own, and the
+smaller pages of the local web in turn. Writes build/bench/endurance.json and draws docs/images/endurance.svg.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from benchmarks import results
+from benchmarks.local_web import serving
 from crawler.browser import processes
 from crawler.browser.browser import Browser
 from crawler.browser.driver import ARGUMENT, Drivers
@@ -44,15 +44,18 @@ from storage import embedded, migrate
 from storage.engine import connect
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
+
+    from sqlalchemy import Engine
 
     from crawler.visit.observation import Observation
+    from crawler.worker.run import Tally
+    from schema.tables import Crawl
 
 FIGURE = Path("docs/images/endurance.svg")
 
 LARGEST_PAGE_OBJECTS = 45
 SAMPLE_S = 10.0
-WEB_STARTS_WITHIN_S = 60.0
 BUDGET_S = 60.0
 
 ROLES = {
@@ -63,7 +66,7 @@ ROLES = {
 
 
 def pss_bytes(pid: int) -> int:
-    """Proportional set size (proc(5)); 0 once the process has ended. Root may read everybody's."""
+    """Proportional set size of a process (proc(5)); 0 if it has ended. Only root can read those of other users."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -72,7 +75,7 @@ def pss_bytes(pid: int) -> int:
 
 
 def memory() -> dict[str, int]:
-    """PSS in bytes by role."""
+    """Proportional set size in bytes by role."""
     us = os.getpid()
     tree = processes.parents()
     drivers = [pid for pid in processes.descendants(us, tree) if ARGUMENT in processes.arguments(pid)]
@@ -81,104 +84,112 @@ def memory() -> dict[str, int]:
     return {role: sum(map(pss_bytes, found)) for role, found in pids.items()}
 
 
-@contextlib.contextmanager
-def local_web(folder: Path) -> Iterator[tuple[str, ...]]:
-    """The local web in a process of its own; the browser's flags for it."""
-    state = folder / "web.json"
-    call = [sys.executable, "-m", "firstflight", "localweb", "serve", "--state", str(state)]
-    web = subprocess.Popen(call)
-    try:
-        deadline = time.monotonic() + WEB_STARTS_WITHIN_S
-        while not state.exists():
-            if web.poll() is not None or time.monotonic() > deadline:
-                sys.exit("the local web does not start")
-            time.sleep(0.2)
-        yield tuple(json.loads(state.read_text(encoding="utf-8"))["browser_flags"])
-    finally:
-        web.terminate()
-        web.wait()
+class Endurance:
+    """A crawl of local pages in turn, with memory sampled beside it."""
 
+    def __init__(self) -> None:
+        self.pages = [
+            page.site + SUFFIX for page in recipes.bundled() if len(page.objects) <= LARGEST_PAGE_OBJECTS
+        ]
+        self.samples: list[dict[str, float]] = []
+        self.outcomes: Counter[str] = Counter()
+        self.not_ok: list[dict[str, Any]] = []
+        self.began = time.monotonic()
 
-async def crawl(url: str, flags: tuple[str, ...], *, pages: int, browsers: int) -> dict[str, Any]:
-    """Every page in turn, each visit stored; samples of memory on the way."""
-    chromium = from_environment().chromium
-    played = [page.site + SUFFIX for page in recipes.bundled() if len(page.objects) <= LARGEST_PAGE_OBJECTS]
-    entries = tuple(Entry(rank, f"{rank}.visit.test") for rank in range(1, pages + 1))
-    at = {entry.host: played[entry.rank % len(played)] for entry in entries}
-    sites = Sites(id="endurance:1", source="endurance", checksum="0" * 64, entries=entries)
-    engine = connect(url)
-    migrate.upgrade(engine)
-    commit = code_commit(from_environment().commit)
-    name = CrawlName(month="2026-01", kind="localweb")
-    planned, _ = plan(
-        engine, Plan(name=name, sites=sites, top=None, attempts=1, budget_s=BUDGET_S, commit=commit)
-    )
-    samples: list[dict[str, float]] = []
-    outcomes: Counter[str] = Counter()
-    not_ok: list[dict[str, Any]] = []
-    began = time.monotonic()
-
-    async def one(browser: Browser, host: str, *, budget_s: float) -> Observation:
+    async def visit(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
+        """Visit the page that stands for `host`, and note every visit that does not end well."""
+        page = self.pages[int(host.partition(".")[0]) % len(self.pages)]
         try:
-            seen = await visit(browser, at[host], budget_s=budget_s)
+            seen = await visit(browser, page, budget_s=budget_s)
         except BrowserDied as exc:
-            not_ok.append({"site": at[host], "died": str(exc)})
+            self.not_ok.append({"site": page, "died": str(exc)})
             raise
         if seen.visit["outcome"] != "ok":
             why = {name: seen.visit[name] for name in ("outcome", "stop_reason", "error")}
-            not_ok.append({"site": at[host], **why})
+            self.not_ok.append({"site": page, **why})
         return seen
 
-    async def sample() -> None:
+    async def sample(self) -> None:
+        """Sample memory until cancelled."""
         while True:
             used = await asyncio.to_thread(memory)
-            samples.append({"pages": outcomes.total(), "s": round(time.monotonic() - began, 1), **used})
-            if len(samples) % 6 == 0:
-                print(samples[-1], flush=True)
+            elapsed_s = round(time.monotonic() - self.began, 1)
+            self.samples.append({"pages": self.outcomes.total(), "s": elapsed_s, **used})
+            if len(self.samples) % 6 == 0:
+                print(self.samples[-1], flush=True)
             await asyncio.sleep(SAMPLE_S)
 
-    async with Drivers(print) as drivers:
+    async def run(self, engine: Engine, crawl: Crawl, flags: tuple[str, ...], *, browsers: int) -> Tally:
+        """Run the crawl to its end."""
+        chromium = from_environment().chromium
+        async with Drivers(print) as drivers:
 
-        @contextlib.asynccontextmanager
-        async def launch() -> AsyncIterator[Browser]:
-            async with (
-                drivers.lend() as playwright,
-                Browser.launch(chromium, flags=flags, playwright=playwright) as browser,
-            ):
-                yield browser
+            @contextlib.asynccontextmanager
+            async def launch() -> AsyncIterator[Browser]:
+                async with (
+                    drivers.lend() as playwright,
+                    Browser.launch(chromium, flags=flags, playwright=playwright) as browser,
+                ):
+                    yield browser
 
-        sampling = asyncio.ensure_future(sample())
-        tally = await Loop(
-            engine=engine,
-            crawl=planned,
-            launch=launch,
-            visit=one,
-            browsers=browsers,
-            minutes=24 * 60.0,
-            stop=asyncio.Event(),
-            stored=lambda _claim, _seen, stored: outcomes.update([stored.outcome]),
-            say=print,
-        ).run()
-        sampling.cancel()
-        await asyncio.gather(sampling, return_exceptions=True)
+            sampling = asyncio.ensure_future(self.sample())
+            tally = await Loop(
+                engine=engine,
+                crawl=crawl,
+                launch=launch,
+                visit=self.visit,
+                browsers=browsers,
+                minutes=24 * 60.0,
+                stop=asyncio.Event(),
+                stored=lambda _claim, _seen, stored: self.outcomes.update([stored.outcome]),
+                say=print,
+            ).run()
+            sampling.cancel()
+            await asyncio.gather(sampling, return_exceptions=True)
+        return tally
+
+    def report(self, tally: Tally, browsers: int) -> dict[str, Any]:
+        """The measured figures."""
+        elapsed_s = time.monotonic() - self.began
+        return {
+            "pages": tally.visits,
+            "outcomes": dict(self.outcomes),
+            "not_ok": self.not_ok,
+            "browsers_replaced": tally.browsers_replaced,
+            "browsers": browsers,
+            "limits": dataclasses.asdict(DEFAULTS),
+            "sites": self.pages,
+            "elapsed_s": round(elapsed_s, 1),
+            "pages_per_second": round(tally.visits / elapsed_s, 3),
+            "samples": self.samples,
+        }
+
+
+def planned(engine: Engine, pages: int) -> Crawl:
+    """Plan a crawl of `pages` sites, each of which stands for a local page."""
+    entries = tuple(Entry(rank, f"{rank}.visit.test") for rank in range(1, pages + 1))
+    sites = Sites(id="endurance:1", source="endurance", checksum="0" * 64, entries=entries)
+    name = CrawlName(month="2026-01", kind="localweb")
+    commit = code_commit(from_environment().commit)
+    crawl, _ = plan(
+        engine, Plan(name=name, sites=sites, top=None, attempts=1, budget_s=BUDGET_S, commit=commit)
+    )
+    return crawl
+
+
+def measure(url: str, flags: tuple[str, ...], *, pages: int, browsers: int) -> dict[str, Any]:
+    """Crawl into the database at `url`; the figures."""
+    engine = connect(url)
+    migrate.upgrade(engine)
+    crawl = planned(engine, pages)
+    endurance = Endurance()
+    tally = asyncio.run(endurance.run(engine, crawl, flags, browsers=browsers))
     engine.dispose()
-    elapsed_s = time.monotonic() - began
-    return {
-        "pages": tally.visits,
-        "outcomes": dict(outcomes),
-        "not_ok": not_ok,
-        "browsers_replaced": tally.browsers_replaced,
-        "browsers": browsers,
-        "limits": dataclasses.asdict(DEFAULTS),
-        "sites": played,
-        "elapsed_s": round(elapsed_s, 1),
-        "pages_per_second": round(tally.visits / elapsed_s, 3),
-        "samples": samples,
-    }
+    return endurance.report(tally, browsers)
 
 
 def quarters(samples: list[dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Mean MB of each role in the second quarter and in the last one of the pages: flat memory is the same twice."""
+    """Mean MB of each role in the second and in the last quarter of the pages; they are equal if memory does not grow."""
     last = max(sample["pages"] for sample in samples)
     found = {}
     for role in ROLES:
@@ -191,7 +202,7 @@ def quarters(samples: list[dict[str, float]]) -> dict[str, dict[str, float]]:
 
 
 def figure(facts: dict[str, Any]) -> alt.Chart:
-    """PSS over pages, a line each role."""
+    """Draw memory over pages, with a line for each role."""
     rows = [
         {"pages": sample["pages"], "MB": round(sample[role] / 1e6, 1), "process": shown}
         for sample in facts["samples"]
@@ -218,20 +229,23 @@ def figure(facts: dict[str, Any]) -> alt.Chart:
 
 
 def main() -> int:
-    """Measure, write, draw, print; 1 if a visit did not end well."""
+    """Measure, write and draw; returns 1 if a visit did not end well."""
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     asked.add_argument("--pages", type=int, default=3000)
     asked.add_argument("--browsers", type=int, default=2)
     given = asked.parse_args()
     measured = results.provenance()
-    with tempfile.TemporaryDirectory(prefix="ff-", dir="/tmp") as made:  # a socket's path is short
+    with tempfile.TemporaryDirectory(
+        prefix="ff-", dir="/tmp"
+    ) as made:  # the path of a socket has to be short
         folder = Path(made)
-        folder.chmod(0o755)  # the database has a user of its own
+        folder.chmod(0o755)  # the database runs as another user
         data = folder / "postgres"
         try:
-            with local_web(folder) as flags:
+            with serving(folder / "web.json") as web:
                 url = embedded.start(data)
-                found = asyncio.run(crawl(url, flags, pages=given.pages, browsers=given.browsers))
+                flags = tuple(web["browser_flags"])
+                found = measure(url, flags, pages=given.pages, browsers=given.browsers)
         finally:
             embedded.stop(data)
     facts = {**measured, "memory": quarters(found["samples"]), **found}

@@ -1,4 +1,4 @@
-"""The replay's speed: CS244's whole grid, page loads, megabytes and requests, on one core and on two, boot included."""
+"""Measures the replay's speed, boot included: CS244's whole grid, page loads, megabytes and requests, on one core and two."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 RUNS = 3
 REPEATS = 10
-"""Of each file, as the original did."""
+"""Transfers of each file, as in the original experiment."""
 
 PAGES = ("www.lansstyrelsen.se", "www.vercel.com")
-"""Bundled ones of ordinary size, the first over H1, the second over H2 and TLS."""
+"""Bundled pages of ordinary size: the first over HTTP/1.1, the second over HTTP/2 and TLS."""
 
 SEEDS = 5
 ORIGINS = 8
@@ -46,7 +46,7 @@ TIMES_REAL_TIME, PAGE_LOAD_CPU_MS, TWO_GUEST_SPEEDUP = 300.0, 60.0, 1.8
 
 @dataclass(kw_only=True, slots=True)
 class Cost:
-    """What something took: the guest with all its processes, not this one."""
+    """CPU time of the guests, which are child processes, and wall time of a block."""
 
     cpu_s: float = 0.0
     wall_s: float = 0.0
@@ -54,7 +54,7 @@ class Cost:
 
 @contextlib.contextmanager
 def measured() -> Iterator[Cost]:
-    """Filled in at the end."""
+    """Measure the block; the cost is filled in at its end."""
     cost = Cost()
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     yield cost
@@ -64,7 +64,7 @@ def measured() -> Iterator[Cost]:
 
 
 def real_page(site: str) -> Recipe:
-    """As it was recorded, its headers and TLS as large as most are: the recording does not tell."""
+    """Recipe of a recorded page; headers and TLS have common sizes, which the recording lacks."""
     (page,) = choose(bundled(), site)
     places = list(dict.fromkeys((thing.scheme, thing.host) for thing in page.objects))
     h2 = any(thing.protocol == "h2" for thing in page.objects)
@@ -92,7 +92,7 @@ def real_page(site: str) -> Recipe:
 
 
 def described(page: Recipe) -> dict[str, Any]:
-    """What it consists of."""
+    """Description of a page's structure."""
     return {
         "site": page.page,
         "protocol": "H2" if page.origins[0].h2 else "H1",
@@ -103,7 +103,7 @@ def described(page: Recipe) -> dict[str, Any]:
 
 
 def boot(lab: Lab) -> tuple[Cost, list[dict[str, Any]]]:
-    """A guest that does nothing, and when it reached each step."""
+    """Boot a guest without work; the time of each step."""
     steps: list[dict[str, Any]] = []
     began = time.monotonic()
 
@@ -116,14 +116,14 @@ def boot(lab: Lab) -> tuple[Cost, list[dict[str, Any]]]:
 
 
 def fetch(lab: Lab, wanted: Sequence[Transfer], cpu: int) -> float:
-    """Virtual seconds of these transfers."""
+    """Virtual seconds of the transfers."""
     return sum(
         one.seconds for one in transfer(lab, wanted, shaper="netem", congestion_control="cubic", cpu=cpu)
     )
 
 
 def grid(lab: Lab) -> dict[str, Any]:
-    """CS244's grid, every file ten times, in one guest."""
+    """Run CS244's grid in one guest, each file ten times."""
     cells = cs244.whole_grid()
     wanted = [one for cell in cells for one in cell for _ in range(REPEATS)]
     with measured() as cost:
@@ -140,7 +140,7 @@ def grid(lab: Lab) -> dict[str, Any]:
 
 
 def two_guests(lab: Lab) -> dict[str, float]:
-    """A part of the grid in one guest, and the same in two at once: how many times the work in its time."""
+    """Speed-up of two guests at once over one guest, on a part of the grid."""
     wanted = [one for cell in cs244.whole_grid() for one in cell for _ in range(2)]
     first, *_, last = usable_cpus()
     with measured() as one:
@@ -157,7 +157,7 @@ def two_guests(lab: Lab) -> dict[str, float]:
 
 
 def prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
-    """CPU of a megabyte and of a request, over the fastest profile, without the boot."""
+    """CPU time of a megabyte and of a request, over the fastest profile, without the boot."""
     fast = max(profiles_of(DECIDING), key=lambda one: one.down_bps)
 
     def cpu_s(response_bytes: int, count: int) -> float:
@@ -173,7 +173,7 @@ def prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
 
 
 def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> dict[str, Any]:
-    """Forty loads over one profile."""
+    """Run forty page loads over one profile."""
     cells = plan([real_page(site) for site in PAGES], [profile], windows=WINDOWS, seeds=SEEDS)
     with measured() as cost:
         result = replay(lab, cells, guests=1)
@@ -190,7 +190,7 @@ def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> dict[str, Any]:
 
 
 def second_opinion(lab: Lab) -> dict[str, Any]:
-    """Some of the same transfers under Debian's kernel in real time; why not, where there is none."""
+    """Repeat some transfers under Debian's kernel in real time; the reason if there is no kernel."""
     wanted = [one for _, cells in cs244.by_experiment("segments") for one in cells]
     try:
         theirs = debian.locate(lab.player)
@@ -213,7 +213,7 @@ def second_opinion(lab: Lab) -> dict[str, Any]:
 
 
 def measure(lab: Lab) -> dict[str, Any]:
-    """All of it, raw."""
+    """Make all measurements."""
     boots = [boot(lab) for _ in range(RUNS)]
     boot_cpu_s = statistics.median(cost.cpu_s for cost, _ in boots)
     return {
@@ -230,7 +230,7 @@ def measure(lab: Lab) -> dict[str, Any]:
 
 
 def figures(samples: dict[str, Any]) -> dict[str, Any]:
-    """What is compared over time: medians of the runs; of page loads, the dearest profile's."""
+    """Figures that are compared over time: medians of the runs; for page loads, the profile with the highest cost."""
     boot_cpu_s = statistics.median(one["cpu_s"] for one in samples["boots"])
     loads = {
         profile.id: statistics.median(
@@ -264,7 +264,7 @@ def figures(samples: dict[str, Any]) -> dict[str, Any]:
 
 
 def misses(found: dict[str, Any], samples: dict[str, Any]) -> Iterator[str]:
-    """What is not as it should be."""
+    """The missed bounds and failed loads."""
     if found["cs244_times_real_time"] < TIMES_REAL_TIME:
         yield f"at least {TIMES_REAL_TIME:.0f} times real time"
     if found["page_load_cpu_ms"] > PAGE_LOAD_CPU_MS:
@@ -276,7 +276,7 @@ def misses(found: dict[str, Any], samples: dict[str, Any]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Measure, write, print; 1 if a bound is missed or a load is."""
+    """Measure, write and print; returns 1 if a bound is missed or a load failed."""
     before = results.provenance()
     cache = from_environment().cache_dir
     try:

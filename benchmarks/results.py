@@ -1,4 +1,4 @@
-"""What every benchmark writes: its figures with the commit, the machine and the hour, as build/bench/NAME.json."""
+"""Writes the results of a benchmark, with commit, machine and time, to build/bench/NAME.json."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 RECORDING_CPU_BOUND = 1.5
-"""Times the CPU of navigation alone that recording and writing may cost."""
+"""Largest CPU time of recording and writing, as a multiple of navigation alone."""
 
 FOLDER = Path("build/bench")
 
 
 def provenance() -> dict[str, Any]:
-    """Which code was measured, when and on what; to be asked before the measurement, for the load."""
+    """Commit, time, machine and its load; call it before the measurement, which adds to the load."""
     return {
         "commit": code_commit(from_environment().commit),
         "measured_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -38,7 +38,7 @@ def provenance() -> dict[str, Any]:
 
 
 def _first(file: str, key: str) -> str | None:
-    """The first value of a key in one of the kernel's lists."""
+    """The first value of a key in a list of /proc."""
     for line in Path(file).read_text(encoding="utf-8").splitlines():
         name, _, value = line.partition(":")
         if name.strip() == key:

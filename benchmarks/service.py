@@ -1,4 +1,4 @@
-"""How many answers a second the service gives a crowd, beside Datasette's page of the same table: build/bench/service.json.
+"""Measures the service's responses per second under load, compared with Datasette's page of the same table.
 
 python -m benchmarks.service --datasette FOLDER/bin/datasette [--seconds 60] [--clients 200]
 """
@@ -42,32 +42,32 @@ A_PAGE = {
     "responses": 126, "responses_first": 35, "responses_iw_limited": 50, "first_flights": 35, "first_flights_after_tls": 35,
     "tls_flights": 30, "connections": 35, "hosts": 30, "pages": 1,
 }  # fmt: skip
-"""Members of each measure, about as many as a page of the bundled web has."""
+"""Items of each measure on a page, about as many as in the bundled web."""
 
 READY_WITHIN_S = 60
 STOPS_WITHIN_S = 10
 SCRIPT = Path(__file__).with_name("service.lua")
 
 LEAST_CACHED = 1500
-"""Answers a second."""
+"""Minimum responses per second."""
 MOST_CACHED_MS = 250
 MOST_COLD_MS = 1000
 MOST_MB = 400
 
 
 class BenchError(Exception):
-    """The bench could not measure."""
+    """The benchmark could not be run."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Load:
-    """A crowd."""
+    """Load by wrk: many clients that send requests without pause."""
 
     clients: int
     seconds: int
 
     def put_on(self, address: str, *arguments: str) -> dict[str, Any]:
-        """Let the clients ask as fast as they are answered; what wrk found."""
+        """Put the load on a URL; returns what wrk measured."""
         call = ["wrk", "--threads", "1", "--connections", str(self.clients), "--duration", f"{self.seconds}s"]
         call += ["--timeout", "30s", "--script", str(SCRIPT), address, "--", *arguments]
         said = subprocess.run(call, capture_output=True, text=True, check=True).stdout
@@ -76,7 +76,7 @@ class Load:
 
 
 class Memory:
-    """The highest proportional set size of a process and all below it, looked at once a second."""
+    """Highest proportional set size of a process with its descendants, sampled each second."""
 
     def __init__(self, pid: int) -> None:
         self.peak_mb = 0.0
@@ -105,7 +105,7 @@ def _weight_mb(pid: int) -> float:
 
 
 def distribution(seed: int) -> pa.Table:
-    """Sizes of a month of 10,000 sites, drawn from a log-normal distribution."""
+    """Distributions of a month of 10,000 sites, drawn from a log-normal distribution."""
     random = np.random.default_rng(seed)
     return pa.concat_tables(
         [_steps(name, random.lognormal(8.5, 2, SITES * A_PAGE[name])) for name in MEASURES]
@@ -128,7 +128,7 @@ def _steps(measure: str, drawn: np.ndarray[Any, np.dtype[np.float64]]) -> pa.Tab
 
 
 def make_releases(root: Path) -> None:
-    """Two months of releases that hold nothing but their distributions."""
+    """Write releases of two months, with nothing but distributions."""
     for seed, month in enumerate(MONTHS):
         crawl = CrawlName(month=month)
         folder = crawl.path(root, version=1)
@@ -152,7 +152,7 @@ def make_releases(root: Path) -> None:
 
 @contextlib.contextmanager
 def process(call: list[str], log: Path, **environment: str) -> Iterator[int]:
-    """A server for as long as the block; its process id."""
+    """Run a server for the block; yields its process id."""
     with (
         log.open("w") as output,
         subprocess.Popen(call, env=os.environ | environment, stdout=output, stderr=output) as server,
@@ -163,12 +163,12 @@ def process(call: list[str], log: Path, **environment: str) -> Iterator[int]:
             server.terminate()
             try:
                 server.wait(STOPS_WITHIN_S)
-            except subprocess.TimeoutExpired:  # it would answer the whole crowd first
+            except subprocess.TimeoutExpired:  # it responds to all clients first
                 server.kill()
 
 
 def until_it_answers(address: str) -> None:
-    """Wait for a server to begin."""
+    """Wait until a server responds."""
     deadline = time.monotonic() + READY_WITHIN_S
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=READY_WITHIN_S):  # noqa: S310  # http
@@ -178,13 +178,13 @@ def until_it_answers(address: str) -> None:
 
 
 def etag(address: str) -> str:
-    """What a client sends with its second request for the same."""
+    """The ETag of a resource, which a client sends with its next request."""
     with urllib.request.urlopen(address, timeout=READY_WITHIN_S) as answer:  # noqa: S310  # http
         return answer.headers["ETag"] or ""
 
 
 def ours(folder: Path, load: Load) -> dict[str, Any]:
-    """`firstflight serve`: views that were asked for before, then distributions that nobody asked for before."""
+    """Measure `firstflight serve`: views that are cached, then distributions that are not."""
     program = str(Path(sys.executable).with_name("firstflight"))
     environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
     log = folder / "service.log"
@@ -209,7 +209,7 @@ def _address(log: Path) -> str:
 
 
 def datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
-    """Datasette's page of the same steps, in a database that it may take for immutable, and so keep its counts of."""
+    """Measure Datasette's page of the same steps, in an immutable database, whose counts it caches."""
     path = folder / "bench.db"
     rows = zip(*(column.to_pylist() for column in distribution(1).itercolumns()), strict=True)
     with contextlib.closing(sqlite3.connect(path)) as database:
@@ -219,7 +219,7 @@ def datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     page = f"http://127.0.0.1:{port}/bench/distribution"
-    # Without its suggestions of facets, which take longer than all the rest of the page.
+    # Without facet suggestions, which take longer than the rest of the page.
     call = [
         program,
         "serve",
@@ -239,7 +239,7 @@ def datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
 
 
 def missed(facts: dict[str, Any]) -> list[str]:
-    """Bounds that the figures do not hold."""
+    """The missed bounds."""
     service = facts["service"]
     wrong = {
         f"fewer than {LEAST_CACHED} cached answers a second": facts["cached_answers_per_second"]
@@ -255,7 +255,7 @@ def missed(facts: dict[str, Any]) -> list[str]:
 
 
 def main() -> int:
-    """Measure and write; 1 if a bound is missed."""
+    """Measure and write; returns 1 if a bound is missed."""
     parser = argparse.ArgumentParser(prog="scripts/bench service")
     parser.add_argument("--datasette", required=True, help="its program")
     parser.add_argument("--seconds", type=int, default=60, help="for each kind of load; 5 for a first look")

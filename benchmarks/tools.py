@@ -1,4 +1,4 @@
-"""The crawlers that are compared: how each is run over the same pages in the same browser, and what it then has done."""
+"""The compared crawlers: how each runs over the same pages in the same browser, and reads its result."""
 
 from __future__ import annotations
 
@@ -20,57 +20,57 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 VIEWPORT = {"width": 1280, "height": 720}
-"""Playwright's own; the others are told."""
+"""Viewport of every tool: Playwright's default."""
 
 CHROMEDRIVER = Path("/usr/bin/chromedriver")
 MONTH = "2000-01"
-"""Of the crawls that the bench makes, one vantage a run."""
+"""Month of the benchmark's crawls; each run is a vantage."""
 
 
 class ToolError(Exception):
-    """A tool did not do what it was asked."""
+    """A tool did not do its job."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Web:
-    """The pages."""
+    """The local web's pages."""
 
     sites: list[str]
     flags: list[str]
-    """By which the browser finds them."""
+    """Browser flags that lead to the pages."""
     state: Path
 
     @property
     def urls(self) -> list[str]:
-        """Where they are: all hosts of the local web's mode h2 answer https."""
+        """URLs of the pages; in mode h2 all hosts of the local web use https."""
         return [f"https://{site}/" for site in self.sites]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Done:
-    """What a tool had at its end."""
+    """Result of a tool's run."""
 
     pages: int
-    """Pages that loaded."""
+    """Number of loaded pages."""
     requests: int | None = None
-    """Requests that it recorded; None if it records none."""
+    """Number of recorded requests; None if the tool records none."""
     database_cpu_s: float = 0.0
-    """Processor time of what it uses but does not start."""
+    """CPU time of processes that the tool uses but does not start."""
 
 
 class Tool(Protocol):
-    """One crawler."""
+    """A compared crawler."""
 
     id: str
     name: str
     environment: dict[str, str]
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
-        """Commands to run side by side; what is done here costs nothing."""
+        """Prepare a run, whose cost is not counted; the commands to run side by side."""
         ...
 
     def done(self, folder: Path) -> Done:
-        """What came of them."""
+        """The result of the commands."""
         ...
 
 
@@ -79,7 +79,7 @@ def _browser() -> str:
 
 
 def _job(web: Web, folder: Path, browsers: int) -> list[str]:
-    """Arguments of the drivers of our own: the job's file, and the file to say what is done."""
+    """Arguments of our own drivers: the job's file, and the file for the result."""
     job = {
         "urls": web.urls,
         "flags": [*web.flags, "--disable-quic"],
@@ -99,7 +99,7 @@ def _read(path: Path) -> Any:  # noqa: ANN401  # JSON
 
 
 class Bare:
-    """Playwright, which records nothing."""
+    """Playwright alone, without recording."""
 
     id = "bare"
     name = "Playwright alone"
@@ -108,16 +108,16 @@ class Bare:
         self.environment = {"PYTHONPATH": str(Path.cwd())}
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
-        """One process with all browsers."""
+        """One process that drives all browsers."""
         return [[sys.executable, "-m", "benchmarks.bare", *_job(web, folder, browsers)]]
 
     def done(self, folder: Path) -> Done:
-        """Load events."""
+        """Count the load events."""
         return Done(pages=_read(folder / "done.json")["pages"])
 
 
 class Ours:
-    """`firstflight crawl run`, into an embedded PostgreSQL; with `capture` as it is for who may capture loopback."""
+    """`firstflight crawl run` with an embedded PostgreSQL; `capture` adds the packet capture, which needs privileges."""
 
     def __init__(self, data: Path, *, capture: bool = True) -> None:
         self.id = "firstflight" if capture else "firstflight-log"
@@ -148,7 +148,7 @@ class Ours:
         return counting.tree_cpu_s(pid)
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
-        """A crawl is planned, which starts the database."""
+        """Plan a crawl, which starts the database."""
         with on_loopback() as capture:
             if self._capture and capture is None:
                 raise ToolError("loopback cannot be captured: run this as root")
@@ -165,7 +165,7 @@ class Ours:
         return [[self._program, "crawl", "run", *run, *(() if self._capture else ("--no-capture",))]]
 
     def done(self, _: Path) -> Done:
-        """Final visits that ended well, from the database itself."""
+        """Count the final visits with outcome ok in the database."""
         spent = self._database_cpu_s() - self._database_s
         status = self._ask("crawl", "status", "--crawl", self._crawl)
         return Done(
@@ -176,7 +176,7 @@ class Ours:
 
 
 class Puppeteer:
-    """Puppeteer with puppeteer-har, until the load event, which is its own way, or until the network is idle."""
+    """Puppeteer with puppeteer-har, until the load event, its default, or until the network is idle."""
 
     def __init__(self, node: Path, peers: Path, *, until_idle: bool = False) -> None:
         self.id = "puppeteer-idle" if until_idle else "puppeteer"
@@ -185,23 +185,23 @@ class Puppeteer:
         self._command = [str(node), str(peers / "puppeteer.js")]
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
-        """One process with all browsers."""
+        """One process that drives all browsers."""
         return [[*self._command, *_job(web, folder, browsers)]]
 
     def done(self, folder: Path) -> Done:
-        """Load events, and entries of all HAR files."""
+        """Count the load events and the entries of all HAR files."""
         return Done(**_read(folder / "done.json"))
 
 
 FIRST_PORT = 9222
-"""That browsertime takes for DevTools, or the next that is free."""
+"""First port that browsertime tries for DevTools."""
 
 LISTENING = 'until { true < "/dev/tcp/127.0.0.1/$0"; } 2>/dev/null; do sleep 0.1; done; exec "$@"'
-"""Arguments: a port, and what to run once somebody listens there."""
+"""Shell program that waits until a port is listened on; arguments: the port, and the command to run then."""
 
 
 class Browsertime:
-    """browsertime with chromedriver: it starts a browser for every page, and waits 5 s after its load event."""
+    """browsertime with chromedriver, which starts a browser for each page and waits 5 s after the load event."""
 
     id = "browsertime"
     name = "browsertime"
@@ -211,9 +211,9 @@ class Browsertime:
         self._command = [str(node), str(peers / "node_modules/browsertime/bin/browsertime.js")]
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
-        """A process for each browser that is to run at once, and each its share of the pages.
+        """One process for each browser, with its share of the pages.
 
-        Two that start at once would both find the same port free, and hear each other's browser.
+        Two processes that start at once would find the same port free, and connect to the same browser.
         """
         commands = []
         root = ["no-sandbox"] if os.geteuid() == 0 else []
@@ -237,7 +237,7 @@ class Browsertime:
         return commands
 
     def done(self, folder: Path) -> Done:
-        """Pages that have timings, and entries of the HAR files."""
+        """Count the pages with timings and the entries of the HAR files."""
         pages = requests = 0
         for results in sorted(folder.glob("results-*")):
             pages += sum(not any(page["errors"]) for page in _read(results / "browsertime.json"))
@@ -246,7 +246,7 @@ class Browsertime:
 
 
 def shares(urls: Sequence[str], parts: int) -> list[list[str]]:
-    """Dealt out like cards.
+    """Deal items out in turn to a number of shares.
 
     >>> shares(["a", "b", "c"], 2)
     [['a', 'c'], ['b']]

@@ -24,7 +24,7 @@ TERMS = (
 
 LIMITS: tuple[str, ...] = (
     "Page time is network time. The replay sends recorded sizes in recorded order; parsing, scripts and servers take no time.",
-    "The replay requests a response as soon as the response that names it is complete, and then all that it names at once. Browsers request earlier and more spread out. So bursts, and losses at the bottleneck's single queue, are larger than on the web; the retransmission margins come from servers with far fewer.",
+    "The replay requests a response as soon as the response that names it is complete, and then all that it names at once. Browsers request earlier and more spread out. So bursts, and losses at the bottleneck's single queue, are larger than on the web; the retransmission margins come from servers with far fewer retransmissions.",
     "Each page is loaded once, with a cold cache, from one vantage. Repeat visits and inner pages are not part of the estimand.",
     "Linux receivers open with a window of 44 segments. A larger initial window has no effect until they raise it.",
     "The senders are Linux with the stated congestion control, without pacing. BBR and paced senders spread the first flight. QUIC needs measurements of its own; no TCP gain is scaled to it.",
