@@ -97,7 +97,7 @@ def build(
         raise ReleaseError(f"{name} is still open: run `firstflight crawl seal --crawl {name}` first")
     if lacking := detached(engine, row.id):
         raise ReleaseError(
-            f"the observations of {name} are in its release alone: its partitions of {' and '.join(lacking)} are detached"
+            f"the observations of {name} exist only in its release: its partitions of {' and '.join(lacking)} are detached"
         )
     with _writing(root), staging(root) as stage:
         folder = stage / "release"

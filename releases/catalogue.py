@@ -57,9 +57,9 @@ class Manifest:
             facts: dict[str, Any] = json.loads(text)
             found = cls(**{**facts, "crawl": CrawlName(**facts["crawl"])})
             if not all(isinstance(table, dict) for table in (found.rows, found.files)):
-                raise ReleaseError("no manifest of a release: its rows or its files are no table")
+                raise ReleaseError("not a manifest of a release: its rows or its files are not a table")
         except (ValueError, TypeError, KeyError) as exc:
-            raise ReleaseError(f"no manifest of a release: {exc}") from exc
+            raise ReleaseError(f"not a manifest of a release: {exc}") from exc
         return found
 
 

@@ -70,7 +70,7 @@ def publish(release: Release, url: str, *, progress: Callable[[int], object] = l
             )
         if wrong:
             raise StoreError(
-                f"{shown} gave back other bytes than it was given ({', '.join(wrong)}): nothing was published"
+                f"{shown} returned other bytes than were written ({', '.join(wrong)}): nothing was published"
             )
         if is_new:
             store.move(posixpath.join(folder, _name(MANIFEST, is_new=True)), manifest)

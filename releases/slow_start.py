@@ -100,4 +100,4 @@ def delayed_ack_rounds(count: int, *, iw: int) -> int:
 def check(size: int, *, iw: int, mss: int) -> None:
     """Raise ValueError if the size is negative, or the window or the segment is empty."""
     if size < 0 or iw < 1 or mss < 1:
-        raise ValueError(f"no such flight: size {size}, initial window {iw}, segment {mss}")
+        raise ValueError(f"no flight is possible: size {size}, initial window {iw}, segment {mss}")

@@ -70,7 +70,7 @@ def restore(url: str, copy: Path) -> None:
     except psycopg.Error as exc:
         raise BackupFailed(str(exc)) from exc
     if found != (0,):
-        raise BackupFailed("the database has tables: a copy is restored into an empty one alone")
+        raise BackupFailed("the database has tables: a backup can only be restored into an empty database")
     pipe = subprocess.PIPE
     read = [str(programs() / "pg_restore"), "--no-owner", "--file=-", str(copy)]
     write = [str(programs() / "psql"), "-qX1", "--set=ON_ERROR_STOP=1", "--output=/dev/null"]

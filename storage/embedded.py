@@ -102,7 +102,7 @@ def _errors_of(data: Path) -> Iterator[None]:
     except OSError as exc:
         raise EmbeddedError(
             f"the embedded PostgreSQL cannot use {exc.filename2 or exc.filename or data} ({exc.strerror}): "
-            "make room or way, or set FIRSTFLIGHT_DATA_DIR to another folder"
+            "free space, remove what is in the way, or set FIRSTFLIGHT_DATA_DIR to another folder"
         ) from exc
 
 

@@ -1,4 +1,4 @@
-"""The pages in a real browser: what a reader sees, on a desk and on a phone."""
+"""The pages in a real browser, in the sizes of a desktop and of a phone."""
 
 import contextlib
 import os
@@ -44,7 +44,7 @@ def browser() -> Iterator[Browser]:
 
 @contextlib.contextmanager
 def opened(browser: Browser, url: str, *, size: str, scheme: str) -> Iterator[Page]:
-    """`url` at one size; afterwards: no error in the console, no scrolling sideways, nothing from elsewhere."""
+    """Open `url` at one size; afterwards check for console errors, sideways scrolling and external requests."""
     page = browser.new_page(viewport=SIZES[size], color_scheme=scheme)  # type: ignore[arg-type]
     errors: list[str] = []
     asked: list[str] = []
@@ -64,7 +64,7 @@ def opened(browser: Browser, url: str, *, size: str, scheme: str) -> Iterator[Pa
 
 
 def contrast(page: Page) -> float:
-    """Contrast of the body's text with its ground (WCAG 2 relative luminance)."""
+    """Contrast of the body's text with its background (WCAG 2 relative luminance)."""
 
     def luminance(colour: str) -> float:
         channels = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]

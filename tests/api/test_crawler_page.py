@@ -32,7 +32,7 @@ def test_a_contact_url_of_this_page_itself_is_not_linked(tmp_path: Path) -> None
 
 def test_without_a_contact_it_says_so_and_still_says_what_the_crawler_does(tmp_path: Path) -> None:
     said = page(tmp_path, Contact())
-    assert "has not said how to be reached" in said
+    assert "has not given a contact address" in said
     assert "mailto:" not in said
     assert "a refusal is recorded and not evaded" in said
 

@@ -63,7 +63,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 def test_a_damaged_release_is_listed_as_damaged_and_the_others_are_served(
     client: TestClient, data_dir: Path, damage: Callable[[Path], object], crawl: str
 ) -> None:
-    """The mobile one is the only evidence, so the first page is about it while it is sound."""
+    """The mobile release is the only observed one, so the home page shows it while it is sound."""
     month, device = crawl.split(".")[:2]
     damage(folder_of(data_dir, month, device=device))
     for path in ("/v1/crawls", "/v1/releases"):

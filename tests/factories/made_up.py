@@ -34,7 +34,7 @@ def cells(
     refused: frozenset[tuple[str, int, int]] = frozenset(),
     draw: int = 2026,
 ) -> pa.Table:
-    """Cells in which IW w saves `gain_percent[w]` of a page's time at IW 10, give or take.
+    """Cells in which IW w saves about `gain_percent[w]` of a page's time at IW 10.
 
     `spread_percent` is how much pages differ in their gain, `noise_percent` how much seeds do.
     `refused` names (page, iw, seed)s.

@@ -55,7 +55,7 @@ def test_a_released_crawl_is_detached_when_it_is_old_and_its_release_still_holds
     assert ", connection detached, response detached" in verified.stdout
     again = run("release", "build", "--crawl", name, "--version", "2")
     assert again.exit_code == 1
-    assert f"the observations of {name} are in its release alone" in again.stderr
+    assert f"the observations of {name} exist only in its release" in again.stderr
     assert not list((tmp_path / "releases").glob("**/version=2"))
 
 

@@ -87,7 +87,7 @@ def test_a_store_that_returns_other_bytes_gets_no_manifest(
     release: Release, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publishing, "_write", lambda store, source, folder, names, progress: None)
-    with pytest.raises(StoreError, match="gave back other bytes than it was given"):
+    with pytest.raises(StoreError, match="returned other bytes than were written"):
         publish(release, store.as_uri())
     assert not list(store.rglob("*"))
 
@@ -101,7 +101,7 @@ def test_a_manifest_that_arrives_damaged_is_not_put_in_its_place(
 
     write = publishing._write
     monkeypatch.setattr(publishing, "_write", spoil)
-    with pytest.raises(StoreError, match=r"other bytes than it was given \(manifest.json\)"):
+    with pytest.raises(StoreError, match=r"other bytes than were written \(manifest.json\)"):
         publish(release, store.as_uri())
     assert not list(store.rglob(MANIFEST))
 
@@ -130,7 +130,7 @@ STRANGER = "### Without firstflight"
 
 
 def told_to_strangers() -> str:
-    """Those commands, as the page has them."""
+    """The commands, read from the page."""
     page = Path(__file__).parents[2].joinpath("docs/operations.md").read_text(encoding="utf-8")
     lines = page.split(f"\n{STRANGER}\n", 1)[1].splitlines()
     commands = [
@@ -143,7 +143,7 @@ def told_to_strangers() -> str:
 
 
 def as_a_stranger(folder: Path) -> int:
-    """The exit code of those commands in a folder, on a machine that has never heard of firstflight."""
+    """Exit code of the commands in a folder, on a machine without firstflight."""
     call = ["bash", "-e", "-c", told_to_strangers()]
     return subprocess.run(
         call, cwd=folder, env={"PATH": "/usr/bin:/bin"}, capture_output=True, check=False

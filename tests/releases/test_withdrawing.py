@@ -18,7 +18,7 @@ OLD = Path(__file__).with_name("stored") / "schema-1"
 
 
 def in_ascii(folder: Path) -> Release:
-    """The old release with hosts as crawls have them: its own are no A-labels."""
+    """The stored old release with valid hosts, since its own are no A-labels."""
     shutil.copytree(OLD, folder)
     old = read_release(folder)
     for table in ("site", "visit", "connection", "response"):

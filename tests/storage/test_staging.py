@@ -79,7 +79,7 @@ with put_in_place(Path(sys.argv[1])) as stage:
 
 
 def maker(place: Path, code: str = HOLD) -> subprocess.Popen[str]:
-    """A process that is in the middle of making `place`."""
+    """A process that is still making `place`."""
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

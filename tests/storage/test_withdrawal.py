@@ -23,7 +23,7 @@ HOSTS = {
     "t.co.cdn.test": (False, True),
     "x-t.co": (False, False),
 }
-"""Whether a host is the site's own, and whether the site's labels are in it."""
+"""(host is the site's own, host contains the site's labels) by host."""
 
 TEXTS = {
     "/https://t.co/x": True,
