@@ -31,7 +31,7 @@ def rows(url: str) -> list[tuple[int, int]]:
 
 def test_a_backup_restores_an_empty_database_and_refuses_one_with_tables(filled: str, tmp_path: Path) -> None:
     copy = backup(filled, tmp_path / "backups", keep=1)
-    with pytest.raises(BackupFailed, match="into an empty one alone"):
+    with pytest.raises(BackupFailed, match="only be restored into an empty database"):
         restore(filled, copy)
     with psycopg.connect(filled) as connection:
         connection.execute("DROP TABLE window_of")
