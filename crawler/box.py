@@ -1,7 +1,7 @@
-"""The box that every browser runs in, made by bubblewrap (bwrap(1)) out of Linux's namespaces.
+"""The box in which every browser runs, made of Linux namespaces by bubblewrap (bwrap(1)).
 
-A browser that is taken over finds in it no file, process, socket or environment variable of the crawler, no capability,
-and no way to gain one. Chromium's own sandbox, for its renderers, is made inside.
+In it a compromised browser finds no file, process, socket or environment variable of the crawler, no capability, and no way
+to gain one. Chromium makes its own sandbox, for its renderers, inside.
 """
 
 from __future__ import annotations
@@ -19,19 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BROWSER_UID = 61_501
-"""The user that browsers run as where the crawl runs as root: of the range that systemd gives out for a while,
-named in no passwd, so that nothing on the machine is theirs. It is also what they see themselves as:
-Chromium has no sandbox for root."""
+"""User of the browsers if the crawl runs as root. The number is from systemd's range of transient users and in no passwd file,
+so that no file belongs to it. Browsers see themselves as this user in any case: Chromium has no sandbox for root."""
 
 PROGRAM = "bwrap"
 PACKAGE = "bubblewrap"
-"""Debian's name of it."""
+"""Debian's package of the program."""
 
 SEARCH_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-"""Where the programs are found that lead to the browser: folders that only root can write."""
+"""Search path for the programs that start the browser: folders that only root can write."""
 
 LINKS_INTO_USR = ("/bin", "/lib", "/lib32", "/lib64", "/sbin")
-"""Debian's links, and folders where /usr is not merged (file-hierarchy(7))."""
+"""Links into /usr in Debian, or folders if /usr is not merged (file-hierarchy(7))."""
 
 VISIBLE = (
     "/etc/fonts",
@@ -46,17 +45,17 @@ VISIBLE = (
     "/sys/devices/system/cpu",
     "/var/cache/fontconfig",
 )
-"""What a browser sees of the machine beside /usr, read-only: how to show text, resolve names, and count processors."""
+"""Paths besides /usr that a browser sees, read-only: to show text, resolve names and count processors."""
 
 PASSED_ON = ("LANG", "LANGUAGE", "LC_ALL", "TZ")
-"""Of the crawler's environment, what decides in which language a browser asks, and by which clock."""
+"""Environment variables that a browser inherits: its language and its time zone."""
 
 HOME = "/tmp"  # noqa: S108  # the box's own
 PROFILE = f"{HOME}/profile"
-"""Playwright's own folder for it is outside."""
+"""Profile folder in the box; Playwright's own is outside."""
 
 FILES_BYTES = 2 * 1024**3
-"""Temporary files and shared memory of one browser, which lie in memory."""
+"""Limit of a browser's temporary files and shared memory, which are held in memory."""
 
 REMEDIES = (
     ("mount proc", "this container's /proc is masked: run it with --security-opt systempaths=unconfined"),
@@ -66,23 +65,23 @@ REMEDIES = (
         "kernel.apparmor_restrict_unprivileged_userns) and, in a container, mounts in them (docs/operations.md)",
     ),
 )
-"""By a word of what bubblewrap says."""
+"""Remedies by a word of bubblewrap's error; the first that fits is shown."""
 
 CHECK_WITHIN_S = 20.0
 
 
 def environment() -> dict[str, str]:
-    """The whole environment of what leads to the browser, and so of all its processes."""
+    """Return the whole environment of the browser's processes and of the programs that start it."""
     kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     return {"PATH": SEARCH_PATH, "HOME": HOME, **kept}
 
 
 def command(chromium: Path, *, memory_bytes: int, entrance: Sequence[str] = ()) -> list[str]:
-    """A command that takes Chromium's arguments and becomes Chromium in a box of its own.
+    """Return a command that takes Chromium's arguments and becomes Chromium in a box of its own.
 
-    `entrance` is a command that enters the network that the browser is to have, and there runs what follows it
-    (Guard.entrance); without it that is the crawler's. Each process may have `memory_bytes` of data (RLIMIT_DATA), and none
-    leaves a core dump. What is open stays open: descriptors are how the browser reaches the crawler.
+    `entrance` is a command that enters the browser's network and executes the command after it (Guard.entrance); without it
+    the network is the crawler's. Each process may have `memory_bytes` of data (RLIMIT_DATA) and leaves no core dump. Open
+    descriptors stay open: through them the browser writes to the crawler.
     """
     limits = [f"--data={memory_bytes}", "--core=0"]
     return [
@@ -98,14 +97,14 @@ def command(chromium: Path, *, memory_bytes: int, entrance: Sequence[str] = ()) 
 
 
 def _credentials() -> list[str]:
-    """No capability; another user where we may become one, who has no group of ours."""
+    """Return options that drop all capabilities and groups, and change the user where that is allowed."""
     uid = browser_uid()
     other = [f"--reuid={uid}", f"--regid={uid}", "--clear-groups"] if uid != os.geteuid() else []
     return [*other, "--no-new-privs", "--inh-caps=-all", "--ambient-caps=-all"]
 
 
 def _namespaces() -> list[str]:
-    """The user namespace is a child of that which owns the network: no capability in it is worth anything there."""
+    """Return options for new namespaces; the user namespace is a child of the network's owner, so its capabilities do not reach the network."""
     kinds = ("user", "pid", "ipc", "uts", "cgroup-try")
     identity = ["--uid", str(BROWSER_UID), "--gid", str(BROWSER_UID)]
     return [
@@ -119,14 +118,14 @@ def _namespaces() -> list[str]:
 
 
 def _view(chromium: Path) -> list[str]:
-    """What a browser sees of the file system, and where it is called."""
+    """Return options for the file system that a browser sees, and the program."""
     program = chromium.resolve()
     places = ["--ro-bind", "/usr", "/usr"]
     for link in map(Path, LINKS_INTO_USR):
         places += ["--symlink", str(link.readlink()), str(link)] if link.is_symlink() else _shown(link)
     for path in VISIBLE:
         places += _shown(path)
-    # /proc/sys has switches of the guard's network, which is the browser's user's own.
+    # Read-only, since /proc/sys has switches of the guard's network, which belongs to the browser's user.
     places += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
     for folder in ("/dev/shm", HOME):  # noqa: S108
         places += ["--size", str(FILES_BYTES), "--tmpfs", folder]
@@ -141,7 +140,7 @@ def _shown(path: Path | str) -> list[str]:
 
 
 def check_place(folder: Path) -> None:
-    """BoxUnavailable where somebody else could put another folder in the place of this one, whose programs we execute."""
+    """Raise BoxUnavailable if another user could replace this folder, whose programs are executed."""
     for above in folder.resolve().parents:
         mode = above.stat().st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
@@ -151,7 +150,7 @@ def check_place(folder: Path) -> None:
 
 
 def check() -> None:
-    """BoxUnavailable, which says what to do, where no box can be made."""
+    """Try to make a box; BoxUnavailable says what to do if that fails."""
     if shutil.which(PROGRAM, path=SEARCH_PATH) is None:
         raise BoxUnavailable(f"no {PROGRAM}: apt-get install {PACKAGE}")
     call = command(Path("/usr/bin/true"), memory_bytes=2**30)
@@ -165,7 +164,7 @@ def check() -> None:
 
 
 def browser_uid() -> int:
-    """BROWSER_UID where we may become it, else our own user."""
+    """Return BROWSER_UID if this process may become that user, else its own user."""
     if os.geteuid() != 0:
         return os.geteuid()
     spans = (line.split() for line in Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines())

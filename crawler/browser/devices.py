@@ -1,4 +1,4 @@
-"""What a crawl's browser passes for: screen, touch and platform, as data."""
+"""Device profiles that a crawl's browser emulates: screen, touch and platform, as data."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ class Device:
     # Stable: written into every crawl's name, so a rename breaks past data.
     id: str
     width: int
-    """Of the viewport, in CSS pixels."""
+    """Width of the viewport, in CSS pixels."""
     height: int
     device_scale_factor: float
-    """Device pixels by CSS pixel: which image of a `srcset` is taken."""
+    """Device pixels per CSS pixel, which decides the image of a `srcset`."""
     is_mobile: bool
-    """Whether the viewport meta tag is obeyed, `Sec-CH-UA-Mobile` says ?1 and the User-Agent says Mobile."""
+    """True for mobile emulation: the viewport meta tag is obeyed, `Sec-CH-UA-Mobile` is ?1, and the User-Agent says Mobile."""
     has_touch: bool
     system: str
-    """In the User-Agent: constant in Chrome since it stopped naming versions and models (UA reduction)."""
+    """System in the User-Agent, a constant in Chrome since UA reduction."""
     platform: str
-    """`Sec-CH-UA-Platform`."""
+    """Value of `Sec-CH-UA-Platform`."""
     platform_version: str
     architecture: str
     bitness: str
@@ -31,7 +31,7 @@ class Device:
     source: str
 
     def context(self) -> dict[str, Any]:
-        """What Playwright's new context is to be."""
+        """Return the options of Playwright's new_context."""
         return {
             "viewport": {"width": self.width, "height": self.height},
             "screen": {"width": self.width, "height": self.height},

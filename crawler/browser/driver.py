@@ -1,4 +1,4 @@
-"""Playwright's driver: a Node process that browsers share. It may die, and it grows: so it is replaced."""
+"""Playwright's driver: a Node process that browsers share, replaced when it dies or has grown."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from playwright.async_api import Playwright
 
 BROWSERS_EACH = 10
-"""Browsers that one driver starts."""
+"""Number of browsers that one driver starts."""
 
 MEMORY_BYTES = 512 * 1024 * 1024
-"""Of a driver that starts no more browsers; a new one has 60 MB."""
+"""Memory above which a driver starts no more browsers; a new driver has 60 MB."""
 
 ARGUMENT = b"run-driver"
-"""How Playwright calls it."""
+"""Argument by which a driver's process is found."""
 
 GONE = "Connection closed while reading from the driver"
-"""What Playwright leaves in the event loop when its driver dies, beside the error of every call."""
+"""Exception that Playwright leaves in the event loop when its driver dies, besides the error of every call."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -43,7 +43,7 @@ class _Driver:
 
     @property
     def is_fit(self) -> bool:
-        """For another browser."""
+        """True if the driver may start another browser."""
         return (
             self.lent < BROWSERS_EACH
             and processes.runs(self.pid)
@@ -52,7 +52,7 @@ class _Driver:
 
 
 class Drivers:
-    """One driver for all browsers that start while it is fit; it ends with the last of them."""
+    """Lends one driver to all browsers that start while it is fit; it ends with the last of them."""
 
     def __init__(self, say: Callable[[str], None] = lambda _: None) -> None:
         self._say = say
@@ -60,20 +60,20 @@ class Drivers:
         self._starting = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
-        """Nothing is started before it is needed."""
+        """Begin; a driver starts with the first browser."""
         asyncio.get_running_loop().set_exception_handler(_but_not_twice)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """All browsers must have ended."""
+        """Stop the driver; all browsers must have ended."""
         if self._current is not None:
             await self._current.playwright.stop()
 
     @contextlib.asynccontextmanager
     async def lend(self) -> AsyncIterator[Playwright]:
-        """A driver for one browser; LaunchFailed if none starts."""
+        """Lend a driver to one browser; LaunchFailed if none starts."""
         driver = await self._fit()
         driver.users += 1
         driver.lent += 1
@@ -86,7 +86,7 @@ class Drivers:
 
     @property
     def pid(self) -> int | None:
-        """Of the driver that the next browser would get."""
+        """Process id of the current driver; None before the first."""
         return self._current.pid if self._current else None
 
     async def _fit(self) -> _Driver:
@@ -118,7 +118,7 @@ async def _start() -> _Driver:
 
 
 def _running() -> list[int]:
-    """Drivers that this process started."""
+    """List the drivers that this process started."""
     us = os.getpid()
     children = [pid for pid, parent in processes.parents().items() if parent == us]
     return [pid for pid in children if ARGUMENT in processes.arguments(pid)]

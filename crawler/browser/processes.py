@@ -1,4 +1,4 @@
-"""Process trees and their memory, read from /proc (proc(5)): a few lines, and open to every user."""
+"""Process trees and their memory, read from /proc (proc(5)), which every user may read."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections import defaultdict
 from pathlib import Path
 
 OWN_MEMORY = ("RssAnon:", "RssShmem:")
-"""Lines of /proc/PID/status that count. A browser's processes map the same binaries: those would count in each."""
+"""Lines of /proc/PID/status that are summed; mapped files, which all processes of a browser share, are left out."""
 
 
 def parents() -> dict[int, int]:
-    """Every process there is, and its parent."""
+    """Return every process and its parent."""
     found = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdecimal():
@@ -25,7 +25,7 @@ def parents() -> dict[int, int]:
 
 
 def descendants(root: int, among: dict[int, int] | None = None) -> list[int]:
-    """Children of `root`, their children, and so on; parents before their children."""
+    """List the descendants of `root`, parents before their children."""
     children = defaultdict(list)
     for pid, parent in (parents() if among is None else among).items():
         children[parent].append(pid)
@@ -36,7 +36,7 @@ def descendants(root: int, among: dict[int, int] | None = None) -> list[int]:
 
 
 def arguments(pid: int) -> list[bytes]:
-    """How it was called; empty if it has ended."""
+    """Return the command line of a process; empty if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]
     except OSError:
@@ -44,25 +44,25 @@ def arguments(pid: int) -> list[bytes]:
 
 
 def runs(pid: int) -> bool:
-    """Whether it is there, and not only its number: a zombie has no memory."""
+    """Return whether a process runs; a zombie, which has no memory, does not."""
     return bool(_status(pid))
 
 
 def memory_bytes(root: int) -> int:
-    """Memory that a process and its descendants have of their own: anonymous and shared pages, no files.
+    """Return the memory of a process and its descendants: anonymous and shared pages, but no files.
 
-    What two of them share counts twice: more than PSS (proc(5)), which only root may read of sandboxed renderers.
+    Shared pages count in each process, unlike in PSS (proc(5)), which only root may read of sandboxed renderers.
     """
     return sum(own_memory_bytes(pid) for pid in [root, *descendants(root)])
 
 
 def own_memory_bytes(pid: int) -> int:
-    """The same of one process."""
+    """Return the anonymous and shared memory of one process."""
     return sum(_status(pid))
 
 
 def _status(pid: int) -> list[int]:
-    """The values of OWN_MEMORY in bytes; none for a zombie, and for what has ended."""
+    """Return the values of OWN_MEMORY in bytes; none for a zombie or a process that has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

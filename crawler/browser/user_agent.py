@@ -1,6 +1,6 @@
-"""How the browser names itself: plain Chrome on a device, with an address to ask at, and client hints to match.
+"""User-Agent and client hints of the browser: those of plain Chrome on a device, with a contact URL.
 
-The headless shell would say HeadlessChrome in both, and sites answer that with walls.
+The headless shell's own say HeadlessChrome, which sites answer with bot walls.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from crawler.browser.devices import Device
 
 CONTACT_URL = re.compile(r"https?://[!#-'*-:=?-Z_a-z~]{1,200}")
-"""What may stand between parentheses in a header."""
+"""URLs that may stand between parentheses in a header."""
 
 GREASE_CHARACTERS = " (:-./);=?_"
 GREASE_VERSIONS = ("8", "99", "24")
 
 
 class ContactError(CrawlerError):
-    """No address that could stand in a User-Agent."""
+    """The contact URL cannot stand in a User-Agent."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Guise:
-    """What a browser says of itself."""
+    """User-Agent and client hints of one browser."""
 
     user_agent: str
     metadata: dict[str, Any] | None
-    """For `Emulation.setUserAgentOverride`; None for no client hints at all."""
+    """Metadata for `Emulation.setUserAgentOverride`; None for no client hints."""
 
     @property
     def client_hints(self) -> str | None:
-        """The headers that it sends unasked, a line each."""
+        """Client hint headers that the browser sends unasked, a line each."""
         if self.metadata is None:
             return None
         brands = ", ".join(f'"{one["brand"]}";v="{one["version"]}"' for one in self.metadata["brands"])
@@ -48,18 +48,18 @@ class Guise:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Appearance:
-    """What a crawl wants its browsers to look like."""
+    """The device, User-Agent and contact URL that a crawl plans for its browsers."""
 
     device: Device = DESKTOP
     user_agent: str | None = None
-    """One's own; None for that of plain Chrome on the device.
+    """User-Agent to send; None for that of plain Chrome on the device.
 
-    It goes without client hints, which would contradict it; Chromium itself has it so for `--user-agent`.
+    It is sent without client hints, which would contradict it, as Chromium does for `--user-agent`.
     """
     contact_url: str | None = None
 
     def of(self, version: str) -> Guise:
-        """That of Chromium `version`, e.g. 156.0.8078.79."""
+        """Return User-Agent and client hints for Chromium `version`, e.g. 156.0.8078.79."""
         named = self.user_agent or _chrome(version, self.device)
         if self.contact_url is not None:
             named += f" (+{checked_contact(self.contact_url)})"
@@ -70,7 +70,7 @@ AS_IT_IS = Appearance()
 
 
 def checked_contact(url: str) -> str:
-    """The URL, or ContactError."""
+    """Return the URL; ContactError if it cannot stand in a User-Agent."""
     if not CONTACT_URL.fullmatch(url):
         raise ContactError(
             f"{url!r} cannot stand in a User-Agent: write a plain http or https URL of at most 200 characters"
@@ -79,7 +79,7 @@ def checked_contact(url: str) -> str:
 
 
 def _chrome(version: str, device: Device) -> str:
-    """Chrome's User-Agent says nothing of a version beyond its first number (UA reduction)."""
+    """Return Chrome's User-Agent, which has the major version alone (UA reduction)."""
     mobile = "Mobile " if device.is_mobile else ""
     return (
         f"Mozilla/5.0 ({device.system}) AppleWebKit/537.36 (KHTML, like Gecko) "
@@ -92,7 +92,7 @@ def _major(version: str) -> int:
 
 
 def brands(version: str) -> list[dict[str, str]]:
-    """Chromium's brands: its own and one of noise, which is fixed by the version (UA-CH, Chromium's GREASE).
+    """Return Chromium's brands: its own and a noise brand that depends on the version (UA-CH, Chromium's GREASE).
 
     >>> [one["brand"] for one in brands("156.0.8078.79")]
     ['Not:A-Brand', 'Chromium']

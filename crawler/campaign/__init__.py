@@ -1,1 +1,1 @@
-"""A crawl as a whole: planned, watched, checked and sealed."""
+"""A crawl as a whole: its plan, its status, its gate and its seal."""

@@ -1,8 +1,8 @@
-"""Whether failures are spread over a crawl as sites' own would be: by time, by machine and by process.
+"""Tests whether failures cluster in time, on a machine or in a process, as failures of sites themselves would not.
 
-A site counts where it was first visited (by a visit that says something of it), and as failed if it failed in the end:
-retries come last and are of failed sites alone, so when they were made says nothing. Sites are claimed in the order of
-their ranks, and lower ones fail more: so a window of time is compared with the visits around it, on both sides.
+A site counts at the time and place of its first conclusive visit, and as failed if its final visit failed: retries come last
+and are made of failed sites alone, so their times mean nothing. Sites are claimed in the order of their ranks, and lower
+ranks fail more often, so a window of time is compared with the visits before and after it.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Evenness:
-    """What is far more than the rest. The sizes are ours; the test is Fisher's exact one (Fisher 1935, §21.02)."""
+    """Parameters of the search. The sizes are our choice; the test is Fisher's exact test (Fisher 1935, §21.02)."""
 
     chance: float = 0.001
-    """False-positive rate: of crawls whose sites fail independently of their neighbours, at most this share is refused. It is
-    divided by the number of comparisons (Bonferroni)."""
+    """False-positive rate: the share of crawls refused although their sites fail independently of each other. It is divided by
+    the number of comparisons (Bonferroni)."""
     times: float = 2.0
-    """Least ratio of the failed share to that of the rest: a drift with rank is less."""
+    """Least ratio of the failed share to that of the rest; a drift with rank stays below."""
     points: float = 0.15
-    """Least difference of the two, likewise."""
+    """Least difference of the two shares; a drift with rank stays below."""
     smallest: int = 8
-    """Visits of the shortest window; the others are twice as long each, up to half of the crawl."""
+    """Visits of the shortest window; each further length is double, up to half of the crawl."""
     around: int = 4
-    """Lengths of a window that it is compared with before it, and after it."""
+    """Span that a window is compared with on each side, in lengths of the window."""
 
 
 EVENNESS = Evenness()
@@ -39,7 +39,7 @@ EVENNESS = Evenness()
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Site:
-    """How one site ended, and by whom and when it was first visited."""
+    """A site: whether it failed in the end, and when and by which process it was first visited."""
 
     at: datetime.datetime
     machine: str
@@ -49,7 +49,7 @@ class Site:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Excess:
-    """A part of a crawl that fails far more than the rest."""
+    """A part of a crawl that fails far more often than the rest."""
 
     what: str
     sites: int
@@ -57,10 +57,10 @@ class Excess:
     rest: int
     rest_failed: int
     chance: float
-    """Of so many or more, if it were as the rest (one-sided p-value), times the comparisons that were made."""
+    """One-sided p-value of as many failures or more, times the number of comparisons."""
 
     def __str__(self) -> str:
-        """In words."""
+        """Describe the excess in words."""
         return (
             f"{self.failed:,} of {self.sites:,} sites failed {self.what}, and {self.rest_failed:,} of {self.rest:,} "
             f"beside them (by chance in {self.chance:.1g} of crawls)"
@@ -76,7 +76,7 @@ class _Part:
     rest_failed: int
 
     def is_far_more(self, rule: Evenness) -> bool:
-        """Whether the shares differ by as much as matters."""
+        """Return whether the failed shares differ by `times` and `points`."""
         if not (self.sites and self.rest):
             return False
         share, other = self.failed / self.sites, self.rest_failed / self.rest
@@ -84,7 +84,7 @@ class _Part:
 
 
 def uneven(sites: Sequence[Site], rule: Evenness = EVENNESS) -> list[Excess]:
-    """The window of time that stands out most, if one does, and every machine or process that does."""
+    """Find the window of time that stands out most, if any does, and every machine or process that stands out."""
     ordered = sorted(sites, key=lambda site: site.at)
     windows, groups = list(_windows(ordered, rule)), list(_groups(ordered))
     comparisons = len(windows) + len(groups)
@@ -97,7 +97,7 @@ def uneven(sites: Sequence[Site], rule: Evenness = EVENNESS) -> list[Excess]:
 
 
 def _windows(sites: Sequence[Site], rule: Evenness) -> Iterator[_Part]:
-    """Of lengths that double, each a quarter of its length after the one before."""
+    """Make windows of doubling lengths; each begins a quarter of its length after the one before."""
     failed = [0, *itertools.accumulate(site.failed for site in sites)]
     size = rule.smallest
     while size <= len(sites) // 2:
@@ -116,7 +116,7 @@ def _windows(sites: Sequence[Site], rule: Evenness) -> Iterator[_Part]:
 
 
 def _groups(sites: Sequence[Site]) -> Iterator[_Part]:
-    """Machines and processes, where there are several, each against all others."""
+    """Compare each machine and each process with all others, where there are several."""
     in_all = sum(site.failed for site in sites)
     for kind in ("machine", "process"):
         counts: dict[str, list[int]] = {}
@@ -143,7 +143,7 @@ def _excess(part: _Part, comparisons: int) -> Excess:
 
 
 def tail(least: int, *, draws: int, failed: int, sites: int) -> float:
-    """Probability of at least so many failed among `draws` of `sites`, of which `failed` are (hypergeometric).
+    """Return the hypergeometric probability of at least `least` failed among `draws` of `sites`, of which `failed` failed.
 
     >>> round(tail(2, draws=2, failed=2, sites=4), 4), round(tail(0, draws=2, failed=2, sites=4), 4)
     (0.1667, 1.0)

@@ -1,4 +1,4 @@
-"""Whether a crawl is good enough to be sealed: how its sites ended, held against bounds, and where failures crowd."""
+"""Judges whether a crawl is good enough to be sealed: bounds on how its sites ended, and a search for clustered failures."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Bounds:
-    """What a crawl must keep. Ours, and low: they are to catch a crawl that failed, not a web that changed."""
+    """Minimum quality to seal a crawl; deliberately loose, to catch a crawl that failed and not a web that changed."""
 
     visited: float = 1.0
     """Least share of the sites with a final visit."""
     answered: float = 0.5
-    """Least share of those whose page answered at all: where fewer do, the network was down."""
+    """Least share of the visited sites whose page answered at all: if fewer did, the network was down."""
     covered: float = 0.95
-    """Least share of the visits that are ok whose bytes are accounted for (schema/vocabulary.py)."""
+    """Least share of the ok visits whose bytes are accounted for (schema/vocabulary.py)."""
     our_fault: float = 0.02
-    """Most of the final visits that ended by a fault of ours."""
+    """Largest share of the final visits that ended by a fault of ours."""
     uneven: float = EVENNESS.chance
-    """Chance at which a crawl is refused in which failures crowd by chance alone (crawler.campaign.evenness); 0 to look for no crowds."""
+    """False-positive rate of the search for clustered failures (crawler.campaign.evenness); 0 for no search."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Ends:
-    """How the sites of a crawl ended."""
+    """Counts of how the sites of a crawl ended."""
 
     planned: int
     outcomes: dict[str, int]
     """Final visits by outcome, the most frequent first."""
     ok_known: int
-    """Final visits that are ok and of whose bytes something is known."""
+    """Final visits that are ok and have a known coverage."""
     ok_covered: int
 
     @property
@@ -58,7 +58,7 @@ class Ends:
 
     @property
     def shares(self) -> dict[str, float | None]:
-        """By the names of Bounds; None where there is nothing to share."""
+        """Shares by the names of Bounds; None if the whole is 0."""
         return {
             "visited": _share(self.visited, self.planned),
             "answered": _share(self._of(ANSWERED), self.visited),
@@ -71,7 +71,7 @@ class Ends:
 
 
 def ends(connection: Connection, crawl: Crawl) -> Ends:
-    """Count, by reading the crawl's visits once."""
+    """Count how the sites ended, reading the crawl's visits once."""
     planned = connection.scalar(select(func.count()).where(Site.crawl_id == crawl.id))
     query = (
         select(
@@ -95,13 +95,13 @@ def ends(connection: Connection, crawl: Crawl) -> Ends:
 
 
 def uneven(connection: Connection, crawl: Crawl, bounds: Bounds) -> list[Excess]:
-    """Windows of time, machines and processes whose sites failed far more than the rest."""
+    """Find windows of time, machines and processes whose sites failed far more often than the rest."""
     rule = dataclasses.replace(EVENNESS, chance=bounds.uneven)
     return found_uneven(first_visits(connection, crawl), rule) if bounds.uneven else []
 
 
 def first_visits(connection: Connection, crawl: Crawl) -> list[Seen]:
-    """Sites with a final visit: who visited them first and when, and whether they failed in the end."""
+    """List the sites with a final visit: their first conclusive visit, and whether they failed in the end."""
     said = Visit.outcome.not_in(NEVER_FINAL) & (Visit.load == 1) & (Visit.page_kind == "home")
     first = (
         select(Visit.rank, Visit.started_at, Visit.crawler_host, Visit.owner)
@@ -123,7 +123,7 @@ def first_visits(connection: Connection, crawl: Crawl) -> list[Seen]:
 
 
 def broken(found: Ends, bounds: Bounds, crowds: Iterable[Excess] = ()) -> Iterator[str]:
-    """Each bound that the crawl does not keep, in words."""
+    """Describe each bound that the crawl fails."""
     shares = found.shares
     for name, words in {
         "visited": "of the sites have a final visit",
@@ -146,7 +146,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _percent(share: float | None) -> str:
-    """Rounded down: a site that is lacking is seen.
+    """Format a share, rounded down so that a single missing site shows.
 
     >>> _percent(0.99999999), _percent(1.0), _percent(None)
     ('99.9999 %', '100 %', 'none')

@@ -1,4 +1,4 @@
-"""Planning a crawl: its list, its row, its sites and its partitions, in one transaction."""
+"""Plans a crawl: its list, its row, its sites and its partitions, in one transaction."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from schema.crawls import CrawlName
 
 METHOD_VERSION = "2"
-"""Version of the measuring method. A change that moves numbers raises it, and is drawn on every series."""
+"""Version of the measuring method; a change that moves numbers raises it, and every time series marks it."""
 
 LOCK = 0x706C616E
-"""Key of the advisory lock that planners queue for: "plan" in ASCII."""
+"""Key of the advisory lock that planners take in turn: "plan" in ASCII."""
 
 ATTEMPTS_LIMIT = 9
 LOADS_LIMIT = 9
@@ -34,41 +34,41 @@ TOP_LIMIT = 10**9
 
 
 class PlanError(CrawlerError):
-    """The crawl cannot be planned so."""
+    """The crawl cannot be planned with these settings."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What a crawl is to be."""
+    """The settings of a crawl."""
 
     name: CrawlName
     sites: Sites
     top: int | None
     """Sites from the head of the list; None for all."""
     attempts: int
-    """Visits that a site gets at most."""
+    """Most visits of a site."""
     budget_s: float
-    """Seconds of one visit."""
+    """Time limit of a visit, in seconds."""
     commit: str
-    """The code's."""
+    """Commit of the code."""
     optout: OptOut | None = None
-    """Who asked not to be visited."""
+    """Sites that asked not to be visited."""
     loads: int = 1
-    """Of each home page."""
+    """Loads of each home page."""
     inner_pages: int = 0
-    """Beside each home page."""
+    """Inner pages of each site."""
     user_agent: str | None = None
-    """One's own; None for that of plain Chrome."""
+    """User-Agent to send; None for that of plain Chrome."""
     contact_url: str | None = None
-    """Where a site's owner can ask; in the User-Agent."""
+    """Contact page for site owners, put into the User-Agent."""
 
     def entries(self) -> tuple[Entry, ...]:
-        """The sites that are to be visited, with their ranks in the list."""
+        """Return the sites to visit, with their ranks in the list."""
         head = self.sites.top(self.top)
         return self.optout.kept(head) if self.optout else head
 
     def row(self) -> dict[str, Any]:
-        """The crawl's columns that are planned."""
+        """Return the columns of the crawl that the plan sets."""
         return dataclasses.asdict(self.name) | {
             "list_id": self.sites.id,
             "top": len(self.entries()),
@@ -85,7 +85,7 @@ class Plan:
 
 
 def plan(engine: Engine, wanted: Plan) -> tuple[Crawl, bool]:
-    """The planned crawl, and whether it is new: planning the very same again changes nothing."""
+    """Plan a crawl; return it, and whether it is new. The same plan again changes nothing."""
     with engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
         there = _same_name(connection, wanted.name)
@@ -99,7 +99,7 @@ def plan(engine: Engine, wanted: Plan) -> tuple[Crawl, bool]:
 
 
 def check_method(crawl: Crawl) -> None:
-    """A crawl is made by one method: PlanError where this code's is another."""
+    """Raise PlanError if the crawl was planned for another method than this code's."""
     if crawl.method_version != METHOD_VERSION:
         raise PlanError(
             f"{name_of(crawl)} was planned for method {crawl.method_version}, and this code measures by method "
@@ -113,7 +113,7 @@ def _same_name(connection: Connection, name: CrawlName) -> Crawl | None:
 
 def _check_identical(there: Crawl, wanted: Plan) -> None:
     row = wanted.row()
-    # Whoever opts out while a crawl is under way is left out of the next: the plan that is there goes on.
+    # A site that opts out during a crawl is left out of the next crawl: the existing plan stays.
     later = (
         {"top", "optout_checksum", "optout_sites"} if row["optout_checksum"] != there.optout_checksum else ()
     )
@@ -153,4 +153,4 @@ def _insert(connection: Connection, wanted: Plan) -> None:
         ({"crawl_id": crawl_id, **dataclasses.asdict(entry)} for entry in wanted.entries()),
         columns=("crawl_id", "rank", "host", "magnitude"),
     )
-    create_partitions(connection, crawl_id)  # last: see there
+    create_partitions(connection, crawl_id)  # last: it locks `outcome` until the transaction ends

@@ -1,4 +1,4 @@
-"""Sealing a crawl: from then on it is never written again."""
+"""Seals a crawl: from then on it is never written again."""
 
 from __future__ import annotations
 
@@ -11,23 +11,27 @@ from schema.tables import Crawl, Site
 from storage.partitions import seal_partitions
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from sqlalchemy import Connection, Engine
 
 
 class SealError(CrawlerError):
     """The crawl is not done."""
 
 
+def open_sites(connection: Connection, crawl: Crawl) -> int:
+    """Count the sites without a final visit, claimed or not."""
+    left = select(func.count()).where(Site.crawl_id == crawl.id, Site.final_visit_id.is_(None))
+    return connection.scalar(left) or 0
+
+
 def seal(engine: Engine, crawl: Crawl) -> bool:
     """Seal a crawl whose every site has its final visit; False if it was sealed already."""
     with engine.begin() as connection:
-        # Excludes writers, which read-lock the row.
+        # The lock excludes writers, which lock the row for reading.
         sealed_at = connection.scalar(select(Crawl.sealed_at).where(Crawl.id == crawl.id).with_for_update())
         if sealed_at is not None:
             return False
-        left = connection.scalar(
-            select(func.count()).where(Site.crawl_id == crawl.id, Site.final_visit_id.is_(None))
-        )
+        left = open_sites(connection, crawl)
         if left:
             raise SealError(
                 f"{left} of {crawl.top} sites have no final visit yet: run `firstflight crawl run` first"

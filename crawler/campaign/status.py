@@ -1,4 +1,4 @@
-"""How far a crawl is, counted in the database."""
+"""The status of a crawl, counted in the database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 RATE_WINDOW = "15 minutes"
 
 COUNTED_BYTES = 64 << 20
-"""Of a crawl's responses: fewer are counted, within a tenth of a second. A hundred million would take minutes."""
+"""Size of a crawl's responses up to which they are counted, within 0.1 s; counting 100 million would take minutes."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,13 +29,13 @@ class Status:
 
     planned: int
     final: int
-    """Sites that have their final visit."""
+    """Sites with a final visit."""
     claimed: int
     """Sites under a lease that has not expired."""
     expired: int
-    """Sites whose lease expired: their crawler is gone, another takes them over."""
+    """Sites whose lease expired with their crawler; another crawler takes them over."""
     visits: int
-    """Of all kinds, attempts included."""
+    """Visits of all kinds, earlier attempts included."""
     repeat_loads: int
     inner_pages: int
     walls: dict[str, int]
@@ -43,31 +43,31 @@ class Status:
     consents: dict[str, int]
     """Final visits by the consent platform that was recognised."""
     uncovered: int
-    """Visits of whose bytes less than schema.vocabulary.COVERAGE_FLOOR is accounted for."""
+    """Visits with less than schema.vocabulary.COVERAGE_FLOOR of their bytes accounted for."""
     log_lines_lost: int | None
-    """None where no visit has counted them."""
+    """Lines of network logs that could not be read; None if no visit has counted them."""
     unfiltered: int
     """Visits that were made without the address guard."""
     network_down: int
-    """Visits that were given back, since our own network was down."""
+    """Visits that were given back because our own network was down."""
     postponed: int
-    """Sites that asked to be left alone for a while that is not over."""
+    """Sites whose Retry-After is not over."""
     outcomes: dict[str, int]
     """Final visits by outcome."""
     responses: int | None
-    """As PostgreSQL's statistics have it, where they are many; None where those are not there yet."""
+    """Number of responses, estimated from PostgreSQL's statistics if large; None before there are statistics."""
     responses_exact: bool
     received_bytes: int
     coverage_min: float | None
-    """Over all visits that received something; None if none did."""
+    """Least coverage of all visits that received bytes; None without any."""
     coverage_median: float | None
     visits_per_hour: float | None
-    """Over the last 15 minutes before the last visit ended; None without visits."""
+    """Rate over the 15 minutes before the end of the last visit; None without visits."""
     sealed_at: datetime.datetime | None
 
 
 def status(connection: Connection, crawl: Crawl, *, exact: bool = False) -> Status:
-    """Count; of responses only few, or `exact`."""
+    """Count; many responses are estimated unless `exact`."""
     given = {"crawl_id": crawl.id}
     sites = connection.execute(
         text(
@@ -126,7 +126,7 @@ def status(connection: Connection, crawl: Crawl, *, exact: bool = False) -> Stat
 
 
 def minutes_left(counted: Status) -> int | None:
-    """Until the last site is done, at the rate of late and with as many visits a site as so far; None where nobody knows."""
+    """Estimate the minutes until the last site is done, from the recent rate and the visits per site; None if unknown."""
     if not (counted.claimed and counted.visits_per_hour and counted.final):
         return None
     visits = (counted.planned - counted.final) * counted.visits / counted.final
@@ -134,7 +134,10 @@ def minutes_left(counted: Status) -> int | None:
 
 
 def _responses(connection: Connection, crawl: Crawl, *, exact: bool) -> tuple[int | None, bool]:
-    """How many, and whether they were counted; else rows a page when last analysed, times the pages of now, as the planner does."""
+    """Return the number of responses, and whether they were counted.
+
+    The estimate is rows per page at the last ANALYZE times the present pages, as in PostgreSQL's planner.
+    """
     partition = partition_name("response", crawl.id)
     known = connection.execute(
         text(
@@ -143,7 +146,7 @@ def _responses(connection: Connection, crawl: Crawl, *, exact: bool) -> tuple[in
         ),
         {"name": partition},
     ).one_or_none()
-    if known is None:  # detached, and dropped
+    if known is None:  # the partition was detached and dropped
         return None, False
     if exact or known.bytes <= COUNTED_BYTES:
         return connection.scalar(text(f"SELECT count(*) FROM {partition}")), True  # noqa: S608  # our own name
@@ -153,7 +156,7 @@ def _responses(connection: Connection, crawl: Crawl, *, exact: bool) -> tuple[in
 
 
 def _final_by(connection: Connection, crawl: Crawl, column: str) -> dict[str, int]:
-    """Final visits by a column's values, the most frequent first; null is none of them."""
+    """Count final visits by the values of a column but null, the most frequent first."""
     counted = connection.execute(
         text(
             f"SELECT {column}, count(*) FROM visit WHERE crawl_id = :crawl_id AND is_final "  # noqa: S608  # our own

@@ -1,5 +1,5 @@
 """
-The canaries: well-known endpoints of independent operators, which answer wherever the Internet can be reached.
+Canaries: well-known endpoints of independent operators, which answer wherever the Internet can be reached.
 
 * CanaryError   FIRSTFLIGHT_CANARIES cannot be read
 """
@@ -18,18 +18,18 @@ class CanaryError(CrawlerError):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Canary:
-    """One endpoint, and what it answers to whoever reaches it and not a portal in its place.
+    """An endpoint and its expected answer, which tells it from a captive portal.
 
-    Clear HTTP: an answer needs no certificate and no clock, which can be wrong without the network being down.
+    Canaries use http: https would also fail by a wrong clock, without the network being down.
     """
 
     # Stable: operators name them in FIRSTFLIGHT_CANARIES.
     id: str
     url: str
     status: int | None
-    """None for any below 300."""
+    """Expected status; None for any below 300."""
     body: str
-    """What its body begins with."""
+    """Beginning of the expected body."""
     source: str
 
 
@@ -70,11 +70,11 @@ CANARIES = [
         source="NetworkManager.conf(5), connectivity",
     ),
 ]
-"""The network is good when one of them answers; it is down when none does."""
+"""Canaries by default: the network is up when one of them answers, and down when none does."""
 
 
 def chosen(text: str | None) -> list[Canary]:
-    """The canaries of a comma-separated list of ids and http URLs, all of CANARIES without one.
+    """Parse a comma-separated list of ids and http URLs; CANARIES for None.
 
     >>> [one.id for one in chosen("apple, http://here.test/")]
     ['apple', 'http://here.test/']
@@ -86,7 +86,7 @@ def chosen(text: str | None) -> list[Canary]:
 
 
 def own(url: str) -> Canary:
-    """An operator's own, of whose answer the status alone is known."""
+    """Make a canary of an operator's URL, for which any status below 300 is expected."""
     try:
         parts = urlsplit(url)
         usable = parts.scheme == "http" and parts.hostname and parts.port != 0

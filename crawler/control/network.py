@@ -1,4 +1,4 @@
-"""The crawl's own network, from the browsers' place to the Internet: the guard checked whole, then a canary asked through it."""
+"""Probes the crawl's own network: checks that the address guard is whole, then asks canaries through it."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
     from crawler.egress.guard import Guard
 
 MEND_WITHIN_S = 60.0
-"""That the guard may resist mending before the run ends: what it hangs on may be away for a while."""
+"""Time for which mending the guard may fail before the run ends, in seconds."""
 
 ENDS_WITHIN_S = WITHIN_S + 4.0
-"""That the asking process may take, its start included."""
+"""Time limit of the probe process, its start included, in seconds."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with our own network."""
+    """A fault of our own network."""
 
     said: str
     guard: bool = False
-    """Whether the address guard was not whole: then not even a page that loaded well says anything of its site."""
+    """True if the address guard was not whole: then even a page that loaded well says nothing of its site."""
 
 
 class Network(Protocol):
-    """What visits are made through."""
+    """The network through which visits are made."""
 
     async def probe(self) -> Fault | None:
-        """What is wrong with it, None if it is good. EgressUnavailable when the guard is lost for good."""
+        """Return the network's fault, None if it is up; EgressUnavailable if the guard cannot be mended."""
         ...
 
     async def guard_fault(self) -> Fault | None:
-        """The same of the guard alone, without asking anybody; mends nothing."""
+        """Return the guard's fault, without asking canaries and without mending."""
         ...
 
 
 class OwnNetwork:
-    """This machine's, within the guard if there is one."""
+    """This machine's network, within the guard if there is one."""
 
     def __init__(self, canaries: Sequence[Canary], guard: Guard | None) -> None:
         self._canaries = list(canaries)
@@ -55,7 +55,7 @@ class OwnNetwork:
         self._broken_since: float | None = None
 
     async def guard_fault(self) -> Fault | None:
-        """Check it whole."""
+        """Check the whole guard."""
         if self._guard is None:
             return None
         try:
@@ -66,11 +66,11 @@ class OwnNetwork:
         return None
 
     async def probe(self) -> Fault | None:
-        """Check the guard, mend it if it is broken, and ask a canary; one that was broken is a fault though it was mended."""
+        """Check the guard, mend it if it is broken, else ask canaries; a broken guard is a fault even if it was mended."""
         broken = await self.guard_fault()
         if broken is not None:
             return await self._mended(broken)
-        # The next question begins with the next: no operator is asked more than the others.
+        # Each probe begins with another canary: no operator is asked more than the others.
         self._canaries.append(self._canaries.pop(0))
         return await self._canary_fault()
 
@@ -101,14 +101,14 @@ class OwnNetwork:
 
 
 async def run_probe(what: str) -> bytes:
-    """What crawler.control.probe prints; b"" if it is late. Cancelled, it leaves no process."""
+    """Run crawler.control.probe and return its output; b"" if it is late. Cancelled, it leaves no process."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-I", "-m", "crawler.control.probe", what),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         env={},
-        start_new_session=True,  # Ctrl-C is for the crawl, which then ends it
+        start_new_session=True,  # Ctrl-C is for the crawl, which then ends the probe
     )
     try:
         async with asyncio.timeout(ENDS_WITHIN_S):

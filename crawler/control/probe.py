@@ -1,14 +1,15 @@
-"""`python -m crawler.control.probe WHAT`: asks canaries from where the browsers are, and says how it went.
+"""`python -m crawler.control.probe REQUEST`: asks canaries from the browsers' network.
 
-A process of its own, since it enters the address guard's namespaces and lets go of every right, as a browser does. WHAT
-is JSON: canaries, and the process that holds the guard, or null. It prints JSON: whether one answered as it should, and
-what came of each that was asked. Standard library alone: it starts every few seconds while visits fail.
+It is a process of its own, since it enters the address guard's namespaces and drops every capability, as a browser does.
+REQUEST is JSON: canaries, and the process id by which the guard is entered, or null. The output is JSON: whether a canary
+answered as expected, and the error of each. It uses the standard library alone, since it starts every few seconds while
+visits fail.
 """
 
 from __future__ import annotations
 
 import ctypes
-import encodings.idna  # noqa: F401  # looked up by name with the first host; in there its file may not be readable
+import encodings.idna  # noqa: F401  # imported by name with the first host; in the guard its file may not be readable
 import http.client
 import json
 import os
@@ -21,10 +22,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 FIRST_WITHIN_S = 2.0
-"""That the first may take before the others are asked too."""
+"""Time after which the other canaries are asked too, in seconds."""
 
 WITHIN_S = 6.0
-"""That all of it may take: two questions to a nameserver, and a lost SYN."""
+"""Time limit of the probe, in seconds: enough for two DNS queries and a lost SYN."""
 
 READ_BYTES = 1024
 
@@ -34,7 +35,7 @@ PR_SET_NO_NEW_PRIVS = 38
 
 
 def main() -> int:
-    """Exit code 0 whatever the canaries say; 1 where the guard cannot be entered."""
+    """Probe; return exit code 1 if the guard cannot be entered, 0 whatever the canaries answer."""
     wanted = json.loads(sys.argv[1])
     if wanted["namespace_pid"] is not None:
         try:
@@ -47,7 +48,7 @@ def main() -> int:
 
 
 def enter(namespace_pid: int) -> None:
-    """Become the browsers' user, who owns that process, in the browsers' network, without a capability over it."""
+    """Become the browsers' user, who owns that process, in the browsers' network, without capabilities over it."""
     libc = ctypes.CDLL(None, use_errno=True)
     uid = Path(f"/proc/{namespace_pid}").stat().st_uid
     namespaces = [os.open(f"/proc/{namespace_pid}/ns/{kind}", os.O_RDONLY) for kind in ("user", "net")]
@@ -59,7 +60,7 @@ def enter(namespace_pid: int) -> None:
         _check(libc.setns(one, 0))
         os.close(one)
     _check(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    # A child of the namespace that owns the network: what is root in it is nobody over the rules.
+    # Root in a child of the network's user namespace has no capability over the rules.
     _check(libc.unshare(CLONE_NEWUSER))
 
 
@@ -70,7 +71,7 @@ def _check(result: int) -> None:
 
 
 def probe(canaries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Ask the first, and all others at once if it does not answer soon; the first good answer ends it."""
+    """Ask the first canary, and all others at once if it does not answer soon; the first good answer ends the probe."""
     deadline = time.monotonic() + WITHIN_S
     answers: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
     said: dict[str, str] = {}
@@ -91,7 +92,7 @@ def probe(canaries: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def answer(canary: dict[str, Any]) -> str:
-    """What is wrong with a canary's answer, "" if nothing is."""
+    """Ask a canary; return what is wrong with its answer, "" if nothing is."""
     url = urlsplit(canary["url"])
     connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=WITHIN_S)
     try:
@@ -115,4 +116,4 @@ def answer(canary: dict[str, Any]) -> str:
 if __name__ == "__main__":
     code = main()
     sys.stdout.flush()
-    os._exit(code)  # threads that wait for a nameserver are not waited for
+    os._exit(code)  # does not wait for threads that wait for a nameserver

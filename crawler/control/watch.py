@@ -1,4 +1,4 @@
-"""When the network is asked for, and what its answers mean for visits: no fault of ours becomes a site's outcome.
+"""Watches our own network during a crawl, so that no fault of ours becomes a site's outcome.
 
 Times are those of the event loop's clock.
 """
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Pacing:
-    """When the network is asked for. Ours."""
+    """Intervals of probes, in seconds; they are our choice."""
 
     every_s: float = 2.0
-    """Least time from one question to the next, of one process with all its browsers."""
+    """Least interval of the probes of one process with all its browsers."""
     slow_s: float = 5.0
-    """Between two questions while a visit lasts, the first after as long: a fault may be over before the visit is."""
+    """Interval of probes during a visit, since a fault may end before the visit does."""
     down_s: float = 5.0
-    """Between two questions while it is down."""
+    """Interval of probes while the network is down."""
 
 
 PACING = Pacing()
 
 OF_THE_PAGE = ("net::ERR_ABORTED", "net::ERR_BLOCKED_BY_")
-"""What failures of single requests begin with that the page or the browser decided on, and no network."""
+"""Beginnings of request failures that the page or the browser caused, and not the network."""
 
 
 class Watch:
-    """What one process knows of its network, shared by its browsers.
+    """Knows the state of the network; shared by the browsers of a process.
 
-    A doubtful visit is written as it ended only if a question that was asked after its end found the network good, and none
-    that was asked meanwhile found it down. So what a crawler that is killed has written needed no correction.
+    A doubtful visit is written as it ended only if a probe after its end found the network up, and no probe during it found
+    the network down. So the rows of a crawler that is killed need no correction.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Watch:
         say: Callable[[str], None],
         pacing: Pacing = PACING,
     ) -> None:
-        """Without a network to ask, all of it is taken for good."""
+        """Without a `network` to probe, the network counts as up."""
         self._network = network
         self._stop = stop
         self._say = say
@@ -61,22 +61,22 @@ class Watch:
         self._probing = asyncio.Lock()
         self._probed_at = -math.inf
         self._good_at = -math.inf
-        """When the last question was asked that found it good."""
+        """Start of the last probe that found the network up."""
         self._down_since: float | None = None
         self._good_from = -math.inf
-        """End of the last outage: doubtful visits that began before it are given back."""
+        """End of the last outage: doubtful visits that began earlier are given back."""
         self._guarded_from = -math.inf
-        """End of the last time that the guard was not whole: all visits that began before it are given back."""
+        """End of the last fault of the guard: all visits that began earlier are given back."""
 
     async def is_down(self) -> bool:
-        """Whether no site may be claimed; asked anew while it is down, and before the first."""
+        """Return whether the network is down, so that no site may be claimed; probes while it is, and before the first claim."""
         if self._down_since is not None or self._good_at == -math.inf:
             await self._probe(-math.inf if self._down_since is None else _now())
         return self._down_since is not None
 
     @contextlib.asynccontextmanager
     async def visiting(self) -> AsyncIterator[None]:
-        """A visit: while it is slow, the network is asked for."""
+        """Probe the network during a visit, if the visit is slow."""
         asking = asyncio.ensure_future(self._while_slow())
         try:
             yield
@@ -84,12 +84,12 @@ class Watch:
             asking.cancel()
             await asyncio.wait({asking})
             if not asking.cancelled():
-                asking.result()  # the guard was lost for good
+                asking.result()  # raises if the guard cannot be mended
 
     async def judge(self, observation: Observation, *, began: float) -> Observation | None:
-        """A visit that ended just now, with the outcome `network_down` if it says nothing of its site.
+        """Return a visit that has just ended, with the outcome `network_down` if it says nothing of its site.
 
-        None if nobody knows, since the crawl is told to stop.
+        None if the crawl is told to stop before the network is known to be up.
         """
         if self._network is None:
             return observation
@@ -119,7 +119,7 @@ class Watch:
                 await self._probe(since)
 
     async def _probe(self, since: float) -> None:
-        """One question, unless another has asked one after `since` while we waited for our turn."""
+        """Probe the network, unless another browser has done so after `since` while this one waited for its turn."""
         if self._network is None:
             return
         async with self._probing:
@@ -131,7 +131,7 @@ class Watch:
                 return
             probed_at = _now()
             fault = await self._network.probe()
-            self._probed_at = probed_at  # of one that was broken off, nobody knows anything
+            self._probed_at = probed_at  # only now: a cancelled probe tells nothing
             if fault is not None:
                 self._fails(fault)
             else:
@@ -160,9 +160,9 @@ class Watch:
 
 
 def is_whole(observation: Observation) -> bool:
-    """Whether a visit is its own proof that the network was good: every load of it answered by https, quiet, and no request lost.
+    """Return whether a visit itself proves that the network was up: all its loads answered by https, quiet, no request lost.
 
-    A portal in the network's place answers by http alone.
+    A captive portal answers by http alone.
     """
     return all(
         one.visit["outcome"] in ANSWERED
@@ -179,7 +179,7 @@ def _is_lost(response: Row) -> bool:
 
 
 def given_back(observation: Observation) -> Observation:
-    """The same visit, all its loads, as an attempt that says nothing of its site."""
+    """Mark all loads of a visit as an attempt that says nothing of its site."""
     return dataclasses.replace(
         observation,
         visit={**observation.visit, "outcome": NETWORK_DOWN},

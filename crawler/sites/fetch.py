@@ -1,6 +1,6 @@
-"""Fetching public lists into a folder, whole or not at all: Tranco by id or day, CrUX by month.
+"""Fetches public lists into a folder, each whole or not at all: Tranco by id or day, CrUX by month.
 
-A fetched list is never fetched again: Tranco's ids and CrUX's months are permanent.
+A list is fetched once: Tranco's ids and CrUX's months are permanent.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ TRANCO = "https://tranco-list.eu"
 """Le Pochat et al., "Tranco: A Research-Oriented Top Sites Ranking Hardened Against Manipulation", NDSS 2019."""
 
 CRUX = "https://raw.githubusercontent.com/zakird/crux-top-lists/main/data/global"
-"""CrUX's monthly origins as plain files; the source itself is a BigQuery table."""
+"""CrUX's monthly origins as plain files; their source is a BigQuery table."""
 
 TRANCO_ENTRIES = 1_000_000
-"""Sites of a Tranco list, unless fewer are asked for."""
+"""Sites of a Tranco list by default."""
 
 TIMEOUT_S = 60.0
 PIECE_BYTES = 1 << 16
@@ -37,7 +37,7 @@ _ID = re.compile(r"[A-Z0-9]{4,8}")
 
 
 def tranco(folder: Path, list_id: str, *, entries: int = TRANCO_ENTRIES, base: str = TRANCO) -> Sites:
-    """The head of the Tranco list of that id; a ListError if it is missing or shorter than asked for."""
+    """Return the head of a Tranco list; ListError if the list is missing or shorter than `entries`."""
     if not _ID.fullmatch(list_id):
         raise ListError(f"{lists.shown(list_id)} is no id of a Tranco list: they look like K2LPW")
     version = list_id if entries == TRANCO_ENTRIES else f"{list_id}-top{entries}"
@@ -68,7 +68,7 @@ def _check_whole(sites: Sites, list_id: str, entries: int) -> None:
 
 
 def tranco_id(day: datetime.date, *, base: str = TRANCO) -> str:
-    """Id of the Tranco list of a day, of pay-level domains; a ListError if the day has none."""
+    """Return the id of a day's Tranco list of pay-level domains; ListError if the day has none."""
     url = f"{base}/daily_list_id?date={day:%Y-%m-%d}&subdomains=false"
     found = _get(url, what=f"the Tranco list of {day:%Y-%m-%d}").decode("utf-8", "replace").strip()
     if not _ID.fullmatch(found):
@@ -77,7 +77,7 @@ def tranco_id(day: datetime.date, *, base: str = TRANCO) -> str:
 
 
 def crux(folder: Path, month: str, *, base: str = CRUX) -> Sites:
-    """CrUX's origins of a month, YYYY-MM; a ListError if the month is missing or its file is cut short."""
+    """Return CrUX's origins of a month, YYYY-MM; ListError if the month is missing or its file cut short."""
     path = folder / "crux" / f"{month}.csv.gz"
     if not path.exists():
         _save(f"{base}/{month.replace('-', '')}.csv.gz", path, what=f"the CrUX list of {month}")
@@ -89,7 +89,7 @@ def crux(folder: Path, month: str, *, base: str = CRUX) -> Sites:
 
 
 def find(folder: Path, name: str) -> Sites:
-    """A fetched list by its id (`tranco:K2LPW`, `crux:2026-10`), or a list in a file."""
+    """Read a fetched list by its id (`tranco:K2LPW`, `crux:2026-10`), or a list in a file."""
     source, colon, version = name.partition(":")
     suffix = {"tranco": ".csv", "crux": ".csv.gz"}.get(source)
     if not colon or suffix is None:
@@ -101,7 +101,7 @@ def find(folder: Path, name: str) -> Sites:
 
 
 def _save(url: str, path: Path, *, what: str) -> None:
-    """Whole or not at all."""
+    """Save the body of a URL, whole or not at all."""
     content = _get(url, what=what)
     try:
         with put_file_in_place(path) as half, half.open("wb") as file:
@@ -113,7 +113,7 @@ def _save(url: str, path: Path, *, what: str) -> None:
 
 
 def _get(url: str, *, what: str) -> bytes:
-    """The body behind a URL; a ListError where it is not there, not whole or larger than any list."""
+    """Fetch a body; ListError if it is missing, cut short or larger than any list."""
     request = urllib.request.Request(url, headers={"User-Agent": "firstflight"})  # noqa: S310  # ours, https
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310

@@ -1,6 +1,6 @@
-"""Lists of sites: read, checked to the last line, and kept by id and checksum.
+"""Reads lists of sites, checks every line, and identifies each list by id and checksum.
 
-Three forms: a host a line, RANK,HOST lines (Tranco), and ORIGIN,RANK lines under that header (CrUX), whose
+A list has one of three forms: a host a line, RANK,HOST lines (Tranco), and ORIGIN,RANK lines under that header (CrUX), whose
 ranks are magnitudes that many sites share.
 """
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")
-"""A last label that makes a host an IPv4 address (URL Standard, "ends in a number")."""
+"""A last label by which a host is an IPv4 address (URL Standard, "ends in a number")."""
 
 HOST_LENGTH = 253
-"""RFC 1035 §2.3.4, without the dots that DNS does not send."""
+"""Longest host name (RFC 1035 §2.3.4), without a final dot."""
 
 CHECKSUM_DIGITS = 12
-"""Of the checksum in the id of a list that has no version of its own."""
+"""Digits of the checksum in the id of a list without a version."""
 
 SIZE_LIMIT = 256 * 1024 * 1024
 """Bytes of a list, unpacked; Tranco's million is 22 MB."""
 
 SKIPPED_SHARE = 0.001
-"""Share of a public list's lines that may be no host names, e.g. bare addresses: these are left out and counted."""
+"""Largest share of a public list's lines that are no host names, e.g. bare addresses; they are left out and counted."""
 
 
 class ListError(CrawlerError):
-    """A list is missing, empty, or not a list; says which line."""
+    """A list is missing, empty or malformed; the message names the line."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ class Entry:
     """One site of a list."""
 
     rank: int
-    """Its own; the place in the list where ranks are magnitudes."""
+    """Rank in the list; in a list of magnitudes, the position."""
     host: str
     magnitude: int | None = None
-    """The rank that it shares with others of its magnitude (CrUX): 1000, 5000, 10000, ...; None elsewhere."""
+    """Rank magnitude (CrUX): 1000, 5000, 10000, ...; None in other lists."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,19 +60,19 @@ class Sites:
     """Source and version."""
     source: str
     checksum: str
-    """SHA-256 of the bytes as they came, lower-case hex."""
+    """SHA-256 of the file, lower-case hex."""
     entries: tuple[Entry, ...]
-    """By rank."""
+    """Sites in the order of rank."""
     skipped: int = 0
     """Lines of a public list that are no host names."""
 
     def top(self, count: int | None) -> tuple[Entry, ...]:
-        """The first `count` sites; all of them for None."""
+        """Return the first `count` sites; all sites for None."""
         return self.entries[:count]
 
 
 def read(path: Path, *, source: str | None = None, version: str | None = None) -> Sites:
-    """The list in a file, gzipped or not; a public `source` has a `version` of its own, e.g. Tranco's id."""
+    """Read the list in a file, gzipped or not; a public `source` has a `version`, e.g. Tranco's id."""
     try:
         content = path.read_bytes()
     except OSError as exc:
@@ -91,7 +91,7 @@ def read(path: Path, *, source: str | None = None, version: str | None = None) -
 
 
 def unpacked(content: bytes, *, name: str) -> bytes:
-    """What gzip packed; other bytes as they are. One that is cut short, or unpacks without end, is an error."""
+    """Decompress gzip, and return other bytes as they are; ListError if the stream is cut short or too large."""
     if not content.startswith(b"\x1f\x8b"):
         return content
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
@@ -109,7 +109,7 @@ def unpacked(content: bytes, *, name: str) -> bytes:
 
 
 class Reader:
-    """The sites of a list's lines; a ListError names the first line that is none."""
+    """Reads the lines of a list; a ListError names the first line that is no site."""
 
     def __init__(self, name: str, *, may_skip: bool = False) -> None:
         self.name = name
@@ -117,10 +117,10 @@ class Reader:
         self.skipped = 0
         self._may_skip = may_skip
         self._seen: dict[str, int] = {}
-        """Line by host, or by origin where the list is one of origins."""
+        """Line number of each host, and of each origin in a list of origins."""
 
     def read(self, content: bytes) -> None:
-        """All lines."""
+        """Read all lines."""
         lines = list(_lines(content, name=self.name))
         header = lines[0][1].replace(" ", "").lower() if lines else ""
         take = self._plain
@@ -181,7 +181,7 @@ class Reader:
 
 
 def _lines(content: bytes, *, name: str) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers."""
+    """Return the lines that are not blank, with their numbers."""
     for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         try:
             line = raw.decode("utf-8").strip()
@@ -198,7 +198,7 @@ def _rank(text: str, *, where: str) -> int:
 
 
 def normalise(text: str, *, where: str) -> str:
-    """A host name in lower-case A-label form (RFC 5890); as browsers do it, for what is not ASCII (UTS 46).
+    """Return a host name in lower-case A-label form (RFC 5890), converted as browsers do (UTS 46); ListError if it is none.
 
     >>> normalise("Bücher.Example.", where="line 1")
     'xn--bcher-kva.example'
@@ -210,13 +210,21 @@ def normalise(text: str, *, where: str) -> str:
     except idna.IDNAError as exc:
         raise ListError(f"{where} is no host: {shown(text)}") from exc
     labels = host.split(".")
-    # Not `localhost`; and not 192.0.2.1 or 127.0x1, which the URL Standard reads as an address by its last label.
+    # `localhost` is no host here, nor are 192.0.2.1 and 127.0x1, which the URL Standard reads as addresses.
     named = len(labels) > 1 and not NUMERIC.fullmatch(labels[-1])
     if len(host) > HOST_LENGTH or not named or not all(LABEL.fullmatch(label) for label in labels):
         raise ListError(f"{where} is no host: {shown(text)}")
     return host
 
 
+def host_in(text: str) -> str | None:
+    """Return the host name in a text, as `normalise` does; None if there is none."""
+    try:
+        return normalise(text, where="")
+    except ListError:
+        return None
+
+
 def shown(text: str) -> str:
-    """A stranger's text in a message: short, and no control characters."""
+    """Quote untrusted text for a message: short, and without control characters."""
     return ascii(text if len(text) <= 60 else text[:60] + "...")

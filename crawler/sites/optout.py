@@ -1,7 +1,7 @@
-"""Sites that asked not to be visited: left out when a crawl is planned, with all hosts below them.
+"""The opt-out file: sites that asked not to be visited. Plans of crawls leave them out, with all their subdomains.
 
-The file has a host a line, and what follows # is a comment. A site that was erased stands there as `sha256:SALT:HASH` of its
-host, so that the file does not name it; whoever has the file and a list of hosts can still try them one by one.
+The file has a host a line; text after # is a comment. An erased site is written as `sha256:SALT:HASH` of its host, so that the
+file does not name it, although guesses at its name can be tested against the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SALT_BYTES = 16
 
 HASHED = re.compile(r"sha256:([0-9a-f]{32}):([0-9a-f]{64})")
-"""A line for a site that is not named: salt and hash."""
+"""Line of an erased site: salt and hash."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,10 +34,10 @@ class OptOut:
     """SHA-256 of the file's bytes, lower-case hex."""
     hosts: frozenset[str]
     hashed: frozenset[tuple[str, str]] = frozenset()
-    """Salt and hash of hosts that are not named."""
+    """Salt and hash of erased hosts."""
 
     def covers(self, host: str) -> bool:
-        """Whether `host`, or a domain that it lies in, opted out.
+        """Return whether `host`, or a domain above it, opted out.
 
         >>> OptOut(checksum="", hosts=frozenset({"b.test"})).covers("a.b.test")
         True
@@ -49,23 +49,23 @@ class OptOut:
         )
 
     def kept(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
-        """The entries that remain, with the ranks that they had."""
+        """Return the entries that remain, with their ranks in the list."""
         return tuple(entry for entry in entries if not self.covers(entry.host))
 
 
 def _parents(host: str) -> Iterator[str]:
-    """The host itself and every domain that it lies in."""
+    """Return the host itself and every domain above it."""
     labels = host.split(".")
     return (".".join(labels[place:]) for place in range(len(labels)))
 
 
 def hash_of(host: str, salt: str) -> str:
-    """The salted SHA-256 by which a host is known without its name, lower-case hex."""
+    """Return the salted SHA-256 of a host, lower-case hex."""
     return hashlib.sha256(bytes.fromhex(salt) + host.encode()).hexdigest()
 
 
 def read(path: Path) -> OptOut:
-    """The opt-out file. It may be empty, but it must be there; ListError names a line that is no host."""
+    """Read the opt-out file, which may be empty but must exist; ListError names a line that is no host."""
     content = _content(path)
     hosts, hashed = set(), set()
     for number, raw in enumerate(_lines(content), 1):
@@ -80,7 +80,7 @@ def read(path: Path) -> OptOut:
 
 
 def add(path: Path, host: str, *, hashed: bool) -> bool:
-    """Add a host to the file, which is made if need be, by its hash alone if `hashed`; whether that changed anything."""
+    """Add a host to the file, creating it if missing, by hash alone if `hashed`; return whether the file changed."""
     before = _lines(_content(path)) if path.exists() else []
     there = read(path) if before else OptOut(checksum="", hosts=frozenset())
     kept = [line for line in before if not (hashed and _names(line, host))]
@@ -93,7 +93,7 @@ def add(path: Path, host: str, *, hashed: bool) -> bool:
 
 
 def remove(path: Path, host: str) -> bool:
-    """Take a host out of the file, however it stands there; whether it did."""
+    """Remove a host, named or hashed, from the file; return whether the file changed."""
     before = _lines(_content(path)) if path.exists() else []
     kept = [line for line in before if not _is_line_of(line, host)]
     if kept == before:
@@ -109,7 +109,7 @@ def _is_in(there: OptOut, host: str, *, hashed: bool) -> bool:
 
 
 def _hashed_line(there: OptOut, host: str) -> str:
-    """One salt for the whole file: a plan hashes each of a million hosts once for each salt."""
+    """Make a line with the file's one salt: a plan hashes each of a million hosts once for each salt."""
     salt = min((salt for salt, _ in there.hashed), default=secrets.token_hex(SALT_BYTES))
     return f"sha256:{salt}:{hash_of(host, salt)}"
 
@@ -118,20 +118,13 @@ def _is_line_of(line: str, host: str) -> bool:
     entry = line.partition("#")[0].strip()
     if found := HASHED.fullmatch(entry):
         return hash_of(host, found[1]) == found[2]
-    return bool(entry) and _normalised(entry) == host
-
-
-def _normalised(entry: str) -> str | None:
-    try:
-        return lists.normalise(entry, where="")
-    except ListError:
-        return None
+    return lists.host_in(entry) == host
 
 
 def _names(line: str, host: str) -> bool:
-    """Whether a line is the host's, or that of a host below it, or a comment that names it."""
+    """Return whether a line is that of the host or of a subdomain, or has a comment that names the host."""
     entry, _, comment = line.partition("#")
-    named = _normalised(entry.strip()) or ""
+    named = lists.host_in(entry.strip()) or ""
     return host in _parents(named) or host in comment.lower()
 
 
@@ -147,7 +140,7 @@ def _lines(content: bytes) -> list[str]:
 
 
 def _write(path: Path, lines: list[str]) -> None:
-    """Whole or not at all: a plan may read it at any time."""
+    """Write the file whole or not at all: a plan may read it at any time."""
     try:
         with put_file_in_place(path) as half:
             half.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

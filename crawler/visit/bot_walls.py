@@ -1,7 +1,7 @@
-"""Fingerprints by which bot walls and consent platforms are recognised. They flag a visit; nothing is ever done about them.
+"""Fingerprints of bot walls and consent platforms. They flag a visit; the crawler never acts on them.
 
-A fingerprint looks at the main document's status and header and at what the page asked for. It names the wall that
-it knows: one that it does not know is a status of 4xx or 5xx and no more.
+A fingerprint matches the main document's status and headers, and the page's requests. An unknown wall shows only as a status
+of 4xx or 5xx.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
 REFUSALS = frozenset({403, 405, 429, 503})
-"""Statuses with which walls answer. The same scripts run unseen on pages that are let through."""
+"""Statuses of walls; the same scripts run unseen on pages that are let through."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Header:
-    """A header of the main document that begins with `value`."""
+    """Mark: a header of the main document that begins with `value`."""
 
     name: str
     value: str = ""
@@ -26,26 +26,26 @@ class Header:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Request:
-    """A request of the page: to `host` or one below it (any, where empty), its path beginning with `path`."""
+    """Mark: a request of the page to `host` or a subdomain (any host, if empty), with a path that begins with `path`."""
 
     host: str
     path: str = "/"
 
     def is_met(self, host: str, path: str) -> bool:
-        """Whether a request is such a one."""
+        """Return whether a request matches."""
         return (not self.host or f".{host}".endswith(f".{self.host}")) and path.startswith(self.path)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Fingerprint:
-    """One thing that is recognised by any of its marks."""
+    """A bot wall or consent platform, recognised by any of its marks."""
 
     # Stable: in schema.vocabulary, and written into every release.
     id: str
     alone: tuple[Header | Request, ...] = ()
-    """Marks that say enough."""
+    """Marks that suffice alone."""
     refused: tuple[Header | Request, ...] = ()
-    """Marks that count where the main document's status is one of REFUSALS."""
+    """Marks that count if the main document's status is one of REFUSALS."""
     source: str
 
 
@@ -97,11 +97,11 @@ WALLS = (
         source="reCAPTCHA's developer guide: hosts and path of its script",
     ),
 )
-"""Bot walls; the first that fits names it."""
+"""Bot walls; the first that matches is recorded."""
 
 
 def _platform(name: str, *hosts: str) -> Fingerprint:
-    """A consent platform, by the hosts that it is loaded from."""
+    """Make the fingerprint of a consent platform from the hosts that serve it."""
     return Fingerprint(
         id=name, alone=tuple(map(Request, hosts)), source="the hosts in the platform's script tag"
     )
@@ -116,7 +116,7 @@ CONSENTS = (
     _platform("usercentrics", "usercentrics.eu"),
     _platform("trustarc", "consent.trustarc.com", "consent.truste.com"),
 )
-"""Consent platforms; the first that fits names it."""
+"""Consent platforms; the first that matches is recorded."""
 
 
 def recognised(
@@ -125,7 +125,7 @@ def recognised(
     headers: Mapping[str, str],
     asked: Collection[tuple[str, str]],
 ) -> str | None:
-    """The first fingerprint that fits a page: its main document's status and headers, hosts and paths that it asked for."""
+    """Return the id of the first fingerprint that matches a page, given hosts and paths of its requests."""
     return next(
         (fingerprint.id for fingerprint in fingerprints if _fits(fingerprint, status, headers, asked)), None
     )

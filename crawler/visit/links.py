@@ -1,4 +1,4 @@
-"""The links of a page, and which of them is its site's inner page."""
+"""Collects the links of a page, and chooses inner pages of its site among them."""
 
 from __future__ import annotations
 
@@ -18,51 +18,59 @@ LINKS = """(() => {
   }
   return found
 })()"""
-"""The browser's own canonical URLs. A page may put anything in place of `document.querySelectorAll`."""
+"""Script that returns the browser's canonical URLs of links; a page may have replaced `document.querySelectorAll`."""
 
 NO_PAGES = frozenset(
-    {
-        *(
-            "pdf",
-            "zip",
-            "gz",
-            "tar",
-            "7z",
-            "rar",
-            "exe",
-            "dmg",
-            "deb",
-            "rpm",
-            "apk",
-            "iso",
-            "doc",
-            "docx",
-            "xls",
-        ),
-        *(
-            "xlsx",
-            "ppt",
-            "pptx",
-            "csv",
-            "json",
-            "xml",
-            "rss",
-            "atom",
-            "ics",
-            "css",
-            "js",
-            "txt",
-            "jpg",
-            "jpeg",
-        ),
-        *("png", "gif", "svg", "webp", "avif", "ico", "mp3", "mp4", "webm", "mov", "avi", "ogg", "wav"),
-    }
+    [
+        "pdf",
+        "zip",
+        "gz",
+        "tar",
+        "7z",
+        "rar",
+        "exe",
+        "dmg",
+        "deb",
+        "rpm",
+        "apk",
+        "iso",
+        "doc",
+        "docx",
+        "xls",
+        "xlsx",
+        "ppt",
+        "pptx",
+        "csv",
+        "json",
+        "xml",
+        "rss",
+        "atom",
+        "ics",
+        "css",
+        "js",
+        "txt",
+        "jpg",
+        "jpeg",
+        "png",
+        "gif",
+        "svg",
+        "webp",
+        "avif",
+        "ico",
+        "mp3",
+        "mp4",
+        "webm",
+        "mov",
+        "avi",
+        "ogg",
+        "wav",
+    ]
 )
-"""Ends of paths that lead to files."""
+"""File extensions of paths that are no pages."""
 
 
 async def links_of(page: Page) -> list[str]:
-    """URLs of the links in the page's main document, in its order; read in a world that its scripts cannot reach."""
+    """Return the links of the page's main document in order, read in a world that its scripts cannot reach."""
     session = await page.context.new_cdp_session(page)
     tree = await session.send("Page.getFrameTree")
     world = await session.send("Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]})
@@ -75,11 +83,10 @@ async def links_of(page: Page) -> list[str]:
 
 
 def inner_pages(links: Collection[str], home: str, *, count: int) -> list[SplitResult]:
-    """`count` pages of the same site that its home page, with the URL `home`, links to, or as many as there are.
+    """Choose up to `count` pages of the same site among the links of its home page, whose URL is `home`.
 
-    Of the same site is what has the same host, `www.` aside: hosts below or beside it may be somebody else's,
-    and to tell them takes a list of public suffixes. Which pages is chance, but the same chance in every
-    crawl: those whose URL has the lowest SHA-256.
+    A page is of the same site if it has the same host, `www.` aside: other hosts may be another owner's, which only a list of
+    public suffixes can tell. The choice is random but the same in every crawl: the URLs with the lowest SHA-256.
     """
     site = urlsplit(home)
     found = {url._replace(fragment="").geturl(): url for url in map(urlsplit, links) if _is_inner(url, site)}

@@ -1,4 +1,4 @@
-"""The one seam where Playwright's errors become ours."""
+"""Translates Playwright's errors into errors of visits; no other module does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from crawler.errors import (
     VisitTimeout,
 )
 
-# The first prefix that fits decides.
 NET_ERRORS: list[tuple[str, type[VisitError]]] = [
     ("NAME_", DNSError),
     ("DNS_", DNSError),
@@ -47,16 +46,16 @@ NET_ERRORS: list[tuple[str, type[VisitError]]] = [
     ("QUIC_", BadResponse),
     ("UNSAFE_REDIRECT", BadResponse),
 ]
-"""Beginnings of Chromium's error names; what fits none is an aborted navigation."""
+"""Errors by the beginning of Chromium's error name. The first that fits decides; without one the navigation was aborted."""
 
 _CRASHED = re.compile(r"\b(?:Page|Target) crashed")
-"""Playwright's own words; no URL has a space."""
+"""Playwright's message of a crash; no URL has a space."""
 
 _NET_ERROR = re.compile(r"net::ERR_([A-Z0-9_]+)")
 
 
 def visit_error(exc: PlaywrightError) -> VisitError:
-    """What Playwright's error means; its text is Chromium's name of it where there is one.
+    """Translate an error; its text is Chromium's error name if there is one.
 
     >>> visit_error(PlaywrightError("Page.goto: net::ERR_NAME_NOT_RESOLVED at https://a.test/"))
     DNSError('net::ERR_NAME_NOT_RESOLVED')

@@ -1,4 +1,4 @@
-"""Retry-After: how long a site asks to be left alone (RFC 9110 §10.2.3)."""
+"""Retry-After: the time for which a site asks not to be visited (RFC 9110 §10.2.3)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import datetime
 import email.utils
 
 STATUSES = frozenset({429, 503})
-"""Those that ask for it of everybody; with a redirect it means something else."""
+"""Statuses with which Retry-After asks for that; with a redirect it means something else."""
 
 LONGEST_S = 2**31 - 1
-"""What is stored of a date in the far future."""
+"""Largest value that is stored, for a date in the far future."""
 
 
 def retry_after_s(status: int | None, value: str | None, *, now: datetime.datetime) -> int | None:
-    """Seconds from `now`; None if nothing was asked, or nothing that can be understood.
+    """Return the seconds from `now`; None without a valid Retry-After.
 
     >>> retry_after_s(429, "120", now=datetime.datetime.now(datetime.UTC))
     120

@@ -1,1 +1,1 @@
-"""The worker: claims sites from the queue, visits them and writes what was seen."""
+"""The worker: claims sites, visits them and writes the visits."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, func, or_, select, update
 
+from crawler.campaign import seal
 from crawler.errors import CrawlerError
 from crawler.visit.claim import ATTEMPT_LIMIT, Claim
 from crawler.visit.visit_writer import count_our_faults, is_written, write_visit
@@ -165,12 +166,9 @@ def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observat
 
 
 def open_sites(engine: Engine, crawl: Crawl) -> int:
-    """Count the sites without a final visit, claimed or not."""
+    """Count the sites without a final visit, in a transaction of its own."""
     with engine.connect() as connection:
-        counted = connection.scalar(
-            select(func.count()).where(Site.crawl_id == crawl.id, Site.final_visit_id.is_(None))
-        )
-    return int(counted or 0)
+        return seal.open_sites(connection, crawl)
 
 
 def _is_ours(claim: Claim) -> tuple[ColumnElement[bool], ...]:

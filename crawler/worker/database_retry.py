@@ -1,4 +1,4 @@
-"""Calls to a database that may go away for a while: an operator restarts it, and the crawl goes on."""
+"""Retries calls to a database that is away for a while, as when an operator restarts it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 8.0
-"""Between two tries; it doubles from one to the next."""
+"""Pause between two calls, in seconds; it doubles up to the longest."""
 
 
 class DatabaseRetry:
-    """Runs a function in a thread, again and again while the database cannot be reached.
+    """Runs a function in a thread, and again while the database cannot be reached.
 
-    What is called must bear to be called twice: a commit may have been done though its answer was lost.
+    The function must be safe to call twice: a commit may have succeeded although its answer was lost.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class DatabaseRetry:
         say: Callable[[str], None],
         revive: Callable[[], object] | None = None,
     ) -> None:
-        """`revive` starts a database that nobody else would start again."""
+        """Give up after `retry_for_s` or when `stop` is set; `revive` starts a database that no service restarts."""
         self._retry_for_s = retry_for_s
         self._stop = stop
         self._say = say
@@ -40,7 +40,7 @@ class DatabaseRetry:
         self._away_since: float | None = None
 
     async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What the function returns; DatabaseUnreachable when patience ends, or the crawl is told to."""
+        """Return the function's result; DatabaseUnreachable when the time for retries is over or the crawl is stopped."""
         pause_s = FIRST_PAUSE_S
         while True:
             try:

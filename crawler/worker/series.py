@@ -1,4 +1,4 @@
-"""All page loads of one claim: the home page, the home page again, and inner pages of its site."""
+"""Makes all page loads of one claim: the home page, repeat loads of it, and inner pages of its site."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class Visit(Protocol):
-    """crawler.visit.visit.visit, or what stands for it."""
+    """Loads one page, as crawler.visit.visit.visit does."""
 
     async def __call__(
         self, browser: Browser, host: str, *, budget_s: float, path: str = "/", links: bool = False
     ) -> Observation:
-        """One page load; its links are collected where asked for."""
+        """Load a page, and collect its links if `links`."""
         ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Load:
-    """One load after the first."""
+    """A page load after the first."""
 
     host: str
     path: str = "/"
@@ -33,7 +33,7 @@ class Load:
     number: int = 1
 
     def of(self, seen: Observation) -> Observation:
-        """What it saw, as what it is."""
+        """Label an observation as that of this load."""
         return dataclasses.replace(seen, page_kind=self.page_kind, load=self.number)
 
 
@@ -43,15 +43,15 @@ class Series:
 
     visit: Visit
     loads: int = 1
-    """Of the home page."""
+    """Loads of the home page."""
     inner: int = 0
     """Inner pages, one load each."""
 
     async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
-        """The first load of the home page; the other loads are its `more`.
+        """Visit a site; return the first load of its home page, with the other loads as its `more`.
 
-        They are made only of a site whose first load was ok and behind no wall, each with a fresh profile and
-        a budget of its own, and are not tried again. BrowserDied carries those that were made.
+        Other loads follow only if the first was ok and met no bot wall. Each has a fresh profile and a budget of its own, and
+        is never retried. BrowserDied carries the loads that were made.
         """
         first = await self.visit(browser, host, budget_s=budget_s, links=self.inner > 0)
         more: list[Observation] = []
@@ -65,7 +65,7 @@ class Series:
         return dataclasses.replace(first, more=more)
 
     def _after(self, host: str, first: Observation) -> list[Load]:
-        """What is loaded after the first load of the home page."""
+        """List the loads that follow the first load of the home page."""
         if first.visit["outcome"] != "ok" or first.visit["wall"] is not None:
             return []
         again = [Load(host, number=number) for number in range(2, self.loads + 1)]
@@ -79,6 +79,6 @@ class Series:
 
 
 def _home_url(home: Observation) -> str:
-    """Where the home page was in the end, without its query."""
+    """Return the final URL of the home page, without its query."""
     main = home.responses[home.visit["main_response_id"] - 1]
     return f"{main['scheme']}://{main['host']}{main['path']}"
