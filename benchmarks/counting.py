@@ -132,7 +132,7 @@ def _weigh(spec: Spec, report: Report) -> None:
     browser = other = 0
     for pid in descendants(os.getpid()):
         try:
-            size = proportional_kb(Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8"))
+            size = pss_kb(pid)
             is_browser = Path(f"/proc/{pid}/exe").resolve() == Path(spec.browser).resolve()
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue
@@ -140,6 +140,14 @@ def _weigh(spec: Spec, report: Report) -> None:
         other += 0 if is_browser else size
     report.browser_mb = max(report.browser_mb, browser / 1e3)
     report.other_mb = max(report.other_mb, other / 1e3)
+
+
+def pss_kb(pid: int) -> int:
+    """Proportional set size of a process; 0 if it has ended. Only root can read those of other users."""
+    try:
+        return proportional_kb(Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8"))
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
 
 
 def proportional_kb(smaps_rollup: str) -> int:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from benchmarks import results
+from benchmarks.counting import pss_kb
 from benchmarks.local_web import serving
 from crawler.browser import processes
 from crawler.browser.browser import Browser
@@ -65,15 +66,6 @@ ROLES = {
 }
 
 
-def pss_bytes(pid: int) -> int:
-    """Proportional set size of a process (proc(5)); 0 if it has ended. Only root can read those of other users."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
-
-
 def memory() -> dict[str, int]:
     """Proportional set size in bytes by role."""
     us = os.getpid()
@@ -81,7 +73,7 @@ def memory() -> dict[str, int]:
     drivers = [pid for pid in processes.descendants(us, tree) if ARGUMENT in processes.arguments(pid)]
     browsers = [pid for driver in drivers for pid in processes.descendants(driver, tree)]
     pids = {"crawler": [us], "driver": drivers, "browsers": browsers}
-    return {role: sum(map(pss_bytes, found)) for role, found in pids.items()}
+    return {role: 1024 * sum(map(pss_kb, found)) for role, found in pids.items()}
 
 
 class Endurance:

@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.counting import descendants, proportional_kb
+from benchmarks.counting import descendants, pss_kb
 from benchmarks.results import provenance, write
 from releases.catalogue import Manifest
 from schema.computed_tables import DISTRIBUTION, MEASURES
@@ -94,14 +94,7 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._ended.wait(1):
-            self.peak_mb = max(self.peak_mb, sum(map(_weight_mb, [self._pid, *descendants(self._pid)])))
-
-
-def _weight_mb(pid: int) -> float:
-    try:
-        return proportional_kb(Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")) / 1000
-    except OSError:  # it ended
-        return 0.0
+            self.peak_mb = max(self.peak_mb, sum(map(pss_kb, [self._pid, *descendants(self._pid)])) / 1000)
 
 
 def distribution(seed: int) -> pa.Table:

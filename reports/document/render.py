@@ -10,11 +10,12 @@ import jinja2
 from markupsafe import Markup
 
 from releases.formatting import UNKNOWN, grouped, number, size
-from reports.document.size_figures import SHOWN
-from reports.document.theme import DARK, LIGHT
+from reports.document.theme import CURVES, DARK, LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -25,7 +26,7 @@ def render_html(content: Mapping[str, Any], *, figures: Mapping[str, str]) -> st
     return (
         _environment()
         .get_template("report.html.j2")
-        .render(**content, figures=drawn, recolouring=recolouring(), shown=SHOWN)
+        .render(**content, figures=drawn, recolouring=recolouring(), shown=LABELS)
     )
 
 
@@ -38,7 +39,7 @@ def recolouring() -> list[tuple[str, str]]:
 
 def render_text(content: Mapping[str, Any]) -> str:
     """Render the summary for a terminal."""
-    return _environment(escape=False).get_template("summary.txt.j2").render(**content, shown=SHOWN)
+    return _environment(escape=False).get_template("summary.txt.j2").render(**content, shown=LABELS)
 
 
 def _environment(*, escape: bool = True) -> jinja2.Environment:

@@ -47,7 +47,18 @@ def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> Repla
         raise ReportError(
             f"the replay has no cell with {rule.congestion_control} under the default conditions; run `firstflight replay run --crawl {inputs.release.crawl}`"
         )
-    harm_loads = _harm_loads(replay, rule)
+    harm_loads = {
+        one.id: there
+        for one in rule.harm_conditions
+        if (
+            there := pair_loads(
+                replay.cells,
+                congestion_control=rule.congestion_control,
+                conditions=one.conditions,
+                networks=replay.profiles,
+            )
+        ).pages
+    }
     estimates = estimates_of(
         loads, replay.population_weights, rule=rule, last_years=inputs.last_years_iw, harm_loads=harm_loads
     )
@@ -69,16 +80,3 @@ def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> Repla
         recommendation=decide(estimates, rule=rule),
         sensitivity=sensitivity(estimates, rule=rule),
     )
-
-
-def _harm_loads(replay: Replay, rule: Rule) -> dict[str, PairedLoads]:
-    found = {
-        one.id: pair_loads(
-            replay.cells,
-            congestion_control=rule.congestion_control,
-            conditions=one.conditions,
-            networks=replay.profiles,
-        )
-        for one in rule.harm_conditions
-    }
-    return {name: loads for name, loads in found.items() if loads.pages}

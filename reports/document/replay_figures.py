@@ -82,8 +82,7 @@ def page_time(results: Sequence[WindowResult], *, incumbent: int, note: str | No
         y=alt.Y("lower:Q", title="mean page time, s"), y2="upper:Q"
     )
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
-        y=y,
-        color=alt.condition("datum.incumbent", alt.value(STANDS_OUT), alt.value(SERIES[0])),
+        y=y, color=alt.condition("datum.incumbent", alt.value(STANDS_OUT), alt.value(SERIES[0]))
     )
     return svg(styled(line, bars, points, note=note))
 

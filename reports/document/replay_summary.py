@@ -35,13 +35,7 @@ class WindowResult:
     connections_initial_loss_percent: Interval
 
 
-COLUMNS = (
-    "page_ms",
-    "bytes_retransmitted",
-    "payload_bytes",
-    "connections_initial_loss",
-    "connections",
-)
+COLUMNS = ("page_ms", "bytes_retransmitted", "payload_bytes", "connections_initial_loss", "connections")
 
 
 def summarise(loads: PairedLoads, *, incumbent: int, rule: Rule) -> list[WindowResult]:

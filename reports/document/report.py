@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reports.document.replay_analysis import ReplayAnalysis
-    from reports.document.report_inputs import Replay, ReportInputs
+    from reports.document.report_inputs import ReportInputs
     from storage.signatures import Signer
 
 THIRD_WINDOW = 16
@@ -54,24 +54,17 @@ def build_report(
 
 
 def origin(inputs: ReportInputs, content: Mapping[str, Any]) -> dict[str, Any]:
-    """The report's inputs with their checksums, for its manifest."""
-    release = inputs.release
+    """The report's inputs with their checksums, and the code, kernel, programs and parameters of the replay."""
+    release, replay = inputs.release, inputs.replay
     return {
         "format_version": content["format_version"],
         "year": inputs.year,
-        "release": {
-            "crawl": str(release.crawl),
-            "version": release.version,
-            "checksum": release.checksum,
-        },
-        "replay": origin_of_replay(inputs.replay) if inputs.replay else None,
+        "release": {"crawl": str(release.crawl), "version": release.version, "checksum": release.checksum},
+        "replay": {"checksum": replay.checksum, **replay_folder.origin(replay.provenance)}
+        if replay
+        else None,
         "last_years_report": {"checksum": inputs.last_years_checksum} if inputs.last_years_checksum else None,
     }
-
-
-def origin_of_replay(replay: Replay) -> dict[str, Any]:
-    """The replay's checksum, with the code, kernel, programs and parameters that its own manifest names."""
-    return {"checksum": replay.checksum, **replay_folder.origin(replay.provenance)}
 
 
 def draw(inputs: ReportInputs, analysis: ReplayAnalysis | None, *, is_illustrative: bool) -> dict[str, str]:

@@ -9,8 +9,7 @@ import numpy as np
 
 from releases.cdf import read_cdfs
 from releases.slow_start import MSS_FIG1
-from reports.document.theme import FONT, LIGHT
-from schema.computed_tables import MEASURES
+from reports.document.theme import CURVES, FONT, LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,32 +24,6 @@ SLICES = 250
 """Slices of probability of a thinned curve, which keeps at most two steps of each; 0.4 % is about a pixel."""
 
 WIDTH, HEIGHT = 620, 340
-
-SHOWN = {
-    "responses": "all responses",
-    "responses_first": "first on its connection",
-    "responses_iw_limited": "IW-limited responses",
-    "first_flights": "first flights",
-    "first_flights_after_tls": "first flights after TLS",
-    "tls_flights": "TLS flights",
-    "connections": "connections",
-    "hosts": "hosts of a page",
-    "pages": "pages",
-}
-"""Names of the measures in figures and tables."""
-
-DASHES = {
-    "responses": [1, 0],
-    "responses_first": [2, 2],
-    "responses_iw_limited": [7, 3],
-    "first_flights": [1, 0],
-    "first_flights_after_tls": [7, 3],
-    "tls_flights": [2, 2],
-    "connections": [10, 3, 2, 3],
-    "hosts": [2, 2],
-    "pages": [1, 0],
-}
-"""Dashes of the curves, which tell them apart in print and for colour-blind readers."""
 
 HEADLINE = ("responses", "responses_iw_limited", "first_flights", "pages")
 """Measures of the report's first figure."""
@@ -91,7 +64,7 @@ def curve(cdf: Cdf, measure: str, *, thresholds: Sequence[int]) -> list[dict[str
     # A logarithmic axis has no zero: an empty response is drawn at one byte.
     drawn = np.maximum(sizes[keep], 1).tolist()
     shares = (cumulative[keep] / cumulative[-1]).tolist()
-    name = SHOWN[measure]
+    name = CURVES[measure].label
     return [{"measure": name, "size": drawn[0], "cdf": 0.0}] + [
         {"measure": name, "size": size, "cdf": cdf} for size, cdf in zip(drawn, shares, strict=True)
     ]
@@ -117,8 +90,8 @@ def cdf_figure(
     rows = [point for measure in drawn for point in curves[measure]]
     low, high = _domain([point["size"] for point in rows] + thresholds)
     # Each curve extends at 1 to the end of the axis.
-    rows += [{"measure": SHOWN[measure], "size": high, "cdf": 1.0} for measure in drawn]
-    names = [SHOWN[measure] for measure in drawn]
+    rows += [{"measure": CURVES[measure].label, "size": high, "cdf": 1.0} for measure in drawn]
+    names = [CURVES[measure].label for measure in drawn]
     lines = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_line(interpolate="step-after", strokeWidth=2)
@@ -141,7 +114,9 @@ def cdf_figure(
                 scale=alt.Scale(domain=names, range=[theme.palette[m] for m in drawn]),
             ),
             strokeDash=alt.StrokeDash(
-                "measure:N", sort=names, scale=alt.Scale(domain=names, range=[DASHES[m] for m in drawn])
+                "measure:N",
+                sort=names,
+                scale=alt.Scale(domain=names, range=[list(CURVES[m].dash) for m in drawn]),
             ),
         )
     )
@@ -210,6 +185,3 @@ def _domain(sizes: Sequence[int]) -> tuple[int, int]:
 
 def _decades(low: int, high: int) -> list[int]:
     return [10**power for power in range(len(str(low)) - 1, len(str(high)))]
-
-
-assert SHOWN.keys() == DASHES.keys() == MEASURES.keys()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import vl_convert
 
+from schema.computed_tables import MEASURES
+
 if TYPE_CHECKING:
     import altair as alt
 
@@ -25,40 +27,44 @@ class Theme:
     palette: dict[str, str]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Curve:
+    """How a measure of size is drawn. Dashes tell curves apart in print and for colour-blind readers."""
+
+    label: str
+    dash: tuple[int, ...]
+    light: str
+    """Colour on light ground."""
+    dark: str
+
+
 # Hues of Okabe and Ito, darkened or lightened to a contrast of at least 3:1 with the background.
+CURVES = {
+    "responses": Curve("all responses", (1, 0), "#0066a4", "#56b4e9"),
+    "responses_first": Curve("first on its connection", (2, 2), "#0066a4", "#56b4e9"),
+    "responses_iw_limited": Curve("IW-limited responses", (7, 3), "#b34f00", "#f0a030"),
+    "first_flights": Curve("first flights", (1, 0), "#007a58", "#2fc49a"),
+    "first_flights_after_tls": Curve("first flights after TLS", (7, 3), "#007a58", "#2fc49a"),
+    "tls_flights": Curve("TLS flights", (2, 2), "#6a6d00", "#d6cf3a"),
+    "connections": Curve("connections", (10, 3, 2, 3), "#a8437c", "#e08bb9"),
+    "hosts": Curve("hosts of a page", (2, 2), "#a8437c", "#e08bb9"),
+    "pages": Curve("pages", (1, 0), "#3f444a", "#b4bac1"),
+}
+assert CURVES.keys() == MEASURES.keys()
+
 LIGHT = Theme(
     id="light",
     background="#ffffff",
     ink="#1c2024",
     faint="#d9dde2",
-    palette={
-        "responses": "#0066a4",
-        "responses_first": "#0066a4",
-        "responses_iw_limited": "#b34f00",
-        "first_flights": "#007a58",
-        "first_flights_after_tls": "#007a58",
-        "tls_flights": "#6a6d00",
-        "connections": "#a8437c",
-        "hosts": "#a8437c",
-        "pages": "#3f444a",
-    },
+    palette={measure: curve.light for measure, curve in CURVES.items()},
 )
 DARK = Theme(
     id="dark",
     background="#14171a",
     ink="#e6e8ea",
     faint="#363b41",
-    palette={
-        "responses": "#56b4e9",
-        "responses_first": "#56b4e9",
-        "responses_iw_limited": "#f0a030",
-        "first_flights": "#2fc49a",
-        "first_flights_after_tls": "#2fc49a",
-        "tls_flights": "#d6cf3a",
-        "connections": "#e08bb9",
-        "hosts": "#e08bb9",
-        "pages": "#b4bac1",
-    },
+    palette={measure: curve.dark for measure, curve in CURVES.items()},
 )
 THEMES = (LIGHT, DARK)
 

@@ -41,13 +41,47 @@ def adequacy_checks(
     """
     return (
         _incumbent(estimates),
-        _coverage(estimates, rule),
-        _pages(estimates, rule),
-        _seeds(estimates, rule),
+        _at_least(
+            "coverage",
+            "finished cells, on the network and at the window with the fewest",
+            estimates.coverage_percent,
+            rule.minimum_coverage_percent,
+            "%",
+            f"On each network and at each window at least {estimates.coverage_percent:.1f} % of the cells are done",
+        ),
+        _at_least(
+            "pages",
+            "pages in the smallest comparison",
+            estimates.pages,
+            rule.minimum_pages,
+            "pages",
+            f"{estimates.pages} pages pair in the smallest comparison",
+        ),
+        _at_least(
+            "seeds",
+            "paired seeds of the page with the fewest",
+            estimates.seeds,
+            rule.minimum_seeds,
+            "seeds",
+            f"Each page has at least {estimates.seeds} paired seeds",
+        ),
         _aa(estimates, rule),
         _power(open_gains, rule),
         _harm_conditions(estimates, rule),
         _harm_power(undecided_harm),
+    )
+
+
+def _at_least(name: str, title: str, value: float, limit: float, unit: str, found: str) -> AdequacyCheck:
+    asked = f"{limit:g} %" if unit == "%" else f"{limit:g}"
+    return AdequacyCheck(
+        id=name,
+        title=title,
+        value=value,
+        limit=limit,
+        unit=unit,
+        passed=value >= limit,
+        sentence=f"{found}; the rule asks for {asked}.",
     )
 
 
@@ -65,43 +99,6 @@ def _incumbent(estimates: Estimates) -> AdequacyCheck:
         sentence=f"The incumbent IW {', '.join(lacking)} was not replayed."
         if lacking
         else f"{others} candidates were replayed besides IW {estimates.incumbent}.",
-    )
-
-
-def _coverage(estimates: Estimates, rule: Rule) -> AdequacyCheck:
-    done = estimates.coverage_percent
-    return AdequacyCheck(
-        id="coverage",
-        title="finished cells, on the network and at the window with the fewest",
-        value=done,
-        limit=rule.minimum_coverage_percent,
-        unit="%",
-        passed=done >= rule.minimum_coverage_percent,
-        sentence=f"On each network and at each window at least {done:.1f} % of the cells are done; the rule asks for {rule.minimum_coverage_percent:g} %.",
-    )
-
-
-def _pages(estimates: Estimates, rule: Rule) -> AdequacyCheck:
-    return AdequacyCheck(
-        id="pages",
-        title="pages in the smallest comparison",
-        value=estimates.pages,
-        limit=rule.minimum_pages,
-        unit="pages",
-        passed=estimates.pages >= rule.minimum_pages,
-        sentence=f"{estimates.pages} pages pair in the smallest comparison; the rule asks for {rule.minimum_pages}.",
-    )
-
-
-def _seeds(estimates: Estimates, rule: Rule) -> AdequacyCheck:
-    return AdequacyCheck(
-        id="seeds",
-        title="paired seeds of the page with the fewest",
-        value=estimates.seeds,
-        limit=rule.minimum_seeds,
-        unit="seeds",
-        passed=estimates.seeds >= rule.minimum_seeds,
-        sentence=f"Each page has at least {estimates.seeds} paired seeds; the rule asks for {rule.minimum_seeds}.",
     )
 
 

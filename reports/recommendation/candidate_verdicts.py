@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import TYPE_CHECKING
 
 from releases.formatting import interval_text
@@ -67,19 +66,15 @@ class AppliedRule:
         )
         return tuple(verdict for verdict in found if verdict)
 
-    def lower_gain(self, window: int, other: int) -> float:
-        """Lower bound of the gain of `window` over `other`; minus infinity if no loads pair."""
+    def is_worthwhile(self, window: int, other: int) -> bool:
+        """Return whether the lower bound of the gain of `window` over `other` reaches the rule's minimum."""
         interval = self.gains.get((window, other))
-        return -math.inf if interval is None else interval.lower
+        return interval is not None and interval.lower >= self.rule.worthwhile_percent
 
     def choose(self, admissible: Collection[int]) -> int | None:
         """The window that would be chosen if `admissible` were the admissible windows; None for no change."""
         return choose(
-            self.windows,
-            incumbent=self.incumbent,
-            admissible=admissible,
-            lower_gain=self.lower_gain,
-            worthwhile_percent=self.rule.worthwhile_percent,
+            self.windows, incumbent=self.incumbent, admissible=admissible, is_worthwhile=self.is_worthwhile
         )
 
     def verdicts(self) -> tuple[CandidateVerdict, ...]:
@@ -93,7 +88,7 @@ class AppliedRule:
         )
 
     def _verdict(self, candidate: Candidate, gain: Gain | None, p_value: float | None) -> CandidateVerdict:
-        window, worthwhile = candidate.segments, self.rule.worthwhile_percent
+        window = candidate.segments
         verdict = CandidateVerdict(
             candidate=candidate,
             gain_percent=self.gains.get((window, self.incumbent)),
@@ -101,15 +96,11 @@ class AppliedRule:
             p_value=p_value,
             harms=self.harms[window],
             is_admissible=window in self.admissible,
-            is_worthwhile=self.lower_gain(window, self.incumbent) >= worthwhile,
-            surpassed_by=surpassing(
-                window,
-                {*self.admissible, self.incumbent},
-                lower_gain=self.lower_gain,
-                worthwhile_percent=worthwhile,
-            ),
+            is_worthwhile=self.is_worthwhile(window, self.incumbent),
+            surpassed_by=surpassing(window, {*self.admissible, self.incumbent}, self.is_worthwhile),
         )
-        return dataclasses.replace(verdict, sentence=_sentence(verdict, self.incumbent, worthwhile))
+        sentence = _sentence(verdict, self.incumbent, self.rule.worthwhile_percent)
+        return dataclasses.replace(verdict, sentence=sentence)
 
 
 def _sentence(verdict: CandidateVerdict, incumbent: int, worthwhile_percent: float) -> str:

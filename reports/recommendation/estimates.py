@@ -72,21 +72,35 @@ def estimates_of(
     in_conditions = harm_loads or {}
     candidates = tuple(candidate for candidate in CANDIDATES if candidate.segments in loads.windows)
     incumbents = tuple(dict.fromkeys((last_years or rule.permanent_incumbent, rule.permanent_incumbent)))
-    gains = _gains(loads, candidates, incumbents[0], populations["average"], rule)
+    windows = [candidate.segments for candidate in candidates]
+
+    def pair(there: PairedLoads, candidate: int, other: int, role: Role) -> WindowPair:
+        population = populations[role]
+        return WindowPair(loads=there, candidate=candidate, other=other, population=population, rule=rule)
+
+    # Each candidate is compared with the incumbent and with every smaller candidate.
+    gains = {
+        (a, b): _estimated(gain, pair(loads, a, b, "average"))
+        for a in windows
+        for b in windows
+        if a > b or (a != b and b == incumbents[0])
+    }
     paired = [found for found in gains.values() if isinstance(found, Gain)]
     return Estimates(
         candidates=candidates,
         incumbents=incumbents,
         gains=gains,
         harms={
-            (margin.id, candidate.segments, incumbent): {
-                condition: _harm(there, margin, candidate.segments, incumbent, populations, rule)
+            (margin.id, window, incumbent): {
+                condition: _estimated(harm, pair(there, window, incumbent, margin.population), margin)
+                if there
+                else NOT_REPLAYED
                 for condition, there in _conditions(margin, loads, in_conditions, rule)
             }
             for margin in rule.margins
-            for candidate in candidates
+            for window in windows
             for incumbent in incumbents
-            if candidate.segments != incumbent
+            if window != incumbent
         },
         aa=_estimated(
             compare_with_itself,
@@ -112,39 +126,6 @@ def _conditions(
     for one in rule.harm_conditions:
         if one.kind in margin.asked_in and (one.is_core or one.id in in_conditions):
             yield one.id, in_conditions.get(one.id)
-
-
-def _harm(
-    loads: PairedLoads | None,
-    margin: Margin,
-    candidate: int,
-    incumbent: int,
-    populations: Mapping[Role, Mapping[str, float]],
-    rule: Rule,
-) -> Harm | NotEstimable:
-    if loads is None:
-        return NOT_REPLAYED
-    population = populations[margin.population]
-    pair = WindowPair(loads=loads, candidate=candidate, other=incumbent, population=population, rule=rule)
-    return _estimated(harm, pair, margin)
-
-
-def _gains(
-    loads: PairedLoads,
-    candidates: tuple[Candidate, ...],
-    incumbent: int,
-    population: Mapping[str, float],
-    rule: Rule,
-) -> dict[tuple[int, int], Gain | NotEstimable]:
-    """Gains of each candidate over the incumbent and over every smaller candidate."""
-    windows = [candidate.segments for candidate in candidates]
-    pairs = {(a, b) for a in windows for b in windows if a > b or (a != b and b == incumbent)}
-    return {
-        (a, b): _estimated(
-            gain, WindowPair(loads=loads, candidate=a, other=b, population=population, rule=rule)
-        )
-        for a, b in sorted(pairs)
-    }
 
 
 def _estimated(compute: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotEstimable:

@@ -46,11 +46,7 @@ def variants(rule: Rule = RULE) -> tuple[Variant, ...]:
         Variant("harm_ignored", "no harm margin at all", change(rule, margins=())),
         Variant("confidence_90", "bounds of the 90 % interval", change(rule, confidence=0.90)),
         Variant("confidence_99", "bounds of the 99 % interval", change(rule, confidence=0.99)),
-        Variant(
-            "harm_ordinary",
-            "harm only in the ordinary cells",
-            change(rule, harm_conditions=()),
-        ),
+        Variant("harm_ordinary", "harm only in the ordinary cells", change(rule, harm_conditions=())),
         Variant("aa_wide", "an A/A tolerance of ±3 %", change(rule, aa_tolerance_percent=3.0)),
     )
 

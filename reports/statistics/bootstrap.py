@@ -78,12 +78,7 @@ def _kept_draws(complete: bytes, shape: tuple[int, ...], replicates: int, seed: 
 
 
 def bootstrap(
-    columns: Floats,
-    complete: Mask,
-    statistic: Callable[[Floats], Floats],
-    *,
-    replicates: int,
-    seed: int,
+    columns: Floats, complete: Mask, statistic: Callable[[Floats], Floats], *, replicates: int, seed: int
 ) -> Estimate:
     """Estimate `statistic`, which maps means [replicate, column] to one number for each replicate."""
     known = np.where(complete[..., np.newaxis], columns, 0.0)
@@ -94,12 +89,10 @@ def bootstrap(
     return _estimate(weighted, complete, replicates=replicates, seed=seed)
 
 
-def _estimate(
-    weighted: Callable[[Floats], Floats], complete: Mask, *, replicates: int, seed: int
-) -> Estimate:
+def _estimate(of: Callable[[Floats], Floats], complete: Mask, *, replicates: int, seed: int) -> Estimate:
     """Estimate a statistic that is a function of weights [replicate, page, seed]."""
-    value = weighted(sample_weights(complete)[np.newaxis])[0]
-    drawn = [weighted(weights) for weights in _draws(complete, replicates=replicates, seed=seed)]
+    value = of(sample_weights(complete)[np.newaxis])[0]
+    drawn = [of(weights) for weights in _draws(complete, replicates=replicates, seed=seed)]
     return Estimate(float(value), np.concatenate(drawn))
 
 

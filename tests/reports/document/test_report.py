@@ -13,13 +13,7 @@ from reports.document.report_content import canonical, rounded
 from reports.recommendation.rule import RULE
 from storage.sums import broken_sums, checksum_of
 from tests.factories.made_up_crawl import NAME
-from tests.factories.made_up_report import (
-    PAGES,
-    crawl,
-    data_folder,
-    read_data_folder,
-    write_release,
-)
+from tests.factories.made_up_report import PAGES, crawl, data_folder, read_data_folder, write_release
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,9 +117,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def test_the_manifest_has_the_checksums_of_inputs_and_files(
-    built: tuple[Path, dict[str, Any]],
-) -> None:
+def test_the_manifest_has_the_checksums_of_inputs_and_files(built: tuple[Path, dict[str, Any]]) -> None:
     folder, content = built
     data_dir = folder.parents[1]
     manifest = manifest_of(folder)

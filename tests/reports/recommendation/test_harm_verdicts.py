@@ -11,10 +11,7 @@ from releases.interval import Interval
 from reports.recommendation.estimates import estimates_of
 from reports.recommendation.harm_verdicts import HarmVerdict, verdict_of
 from reports.recommendation.recommend import decide
-from reports.recommendation.rule import (
-    MARGINS,
-    Role,
-)
+from reports.recommendation.rule import MARGINS, Role
 from reports.recommendation.window_pair import NotEstimable
 from reports.statistics.paired_loads import pair_loads
 from schema.computed_tables import CELL
