@@ -9,7 +9,7 @@ HTTP/3: the log of the QUIC session has every stream frame and every packet.
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from crawler.netlog import connections, requests
@@ -51,8 +51,11 @@ class Assembler:
         self._connections = connections.Connections()
         self._requests = requests.Requests(self._connections)
         self._handlers: dict[tuple[str, str], Callable[[Event[Any]], None]] = {
-            **{event: partial(handler, self._connections) for event, handler in connections.HANDLERS.items()},
-            **{event: partial(handler, self._requests) for event, handler in requests.HANDLERS.items()},
+            **{
+                event: MethodType(handler, self._connections)
+                for event, handler in connections.HANDLERS.items()
+            },
+            **{event: MethodType(handler, self._requests) for event, handler in requests.HANDLERS.items()},
         }
 
     def feed(self, event: Event[Any]) -> None:

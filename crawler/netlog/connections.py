@@ -62,11 +62,6 @@ class Connections:
             tried = self.tried.setdefault(transport.host or "", set())
             tried.update(endpoint(str(one))[0] for one in event.params["address_list"])
 
-    def _in_tcp(self, event: Event[Any]) -> None:
-        transport = self.tcp.get(event.source)
-        if transport is not None:
-            tcp.HANDLERS[event.name, event.phase](transport, event)
-
     def _quic_session(self, event: Event[params.QuicSession]) -> None:
         if event.source not in self.quic:
             self.quic[event.source] = transport = QuicTransport(
@@ -83,6 +78,17 @@ class Connections:
             transport.feed(event)
 
 
+def _in_tcp(handler: Callable[[TcpTransport, Event[Any]], None]) -> Callable[[Connections, Event[Any]], None]:
+    """Call the handler with the event's connection."""
+
+    def handle(connections: Connections, event: Event[Any]) -> None:
+        transport = connections.tcp.get(event.source)
+        if transport is not None:
+            handler(transport, event)
+
+    return handle
+
+
 def _host(text: str) -> str | None:
     """Host in a URL or in the name of a socket pool's group; None if there is none."""
     found = _HOST.search(text)
@@ -94,7 +100,7 @@ HANDLERS: dict[tuple[str, str], Callable[[Connections, Event[Any]], None]] = {
     ("SOCKET_ALIVE", "BEGIN"): Connections._socket,
     ("TCP_CONNECT", "BEGIN"): Connections._tcp_connect,
     ("QUIC_SESSION", "BEGIN"): Connections._quic_session,
-    **dict.fromkeys(tcp.HANDLERS, Connections._in_tcp),
+    **{event: _in_tcp(handler) for event, handler in tcp.HANDLERS.items()},
     **{(name, "NONE"): Connections._in_quic for name in quic.EVENTS},
 }
 """Handlers by event and phase."""

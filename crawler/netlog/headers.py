@@ -23,16 +23,17 @@ _STATUS = frozenset({":status"})
 
 def header_lines(event: Event[Headers]) -> list[str]:
     """The lines of a header section, the status line first if there is one."""
-    return [_unescaped(line) for line in event.params["headers"] if isinstance(line, str)]
+    lines = [line for line in event.params["headers"] if isinstance(line, str)]
+    return [_unescaped(line) if line.startswith(ESCAPED) else line for line in lines]
 
 
 def _unescaped(line: str) -> str:
-    """The string itself; the log percent-encodes and marks a string that is not ASCII (Chromium's NetLogStringValue).
+    """A string that is not ASCII, which the log percent-encodes and marks (Chromium's NetLogStringValue).
 
     >>> _unescaped("%ESCAPED:\u200b Location: /caf%C3%A9%25")
     'Location: /caf\xe9%'
     """
-    return unquote(line.removeprefix(ESCAPED), errors="replace") if line.startswith(ESCAPED) else line
+    return unquote(line.removeprefix(ESCAPED), errors="replace")
 
 
 def final_status(event: Event[Headers]) -> int | None:

@@ -1,7 +1,7 @@
 """Parameters of the events that are read, by event and phase, as Chromium's NetLog writes them.
 
-An event that lacks a required key, or has a value of another type, cannot be read: `check` raises, and the reader
-counts the line as lost. Types of nested values are not checked.
+The reader counts an event that lacks a required key, or has a value of another type, as a line that cannot be read. It
+does not check the types of nested values.
 """
 # Without `from __future__ import annotations`: under it, NotRequired does not reach `__required_keys__` in Python 3.11.
 
@@ -246,13 +246,13 @@ PARAMS: Mapping[tuple[str, str], type] = {
 ABSENT = object()
 
 
-def types_of(declared: type) -> tuple[tuple[str, frozenset[type]], ...]:
+def types_of(declared: type) -> tuple[tuple[str, tuple[type, ...]], ...]:
     """The keys of a declaration, and the types that each may have; `object` is ABSENT's."""
     found = []
     for key, hint in get_type_hints(declared).items():
         hints = get_args(hint) if isinstance(hint, UnionType) else (hint,)
         optional = () if key in declared.__required_keys__ else (object,)  # type: ignore[attr-defined]
-        found.append((key, frozenset((*(get_origin(one) or one for one in hints), *optional))))
+        found.append((key, (*(get_origin(one) or one for one in hints), *optional)))
     return tuple(found)
 
 
