@@ -87,9 +87,7 @@ def test_bytes_after_a_missing_byte_cannot_be_taken(
 @given(cut(), st.integers(2**32 - 400, 2**32 - 1))
 def test_sequence_numbers_wrap_around(given_cut: tuple[bytes, list[tuple[int, int]]], isn: int) -> None:
     whole, pieces = given_cut
-    stream = claimed(
-        fed(syn_ack(isn=isn), *(part(start, whole[start:end], isn=isn) for start, end in pieces))
-    )
+    stream = claimed(fed(syn_ack(isn=isn), *(part(a, whole[a:b], isn=isn) for a, b in pieces)))
     assert stream.take(len(whole)) == whole
 
 
