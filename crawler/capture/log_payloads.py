@@ -79,8 +79,8 @@ class LogPayloads:
 
     def close(self) -> None:
         """Release all connections, after the browser's end."""
-        for one in self._sockets.values():
-            self._capture.release(one.flow)
+        for sock in self._sockets.values():
+            self._capture.release(sock.flow)
         self._sockets.clear()
 
     def _connected(self, event: Event[params.Connected]) -> None:
@@ -91,82 +91,86 @@ class LogPayloads:
             key = flow(endpoint(local), endpoint(remote))
         except ValueError:  # not an address: the connection's bytes will be missing
             return
-        one = self._sockets[event.source] = Socket(key, self._capture.claim(key))
-        if one.stream is None:
+        sock = self._sockets[event.source] = Socket(key, self._capture.claim(key))
+        if sock.stream is None:
             self._capture.missed(key)
 
     def _client_hello(self, event: Event[params.NoParams]) -> None:
-        one = self._sockets.get(event.source)
+        sock = self._sockets.get(event.source)
         random = client_random(event.content())
-        if one is not None and random is not None:
-            one.client_randoms.append(random)
+        if sock is not None and random is not None:
+            sock.client_randoms.append(random)
 
     def _server_hello(self, event: Event[params.NoParams]) -> None:
-        one = self._sockets.get(event.source)
+        sock = self._sockets.get(event.source)
         random = server_random(event.content())
-        if one is not None and random is not None:
-            one.server_random = random
+        if sock is not None and random is not None:
+            sock.server_random = random
 
     def _tls_connect(self, event: Event[params.NoParams]) -> None:
-        one = self._sockets.get(event.source)
-        if one is not None:
-            one.is_secured = True
+        sock = self._sockets.get(event.source)
+        if sock is not None:
+            sock.is_secured = True
 
     def _tls_connected(self, event: Event[params.Secured]) -> None:
-        one, version = self._sockets.get(event.source), event.params.get("version")
-        if one is not None and version:
-            one.version, one.cipher_suite = version, event.params.get("cipher_suite", 0)
+        sock, version = self._sockets.get(event.source), event.params.get("version")
+        if sock is not None and version:
+            sock.version, sock.cipher_suite = version, event.params.get("cipher_suite", 0)
 
     def _socket_bytes(self, event: Event[params.ByteCount]) -> bytes | None:
-        one, size = self._sockets.get(event.source), event.params["byte_count"]
+        sock, size = self._sockets.get(event.source), event.params["byte_count"]
         if size <= 0:
             return None
-        data = None if one is None or one.stream is None else self._capture.take(one.stream, size)
-        if one is None or data is None:
-            self._miss(one)
+        data = None if sock is None or sock.stream is None else self._capture.take(sock.stream, size)
+        if sock is None or data is None:
+            self._miss(sock)
             return None
-        if one.decrypter is not None:
-            one.decrypter.feed(data)
-        elif one.is_secured:
-            one.sealed.append(data)
-            one.sealed_bytes += size
-            if one.sealed_bytes > SEALED_LIMIT:
-                self._miss(one)
+        if sock.decrypter is not None:
+            sock.decrypter.feed(data)
+        elif sock.is_secured:
+            sock.sealed.append(data)
+            sock.sealed_bytes += size
+            if sock.sealed_bytes > SEALED_LIMIT:
+                self._miss(sock)
                 return None
         return data
 
     def _plain_bytes(self, event: Event[params.ByteCount]) -> bytes | None:
-        one, size = self._sockets.get(event.source), event.params["byte_count"]
+        sock, size = self._sockets.get(event.source), event.params["byte_count"]
         if size <= 0:
             return None
-        if one is not None and one.decrypter is None and one.stream is not None:
-            one.decrypter = self._decrypter(one)
-            one.sealed.clear()
-        data = None if one is None or one.decrypter is None else one.decrypter.take(size)
+        if sock is not None and sock.decrypter is None and sock.stream is not None:
+            sock.decrypter = self._decrypter(sock)
+            sock.sealed.clear()
+        data = None if sock is None or sock.decrypter is None else sock.decrypter.take(size)
         if data is None:
-            self._miss(one)
+            self._miss(sock)
         return data
 
-    def _decrypter(self, one: Socket) -> RecordDecrypter | None:
-        found = self._secret(one)
+    def _decrypter(self, sock: Socket) -> RecordDecrypter | None:
+        found = self._secret(sock)
         if found is None:
             return None
         random, secret = found
         try:
             decrypter = RecordDecrypter(
-                one.version, one.cipher_suite, secret, server_random=one.server_random, client_random=random
+                sock.version,
+                sock.cipher_suite,
+                secret,
+                server_random=sock.server_random,
+                client_random=random,
             )
         except CannotDecrypt:
             return None
-        for data in one.sealed:
+        for data in sock.sealed:
             decrypter.feed(data)
         return decrypter
 
-    def _secret(self, one: Socket) -> tuple[bytes, bytes] | None:
-        label = LABELS.get(one.version)
+    def _secret(self, sock: Socket) -> tuple[bytes, bytes] | None:
+        label = LABELS.get(sock.version)
         deadline = time.monotonic() + KEY_WITHIN_S
-        while label and one.client_randoms:
-            for random in one.client_randoms:
+        while label and sock.client_randoms:
+            for random in sock.client_randoms:
                 if (secret := self._keys.secret(label, random)) is not None:
                     return random, secret
             if time.monotonic() > deadline or not self._capture.is_trusted:
@@ -174,16 +178,16 @@ class LogPayloads:
             time.sleep(POLL_S)
         return None
 
-    def _miss(self, one: Socket | None) -> None:
+    def _miss(self, sock: Socket | None) -> None:
         self.missed += 1
-        if one is not None and one.stream is not None:
-            self._capture.missed(one.flow)
-            one.stream = one.decrypter = None
-            one.sealed.clear()
+        if sock is not None and sock.stream is not None:
+            self._capture.missed(sock.flow)
+            sock.stream = sock.decrypter = None
+            sock.sealed.clear()
 
     def _closed(self, event: Event[params.NoParams]) -> None:
-        if (one := self._sockets.pop(event.source, None)) is not None:
-            self._capture.release(one.flow)
+        if (sock := self._sockets.pop(event.source, None)) is not None:
+            self._capture.release(sock.flow)
 
 
 HANDLERS: dict[tuple[str, str], Callable[[LogPayloads, Event[Any]], bytes | None]] = {

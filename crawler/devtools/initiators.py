@@ -78,7 +78,7 @@ class Initiators:
         if method == "Network.requestWillBeSent":
             self._request(params, is_own=is_own)
         elif method == "Network.webSocketCreated":
-            self._ask(str(params.get("url")), params, kind="websocket")
+            self._add(str(params.get("url")), params, kind="websocket")
         else:
             self._response(method, params)
 
@@ -91,17 +91,17 @@ class Initiators:
         # Requests by the browser's own process have an ID without a dot: documents, and the main scripts of workers.
         # The end of these requests may never be reported here; the network's log has it.
         is_renderers = "." in request_id
-        asked = self._ask(url, params, kind="worker" if kind == "script" and not is_renderers else kind)
-        if asked is not None:
+        request = self._add(url, params, kind="worker" if kind == "script" and not is_renderers else kind)
+        if request is not None:
             if kind == "preflight":
-                self._preflights[str(params["initiator"].get("requestId"))] = asked
+                self._preflights[str(params["initiator"].get("requestId"))] = request
             elif early := self._preflights.pop(request_id, None):
-                early.initiator_url = asked.initiator_url
-            self._open[request_id] = asked
+                early.initiator_url = request.initiator_url
+            self._open[request_id] = request
             if is_renderers and is_own:
                 self._awaited.add(request_id)
 
-    def _ask(self, url: str, params: dict[str, Any], *, kind: str | None) -> PageRequest | None:
+    def _add(self, url: str, params: dict[str, Any], *, kind: str | None) -> PageRequest | None:
         url = url[:URL_LIMIT]
         if not url.startswith(("http:", "https:", "ws:", "wss:")):
             return None
@@ -110,11 +110,11 @@ class Initiators:
         self._url_characters += len(url) + len(initiator or "")
         if len(self.requests) >= REQUEST_LIMIT or self._url_characters > 2 * URLS_LIMIT:
             return None
-        asked = PageRequest(
+        request = PageRequest(
             url.partition("#")[0], initiator, kind, int(float(params.get("timestamp", 0)) * 1000)
         )
-        self.requests.append(asked)
-        return asked
+        self.requests.append(request)
+        return request
 
     def _initiator_url(self, params: dict[str, Any]) -> str | None:
         """Initiator of a preflight's actual request, or of the request that was redirected.
@@ -131,18 +131,18 @@ class Initiators:
 
     def _response(self, method: str, params: dict[str, Any]) -> None:
         request_id = str(params.get("requestId"))
-        asked = self._open.get(request_id)
-        if asked is None:
+        request = self._open.get(request_id)
+        if request is None:
             return
         if method == "Network.requestServedFromCache":
-            asked.in_memory = True
+            request.in_memory = True
         elif method == "Network.responseReceived":
             response = params.get("response", {})
-            asked.status, asked.mime_type = response.get("status"), response.get("mimeType")
+            request.status, request.mime_type = response.get("status"), response.get("mimeType")
             if response.get("fromDiskCache"):
-                asked.in_memory = False
+                request.in_memory = False
         else:
-            asked.failure = params.get("errorText") if method == "Network.loadingFailed" else None
+            request.failure = params.get("errorText") if method == "Network.loadingFailed" else None
             del self._open[request_id]
             self._awaited.discard(request_id)
 
