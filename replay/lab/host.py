@@ -30,14 +30,8 @@ FEATURES = {
 
 def run_quietly(argv: list[str]) -> int:
     """Run a command without output and return its exit status."""
-    done = subprocess.run(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        check=False,
-    )
-    return done.returncode
+    null = subprocess.DEVNULL
+    return subprocess.run(argv, stdin=null, stdout=null, stderr=null, check=False).returncode
 
 
 def locate(player: Path, *, run: Callable[[list[str]], int] = run_quietly, user: int | None = None) -> Lab:

@@ -139,17 +139,8 @@ def configure(tree: Path, *, log: Path) -> None:
         shutil.copy2(source, tree / name)
     make = ["make", "-C", str(tree), "ARCH=um"]
     run([*make, "tinyconfig"], log=log)
-    run(
-        [
-            str(tree / "scripts/kconfig/merge_config.sh"),
-            "-O",
-            str(tree),
-            "-m",
-            str(tree / ".config"),
-            str(CONFIG),
-        ],
-        log=log,
-    )
+    merge = str(tree / "scripts/kconfig/merge_config.sh")
+    run([merge, "-O", str(tree), "-m", str(tree / ".config"), str(CONFIG)], log=log)
     run([*make, "olddefconfig"], log=log)
     made = set((tree / ".config").read_text(encoding="utf-8").splitlines())
     refused = sorted(line for line in wanted(CONFIG.read_text(encoding="utf-8")) if line not in made)

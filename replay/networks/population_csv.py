@@ -71,19 +71,15 @@ def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
     profiles = tuple(_profile(f"{name}-{number}", row, source) for number, row in enumerate(rows, start=1))
     shares = [row["weight"] / math.fsum(one["weight"] for one in rows) for row in rows]
     whole = tuple((one.id, share) for one, share in zip(profiles, shares, strict=True))
-    return CsvPopulation(
-        profiles=profiles,
-        populations=(
-            _population(name, whole, measured=measured, source=source, slow=False),
-            _population(
-                f"{name}-slow",
-                slow_part(profiles, shares),
-                measured=measured,
-                source=f"{source}: the quarter of its weight with the least bandwidth (ours)",
-                slow=True,
-            ),
-        ),
+    population = Population(id=name, version=1, weights=whole, slow=False, measured=measured, source=source)
+    slow = dataclasses.replace(
+        population,
+        id=f"{name}-slow",
+        weights=slow_part(profiles, shares),
+        source=f"{source}: the quarter of its weight with the least bandwidth (ours)",
+        slow=True,
     )
+    return CsvPopulation(profiles=profiles, populations=(population, slow))
 
 
 def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tuple[str, float], ...]:
@@ -95,12 +91,6 @@ def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tup
         found.append((one.id, min(share, left) / SLOW_SHARE))
         left -= share
     return tuple(found)
-
-
-def _population(
-    name: str, weights: tuple[tuple[str, float], ...], *, measured: str, source: str, slow: bool
-) -> Population:
-    return Population(id=name, version=1, weights=weights, slow=slow, measured=measured, source=source)
 
 
 def _profile(name: str, row: dict[str, float], source: str) -> Profile:

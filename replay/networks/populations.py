@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 
 from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
-from replay.networks.profiles import QUEUE_BYTES, Population, Profile
+from replay.networks.profiles import QUEUE_BYTES, Population, Profile, symmetric
 
 NETWORKS = Path(__file__).with_name("networks.toml")
 
@@ -42,16 +42,8 @@ def published() -> tuple[Profile, ...]:
 
 def long_rtt(rtt_ms: int, mbps: int, loss: float) -> Profile:
     """A network with a long round trip, as in emerging markets."""
-    return Profile(
-        id=f"emerging-{rtt_ms}ms-{mbps}mbps-{loss:g}",
-        version=1,
-        down_bps=mbps * 1_000_000,
-        up_bps=mbps * 1_000_000,
-        rtt_us=rtt_ms * 1000,
-        queue_bytes=QUEUE_BYTES,
-        source=LONG_RTT,
-        loss=loss,
-    )
+    name = f"emerging-{rtt_ms}ms-{mbps}mbps-{loss:g}"
+    return symmetric(name, bps=mbps * 1_000_000, rtt_us=rtt_ms * 1000, source=LONG_RTT, loss=loss)
 
 
 EMERGING = tuple(

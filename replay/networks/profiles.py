@@ -41,6 +41,28 @@ class Profile:
         return self.down_bps * self.rtt_us // 8_000_000
 
 
+def symmetric(
+    id: str,  # noqa: A002  # the field's name
+    *,
+    bps: int,
+    rtt_us: int,
+    source: str,
+    queue_bytes: int = QUEUE_BYTES,
+    loss: float = 0.0,
+) -> Profile:
+    """A profile with the same rate in both directions."""
+    return Profile(
+        id=id,
+        version=1,
+        down_bps=bps,
+        up_bps=bps,
+        rtt_us=rtt_us,
+        queue_bytes=queue_bytes,
+        source=source,
+        loss=loss,
+    )
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Population:
     """A weighted set of profiles."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from releases.slow_start import flights
 from replay.networks.populations import profile
-from replay.published.reproduction import Criterion, Place, Reproduction, Row
+from replay.published.reproduction import Criterion, Place, Reproduction, Row, at_least, at_most
 from replay.runs.transfers import Flow, Race, race
 
 if TYPE_CHECKING:
@@ -116,7 +116,6 @@ def gain_rows(summary: Iterable[Summary], gains: Gains) -> Iterator[Row]:
             yield Row(
                 what=f"{case}, {size:,} KB: time saved by IW 30",
                 unit="%",
-                published=None,
                 ours=100 * gain,
                 place=Place("Fig 3: time saved by IW 30, by upload", case, f"{size:,} KB"),
             )
@@ -127,22 +126,15 @@ def criteria(
 ) -> Iterator[Criterion]:
     """Yield exact rounds, gains within a factor of two, and the order of the cases."""
     differing = sum(row.ours != row.published for row in rounds)
-    yield Criterion(what="rounds of equation 6 that differ", measured=differing, bound=0)
+    yield at_most("rounds of equation 6 that differ", differing, 0)
     losing = sum(gains[case][size] < 0 for case in STATIC for size in MIDDLE_KB)
-    yield Criterion(what="static, 30 to 160 KB: sizes that lose", measured=losing, bound=0)
+    yield at_most("static, 30 to 160 KB: sizes that lose", losing, 0)
     for one in summary:
         least, most = one.published / 2, 2 * one.published
-        yield Criterion(
-            what=f"{one.what}: at least half of the gain", measured=one.ours, bound=least, at_most=False
-        )
-        yield Criterion(what=f"{one.what}: at most twice the gain", measured=one.ours, bound=most)
+        yield at_least(f"{one.what}: at least half of the gain", one.ours, least)
+        yield at_most(f"{one.what}: at most twice the gain", one.ours, most)
     static, _, train = summary
-    yield Criterion(
-        what="the best gain on the train, less the mean static one",
-        measured=train.ours - static.ours,
-        bound=0,
-        at_most=False,
-    )
+    yield at_least("the best gain on the train, less the mean static one", train.ours - static.ours, 0)
 
 
 def equation_rows() -> list[Row]:

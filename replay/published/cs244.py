@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replay.networks.profiles import Profile
+from replay.networks.profiles import Profile, symmetric
 from replay.published.reproduction import Place, Reproduction, Row, error_criteria
 from replay.runs.transfers import Transfer, transfer
 
@@ -90,15 +90,9 @@ def run(lab: Lab) -> Reproduction:
 
 def network(kbps: float, rtt_ms: float) -> Profile:
     """A symmetric network between two hosts."""
-    return Profile(
-        id=f"cs244-{kbps:g}kbps-{rtt_ms:g}ms",
-        version=1,
-        down_bps=round(kbps * 1000),
-        up_bps=round(kbps * 1000),
-        rtt_us=round(rtt_ms * 1000),
-        queue_bytes=QUEUE_BYTES,
-        source=SOURCE,
-    )
+    name = f"cs244-{kbps:g}kbps-{rtt_ms:g}ms"
+    bps, rtt_us = round(kbps * 1000), round(rtt_ms * 1000)
+    return symmetric(name, bps=bps, rtt_us=rtt_us, source=SOURCE, queue_bytes=QUEUE_BYTES)
 
 
 def file_transfer(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Transfer:
@@ -213,7 +207,6 @@ def gain(name: str, both: Sequence[float]) -> Row:
     return Row(
         what=f"{name}: gain of IW 10 over 3",
         unit="%",
-        published=None,
         ours=100 * (before / after - 1),
         place=Place(f"Fig 5, {panel}: gain of IW 10 over 3, netem's own rate", "gain", x),
     )

@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING, Any
 from releases.slow_start import MSS_FIG1, arrivals_ms, segments
 from replay.networks.copula import interpolated, quantile
 from replay.networks.profiles import QUEUE_BYTES, Profile
-from replay.published.reproduction import Criterion, Place, Reproduction, Row, error_criteria, spearman
+from replay.published.reproduction import (
+    Criterion,
+    Place,
+    Reproduction,
+    Row,
+    at_least,
+    at_most,
+    error_criteria,
+    spearman,
+)
 from replay.runs.transfers import Transfer, transfer
 
 if TYPE_CHECKING:
@@ -92,18 +101,22 @@ class Client:
         """Duration from the first SYN: the search, two round trips, and the SYN-ACK's serialisation."""
         return 2 * self.rtt_ms + SYN_FRAME_BYTES * 8e3 / self.down_bps + self.search_ms(iw)
 
-    def transfer(self, number: int, iw: int) -> Transfer:
-        """The search as a transfer over the client's network."""
-        profile = Profile(
-            id=f"client-{number}",
+    def network(self, name: str, up_bps: int) -> Profile:
+        """A network of the client's own."""
+        return Profile(
+            id=name,
             version=1,
             down_bps=self.down_bps,
-            up_bps=max(self.down_bps, UPLINK_BPS),
+            up_bps=up_bps,
             rtt_us=self.rtt_us,
             queue_bytes=QUEUE_BYTES,
             source=SOURCE,
         )
-        return Transfer(profile=profile, iw=iw, request_bytes=REQUEST_BYTES, response_bytes=self.size_bytes)
+
+    def transfer(self, number: int, iw: int) -> Transfer:
+        """The search as a transfer over the client's network."""
+        where = self.network(f"client-{number}", max(self.down_bps, UPLINK_BPS))
+        return Transfer(profile=where, iw=iw, request_bytes=REQUEST_BYTES, response_bytes=self.size_bytes)
 
 
 PANELS: dict[str, tuple[str, Callable[[Client], float]]] = {
@@ -177,13 +190,8 @@ def panel_results(
     ]
     losing = sum(gain < 0 for gain in ours)
     return rows, (
-        Criterion(what=f"{name}: buckets that lose", measured=losing, bound=0),
-        Criterion(
-            what=f"{name}: Spearman's correlation of the gains",
-            measured=spearman(ours, published),
-            bound=SPEARMAN,
-            at_most=False,
-        ),
+        at_most(f"{name}: buckets that lose", losing, 0),
+        at_least(f"{name}: Spearman's correlation of the gains", spearman(ours, published), SPEARMAN),
     )
 
 
@@ -265,7 +273,7 @@ def knee(clients: Sequence[Client], published: Mapping[str, float]) -> tuple[lis
         for iw in KNEE_WINDOWS[1:]
     ]
     apart = abs(KNEE_WINDOWS.index(bend(means)) - KNEE_WINDOWS.index(bend(theirs)))
-    return rows, Criterion(what="Fig 2: steps of the grid between its knee and ours", measured=apart, bound=0)
+    return rows, at_most("Fig 2: steps of the grid between its knee and ours", apart, 0)
 
 
 def bend(means: Mapping[int, float]) -> int:

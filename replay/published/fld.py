@@ -7,8 +7,8 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replay.networks.profiles import FRAME_BYTES, Profile
-from replay.published.reproduction import Criterion, Place, Reproduction, Row
+from replay.networks.profiles import FRAME_BYTES, Profile, symmetric
+from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most
 from replay.runs.transfers import Flow, Race, race
 
 if TYPE_CHECKING:
@@ -41,15 +41,8 @@ LEAST_RATIO, MOST_DELAY = 1.5, 0.055
 
 def network(name: str, mbps: float, delay_ms: float) -> Profile:
     """A bottleneck with the slides' one-way delay."""
-    return Profile(
-        id=name,
-        version=1,
-        down_bps=round(mbps * 1e6),
-        up_bps=round(mbps * 1e6),
-        rtt_us=round(2e3 * delay_ms),
-        queue_bytes=QUEUE_BYTES,
-        source=ORACLE["source"],
-    )
+    bps, rtt_us = round(mbps * 1e6), round(2e3 * delay_ms)
+    return symmetric(name, bps=bps, rtt_us=rtt_us, source=ORACLE["source"], queue_bytes=QUEUE_BYTES)
 
 
 WAN, MOBILE = network("wan", 10, 15), network("mobile", 2, 50)
@@ -70,17 +63,10 @@ def run(lab: Lab) -> Reproduction:
         f"apart; means of {REPEATS} runs.",
         rows=tuple(rows),
         criteria=(
-            Criterion(what="10 Mbps: bursts that Reno sends faster", measured=slower(ratios), bound=0),
-            Criterion(what="2 Mbps: bursts that Reno sends faster", measured=slower(mobile), bound=0),
-            Criterion(
-                what="10 Mbps: median of Reno's time over FLD_TCP's",
-                measured=statistics.median(ratios),
-                bound=LEAST_RATIO,
-                at_most=False,
-            ),
-            Criterion(
-                what="10 Mbps: largest delay of the background", measured=max(delays) / 100, bound=MOST_DELAY
-            ),
+            at_most("10 Mbps: bursts that Reno sends faster", slower(ratios), 0),
+            at_most("2 Mbps: bursts that Reno sends faster", slower(mobile), 0),
+            at_least("10 Mbps: median of Reno's time over FLD_TCP's", statistics.median(ratios), LEAST_RATIO),
+            at_most("10 Mbps: largest delay of the background", max(delays) / 100, MOST_DELAY),
         ),
         defects=(
             "The tweaks of Relentless TCP are unpublished: ours are stated in the decision.",
@@ -129,7 +115,7 @@ def case(lab: Lab, where: Profile, count: int, *, repeats: int = REPEATS) -> Ite
             ours=reno[count + number] / fld[count + number],
         )
     delay = 100 * (max(fld[:count]) / max(reno[:count]) - 1)
-    yield Row(what=f"{label}: background delayed by FLD_TCP", unit="%", published=None, ours=delay)
+    yield Row(what=f"{label}: background delayed by FLD_TCP", unit="%", ours=delay)
 
 
 def race_all(lab: Lab, where: Profile, count: int, control: str, repeats: int) -> list[RaceOutcome]:

@@ -12,9 +12,8 @@ import numpy as np
 
 from releases.slow_start import MSS
 from replay.lab.guest_process import usable_cpus
-from replay.networks.profiles import QUEUE_BYTES, Profile
 from replay.published import dukkipati
-from replay.published.reproduction import Criterion, Place, Reproduction, Row
+from replay.published.reproduction import Criterion, Place, Reproduction, Row, at_least, at_most
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell
 from replay.runs.conditions import Conditions
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from replay.lab.guest_process import Lab
+    from replay.networks.profiles import Profile
     from replay.published.dukkipati import Client
 
 ORACLE = json.loads((Path(__file__).with_name("oracles") / "ietf77.json").read_text(encoding="utf-8"))
@@ -104,7 +104,7 @@ def criteria(results: Results) -> Iterator[Criterion]:
         for center in RHOS
         for share in ORACLE["search_ms"][center]["quantiles"]
     )
-    yield Criterion(what="search: quantiles p10 to p99 that IW 10 does not improve", measured=worse, bound=0)
+    yield at_most("search: quantiles p10 to p99 that IW 10 does not improve", worse, 0)
     three, ten = ({key: results[*key, iw].retransmitted_pct for key in APPLICATIONS} for iw in WINDOWS)
     rises = {key: ten[key] - three[key] for key in APPLICATIONS}
     differences = {
@@ -120,11 +120,9 @@ def criteria(results: Results) -> Iterator[Criterion]:
         "Maps: rise at SlowDC, less the rise at AvgDC, pp": rises["SlowDC", "maps"] - rises["AvgDC", "maps"],
     }
     for what, difference in differences.items():
-        yield Criterion(what=what, measured=difference, bound=0.001, at_most=False)
+        yield at_least(what, difference, 0.001)
     p50, p99 = (gain(results, "SlowDC", "maps", share) for share in (50, 99))
-    yield Criterion(
-        what="Maps at SlowDC: gain at p99, less the gain at p50, points", measured=p99 - p50, bound=0
-    )
+    yield at_most("Maps at SlowDC: gain at p99, less the gain at p50, points", p99 - p50, 0)
 
 
 def both_windows(lab: Lab, center: str, name: str, count: int) -> dict[int, Measured]:
@@ -179,15 +177,7 @@ def recipe(name: str, client: Client, number: int) -> Recipe:
 
 def network(center: str, client: Client, number: int) -> Profile:
     """The network of a client."""
-    return Profile(
-        id=f"{center}-{number}",
-        version=1,
-        down_bps=client.down_bps,
-        up_bps=max(client.down_bps // 4, LEAST_UP_BPS),
-        rtt_us=client.rtt_us,
-        queue_bytes=QUEUE_BYTES,
-        source=dukkipati.SOURCE,
-    )
+    return client.network(f"{center}-{number}", max(client.down_bps // 4, LEAST_UP_BPS))
 
 
 def gain(results: Results, center: str, name: str, share: int) -> float:
@@ -217,7 +207,7 @@ def table_rows(results: Results) -> Iterator[Row]:
                 place=Place(f"Segments retransmitted at IW {iw}", "share", f"{center}, {name}"),
             )
         refused = results[center, name, 3].refused
-        yield Row(what=f"{center}, {name}: clients refused", unit="", published=None, ours=refused)
+        yield Row(what=f"{center}, {name}: clients refused", unit="", ours=refused)
     window = HOSTS * CONNECTIONS * min(10, -(-TILE_BYTES // MSS))
     yield Row(what="Maps: segments in the first flights at IW 10", unit="", published=100, ours=window)
 
@@ -249,7 +239,6 @@ def competing_rows(lab: Lab) -> Sequence[Row]:
         Row(
             what=f"a flow at IW 3 of {SHORT_BYTES:,} B among {COMPETING_FLOWS} at IW {iw}, mean",
             unit="ms",
-            published=None,
             ours=mean,
         )
         for iw, mean in zip(WINDOWS, means, strict=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from replay.networks.populations import LONG_RTT_MBPS, LONG_RTTS_MS, long_rtt
-from replay.published.reproduction import Criterion, Place, Reproduction, Row
+from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most
 from replay.published.signed_rank import wilcoxon_signed_rank
 from replay.runs.transfers import Flow, Race, race
 
@@ -56,26 +56,12 @@ def run(lab: Lab) -> Reproduction:
         rows=tuple(rows(gains, bounds)),
         criteria=(
             *(
-                Criterion(
-                    what=f"{name}: lower bound of the mean gain over {CONTROL}",
-                    measured=bounds[name][0],
-                    bound=0,
-                    at_most=False,
-                )
+                at_least(f"{name}: lower bound of the mean gain over {CONTROL}", bounds[name][0], 0)
                 for name in CANDIDATES
             ),
-            Criterion(
-                what="hybla: mean gain, at least half of the published 5 %",
-                measured=hybla,
-                bound=PUBLISHED[0] / 2,
-                at_most=False,
-            ),
-            Criterion(
-                what="hybla: mean gain, at most twice the published 7 %",
-                measured=hybla,
-                bound=2 * PUBLISHED[1],
-            ),
-            Criterion(what="candidates better than hybla", measured=int(best != ORACLE["best"]), bound=0),
+            at_least("hybla: mean gain, at least half of the published 5 %", hybla, PUBLISHED[0] / 2),
+            at_most("hybla: mean gain, at most twice the published 7 %", hybla, 2 * PUBLISHED[1]),
+            at_most("candidates better than hybla", int(best != ORACLE["best"]), 0),
         ),
         defects=(
             "The article prints no bandwidth, round trip, loss or size: its gains are of users in India over a week, ours of a grid "
@@ -131,18 +117,17 @@ def rows(gains: dict[str, Floats], bounds: dict[str, tuple[float, float]]) -> It
         published = 100 * sum(PUBLISHED) / 2 if name == ORACLE["best"] else None
         yield Row(what=f"{name}: mean gain", unit="%", published=published, ours=mean)
         for which, bound in zip(("lower", "upper"), bounds[name], strict=True):
-            yield Row(what=f"{name}: {which} bound", unit="%", published=None, ours=100 * bound)
+            yield Row(what=f"{name}: {which} bound", unit="%", ours=100 * bound)
         p = wilcoxon_signed_rank(found)
-        yield Row(what=f"{name}: Wilcoxon's p", unit="", published=None, ours=p)
+        yield Row(what=f"{name}: Wilcoxon's p", unit="", ours=p)
         lost = int((found < 0).sum())
-        yield Row(what=f"{name}: cells of {len(found)} that lose", unit="", published=None, ours=lost)
-        yield Row(what=f"{name}: worst cell", unit="%", published=None, ours=100 * float(found.min()))
+        yield Row(what=f"{name}: cells of {len(found)} that lose", unit="", ours=lost)
+        yield Row(what=f"{name}: worst cell", unit="%", ours=100 * float(found.min()))
     for name, found in gains.items():
         for (where, size), gain in zip(grid(), found, strict=True):
             yield Row(
                 what=f"{name}: {where.id}, {size:,} B",
                 unit="%",
-                published=None,
                 ours=100 * float(gain),
                 place=Place(f"{100 * where.loss:g} % lost: gain over {CONTROL}, a dot a cell", name, name),
             )

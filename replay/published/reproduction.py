@@ -27,9 +27,9 @@ class Row:
 
     what: str
     unit: str
-    published: float | None
-    """None if the source prints no value."""
     ours: float
+    published: float | None = None
+    """None if the source prints no value."""
     place: Place | None = None
     """None if the value is in no figure."""
 
@@ -43,14 +43,14 @@ class Row:
         return {**dataclasses.asdict(self), "difference": self.difference}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Criterion:
     """A bound that a measured value must keep."""
 
     what: str
     measured: float
     bound: float
-    at_most: bool = True
+    at_most: bool
     """True if `bound` is the maximum; False: the minimum."""
 
     @property
@@ -61,6 +61,16 @@ class Criterion:
     def to_dict(self) -> dict[str, Any]:
         """The criterion as JSON, with the outcome."""
         return {**dataclasses.asdict(self), "passed": self.passed}
+
+
+def at_most(what: str, measured: float, bound: float) -> Criterion:
+    """A criterion with a maximum."""
+    return Criterion(what, measured, bound, at_most=True)
+
+
+def at_least(what: str, measured: float, bound: float) -> Criterion:
+    """A criterion with a minimum."""
+    return Criterion(what, measured, bound, at_most=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,13 +116,10 @@ def error_criteria(
 ) -> tuple[Criterion, Criterion]:
     """Criteria for the median and the 90th percentile (inclusive, linear) of the relative error."""
     found = errors(rows)
+    ninetieth = statistics.quantiles(found, n=10, method="inclusive")[8]
     return (
-        Criterion(what=f"{what}: median relative error", measured=statistics.median(found), bound=median),
-        Criterion(
-            what=f"{what}: its 90th percentile",
-            measured=statistics.quantiles(found, n=10, method="inclusive")[8],
-            bound=p90,
-        ),
+        at_most(f"{what}: median relative error", statistics.median(found), median),
+        at_most(f"{what}: its 90th percentile", ninetieth, p90),
     )
 
 

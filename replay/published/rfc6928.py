@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from releases.slow_start import MSS_TIMESTAMPS, delayed_ack_rounds, linux_flights
-from replay.networks.profiles import Profile
-from replay.published.reproduction import Criterion, Place, Reproduction, Row
+from replay.networks.profiles import symmetric
+from replay.published.reproduction import Place, Reproduction, Row, at_most
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
@@ -33,11 +33,9 @@ TABLE: tuple[tuple[int, int, int], ...] = (
 )
 """Segments, rounds at IW 3, rounds at IW 10."""
 
-WIDE = Profile(
-    id="wide",
-    version=1,
-    down_bps=1_000_000_000,
-    up_bps=1_000_000_000,
+WIDE = symmetric(
+    "wide",
+    bps=1_000_000_000,
     rtt_us=100_000,
     queue_bytes=4_000_000,
     source="ours: so wide that a window leaves in far less than a round trip",
@@ -69,12 +67,8 @@ def run(lab: Lab) -> Reproduction:
         f"and Linux's sender, {CONGESTION_CONTROL}, over 1 Gbps and 100 ms, against its own arithmetic.",
         rows=(*arithmetic, *kernel),
         criteria=(
-            Criterion(what="rows of the table that differ", measured=differing(arithmetic), bound=0),
-            Criterion(
-                what="transfers whose rounds differ from Linux's arithmetic",
-                measured=differing(kernel),
-                bound=0,
-            ),
+            at_most("rows of the table that differ", differing(arithmetic), 0),
+            at_most("transfers whose rounds differ from Linux's arithmetic", differing(kernel), 0),
         ),
         defects=(
             "The RFC's prose says that 32 segments take 2 rounds at IW 10; its table's model gives 3. The table counts.",

@@ -42,11 +42,10 @@ def server_delays(connections: Sequence[Row], responses: Sequence[Row]) -> dict[
             connection is None
             or connection["protocol"] not in TCP
             or connection["remote_address"] not in trips
+            or row["request_sent_us"] is None
+            or row["first_byte_us"] is None
+            or (row.get("request_body_bytes") or 0) > FLIGHT_BYTES
         ):
-            return None
-        if row["request_sent_us"] is None or row["first_byte_us"] is None:
-            return None
-        if (row.get("request_body_bytes") or 0) > FLIGHT_BYTES:
             return None
         if connection["protocol"] == "h2" and any(
             arriving(other, at_us=row["first_byte_us"]) for other in neighbours[row["connection_id"]]

@@ -123,7 +123,8 @@ def merge(
     """
     folders = [Chunk(number, total).folder(replay) for number in range(1, total + 1)]
     found = [_checked(folder, plan, Chunk(number, total)) for number, folder in enumerate(folders, start=1)]
-    cells = _sorted(pa.concat_tables([_cells(folder) for folder in folders]))
+    tables = [pq.ParquetFile(folder / "cells.parquet").read().cast(CELL) for folder in folders]
+    cells = _sorted(pa.concat_tables(tables))
     loads = _responses(folders) if plan["responses"] else None
     whole = write_replay(replay, cells, facts, _together(found), loads, signer=signer)
     for other in chunks_folder(replay).iterdir():
@@ -152,10 +153,6 @@ def _checked(folder: Path, plan: Mapping[str, Any], chunk: Chunk) -> dict[str, A
     if broken := broken_sums(folder):
         raise ChunkError(f"chunk {chunk} is damaged ({', '.join(broken)}): {again}")
     return facts
-
-
-def _cells(folder: Path) -> pa.Table:
-    return pq.ParquetFile(folder / "cells.parquet").read().cast(CELL)
 
 
 def _sorted(table: pa.Table) -> pa.Table:

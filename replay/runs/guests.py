@@ -154,11 +154,7 @@ def calibrated_jobs(
 
 
 def measure_flights(
-    lab: Lab,
-    profile: Profile,
-    flights: list[Flight],
-    *,
-    congestion_control: str = "cubic",
+    lab: Lab, profile: Profile, flights: list[Flight], *, congestion_control: str = "cubic"
 ) -> list[Flight]:
     """Transfer `flights` over one network and return them with their arrivals; raises GuestFailed."""
     guest = Guest(jobs=[NetworkJob(profile=profile, flights=flights, cells=[])], recipes=[], origins=1)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from replay.networks.profiles import Population, Profile
+    from replay.networks.profiles import Population
     from replay.recipes.page_recipe import Recipe
     from replay.runs.cells import Cell
     from replay.runs.run import Result
@@ -130,7 +130,7 @@ def plan_facts(
         "player": player_key(),
         "rule_version": rule_version,
         "parameters": parameters(cells),
-        "profiles": [profile_facts(profile) for profile in profiles.values()],
+        "profiles": [{**dataclasses.asdict(one), "bdp_bytes": one.bdp_bytes} for one in profiles.values()],
         "populations": [population_facts(one) for one in populations],
         "recipes": recipe_facts(recipes_of(cells, warm=False) or recipes_of(cells, warm=True)),
         "recipes_warm": recipe_facts(recipes_of(cells, warm=True)),
@@ -173,11 +173,6 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "offloads": "off",
         "ipv6": "not in the kernel",
     }
-
-
-def profile_facts(profile: Profile) -> dict[str, Any]:
-    """A profile with its bandwidth-delay product."""
-    return {**dataclasses.asdict(profile), "bdp_bytes": profile.bdp_bytes}
 
 
 def population_facts(population: Population) -> dict[str, Any]:

@@ -33,14 +33,7 @@ if TYPE_CHECKING:
     help="Fewest chunks, for many workers.",
 )
 @click.pass_obj
-def plan(
-    settings: Settings,
-    /,
-    *,
-    minutes: float,
-    at_least: int,
-    **options: Any,  # noqa: ANN401  # those of options.py
-) -> None:
+def plan(settings: Settings, /, *, minutes: float, at_least: int, **options: Any) -> None:  # noqa: ANN401
     """Print the number of loads of a replay and, on the last line, the number of chunks to use.
 
     \b
@@ -63,14 +56,7 @@ def plan(
 @click.option("--chunks", type=click.IntRange(1, MOST), required=True, help="Number of chunks.")
 @click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
 @click.pass_obj
-def merge(
-    settings: Settings,
-    /,
-    *,
-    chunks: int,
-    as_json: bool,
-    **options: Any,  # noqa: ANN401  # those of options.py
-) -> None:
+def merge(settings: Settings, /, *, chunks: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Merge the chunks of a replay into the files that one run would write. Give the options that the chunks were run with.
 
     \b

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,8 +13,6 @@ from replay.runs.conditions import CACHE, SERVER_DELAY, Competition, Conditions,
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Command = TypeVar("Command", bound="Callable[..., Any]")
 
 CONGESTION_CONTROLS = congestion_controls()
 MOST_LOSS = 0.5
@@ -47,19 +45,9 @@ def read_control(word: str) -> str:
     return word
 
 
-def read_pacing(word: str) -> bool:
-    """Read on or off."""
-    return bool(("off", "on").index(word))
-
-
-def read_server_delay(word: str) -> bool:
-    """Read none or recorded."""
-    return bool(SERVER_DELAY.index(word))
-
-
-def read_cache(word: str) -> bool:
-    """Read cold or warm."""
-    return bool(CACHE.index(word))
+def one_of(*words: str) -> Callable[[click.Context, click.Parameter, str], tuple[bool, ...]]:
+    """A callback that reads False or True, written as the first or the second of two words."""
+    return each(lambda word: bool(words.index(word)), " or ".join(words))
 
 
 def read_loss(word: str) -> Loss | None:
@@ -88,7 +76,7 @@ def read_competition(word: str) -> Competition | None:
     return found
 
 
-OPTIONS = (
+CONDITION_OPTIONS = (
     click.option(
         "--congestion-control",
         callback=each(read_control, f"one of {', '.join(CONGESTION_CONTROLS)}"),
@@ -99,7 +87,7 @@ OPTIONS = (
     ),
     click.option(
         "--pacing",
-        callback=each(read_pacing, "on or off"),
+        callback=one_of("off", "on"),
         metavar="on|off,...",
         default="off",
         show_default=True,
@@ -131,7 +119,7 @@ OPTIONS = (
     ),
     click.option(
         "--think",
-        callback=each(read_server_delay, " or ".join(SERVER_DELAY)),
+        callback=one_of(*SERVER_DELAY),
         metavar="none|recorded,...",
         default="none",
         show_default=True,
@@ -139,20 +127,13 @@ OPTIONS = (
     ),
     click.option(
         "--cache",
-        callback=each(read_cache, " or ".join(CACHE)),
+        callback=one_of(*CACHE),
         metavar="cold|warm,...",
         default="cold",
         show_default=True,
         help="warm: a second visit a minute later, by the recorded headers. Needs a release of schema version 3 or later.",
     ),
 )
-
-
-def conditions_options(command: Command) -> Command:
-    """Add these options to a command, which passes them to `arms`."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
 
 
 def arms(

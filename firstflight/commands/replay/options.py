@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from firstflight.commands.replay.conditions import MOST_SEGMENTS, arms, conditions_options
-from firstflight.commands.replay.sources import find_source, source_options
+from firstflight.commands.replay.conditions import CONDITION_OPTIONS, MOST_SEGMENTS, arms
+from firstflight.commands.replay.sources import SOURCE_OPTIONS, find_source
 from firstflight.commit import code_commit
 from releases.catalogue import ReleaseError
 from releases.slow_start import WINDOWS
@@ -65,6 +65,7 @@ def parse_profiles(_ctx: click.Context, _option: click.Parameter, value: str | N
 
 
 OPTIONS = (
+    *SOURCE_OPTIONS,
     click.option(
         "--iw",
         "windows",
@@ -105,7 +106,7 @@ OPTIONS = (
         help="Loads of each page, network, window and condition; they differ in the start of the page and in the background "
         "traffic.",
     ),
-    conditions_options,
+    *CONDITION_OPTIONS,
     click.option(
         "--harm",
         type=click.Choice(["none", "core", "all"]),
@@ -128,10 +129,10 @@ OPTIONS = (
 
 
 def replay_options(command: Command) -> Command:
-    """Add these options and those of the sources to a command, which passes them to `plan_replay`."""
+    """Add OPTIONS to a command, which passes them to `plan_replay`."""
     for option in reversed(OPTIONS):
         command = option(command)
-    return source_options(command)
+    return command
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

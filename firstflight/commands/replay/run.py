@@ -67,7 +67,7 @@ def run(
     guests: int | None,
     chunk: Chunk | None,
     as_json: bool,
-    **options: Any,  # noqa: ANN401  # those of options.py
+    **options: Any,  # noqa: ANN401
 ) -> None:
     """Replay the pages of a release or of recordings over every profile and window, under all conditions, with every seed.
 

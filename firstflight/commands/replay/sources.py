@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,17 +15,15 @@ from replay.recipes.recorded import read_recordings
 from storage.signatures import faults
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from firstflight.settings import Settings
     from releases.catalogue import Release
     from replay.recipes.page_recipe import Recipe
 
-Command = TypeVar("Command", bound="Callable[..., Any]")
-
 RECORDING = click.Path(path_type=Path, exists=True, dir_okay=False)
 
-OPTIONS = (
+SOURCE_OPTIONS = (
     click.option("--crawl", help="Crawl whose release is replayed: its name or a unique prefix."),
     click.option(
         "--har",
@@ -55,13 +53,6 @@ class Source:
     """Name of the replay's folder, below the folder of all replays."""
     facts: dict[str, Any]
     """The source's fields of replay.json."""
-
-
-def source_options(command: Command) -> Command:
-    """Add these options to a command, which passes them to `find_source`."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
 
 
 def find_source(

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from crawler.browser.processes import runs
-from firstflight.settings import from_environment
 from replay.errors import GuestFailed
-from replay.lab import guest_process, kernel, player
+from replay.lab import guest_process
 from replay.lab.guest_process import Lab, run_guest, usable_cpus
 from replay.lab.scratch import PREFIX, guest_folder
 from replay.networks.populations import profile
@@ -32,7 +31,8 @@ MID, SLOW = profile("avgdc-2010-mid"), profile("slowdc-2010-median")
 STARTER = """
 from replay.lab import guest_process
 from replay.runs.run import replay
-from tests.replay.lab.test_failing_guests import built, cells
+from tests.replay.lab.test_failing_guests import cells
+from tests.replay.conftest import built_lab
 
 class Tell:
     start = staticmethod(guest_process.start)
@@ -45,19 +45,9 @@ class Tell:
         print(self.guest.pid, flush=True)
 
 guest_process.start = tell = Tell()
-replay(built(), cells(seeds=100), guests=1, progress=tell)
+replay(built_lab(), cells(seeds=100), guests=1, progress=tell)
 """
 """Of a guest that has much to do; it is named with each load that is done."""
-
-
-def built() -> Lab:
-    cache = from_environment().cache_dir
-    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, lambda _line: None))
-
-
-@pytest.fixture(scope="module")
-def lab() -> Lab:
-    return built()
 
 
 @pytest.fixture

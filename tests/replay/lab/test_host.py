@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from firstflight.settings import from_environment
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.errors import LabMissing
-from replay.lab import guest_process, host, kernel, player
+from replay.lab import guest_process, host
 from replay.lab.guest_process import Lab, host_command, run_guest, usable_cpus
 from replay.lab.player import GUEST
 from replay.networks.populations import profile
@@ -20,12 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.lab
-
-
-@pytest.fixture(scope="module")
-def lab() -> Lab:
-    cache = from_environment().cache_dir
-    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
 
 
 def without(*features: str) -> Callable[[list[str]], int]:

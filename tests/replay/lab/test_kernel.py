@@ -146,7 +146,7 @@ def test_a_guest_has_no_room_where_nothing_is_executable(tmp_path: Path) -> None
             ["--crawl", "2026-11", "--congestion-control", "cubic,quic"],
             "each must be one of reno, cubic, bbr",
         ),
-        (["--crawl", "2026-11", "--pacing", "fast"], "each must be on or off"),
+        (["--crawl", "2026-11", "--pacing", "fast"], "each must be off or on"),
         (["--crawl", "2026-11", "--loss", "1%"], "each must be own, a share up to 0.5"),
         (["--crawl", "2026-11", "--loss", "0.6"], "each must be own, a share up to 0.5"),
         (["--crawl", "2026-11", "--loss", "0.01x0.5"], "each must be own, a share up to 0.5"),

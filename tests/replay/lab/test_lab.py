@@ -10,7 +10,6 @@ import pytest
 
 from firstflight.settings import from_environment
 from releases.slow_start import MSS_TIMESTAMPS, linux_flights
-from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
 from replay.networks.populations import PROFILES, profile
 from replay.networks.profiles import Profile
@@ -36,12 +35,6 @@ FAST = Profile(
     queue_bytes=4_000_000,
     source="tests",
 )
-
-
-@pytest.fixture(scope="module")
-def lab() -> Lab:
-    cache = from_environment().cache_dir
-    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
 
 
 def page(

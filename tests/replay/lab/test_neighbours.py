@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from firstflight.settings import from_environment
 from releases.slow_start import MSS_TIMESTAMPS
-from replay.lab import kernel, player
-from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
@@ -19,6 +16,8 @@ from replay.runs.run import replay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from replay.lab.guest_process import Lab
 
 pytestmark = pytest.mark.lab
 
@@ -52,9 +51,7 @@ def recipe(segments: int) -> Recipe:
 
 
 @pytest.fixture(scope="module")
-def rows() -> Rows:
-    cache = from_environment().cache_dir
-    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+def rows(lab: Lab) -> Rows:
     cells = plan(
         [recipe(SEGMENTS)],
         [WHERE],

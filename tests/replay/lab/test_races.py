@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 import statistics
+from typing import TYPE_CHECKING
 
 import pytest
 
-from firstflight.settings import from_environment
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.errors import LabMissing
-from replay.lab import debian, kernel, player
-from replay.lab.guest_process import Lab
+from replay.lab import debian
 from replay.networks.profiles import Profile
 from replay.published import cs244
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
 from replay.runs.transfers import Flow, Race, RaceOutcome, race, transfer
+
+if TYPE_CHECKING:
+    from replay.lab.guest_process import Lab
 
 pytestmark = pytest.mark.lab
 
@@ -29,12 +31,6 @@ CONTROLS = (
 
 THROWS = 6
 """In real time, at most."""
-
-
-@pytest.fixture(scope="module")
-def lab() -> Lab:
-    cache = from_environment().cache_dir
-    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
 
 
 def network(*, mbps: int = 100, queue_bytes: int = 4_000_000, loss: float = 0.0) -> Profile:

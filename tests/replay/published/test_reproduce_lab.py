@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from firstflight.settings import from_environment
-from replay.lab import kernel, player
-from replay.lab.guest_process import Lab
 from replay.networks.populations import long_rtt
 from replay.published import baidu, cs244, dukkipati, fld, ietf77, linkedin, rfc6928
 from replay.published.reproduction import errors
 from replay.runs.transfers import transfer
 
+if TYPE_CHECKING:
+    from replay.lab.guest_process import Lab
+
 pytestmark = pytest.mark.lab
-
-
-@pytest.fixture(scope="module")
-def lab() -> Lab:
-    cache = from_environment().cache_dir
-    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
 
 
 def test_the_kernel_takes_the_rounds_that_its_arithmetic_has(lab: Lab) -> None:

@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from replay.published.document import document
-from replay.published.reproduction import Criterion, Reproduction, Row, error_criteria, spearman
+from replay.published.reproduction import (
+    Criterion,
+    Reproduction,
+    Row,
+    at_least,
+    at_most,
+    error_criteria,
+    spearman,
+)
 
 
 def row(published: float | None, ours: float) -> Row:
@@ -25,8 +33,8 @@ def reproduction(*criteria: Criterion, **values: Any) -> Reproduction:
     )
 
 
-GOOD = Criterion(what="small", measured=1, bound=2)
-BAD = Criterion(what="large", measured=1, bound=2, at_most=False)
+GOOD = at_most("small", 1, 2)
+BAD = at_least("large", 1, 2)
 
 
 def test_a_result_is_reproduced_when_every_criterion_is_met_and_there_is_one() -> None:

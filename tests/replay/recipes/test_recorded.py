@@ -2,90 +2,32 @@
 
 from __future__ import annotations
 
-import dataclasses
-import gzip
 import json
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
-from firstflight.main import main
-from firstflight.settings import from_environment
 from replay.errors import RecipeError
-from replay.recipes.page_recipe import Object, Origin, Recipe
-from replay.recipes.recorded import Recorded, read_recordings
-from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
+from replay.recipes.page_recipe import Object, Origin
+from replay.recipes.recorded import read_recordings
+from tests.factories.made_up_recording import (
+    DOCUMENT,
+    ROOT,
+    STYLE,
+    TIMINGS,
+    entry,
+    read_one,
+    recipe_of_har,
+    write_har,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ROOT = "https://a.example/"
-TIMINGS = {"blocked": 1, "dns": 2, "connect": 60, "ssl": 40, "send": 1, "wait": 120, "receive": 30}
-REUSED = {"blocked": 1, "dns": -1, "connect": -1, "ssl": -1, "send": 1, "wait": 20, "receive": 0}
-
-
-def entry(url: str, **other: Any) -> dict[str, Any]:
-    return {
-        "pageref": "page_1",
-        "startedDateTime": other.pop("at", "2026-11-01T12:00:00.000Z"),
-        "serverIPAddress": "192.0.2.1",
-        "connection": other.pop("connection", "17"),
-        "timings": other.pop("timings", REUSED),
-        "_initiator": other.pop("initiator", ROOT),
-        "request": {"url": url, "method": "GET", "headers": []},
-        "response": {
-            "status": other.pop("status", 200),
-            "httpVersion": other.pop("version", "h2"),
-            "headers": [{"name": k, "value": v} for k, v in other.pop("headers", {}).items()],
-            "redirectURL": "",
-            "bodySize": other.pop("body", 1_000),
-            "headersSize": other.pop("header", 200),
-            "content": {"mimeType": other.pop("mime", "text/html")},
-        },
-        **other,
-    }
-
-
-DOCUMENT = entry(ROOT, body=20_000, timings=TIMINGS, initiator=None)
-STYLE = entry(
-    "https://a.example/s.css",
-    at="2026-11-01T12:00:00.300Z",
-    mime="text/css",
-    header=-1,
-    headers={"Cache-Control": "max-age=3600"},
-)
-UNKNOWN = entry("https://a.example/u.js", body=-1, at="2026-11-01T12:00:00.300Z")
-FONT = entry(
-    "http://b.example:8080/f.woff",
-    at="2026-11-01T12:00:00.400Z",
-    version="HTTP/1.1",
-    connection="18",
-    initiator="https://a.example/s.css",
-    timings={**TIMINGS, "connect": 20, "ssl": -1},
-    serverIPAddress="192.0.2.2",
-)
-BY_UNKNOWN = entry(
-    "https://a.example/x.png", initiator="https://a.example/u.js", at="2026-11-01T12:00:00.500Z"
-)
-LATER = {**entry("https://a.example/next"), "pageref": "page_2"}
-
 
 @pytest.fixture
 def har(tmp_path: Path) -> Path:
-    log = {
-        "creator": {"name": "by hand", "version": "1"},
-        "entries": [DOCUMENT, STYLE, UNKNOWN, FONT, BY_UNKNOWN, LATER],
-    }
-    path = tmp_path / "page.har.gz"
-    path.write_bytes(gzip.compress(json.dumps({"log": log}).encode()))
-    return path
-
-
-def read_one(path: Path) -> Recorded:
-    (found,) = read_recordings([path], [])
-    return found
+    return write_har(tmp_path)
 
 
 def test_a_hars_page_becomes_a_recipe_as_a_releases_does(har: Path) -> None:
@@ -128,12 +70,6 @@ def test_what_a_har_does_not_say_is_said(har: Path) -> None:
     assert facts["repairs"] == {"later_page_dropped": 1}
     assert "assumed" in facts["sizes"]
     assert len(facts["sha256"]) == 64
-
-
-def recipe_of_har(tmp_path: Path, *entries: dict[str, Any]) -> Recipe:
-    path = tmp_path / "some.har"
-    path.write_text(json.dumps({"log": {"creator": {"name": "x", "version": "1"}, "entries": entries}}))
-    return read_one(path).recipe
 
 
 def test_hosts_on_one_connection_are_one_origin_unless_its_name_is_a_port(tmp_path: Path) -> None:
@@ -233,92 +169,3 @@ def test_a_recording_whose_document_has_no_size_cannot_be_replayed(tmp_path: Pat
     path.write_text(json.dumps({"log": {"creator": {"name": "x", "version": "1"}, "entries": entries}}))
     with pytest.raises(RecipeError, match="no main document of known size"):
         read_recordings([path], [])
-
-
-def test_a_second_visit_asks_for_the_document_and_for_what_is_stale(har: Path) -> None:
-    cold = read_one(har).recipe
-    warm = warm_recipe(cold)
-    assert [one.response_id for one in warm.objects] == [1, 4, 5]
-    assert [one.parent for one in warm.objects] == [-1, 0, 0]  # the style sheet's font is the document's now
-    assert warm.origins == cold.origins
-
-
-def test_what_is_stale_and_has_a_validator_is_confirmed_by_a_304(tmp_path: Path) -> None:
-    tagged = {"ETag": '"1"', "Cache-Control": "no-cache"}
-    cold = recipe_of_har(
-        tmp_path,
-        {**DOCUMENT, "response": {**DOCUMENT["response"], "headers": [{"name": "etag", "value": '"1"'}]}},
-        entry("https://a.example/large", headers=tagged, body=50_000),
-        entry("https://a.example/small", headers=tagged, body=10, header=20),
-        entry("http://b.example/clear", headers=tagged, version="HTTP/1.1", connection="18"),
-        entry("https://a.example/absent", headers={"ETag": '"1"'}, body=50_000, status=404),
-    )
-    before = [one.response_bytes for one in cold.objects]
-    after = [one.response_bytes for one in warm_recipe(cold).objects]
-    over_tls = NOT_MODIFIED_BYTES + 22  # a record
-    assert after == [over_tls, over_tls, before[2], NOT_MODIFIED_BYTES, before[4]]
-
-
-def test_what_is_fresh_until_the_second_visit_is_stale_at_it(har: Path) -> None:
-    cold = read_one(har).recipe
-    for fresh_s, left in ((REVISIT_S, 4), (REVISIT_S + 1, 1)):
-        objects = tuple(dataclasses.replace(one, fresh_s=fresh_s) for one in cold.objects)
-        assert len(warm_recipe(dataclasses.replace(cold, objects=objects)).objects) == left
-
-
-def test_the_document_is_asked_for_again_even_where_it_is_fresh(har: Path, tmp_path: Path) -> None:
-    fresh = {
-        **DOCUMENT["response"],
-        "headers": [{"name": "Cache-Control", "value": f"max-age={REVISIT_S + 1}"}],
-    }
-    path = tmp_path / "fresh.har"
-    log = {"creator": {"name": "x", "version": "1"}, "entries": [{**DOCUMENT, "response": fresh}]}
-    path.write_text(json.dumps({"log": log}))
-    assert len(warm_recipe(read_one(path).recipe).objects) == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        ([], "give either --crawl, or recordings"),
-        (["--crawl", "2026-11", "--har", "HAR"], "give either --crawl, or recordings"),
-        (["--har", "absent.har"], "does not exist"),
-        (["--cdp", "HAR"], "not a CDP recording"),
-    ],
-)
-def test_a_run_takes_a_release_or_recordings(
-    har: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], complaint: str
-) -> None:
-    monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(tmp_path / "data"))
-    words = [word.replace("HAR", str(har)) for word in arguments]
-    done = CliRunner().invoke(main, ["replay", "run", *words])
-    assert done.exit_code != 0
-    assert complaint in done.output
-
-
-@pytest.mark.lab
-def test_a_recordings_page_is_replayed_cold_and_warm(
-    har: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    cache = str(from_environment().cache_dir)
-    monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("FIRSTFLIGHT_CACHE_DIR", cache)
-    words = ["--har", str(har), "--cache", "cold,warm", "--think", "none,recorded"]
-    words += ["--iw", "10", "--seeds", "1", "--profiles", "avgdc-2010-mid", "--responses", "--json"]
-    done = CliRunner().invoke(main, ["replay", "run", *words])
-    assert done.exit_code == 0, done.output
-    (folder,) = (tmp_path / "data" / "replays").iterdir()
-    rows = {(row["cache"], row["think"]): row for row in pq.read_table(folder / "cells.parquet").to_pylist()}
-    assert {name: row["responses"] for name, row in rows.items() if name[1] == "none"} == {
-        ("cold", "none"): 4,
-        ("warm", "none"): 3,
-    }
-    for cache_state in ("cold", "warm"):
-        none, recorded = rows[cache_state, "none"], rows[cache_state, "recorded"]
-        assert recorded["document_ms"] - none["document_ms"] == pytest.approx(100, rel=0.02)
-        assert recorded["page_ms"] - none["page_ms"] == pytest.approx(200, rel=0.02)
-    assert pq.read_table(folder / "responses.parquet").num_rows == 2 * (4 + 3)
-    facts = json.loads((folder / "replay.json").read_text())
-    assert "release" not in facts
-    assert [one["file"] for one in facts["recordings"]] == ["page.har.gz"]
-    assert (facts["recipes"]["objects"], facts["recipes_warm"]["objects"]) == (4, 3)

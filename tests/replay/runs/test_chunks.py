@@ -68,7 +68,7 @@ def replayed(shares: list[list[Cell]], numbers: list[int]) -> Result:
 @pytest.fixture(autouse=True)
 def one_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which every job passes."""
-    check = CalibrationCheck(name="RTT", measured=1, expected=1, tolerance=0.1)
+    check = CalibrationCheck("RTT", 1, expected=1, tolerance=0.1)
     monkeypatch.setattr("replay.runs.run.calibration_checks", lambda *_args, **_named: [check])
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from firstflight.settings import from_environment
 from releases.slow_start import MSS_TIMESTAMPS
-from replay.lab import kernel, player
-from replay.lab.guest_process import Lab
+from replay.lab import kernel
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Competition, Conditions, Loss, Neighbours
 from replay.runs.run import replay
+
+if TYPE_CHECKING:
+    from replay.lab.guest_process import Lab
 
 pytestmark = pytest.mark.lab
 
@@ -103,12 +104,6 @@ def by_arm(rows: list[dict[str, Any]]) -> Rows:
     assert [row["reason"] for row in rows if row["state"] != "done"] == []
     arms = {tuple(arm.columns().values()): arm for arm in (*ARMS, BUSY, BUSY_BBR, BURSTING, BURSTING_PACED)}
     return {arms[tuple(row[name] for name in PLAIN.columns())]: row for row in rows}
-
-
-@pytest.fixture(scope="module")
-def lab() -> Lab:
-    cache = from_environment().cache_dir
-    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from firstflight.settings import from_environment
-from replay.lab import kernel, player
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.networks.populations import profile
 from replay.published import fld
@@ -30,12 +28,6 @@ RANDOM = dataclasses.replace(MID, id="random", loss=0.01)
 BURSTY = dataclasses.replace(MID, id="bursty", loss=0.01, loss_burst=4.0)
 NETWORKS = [MID, profile("slowdc-2010-median"), RANDOM, BURSTY]
 WINDOWS = (3, 10, 16, 30, 45)
-
-
-@pytest.fixture(scope="module")
-def lab() -> Lab:
-    cache = from_environment().cache_dir
-    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
 
 
 def page(number: int, *, h2: bool, origins: int) -> Recipe:

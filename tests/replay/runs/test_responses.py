@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from firstflight.settings import from_environment
 from releases.slow_start import MSS_TIMESTAMPS, linux_flights
-from replay.lab import kernel, player
-from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
@@ -20,6 +17,8 @@ from schema.computed_tables import REPLAYED_RESPONSE
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from replay.lab.guest_process import Lab
 
 pytestmark = pytest.mark.lab
 
@@ -64,10 +63,8 @@ def page(
 
 
 @pytest.fixture(scope="module")
-def result() -> Result:
+def result(lab: Lab) -> Result:
     """Pages of one response each, a chain over two hosts, two streams beside each other, and pages over TLS."""
-    cache = from_environment().cache_dir
-    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
     pages = [page(count, [count * MSS_TIMESTAMPS], [-1], [0]) for count in SEGMENTS]
     pages.append(page(CHAIN, [1_000, 2_000, 50_000], [-1, 0, 1], [0, 0, 1]))
     pages.append(page(BESIDE, [1_000, 100_000, 60_000], [-1, 0, 0], [0, 0, 0], h2=True))

@@ -199,7 +199,7 @@ def test_pages_are_shared_out_whole_and_evenly() -> None:
 
 def test_a_refused_cell_has_its_reason_and_no_figure() -> None:
     (cell, *_) = cells([recipe(1)])
-    broken = CalibrationCheck(name="RTT", measured=2, expected=1, tolerance=0.001)
+    broken = CalibrationCheck("RTT", 2, expected=1, tolerance=0.001)
     judged = judge_cell(cell, {"cell": cell.id, "page_ns": 10**9, "responses": 1}, None, broken)
     assert (judged["state"], judged["page_ms"], judged["responses"]) == ("refused", None, None)
     assert "RTT" in judged["reason"]

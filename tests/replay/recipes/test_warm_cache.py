@@ -1,0 +1,62 @@
+"""Recipes of a second visit, from made-up HAR files."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
+from tests.factories.made_up_recording import DOCUMENT, entry, read_one, recipe_of_har, write_har
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def har(tmp_path: Path) -> Path:
+    return write_har(tmp_path)
+
+
+def test_a_second_visit_asks_for_the_document_and_for_what_is_stale(har: Path) -> None:
+    cold = read_one(har).recipe
+    warm = warm_recipe(cold)
+    assert [one.response_id for one in warm.objects] == [1, 4, 5]
+    assert [one.parent for one in warm.objects] == [-1, 0, 0]  # the style sheet's font is the document's now
+    assert warm.origins == cold.origins
+
+
+def test_what_is_stale_and_has_a_validator_is_confirmed_by_a_304(tmp_path: Path) -> None:
+    tagged = {"ETag": '"1"', "Cache-Control": "no-cache"}
+    cold = recipe_of_har(
+        tmp_path,
+        {**DOCUMENT, "response": {**DOCUMENT["response"], "headers": [{"name": "etag", "value": '"1"'}]}},
+        entry("https://a.example/large", headers=tagged, body=50_000),
+        entry("https://a.example/small", headers=tagged, body=10, header=20),
+        entry("http://b.example/clear", headers=tagged, version="HTTP/1.1", connection="18"),
+        entry("https://a.example/absent", headers={"ETag": '"1"'}, body=50_000, status=404),
+    )
+    before = [one.response_bytes for one in cold.objects]
+    after = [one.response_bytes for one in warm_recipe(cold).objects]
+    over_tls = NOT_MODIFIED_BYTES + 22  # a record
+    assert after == [over_tls, over_tls, before[2], NOT_MODIFIED_BYTES, before[4]]
+
+
+def test_what_is_fresh_until_the_second_visit_is_stale_at_it(har: Path) -> None:
+    cold = read_one(har).recipe
+    for fresh_s, left in ((REVISIT_S, 4), (REVISIT_S + 1, 1)):
+        objects = tuple(dataclasses.replace(one, fresh_s=fresh_s) for one in cold.objects)
+        assert len(warm_recipe(dataclasses.replace(cold, objects=objects)).objects) == left
+
+
+def test_the_document_is_asked_for_again_even_where_it_is_fresh(har: Path, tmp_path: Path) -> None:
+    fresh = {
+        **DOCUMENT["response"],
+        "headers": [{"name": "Cache-Control", "value": f"max-age={REVISIT_S + 1}"}],
+    }
+    path = tmp_path / "fresh.har"
+    log = {"creator": {"name": "x", "version": "1"}, "entries": [{**DOCUMENT, "response": fresh}]}
+    path.write_text(json.dumps({"log": log}))
+    assert len(warm_recipe(read_one(path).recipe).objects) == 1
