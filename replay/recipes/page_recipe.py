@@ -144,7 +144,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
         used[keys[row["id"]]].append(by_connection[row["connection_id"]])
     parents = find_parents(network, {row["id"] for row in kept}, document)
     indexes = {row["id"]: index for index, row in enumerate(kept)}
-    thinking = server_delays(connections, network)
+    delays = server_delays(connections, network)
     return Recipe(
         page=visit["host"],
         visit_id=visit["id"],
@@ -157,7 +157,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
                 response_bytes=payload(row["wire_bytes"], tls=keys[row["id"]][3]),
                 is_document=row["id"] == document,
                 request_bytes=request_bytes(row, tls=keys[row["id"]][3]),
-                server_delay_us=thinking[row["id"]],
+                server_delay_us=delays[row["id"]],
                 fresh_s=fresh_s(row),
                 can_be_confirmed=can_be_confirmed(row),
             )

@@ -78,7 +78,7 @@ class Guest:
         work = {
             "origins": self.origins,
             "windows": self.windows(),
-            "shifts": [
+            "jobs": [
                 network_job(
                     job.profile,
                     shaper=shaper,

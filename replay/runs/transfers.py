@@ -93,7 +93,7 @@ def race(
     work = {
         "origins": 1,
         "windows": sorted({10, *(flow.iw for one in races for flow in one.flows)}),
-        "shifts": [
+        "jobs": [
             network_job(
                 profile,
                 shaper=shaper,

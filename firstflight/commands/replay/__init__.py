@@ -6,8 +6,8 @@ import click
 
 from firstflight.commands.replay.chunks import merge, plan
 from firstflight.commands.replay.lab import build_lab, run_selftest
-from firstflight.commands.replay.reproduce import reproduce
-from firstflight.commands.replay.run import run
+from firstflight.commands.replay.reproduce import reproduce_results
+from firstflight.commands.replay.run import run_replay
 
 
 @click.group()
@@ -23,5 +23,5 @@ def command() -> None:
     """
 
 
-for one in (build_lab, run_selftest, run, plan, merge, reproduce):
+for one in (build_lab, run_selftest, run_replay, plan, merge, reproduce_results):
     command.add_command(one)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print verdicts, criteria and values as JSON.")
 @click.pass_obj
-def reproduce(
+def reproduce_results(
     settings: Settings, *, which: str, names: tuple[str, ...], path: Path | None, as_json: bool
 ) -> None:
     """Measure published results again and print a verdict for each.

@@ -60,7 +60,7 @@ def parse_chunk(_ctx: click.Context, _option: click.Parameter, value: str | None
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
 @click.pass_obj
-def run(
+def run_replay(
     settings: Settings,
     /,
     *,

@@ -1,6 +1,6 @@
-"""Inside the guest: the network, the player, and one piece of work after another.
+"""Runs inside the guest: makes the network, starts the player, and does one job after another.
 
-Every line that begins with @ is an answer, as JSON; all else on the console is the guest's log.
+Console lines that begin with @ are answers in JSON; other lines are the guest's log.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# -I and -S leave the script's folder and all packages out of the path.
+# With -I and -S, the script's folder and Debian's packages are not in the path.
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.append("/usr/lib/python3/dist-packages")
 
@@ -20,12 +20,12 @@ import topology
 
 
 def answer(**facts: Any) -> None:
-    """Say one thing to the host."""
+    """Print an answer to the host."""
     print("@" + json.dumps(facts), flush=True)
 
 
 class Player:
-    """The player's process: it answers to the host by itself, and says here that it has done all it was told."""
+    """The player's process. It answers the host directly, and tells us when it has done its commands."""
 
     def __init__(self, net: Any, work: dict[str, Any]) -> None:
         names = topology.server_names(work["origins"])
@@ -43,7 +43,7 @@ class Player:
         self.done = done
 
     def tell(self, lines: list[str]) -> None:
-        """Commands, which it has done when this returns."""
+        """Send commands, and wait until they are done."""
         assert self.process.stdin
         try:
             self.process.stdin.write("".join(f"{line}\n" for line in [*lines, "done"]))
@@ -55,22 +55,22 @@ class Player:
 
 
 def main() -> None:
-    """All the work of this guest's life."""
+    """Do all jobs of this guest."""
     answer(step="mininet imported")
     work = json.loads(Path(sys.argv[1]).read_text())
     net = topology.start(origins=work["origins"], player=work["player"])
     answer(step="network made")
     player = Player(net, work)
     player.tell([*work["settings"], *(f"page {path}" for path in work["pages"])])
-    for shift in work["shifts"]:
-        profile = shift["profile"]
+    for job in work["jobs"]:
+        profile = job["profile"]
         answer(profile=profile["id"])
-        if shift["flights"]:
+        if job["flights"]:
             topology.shape(profile, calibrating=True)
-            player.tell([*shift["network"], *shift["flights"]])
-        if shift["loads"]:
+            player.tell([*job["network"], *job["flights"]])
+        if job["loads"]:
             topology.shape(profile, calibrating=False)
-            player.tell([*shift["network"], *shift["loads"]])
+            player.tell([*job["network"], *job["loads"]])
     answer(finished=True)
 
 

@@ -1,11 +1,11 @@
-"""The network, in Mininet: a client, one bottleneck, and every origin a host with an address of its own.
+"""The network in Mininet: a client, a bottleneck, and a host with its own address for each origin.
 
-Runs inside the guest under Debian's Python, which has Mininet.
+It runs inside the guest, under Debian's Python, which has Mininet.
 
     client --[delay up]-- s1 --[rate up]-- s2 -- near, o0, o1, ...
            <-[rate down]--    <-[delay down]--
 
-Delay and rate never share an interface, so the queue holds what waits for the bottleneck and nothing else.
+Delay and rate are on different interfaces, so the queue holds only packets that wait for the bottleneck.
 Mininet makes hosts, links and switches; their addresses (routes.c) and the delays (qdiscs.c) come from the player,
 the rates from `shape`.
 """
@@ -23,59 +23,59 @@ from mininet.node import Host, Switch
 from mininet.topo import Topo
 
 BUCKET_BYTES = 1540
-"""Of the token buckets: one packet of 1,514 bytes, and the rounding of the kernel's arithmetic."""
+"""Size of a token bucket: one packet of 1,514 bytes, and rounding of the kernel's arithmetic."""
 
 UP_PACKETS = 1_000_000
-"""More than are ever on their way: the queue towards the servers never drops."""
+"""Queue limit towards the servers, which is never reached."""
 
 CALIBRATION_QUEUE_BYTES = 4_000_000
-"""Of the bottleneck while it is calibrated, so that nothing is lost."""
+"""Queue of the bottleneck during calibration, so that nothing is lost."""
 
 NETEM_QUEUE_PACKETS = 1000
-"""Of netem where it is the shaper: its default limit, which Mininet leaves as it is."""
+"""Queue of netem as the shaper: its default limit, which Mininet does not change."""
 
 HTB_BURST = "15k"
-"""What Mininet's default shaper hard-codes: ten packets pass unshaped."""
+"""Burst that Mininet's default shaper hard-codes: ten packets pass unshaped."""
 
 HTB_QUANTUM_BYTES = 1514
-"""Of its one class, where it decides nothing; without it tc warns of high rates."""
+"""Quantum of the only HTB class; it has no effect, but tc warns without it at high rates."""
 
 RED = "min 7570 max 22710 probability 0.1 avpkt 1514 burst 9"
-"""Thresholds of 5 and 15 packets and a tenth of drops between them: the classic defaults of ns-2."""
+"""RED with thresholds of 5 and 15 packets and a drop probability of 0.1: the defaults of ns-2."""
 
 LINKS: list[str] = []
-"""Links that are still to be made: all at once."""
+"""Commands of links that are made later, all at once."""
 
 
 class BareIntf(Intf):  # type: ignore[misc]
-    """An interface that the player configures, not a command for every attribute."""
+    """An interface that the player configures, rather than a command for each attribute."""
 
     def config(self, **_params: Any) -> dict[str, Any]:
-        """Later, in one go."""
+        """Do nothing: interfaces are configured later, all at once."""
         return {}
 
 
 class BatchedLink(Link):  # type: ignore[misc]
-    """A veth pair that is made together with all others."""
+    """A veth pair that is made with all others, in one batch."""
 
     @classmethod
     def makeIntfPair(  # noqa: N802  # Mininet's name
         cls, intfname1: str, intfname2: str, _mac1: None, _mac2: None, node1: Any, node2: Any, **_params: Any
     ) -> None:
-        """Remember it."""
+        """Add the pair to LINKS."""
         one, other = (f"netns {node.pid if node.inNamespace else 1}" for node in (node1, node2))
         LINKS.append(f"link add name {intfname1} {one} type veth peer name {intfname2} {other}")
 
 
 class BareHost(Host):  # type: ignore[misc]
-    """A host without a shell: a process that holds the namespace. Shells are most of Mininet's start."""
+    """A host whose namespace is held by a small process rather than a shell, which is slow to start."""
 
     def config(self, **_params: Any) -> dict[str, Any]:
-        """The player's part."""
+        """Do nothing: the player configures addresses."""
         return {}
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: ARG002, N802  # Mininet's names
-        """The player holds the namespace, which exists once it has said a byte."""
+        """Start the player to hold the namespace, which exists when it has written a byte."""
         self.shell = subprocess.Popen([self.params["player"], "hold"], stdout=subprocess.PIPE)
         assert self.shell.stdout
         self.shell.stdout.read(1)
@@ -84,22 +84,22 @@ class BareHost(Host):  # type: ignore[misc]
 
 
 class Bridge(Switch):  # type: ignore[misc]
-    """The kernel's bridge, made with iproute2: Mininet's own wants brctl. It sends nothing by itself."""
+    """A kernel bridge made with iproute2, since Mininet's needs brctl. It sends no packets of its own."""
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: ARG002, N802  # Mininet's names
-        """It lives in the namespace that we are in."""
+        """Use the current namespace."""
         self.pid = os.getpid()
 
     def config(self, **_params: Any) -> dict[str, Any]:
-        """Once all links are there."""
+        """Do nothing: the bridge is configured when all links exist."""
         return {}
 
     def start(self, _controllers: object) -> None:
-        """With the other, once both are there."""
+        """Do nothing: both bridges are started in one batch."""
 
 
 def bridge_lines(switch: Any) -> list[str]:
-    """One bridge with all of a switch's interfaces."""
+    """Commands that make a bridge with all interfaces of a switch."""
     name = switch.name
     return [
         f"link add {name} type bridge stp_state 0 mcast_snooping 0 ageing_time 1000000000",
@@ -109,10 +109,10 @@ def bridge_lines(switch: Any) -> list[str]:
 
 
 class Star(Topo):  # type: ignore[misc]
-    """Client and servers around the bottleneck; interface names follow the order of the links."""
+    """Client and servers at the bottleneck; interface names follow the order of the links."""
 
     def build(self, *, origins: int, player: str) -> None:
-        """`near` serves the background, o0, o1, ... the pages."""
+        """Add all hosts: `near` serves the background, o0, o1, ... serve the pages."""
         self.addHost("client", cls=BareHost, player=player)
         self.addSwitch("s1")
         self.addSwitch("s2")
@@ -124,17 +124,17 @@ class Star(Topo):  # type: ignore[misc]
 
 
 def server_names(origins: int) -> list[str]:
-    """In the order of their numbers, which Mininet's own sorting of names is not."""
+    """Server names in the order of their numbers; Mininet would sort them as text."""
     return ["near", *(f"o{number}" for number in range(origins))]
 
 
 def server_address(number: int) -> str:
-    """Address of the server with this number, from 0."""
+    """Address of a server by its number, from 0."""
     return f"10.0.{number // 200 + 1}.{number % 200 + 1}"
 
 
 def batch(command: str, lines: list[str]) -> None:
-    """Run `lines` by one call of ip or tc; a complaint is an error."""
+    """Run `lines` in one call of ip or tc; any output is an error."""
     path = Path("/run/batch")
     path.write_text("".join(f"{line}\n" for line in lines))
     done = subprocess.run(
@@ -149,8 +149,8 @@ def batch(command: str, lines: list[str]) -> None:
 
 
 def start(*, origins: int, player: str) -> Any:
-    """The running network, its addresses still to come from the player."""
-    Mininet.inited = True  # its limits for large machines would be set by thirty calls of sysctl
+    """Start the network, without addresses, which the player sets."""
+    Mininet.inited = True  # skips thirty calls of sysctl that raise limits
     net = Mininet(
         topo=Star(origins=origins, player=player),
         link=BatchedLink,
@@ -166,13 +166,13 @@ def start(*, origins: int, player: str) -> Any:
 
 
 def shape(profile: dict[str, Any], *, calibrating: bool) -> None:
-    """Put the rates and the queue of one network profile in force."""
+    """Apply the rates and the queue of a network profile."""
     queue = CALIBRATION_QUEUE_BYTES if calibrating else profile["queue_bytes"]
     batch("tc", [*down(profile, queue), f"qdisc replace dev s1-eth2 root {up(profile)}"])
 
 
 def up(profile: dict[str, Any]) -> str:
-    """The way from the client: its queue never drops."""
+    """Shaper of the uplink, whose queue never drops."""
     rate = f"rate {profile['up_bps']}bit"
     if profile["shaper"] == "netem":
         return f"netem {rate} limit {UP_PACKETS}"
@@ -180,10 +180,10 @@ def up(profile: dict[str, Any]) -> str:
 
 
 def down(profile: dict[str, Any], queue_bytes: int) -> list[str]:
-    """The bottleneck: a bucket of one packet over a queue in bytes, which is what cells are measured over.
+    """Shaper of the downlink, the bottleneck: a bucket of one packet over a queue in bytes.
 
-    For reproductions also the same bucket over RED; netem's own rate, which delays the first packet too; and
-    Mininet's shaper, which the gates refuse.
+    Reproductions also use the same bucket over RED; netem's rate, which delays the first packet too; and Mininet's
+    shaper, which fails the calibration.
     """
     rate = f"rate {profile['down_bps']}bit"
     bucket = f"tbf {rate} burst {BUCKET_BYTES} limit"
@@ -205,5 +205,5 @@ def down(profile: dict[str, Any], queue_bytes: int) -> list[str]:
 
 
 def bare(interface: str) -> list[str]:
-    """Nothing there, whatever was: a change of a qdisc would keep its class."""
+    """Commands that remove any qdisc; a mere change would keep its class."""
     return [f"qdisc replace dev {interface} root pfifo", f"qdisc delete dev {interface} root"]

@@ -127,7 +127,7 @@ def test_a_guest_ends_with_whoever_started_it_and_the_next_one_clears_up(lab: La
     assert scratch.exists()
     os.close(ours)
     run_guest(
-        lab, {"origins": 1, "windows": [10], "shifts": []}, [], lambda _answer: None, cpu=usable_cpus()[-1]
+        lab, {"origins": 1, "windows": [10], "jobs": []}, [], lambda _answer: None, cpu=usable_cpus()[-1]
     )
     assert not scratch.exists()
 
@@ -136,10 +136,10 @@ def test_a_guest_whose_virtual_time_runs_away_is_ended_and_says_so(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guest_process, "VIRTUAL_SECONDS", 20)
-    work = {"origins": 1, "windows": [10], "shifts": []}
+    work = {"origins": 1, "windows": [10], "jobs": []}
     run_guest(lab, work, [], lambda _answer: None, cpu=usable_cpus()[-1])
     with pytest.raises(GuestFailed, match="20 virtual seconds are over"):
-        run_guest(lab, {**work, "shifts": [waiting()]}, [], lambda _answer: None, cpu=usable_cpus()[-1])
+        run_guest(lab, {**work, "jobs": [waiting()]}, [], lambda _answer: None, cpu=usable_cpus()[-1])
 
 
 def waiting() -> dict[str, Any]:

@@ -50,7 +50,7 @@ def test_a_host_that_has_everything_is_a_lab_in_real_time(tmp_path: Path) -> Non
 
 def test_hosts_links_and_bridges_are_made_on_this_machine_without_netem(lab: Lab) -> None:
     answers: list[dict[str, Any]] = []
-    work = {"origins": 3, "windows": [3, 10], "shifts": []}
+    work = {"origins": 3, "windows": [3, 10], "jobs": []}
     run_guest(host_lab(lab), work, [], answers.append, cpu=usable_cpus()[-1])
     (ready,) = (answer for answer in answers if "ready" in answer)
     assert (ready["hosts"], ready["offloads_on"]) == (5, 0)
