@@ -40,7 +40,7 @@ class Spec:
     browser: str
     """Path of the program whose processes count as the browser's memory."""
     weigh: bool
-    """Whether to sample memory; sampling takes processor time from the commands."""
+    """True to sample memory; sampling takes processor time from the commands."""
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)

@@ -28,7 +28,7 @@ FIRST_YEAR, LAST_YEAR = 2000, 9999
 
 @click.group()
 def command() -> None:
-    """The annual report: whether a year is ready for it, and the report itself.
+    """Build the annual report, or tell whether a year is ready for it.
 
     \b
     Example:
@@ -38,14 +38,14 @@ def command() -> None:
 
 
 YEAR = click.option(
-    "--year", type=click.IntRange(FIRST_YEAR, LAST_YEAR), required=True, help="The year it speaks of."
+    "--year", type=click.IntRange(FIRST_YEAR, LAST_YEAR), required=True, help="Year of the report."
 )
 
 
 def series_name(_: click.Context, __: click.Parameter, value: str) -> str:
-    """What a crawl's name has after its month."""
+    """Check the part of a crawl's name after its month."""
     if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+){3}", value, re.ASCII):
-        raise click.BadParameter(f"write it as a crawl's name without its month: {SERIES}")
+        raise click.BadParameter(f"write a crawl's name without its month: {SERIES}")
     return value
 
 
@@ -61,7 +61,7 @@ def series_name(_: click.Context, __: click.Parameter, value: str) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print the months as JSON.")
 @click.pass_obj
 def ready(settings: Settings, *, year: int, series: str, as_json: bool) -> None:
-    """Whether a year's newest crawl is over, and which months are missing. The last line is that crawl's name.
+    """Tell whether a year's newest crawl is over, and which months are missing. The last line is the crawl's name.
 
     \b
     Example:
@@ -86,16 +86,14 @@ def ready(settings: Settings, *, year: int, series: str, as_json: bool) -> None:
 
 @command.command()
 @YEAR
-@click.option(
-    "--crawl", help="Which crawl of the year, e.g. 2026-11 or its whole name; the newest by default."
-)
-@click.option("--without-replay", is_flag=True, help="Report sizes alone, and recommend nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report's facts as JSON.")
+@click.option("--crawl", help="Crawl of the year, as 2026-11 or by its whole name; the newest by default.")
+@click.option("--without-replay", is_flag=True, help="Report sizes only, without a recommendation.")
+@click.option("--json", "as_json", is_flag=True, help="Print report.json.")
 @click.pass_obj
 def build(settings: Settings, *, year: int, crawl: str | None, without_replay: bool, as_json: bool) -> None:
     """Build a year's report from its release and the replay of its pages: HTML, JSON and a summary.
 
-    An input that is not as its sums say, or whose signature is bad, is refused. The report is signed where
+    An input that contradicts its checksums, or whose signature is invalid, is refused. The report is signed if
     FIRSTFLIGHT_SIGNING_KEY names a key.
 
     \b
@@ -117,8 +115,8 @@ def build(settings: Settings, *, year: int, crawl: str | None, without_replay: b
             with_replay=not without_replay,
             allowed_signers=settings.allowed_signers,
         )
-        facts = build_report(inputs, folder, commit=code_commit(settings.commit), signer=signer)
+        content = build_report(inputs, folder, commit=code_commit(settings.commit), signer=signer)
     if as_json:
-        click.echo(canonical(facts), nl=False)
+        click.echo(canonical(content), nl=False)
     else:
         click.echo(f"{folder / 'index.html'}")

@@ -26,7 +26,7 @@ HEADLINE = ("first_flights", "responses_iw_limited", "responses", "pages")
 def size_section(
     release: Release, *, windows: Sequence[int] = WINDOWS, mss: int = MSS_FIG1
 ) -> dict[str, Any]:
-    """For each measure: items of known and of unknown size, the share that fits into each window, quantiles."""
+    """Count the items of known and unknown size of each measure, with shares that fit into each window and quantiles."""
     intervals = share_intervals(release, measures=list(MEASURES), windows=windows, mss=mss)
     cdfs = read_cdfs(release.file("distribution"))
     return {

@@ -29,7 +29,7 @@ class Theme:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Curve:
-    """How a measure of size is drawn. Dashes tell curves apart in print and for colour-blind readers."""
+    """Label, dashes and colours of a measure; dashes tell curves apart in print and for colour-blind readers."""
 
     label: str
     dash: tuple[int, ...]

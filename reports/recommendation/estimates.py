@@ -36,16 +36,16 @@ class Estimates:
     incumbents: tuple[int, ...]
     """Harm is estimated against each incumbent, gain against the first."""
     gains: Mapping[tuple[int, int], Gain | NotEstimable]
-    """By (window, window it is compared with)."""
+    """Gains by (window, window that it is compared with)."""
     harms: Mapping[tuple[str, int, int], Mapping[str, Harm | NotEstimable]]
-    """By (margin, candidate, incumbent), then by harm condition."""
+    """Harms by (margin, candidate, incumbent), then by harm condition."""
     aa: SelfComparison | NotEstimable
     pages: int
     """Pages of the smallest comparison."""
     seeds: int
     """Paired seeds of the page with fewest."""
     coverage_percent: float
-    """Of the profile, window and harm condition with the smallest coverage."""
+    """Smallest coverage over profiles, windows and harm conditions."""
     harm_conditions: tuple[str, ...]
     """The replayed harm conditions."""
     congestion_control: str

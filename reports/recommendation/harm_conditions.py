@@ -29,7 +29,7 @@ class HarmCondition:
     kind: ConditionKind
     conditions: Conditions
     is_core: bool
-    """Whether the rule's bounds apply; other conditions are only reported."""
+    """True if the rule's bounds apply; other conditions are only reported."""
 
 
 QUEUES = (Queue(bdp=0.25), Queue(bdp=1), Queue(bdp=4), Queue(bytes=65_536))

@@ -33,7 +33,7 @@ class HarmVerdict:
     limit: float
     """The margin's limit or worsening_limit."""
     is_level: bool
-    """Whether the limit bounds the candidate's own level, and not its worsening."""
+    """True if the limit bounds the candidate's own level, and not its worsening."""
     verdict: Verdict
     reason: str | None
     """Why the harm was not measured."""

@@ -63,15 +63,15 @@ class Margin:
     unit: Literal["pp", "%", "ms"]
     source: str
     is_level: bool = False
-    """Whether the limit bounds the candidate's own level, and not its worsening over the incumbent."""
+    """True if the limit bounds the candidate's own level, and not its worsening over the incumbent."""
     worsening_limit: float | None = None
-    """For a level: limit of the worsening, used if the incumbent's own level reaches `limit`."""
+    """Limit of the worsening, used for a level if the incumbent's own level reaches `limit`."""
     is_equivalence: bool = False
-    """Whether an improvement is limited too (two one-sided tests)."""
+    """True if an improvement is limited too (two one-sided tests)."""
     asked_in: tuple[ConditionKind, ...] = ("ordinary", "idle", "alone", "everyone")
     """Kinds of conditions that the margin applies to; the worst in the rule's core set decides."""
     is_required: bool = False
-    """Whether a candidate is inadmissible if the harm could not be measured."""
+    """True if a candidate is inadmissible when the harm could not be measured."""
 
 
 MARGINS: tuple[Margin, ...] = (
@@ -252,7 +252,7 @@ class Rule:
     """Widest half interval of a gain that straddles the worthwhile bound. Ours."""
     harm_conditions: tuple[HarmCondition, ...] = HARM_CONDITIONS
     counts_beyond_core: bool = False
-    """Whether conditions outside the core set decide too."""
+    """True if conditions outside the core set decide too."""
     quantile_loads: int = 10
     """Minimum number of loads beyond an estimated quantile. Ours."""
     rfc9040_step: int = 2

@@ -26,7 +26,7 @@ def spec(tmp_path: Path) -> counting.Spec:
 
 
 def counted(spec: counting.Spec, tmp_path: Path) -> counting.Report:
-    """In a process of its own, as the bench does: it adopts orphans and reaps whatever it has."""
+    """Count in a process of its own, as the benchmarks do, since it adopts and reaps orphans."""
     files = [str(tmp_path / "spec.json"), str(tmp_path / "report.json")]
     (tmp_path / "spec.json").write_text(json.dumps(dataclasses.asdict(spec)))
     subprocess.run([sys.executable, "-m", "benchmarks.counting", *files], check=False)
@@ -40,14 +40,16 @@ def test_the_time_of_an_orphan_is_counted(spec: counting.Spec, tmp_path: Path) -
     assert report.killed == 0
 
 
-def test_what_outlasts_its_time_is_killed_and_counted(spec: counting.Spec, tmp_path: Path) -> None:
+def test_a_process_that_outlasts_its_grace_period_is_killed_and_counted(
+    spec: counting.Spec, tmp_path: Path
+) -> None:
     sleeper = [sys.executable, "-c", f"{BURN}\ntime.sleep(60)"]
     report = counted(dataclasses.replace(spec, commands=[sleeper], timeout_s=0.8), tmp_path)
     assert (report.exits, report.killed) == ([-9], 1)
     assert report.cpu_s > 0
 
 
-def test_a_tree_has_the_time_of_its_living_and_of_its_dead() -> None:
+def test_the_time_of_a_tree_includes_living_and_dead_processes() -> None:
     before = counting.tree_cpu_s(os.getpid())
     subprocess.run([sys.executable, "-c", BURN], check=True)
     assert 0.15 < counting.tree_cpu_s(os.getpid()) - before < 2

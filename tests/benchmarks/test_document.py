@@ -53,7 +53,7 @@ def test_the_document_names_commit_machine_date_and_figures() -> None:
     assert "| firstflight | 150,000 (150,000 to 150,000) | 0.80 (0.70 to 0.90) |" in written
 
 
-def test_what_was_not_measured_has_no_section() -> None:
+def test_a_benchmark_without_results_has_no_section() -> None:
     assert "The replay" not in document({"crawl": crawl()})
 
 
@@ -76,7 +76,7 @@ def replay() -> dict[str, Any]:
     }
 
 
-def test_the_replays_section_has_its_bounds_its_boot_and_a_second_kernel_or_why_there_is_none() -> None:
+def test_the_replays_section_has_bounds_boot_and_the_second_kernel_or_why_it_is_missing() -> None:
     facts = replay()
     written = document({"replay": facts})
     for part in (
@@ -88,7 +88,7 @@ def test_the_replays_section_has_its_bounds_its_boot_and_a_second_kernel_or_why_
     ):
         assert part in written
     facts["samples"]["second_opinion"] = {"missing": "no package"}
-    assert "Not held against a second kernel: no package." in document({"replay": facts})
+    assert "Not compared with a second kernel: no package." in document({"replay": facts})
 
 
 def test_bounds_that_hold_are_not_missed() -> None:
@@ -116,13 +116,13 @@ def service(**figures: float) -> dict[str, Any]:
     }
 
 
-def test_the_crowd_at_the_service_stands_beside_datasettes() -> None:
+def test_the_service_is_compared_with_datasette() -> None:
     written = document({"service": service()})
-    assert "| views that were asked for before | 2,000 | 20 | 90 | 0 | 250 |" in written
+    assert "| cached views | 2,000 | 20 | 90 | 0 | 250 |" in written
     assert "| Datasette 0.65, page of a table | 2,000 | 20 | 90 | 7 | 99 |" in written
 
 
-def test_a_missed_bound_of_the_service_is_told() -> None:
+def test_a_missed_bound_of_the_service_is_stated() -> None:
     assert missed_by_service(service()) == []
     assert missed_by_service(service(cached_answers_per_second=1499, peak_mb=401)) == [
         "fewer than 1500 cached answers a second",

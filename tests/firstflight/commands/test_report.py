@@ -23,7 +23,7 @@ def run(data_dir: Path, *arguments: str) -> Result:
     return CliRunner().invoke(command, arguments, obj=settings)
 
 
-def test_build_writes_the_report_and_says_where(tmp_path: Path) -> None:
+def test_build_writes_the_report_and_prints_its_path(tmp_path: Path) -> None:
     data_folder(tmp_path)
     result = run(tmp_path, "build", "--year", "2026")
     assert result.exit_code == 0, result.output
@@ -31,14 +31,14 @@ def test_build_writes_the_report_and_says_where(tmp_path: Path) -> None:
     assert (tmp_path / "reports" / "2026" / "summary.txt").read_text().startswith("First flights in 2026")
 
 
-def test_json_prints_the_very_facts_that_it_wrote(tmp_path: Path) -> None:
+def test_json_prints_report_json(tmp_path: Path) -> None:
     write_release(tmp_path, crawl())
     result = run(tmp_path, "build", "--year", "2026", "--without-replay", "--json")
     assert result.stdout == (tmp_path / "reports" / "2026" / "report.json").read_text(encoding="utf-8")
     assert json.loads(result.stdout)["release"]["crawl"] == str(NAME)
 
 
-def test_the_commands_that_a_report_tells_are_commands_that_there_are(tmp_path: Path) -> None:
+def test_the_commands_in_a_report_exist(tmp_path: Path) -> None:
     data_folder(tmp_path)
     facts = json.loads(run(tmp_path, "build", "--year", "2026", "--json").stdout)
     assert [line.split()[1:3] for line in facts["redo"]] == [
@@ -50,10 +50,10 @@ def test_the_commands_that_a_report_tells_are_commands_that_there_are(tmp_path: 
         _, group, name, *arguments = shlex.split(line)
         found = main.get_command(click.Context(main), group)
         assert isinstance(found, click.Group)
-        found.commands[name].make_context(name, arguments)  # raises on an option that there is not
+        found.commands[name].make_context(name, arguments)  # raises on an unknown option
 
 
-def test_what_is_missing_is_one_line_with_the_command_that_makes_it(tmp_path: Path) -> None:
+def test_a_missing_input_is_one_line_with_the_command_that_makes_it(tmp_path: Path) -> None:
     nothing = run(tmp_path, "build", "--year", "2026")
     assert (nothing.exit_code, nothing.stdout) == (1, "")
     assert nothing.stderr.count("\n") == 1
@@ -65,5 +65,5 @@ def test_what_is_missing_is_one_line_with_the_command_that_makes_it(tmp_path: Pa
     assert not (tmp_path / "reports").exists()
 
 
-def test_a_year_that_is_none_is_a_usage_error(tmp_path: Path) -> None:
+def test_an_invalid_year_is_a_usage_error(tmp_path: Path) -> None:
     assert run(tmp_path, "build", "--year", "26").exit_code == 2

@@ -1,4 +1,4 @@
-"""Each value with a place stands in the figure, at its own height, beside the published one."""
+"""Figures of reproduced results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def reproduction(*rows: Row) -> Reproduction:
     return Reproduction(id="one", title="One", source="a source", method="a method", rows=rows, criteria=())
 
 
-def test_what_is_not_published_leaves_no_mark() -> None:
+def test_a_value_without_a_published_counterpart_is_drawn_alone() -> None:
     assert [(one["x"], one["y"], one["whose"]) for one in points([row("p", 2, 3), row("q", 4)])] == [
         ("p", 3, PUBLISHED),
         ("p", 2, OURS),

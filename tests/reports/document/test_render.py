@@ -1,4 +1,4 @@
-"""The page: nothing from outside is loaded, nothing hostile runs or hides, and it fits a telephone."""
+"""The report's page: it loads nothing, escapes hostile strings, and fits a narrow screen."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IDLE = next(one for one in CORE if one.kind == "idle")
 
 
 def with_harm() -> pa.Table:
-    """The ordinary cells, and those of one harm condition."""
+    """Ordinary cells, and cells of one harm condition."""
     idle = replay_cells().to_pylist()
     for row in idle:
         row |= {**IDLE.conditions.columns(), "probe_p95_ms": 60.0 + row["iw"]}
@@ -52,7 +52,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
 
 
 class Tags(html.parser.HTMLParser):
-    """Every tag with its attributes, and whether they nest."""
+    """Collects tags with their attributes, and checks that they nest."""
 
     VOID = frozenset({"meta", "link", "br", "img", "input"})
 
@@ -81,7 +81,7 @@ def parsed(text: str) -> Tags:
 
 
 def poisoned(value: Any) -> Any:
-    """Every string of the content that is not ours, made hostile."""
+    """Append the hostile string to every string."""
     if isinstance(value, str):
         return value + HOSTILE
     if isinstance(value, dict):

@@ -58,7 +58,7 @@ def test_a_thinned_curve_is_true_at_its_thresholds_and_close_elsewhere(
     assert keep[-1]
 
     def drawn(size: int) -> float:
-        """What a reader of the step curve sees."""
+        """The value of the drawn step curve."""
         place = int(np.searchsorted(sizes[keep], size, side="right"))
         return cumulative[keep][place - 1] / cumulative[-1] if place else 0.0
 

@@ -1,4 +1,4 @@
-"""The intervals: what they cover, that they know clusters, that they are the same every time."""
+"""Bootstrap intervals: coverage, clusters, and equal results every time."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_same_seed_gives_the_same_replicates_and_another_gives_others() -> N
     assert not (first == other).all()
 
 
-def test_draws_that_are_not_kept_are_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_that_are_not_cached_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = np.random.default_rng(1).normal(size=(20, 3, 1))
     complete = np.ones((20, 3), dtype=bool)
     kept = bootstrap(columns, complete, first_mean, replicates=150, seed=5).replicates
@@ -65,7 +65,7 @@ def test_unknown_loads_do_not_enter_a_mean() -> None:
 
 
 def test_seeds_of_a_page_do_not_count_as_pages() -> None:
-    """Ten equal seeds a page say no more than one: the interval is that of the pages."""
+    """Ten equal seeds of a page add nothing: the interval depends on the pages."""
     pages = np.random.default_rng(3).normal(size=(40, 1, 1))
     widths = [
         np.ptp(
@@ -82,7 +82,7 @@ def test_seeds_of_a_page_do_not_count_as_pages() -> None:
     assert widths[1] == pytest.approx(widths[0], rel=0.25)
 
 
-def test_the_interval_covers_the_true_mean_about_as_often_as_it_says() -> None:
+def test_the_interval_covers_the_true_mean_about_as_often_as_stated() -> None:
     rng = np.random.default_rng(11)
     complete = np.ones((40, 3), dtype=bool)
     covered = 0
@@ -118,11 +118,11 @@ def test_signed_ranks_agree_with_a_worked_example() -> None:
     assert wilcoxon_signed_rank(differences) == pytest.approx(0.01443, abs=2e-4)
 
 
-def test_signed_ranks_of_nothing_moved_prove_nothing() -> None:
+def test_signed_ranks_of_zero_differences_prove_nothing() -> None:
     assert wilcoxon_signed_rank(np.zeros(8)) == 1.0
 
 
-def test_a_shift_of_all_is_where_the_differences_centre() -> None:
+def test_hodges_lehmann_of_shifted_differences_is_the_shift() -> None:
     assert hodges_lehmann(np.full(9, 2.5)) == 2.5
 
 
