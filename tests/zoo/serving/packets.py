@@ -75,12 +75,12 @@ class SentStream:
 
     @property
     def sent_body_bytes(self) -> int:
-        """DATA payload that was sent, that of a frame sent in part too."""
+        """DATA payload that was sent, including that of a frame sent in part."""
         started = sum(max(0, min(stop, self.sent_bytes) - start) for start, stop in self.bodies)
         return self.body_bytes + started
 
     async def flushed(self) -> None:
-        """Wait until all that was written is in packets; ConnectionError if it never will be."""
+        """Wait until all written bytes are in packets; raise ConnectionError if they never will be."""
         while self.sent_bytes < self.written_bytes:
             if self.is_over:
                 raise ConnectionResetError("the client wants no more of it")
@@ -88,7 +88,7 @@ class SentStream:
             await self.progress.wait()
 
     def end(self) -> None:
-        """Nothing more can be sent."""
+        """Mark the stream: nothing more can be sent."""
         self.is_over = True
         self.progress.set()
 
@@ -100,22 +100,22 @@ class Counter(QuicLoggerTrace):
         super().__init__(is_client=is_client, odcid=odcid)
         self.streams: dict[int, SentStream] = {}
         self.moved: set[int] = set()
-        """Streams of which something was sent since somebody last looked."""
+        """Streams with bytes sent since the set was last cleared."""
         self.stream_bytes = 0
-        """On all streams, each byte once."""
+        """Bytes sent on all streams, each byte once."""
         self.frame_bytes = 0
-        """On those of them that belong to no request."""
+        """Bytes sent on streams that belong to no request."""
         self.ticket_bytes = 0
-        """CRYPTO data after the handshake."""
+        """Bytes of CRYPTO data after the handshake."""
         self.repeated_bytes = 0
-        """Stream data that was in a packet before."""
+        """Bytes of stream data that had been in a packet before."""
 
     def stream(self, stream_id: int) -> SentStream:
-        """The stream, from before its first byte."""
+        """Return the stream, which may not have sent a byte yet."""
         return self.streams.setdefault(stream_id, SentStream())
 
     def log_event(self, *, category: str, event: str, data: dict[str, Any]) -> None:
-        """Count."""
+        """Count the frames of a packet that was sent."""
         if event == "packet_sent":
             for frame in data["frames"]:
                 self._frame(data["header"]["packet_type"], frame)
@@ -136,7 +136,7 @@ class Counter(QuicLoggerTrace):
         stream.sent_until(stop)
 
     def encode_http3_headers_frame(self, length: int, headers: Any, stream_id: int) -> dict[str, Any]:
-        """Nothing: names and values need not be UTF-8."""
+        """Return nothing: names and values need not be UTF-8."""
         return {}
 
 
@@ -148,7 +148,7 @@ class Counters(QuicLogger):
         return Counter(is_client=is_client, odcid=odcid)
 
     def end_trace(self, trace: QuicLoggerTrace) -> None:
-        """aioquic ends one: the counter stays with whoever reads it."""
+        """aioquic ends a connection; its counter stays readable."""
 
 
 class HostSocket(asyncio.DatagramTransport):
@@ -183,19 +183,19 @@ class CountedSocket(asyncio.DatagramTransport):
         self._late: list[asyncio.TimerHandle] = []
 
     def opened_by(self, client: Any) -> None:
-        """What was sent to the client before the connection was one is of it too."""
+        """Count what was sent to the client before the connection existed."""
         before = self._socket.sent_bytes.pop(client, 0)
         self._entry.sent_bytes += before
         self._entry.tls_handshake_bytes += before
 
     def end(self) -> None:
-        """The next datagram ends the connection. It comes, and once: a client that has gone reads no copy, and nothing late."""
+        """Send the next datagram exactly once: it ends the connection, and the client reads nothing after it."""
         self._path = CLEAN
         for late in self._late:
             late.cancel()
 
     def sendto(self, data: Any, addr: Any = None) -> None:
-        """Send, or what the path makes of it."""
+        """Send, lose, delay or double the datagram, as the path says."""
         self._datagrams += 1
         if self._is_due(self._path.lost):
             return

@@ -1,7 +1,7 @@
 """A capture file's TCP and UDP payload, by direction (draft-ietf-opsawg-pcap; RFC 791, 768, 9293). No I/O.
 
-Ethernet and IPv4 alone, as tcpdump writes them on loopback. Lengths are read from the headers, so packets may be cut short
-behind them.
+Ethernet and IPv4 only, as tcpdump writes them on loopback. Lengths come from the headers, so packets may be cut short
+after them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FILE_HEADER = 24
 PACKET_HEADER = 16
 MICROSECONDS, NANOSECONDS = 0xA1B2C3D4, 0xA1B23C4D
 MAGIC = {MICROSECONDS, NANOSECONDS}
-"""By what its times are in."""
+"""Magic numbers by the unit of the times."""
 ETHERNET = 1
 ETHERNET_HEADER = 14
 IPV4 = 0x0800
@@ -29,7 +29,7 @@ SEQUENCES = 1 << 32
 
 
 class Ends(NamedTuple):
-    """One direction: from where to where."""
+    """One direction of a connection: source and destination."""
 
     source: str
     source_port: int
@@ -37,7 +37,7 @@ class Ends(NamedTuple):
     destination_port: int
 
     def reversed(self) -> Ends:
-        """The other direction."""
+        """The opposite direction."""
         return Ends(self.destination, self.destination_port, self.source, self.source_port)
 
 
@@ -45,23 +45,23 @@ class Datagram(NamedTuple):
     """One TCP segment or UDP datagram."""
 
     captured_us: int
-    """On the wall clock."""
+    """Microsecond of the wall clock."""
     protocol: int
     ends: Ends
     payload_bytes: int
     sequence: int
-    """Of the first payload byte, or of SYN; 0 for UDP."""
+    """Sequence number of the first payload byte, or of SYN; 0 for UDP."""
     is_syn: bool
 
 
 @dataclasses.dataclass(slots=True)
 class Stream:
-    """What went in one direction of a TCP connection, each byte once however often it was sent."""
+    """Payload of one direction of a TCP connection, each byte once even if it was sent several times."""
 
     first: int
     """Sequence number of the first byte."""
     runs: list[tuple[int, int]] = dataclasses.field(default_factory=list)
-    """From and to, relative to the first, in order and apart."""
+    """Ranges of bytes, relative to the first byte, in order and disjoint."""
 
     @property
     def payload_bytes(self) -> int:
@@ -84,13 +84,13 @@ class Carried:
     """Payload by direction."""
 
     tcp: dict[Ends, int]
-    """Bytes."""
+    """Bytes by direction."""
     udp: dict[Ends, list[tuple[int, int]]]
-    """Of each datagram the microsecond on the wall clock, and its bytes."""
+    """Microsecond of the wall clock and size of each datagram, by direction."""
 
 
 def carried(capture: bytes) -> Carried:
-    """What a capture file holds. A TCP connection whose beginning is not in it is an error, as is a port used twice."""
+    """Return the payload in a capture file. A TCP connection without its beginning is an error, as is a port used twice."""
     streams: dict[Ends, Stream] = {}
     udp: dict[Ends, list[tuple[int, int]]] = {}
     for datagram in datagrams(capture):
@@ -109,7 +109,7 @@ def carried(capture: bytes) -> Carried:
 
 
 def datagrams(capture: bytes) -> Iterator[Datagram]:
-    """The file's TCP segments and UDP datagrams."""
+    """Yield the file's TCP segments and UDP datagrams."""
     order = "<" if struct.unpack_from("<I", capture)[0] in MAGIC else ">"
     magic, link = struct.unpack_from(f"{order}I16xI", capture)
     if magic not in MAGIC or link & 0xFFFF != ETHERNET:
