@@ -55,7 +55,10 @@ class Channel:
         self._socket = sock
         self._tls = TLSLayer(context) if context else None
         self._is_reset = False
+        """True from the reset on: the loop must not watch a descriptor that may soon be another connection's."""
         self._receiving: asyncio.Task[bytes] | None = None
+        self._writing = asyncio.Event()
+        """Set when TCP takes more, or the socket is to be closed."""
         self._early = b""
         """Plaintext that came with the end of the handshake."""
 
@@ -100,6 +103,8 @@ class Channel:
         return plaintext
 
     async def _receive(self) -> bytes:
+        if self._is_reset:
+            return b""
         receiving = asyncio.get_running_loop().sock_recv(self._socket, READ_SIZE)
         self._receiving = asyncio.ensure_future(receiving)
         try:
@@ -128,7 +133,7 @@ class Channel:
         left = memoryview(octets)
         first_us = last_us = 0
         while left:
-            if self.is_gone:
+            if self.is_gone or self._is_reset:
                 raise Gone
             before_us = now_us()
             try:
@@ -159,12 +164,13 @@ class Channel:
 
     async def _writable(self) -> None:
         loop = asyncio.get_running_loop()
-        ready = asyncio.Event()
-        loop.add_writer(self._socket, ready.set)
+        loop.add_writer(self._socket, self._writing.set)
         try:
-            await ready.wait()
+            await self._writing.wait()
         finally:
-            loop.remove_writer(self._socket)
+            self._writing.clear()
+            if self._socket.fileno() >= 0:
+                loop.remove_writer(self._socket)
 
     async def finish(self) -> None:
         """Send FIN, after close_notify over TLS; the client's side stays open."""
@@ -180,7 +186,7 @@ class Channel:
                 await asyncio.sleep(POLL_S)
         self._abandon()
         self._is_reset = True
-        if self._receiving:  # the loop must not watch a descriptor that may soon be another's
+        if self._receiving:
             self._receiving.cancel()
             await asyncio.wait([self._receiving])
         self.close()
@@ -196,4 +202,6 @@ class Channel:
             return
         self.is_finished = True
         self._ended()
+        asyncio.get_running_loop().remove_writer(self._socket)
+        self._writing.set()
         self._socket.close()

@@ -42,14 +42,14 @@ async def connected(web: ZooWeb) -> AsyncIterator[tuple[asyncio.StreamReader, as
             await writer.wait_closed()
 
 
-def request(path: str = "/plain", *, method: str = "GET", more: str = "") -> bytes:
+def request_of(path: str = "/plain", *, method: str = "GET", more: str = "") -> bytes:
     return f"{method} {path} HTTP/1.1\r\nHost: {HOST}\r\n{more}\r\n".encode()
 
 
 def test_a_request_may_come_byte_by_byte() -> None:
     async def ask() -> None:
         async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
-            for octet in request():
+            for octet in request_of():
                 writer.write(bytes([octet]))
                 await writer.drain()
                 await asyncio.sleep(0)
@@ -104,9 +104,9 @@ def test_a_request_body_is_read_by_its_framing() -> None:
 def test_a_request_body_is_not_taken_for_a_request() -> None:
     async def ask() -> None:
         async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
-            body = request("/not/a/request")[:20]
-            writer.write(request("/plain", method="POST", more="Content-Length: 30\r\n") + body)
-            writer.write(b"0123456789" + request("/redirect"))
+            body = request_of("/not/a/request")[:20]
+            writer.write(request_of("/plain", method="POST", more="Content-Length: 30\r\n") + body)
+            writer.write(b"0123456789" + request_of("/redirect"))
             await reader.readuntil(b"moved")
             assert [one.path for one in web.log.responses] == ["/plain", "/redirect"]
 
@@ -122,7 +122,7 @@ def test_a_response_to_head_between_others_has_no_body() -> None:
 
     async def ask() -> None:
         async with ZooWeb({HOST: sized}, protocol="h1") as web, connected(web) as (reader, writer):
-            writer.write(request("/1") + request("/2", method="HEAD") + request("/3"))
+            writer.write(request_of("/1") + request_of("/2", method="HEAD") + request_of("/3"))
             octets = b""
             while octets.count(TEXT) < 2:
                 octets += await reader.read(65_536)
@@ -136,7 +136,7 @@ def test_a_response_to_head_between_others_has_no_body() -> None:
 def test_a_client_that_wants_the_connection_closed_sees_it_end() -> None:
     async def ask() -> None:
         async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
-            writer.write(request(more="Connection: close\r\n") + request("/redirect"))
+            writer.write(request_of(more="Connection: close\r\n") + request_of("/redirect"))
             assert (await reader.read()).endswith(TEXT)
             assert [(one.path, one.is_complete) for one in web.log.responses] == [("/plain", True)]
 
@@ -149,8 +149,8 @@ def test_a_client_that_wants_the_connection_closed_sees_it_end() -> None:
         b"\x16\x03\x01\x00\xa5\r\n\r\n",
         b"GET /\r\n\r\n",
         b"GET / HTTP/1.1\r\nno field\r\n\r\n",
-        request(more="Content-Length: -5\r\n"),
-        request(more="Transfer-Encoding: chunked\r\n") + b"no size\r\n",
+        request_of(more="Content-Length: -5\r\n"),
+        request_of(more="Transfer-Encoding: chunked\r\n") + b"no size\r\n",
         b"a" * 70_000,
     ],
 )
@@ -192,6 +192,38 @@ def test_a_reset_follows_what_was_sent() -> None:
             (one,) = web.log.responses
             assert (one.wire_bytes, one.body_bytes, one.is_complete) == (len(octets), len(body), False)
             assert web.log.connections[0].closed_us
+
+    run(ask())
+
+
+@pytest.mark.parametrize("turns", range(8))
+def test_a_reset_while_the_client_writes_leaves_the_next_connection_alone(turns: int) -> None:
+    clients: list[socket.socket] = []
+
+    async def broken(request: Request, reply: Reply) -> None:
+        if request.path == "/next":
+            await reply.head(204, [], end=True)
+            return
+        clients[0].send(request_of("/more"))
+        for _ in range(turns):  # the server has read none, some or all of it when it resets
+            await asyncio.sleep(0)
+        await reply.reset()
+
+    async def ask() -> None:
+        loop = asyncio.get_running_loop()
+        async with ZooWeb({HOST: broken}, protocol="h1") as web:
+            with socket.socket() as client:
+                clients.append(client)
+                client.setblocking(False)
+                await loop.sock_connect(client, web.endpoint(Origin("http", HOST)))
+                await loop.sock_sendall(client, request_of("/"))
+                while not web.log.connections[-1:] or not web.log.connections[-1].closed_us:
+                    await asyncio.sleep(0.001)
+                # Its descriptors are the next that are free.
+                async with asyncio.timeout(5), connected(web) as (reader, writer):
+                    for _ in range(2):
+                        writer.write(request_of("/next"))
+                        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 204")
 
     run(ask())
 
