@@ -1,4 +1,4 @@
-"""What the tests of the crawler have in common."""
+"""Fixtures of the crawler's tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launches the attacker in the place of Chromium, beside a database and secrets, and prints what it got: JSON.
+"""Launches the attacker in place of Chromium, beside a database and secrets, and prints what it gained as JSON.
 
 Runs in namespaces that the test makes for it, never on the machine itself.
 """
@@ -66,7 +66,7 @@ def database(folder: Path) -> Iterator[None]:
 
 
 async def attacked(program: Path, guard: Guard | None) -> dict[str, Any]:
-    """What the attacker says as its last word, which the driver tells of with the browser's end."""
+    """Return the attacker's last output, which the driver reports with the browser's end."""
     try:
         async with Browser.launch(program, guard=guard):
             pass

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Stands in for a Chromium that was taken over: tries what a process in its place could, and says what it got.
+"""Plays a compromised Chromium: tries what a process in its place could do, and prints what it gained.
 
 It knows where everything is, from `targets.json` beside it, and uses nothing but the system's Python.
 """
@@ -46,7 +46,7 @@ def replaced(temporary: str) -> list[str]:
 
 
 def rows(folder: str) -> str:
-    """What PostgreSQL says to a superuser who has no password."""
+    """Return PostgreSQL's answer to a superuser without a password."""
     asked = b"\0\3\0\0user\0postgres\0database\0postgres\0\0"
     with socket.socket(socket.AF_UNIX) as client:
         try:

@@ -1,4 +1,4 @@
-"""How a browser's processes are confined, read from /proc (proc(5)) by a process that may read it."""
+"""Reads from /proc (proc(5)) how a browser's processes are confined."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def namespaces(pid: int) -> dict[str, str]:
 
 
 def mounts(pid: int) -> list[dict[str, Any]]:
-    """What it sees of the file system: where, whether it can be written, what kind, and of which folder."""
+    """List a process's mounts: path, whether writable, type and source folder."""
     found = []
     for line in Path(f"/proc/{pid}/mountinfo").read_text(encoding="utf-8").splitlines():
         _, _, _, root, point, options, *_ = line.split(" ")
@@ -57,7 +57,7 @@ def process(pid: int) -> dict[str, Any]:
 
 
 def confined(browser: int) -> list[dict[str, Any]]:
-    """Of bubblewrap and of all that it started, which are the browser's; not of the crawler's `tee` beside them."""
+    """Describe bubblewrap and its descendants, which are the browser, but not the crawler's `tee` beside them."""
     told = [process(pid) for pid in [browser, *processes.descendants(browser)]]
     return [one for one in told if one["kind"] != "tee"]
 

@@ -1,4 +1,4 @@
-"""Loads a page with a browser in its box and tells how its processes are confined: JSON on standard output.
+"""Loads a page with a browser in its box, and prints as JSON how its processes are confined.
 
 Runs in namespaces that the test makes for it, as `attacked` does.
 """

@@ -1,4 +1,4 @@
-"""Masks parts of /proc as container engines do, and tries to make a box: prints what is said.
+"""Masks parts of /proc as container engines do, tries to make a box, and prints the error.
 
 Runs in namespaces that the test makes for it.
 """

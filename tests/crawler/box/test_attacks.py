@@ -1,4 +1,4 @@
-"""A process in the browser's place, of the browser's user and with the browser's view, gains nothing by what it tries."""
+"""A process in the browser's place, with its user and its view of the machine, gains nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOTHING = {
 
 @pytest.mark.parametrize("network", ["guarded", "unguarded"])
 @pytest.mark.parametrize("user", USERS)
-def test_what_is_in_the_browsers_place_reaches_nothing_of_the_crawlers(
+def test_a_compromised_browser_reaches_nothing_of_the_crawlers(
     user: str, network: str, server_folder: Path
 ) -> None:
     folder = server_folder / f"{user}-{network}"  # pytest's own may not be entered by others

@@ -1,4 +1,4 @@
-"""What is said where no box can be made, and what of the machine is named in one that can."""
+"""The box: errors where it cannot be made, and the parts of the machine that it shows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def launch(chromium: Path) -> None:
     asyncio.run(launched())
 
 
-def test_in_a_container_with_a_masked_proc_it_says_how_to_run_it() -> None:
+def test_in_a_container_with_a_masked_proc_the_error_says_how_to_run_it() -> None:
     done = subprocess.run(
         ["unshare", *AS_ROOT, *NAMESPACES, sys.executable, "-m", "tests.crawler.box.masked"],
         capture_output=True,
@@ -53,7 +53,7 @@ def test_a_browser_without_a_box_is_not_started(chromium: Path, monkeypatch: pyt
         launch(chromium)
 
 
-def test_a_browser_that_cannot_run_in_it_is_told_in_the_boxs_own_words(server_folder: Path) -> None:
+def test_a_browser_that_cannot_run_in_the_box_fails_with_bubblewraps_message(server_folder: Path) -> None:
     folder = server_folder / "another-shell"
     folder.mkdir()
     (folder / "sh").symlink_to("/bin/sh")
@@ -65,7 +65,7 @@ def test_a_browser_that_cannot_run_in_it_is_told_in_the_boxs_own_words(server_fo
         launch(program)
 
 
-def test_a_program_of_ours_lies_where_nobody_else_can_put_another(tmp_path: Path) -> None:
+def test_a_folder_of_programs_that_others_can_replace_is_refused(tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o777)
@@ -76,7 +76,9 @@ def test_a_program_of_ours_lies_where_nobody_else_can_put_another(tmp_path: Path
     box.check_place(shared / "ours")
 
 
-def test_what_is_opened_for_a_browser_lies_in_a_folder_of_ours_alone(chromium: Path, tmp_path: Path) -> None:
+def test_a_browsers_fifos_lie_in_a_folder_that_no_other_user_can_enter(
+    chromium: Path, tmp_path: Path
+) -> None:
     async def made() -> dict[str, tuple[int, int]]:
         async with Browser.launch(chromium):
             (folder,) = tmp_path.glob("firstflight-*")
@@ -95,7 +97,7 @@ def test_what_is_opened_for_a_browser_lies_in_a_folder_of_ours_alone(chromium: P
     assert sorted(mode for _, mode in found.values()) == [0o622, 0o700, 0o700]
 
 
-def test_with_bubblewrap_all_that_it_started_ends(chromium: Path) -> None:
+def test_all_processes_of_a_browser_end_with_bubblewrap(chromium: Path) -> None:
     async def killed() -> list[int]:
         async with Browser.launch(chromium) as browser:
             family = processes.descendants(browser.pid)
@@ -109,7 +111,7 @@ def test_with_bubblewrap_all_that_it_started_ends(chromium: Path) -> None:
     assert asyncio.run(killed())
 
 
-def test_the_environment_is_made_of_listed_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_has_listed_names_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.setenv("HTTPS_PROXY", "http://10.0.0.1:3128/")
     monkeypatch.setenv("LANG", "de_DE.UTF-8")

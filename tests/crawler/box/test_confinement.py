@@ -1,4 +1,4 @@
-"""Every process of a browser is confined, not its renderers alone, in each way to crawl."""
+"""Every process of a browser is confined, not its renderers alone, for root and for an ordinary user."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ def found(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def boxed(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """The processes inside; the first of them all is bubblewrap's outside, which waits for their end."""
+    """List the processes inside the box, without bubblewrap's own outside, the first, which waits for their end."""
     processes: list[dict[str, Any]] = found["processes"]
     return processes[1:]
 
 
-def test_all_kinds_of_its_processes_are_looked_at(found: dict[str, Any]) -> None:
+def test_every_kind_of_browser_process_is_examined(found: dict[str, Any]) -> None:
     assert {one["kind"] for one in boxed(found)} == KINDS
 
 
-def test_it_is_another_user_where_the_crawl_is_root(found: dict[str, Any]) -> None:
+def test_browsers_of_a_root_crawl_run_as_another_user(found: dict[str, Any]) -> None:
     own = found["crawler"]["uids"][0]
     expected = str(BROWSER_UID) if found["user"] == "root" else own
     assert {uid for one in found["processes"] for uid in one["uids"]} == {expected}
 
 
-def test_it_has_no_capability_and_can_gain_none(found: dict[str, Any]) -> None:
+def test_a_browser_has_no_capability_and_can_gain_none(found: dict[str, Any]) -> None:
     (box,) = {one["namespaces"]["user"] for one in boxed(found) if one["kind"] == "browser"}
     assert box != found["crawler"]["namespaces"]["user"]
     assert {one["no_new_privs"] for one in found["processes"]} == {"1"}
@@ -62,7 +62,7 @@ def test_it_has_no_capability_and_can_gain_none(found: dict[str, Any]) -> None:
             assert one["capabilities"]["CapEff"] == one["capabilities"]["CapPrm"] == 0
 
 
-def test_it_lives_in_namespaces_of_its_own(found: dict[str, Any]) -> None:
+def test_a_browser_lives_in_namespaces_of_its_own(found: dict[str, Any]) -> None:
     crawler = found["crawler"]["namespaces"]
     (browser,) = (one["namespaces"] for one in boxed(found) if one["kind"] == "browser")
     assert browser["net"] == found["network"]
@@ -82,7 +82,9 @@ def test_a_renderer_is_in_chromiums_own_sandbox_as_well(found: dict[str, Any]) -
     assert all(one["namespaces"][name] != browser[name] for one in renderers for name in SANDBOX_OF_CHROMIUM)
 
 
-def test_it_sees_the_listed_files_alone_and_can_write_none_of_the_machines(found: dict[str, Any]) -> None:
+def test_a_browser_sees_the_listed_files_alone_and_can_write_none_of_the_machines(
+    found: dict[str, Any],
+) -> None:
     for one in boxed(found):
         if one["root"] != "/":
             assert one["mounts"] == []  # Chromium's sandbox shows nothing at all
@@ -94,7 +96,7 @@ def test_it_sees_the_listed_files_alone_and_can_write_none_of_the_machines(found
         assert {mounts[at]["kind"] for at in ("/", "/dev", "/dev/shm", HOME)} == {"tmpfs"}
 
 
-def test_its_environment_has_listed_names_alone(found: dict[str, Any]) -> None:
+def test_a_browsers_environment_has_listed_names_alone(found: dict[str, Any]) -> None:
     assert set(SECRETS) <= set(found["crawler"]["variables"])
     for one in found["processes"]:
         # Chromium's children write their titles over it: then it has no names, or parts of the title.

@@ -1,4 +1,4 @@
-"""Namespaces to crawl in: of root's, and of an ordinary user who has but one capability in his own."""
+"""Namespaces to crawl in: root's, and those of an ordinary user with one capability."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECRETS = ("FIRSTFLIGHT_DATABASE_URL", "DATABASE_URL", "AWS_SECRET_ACCESS_KEY")
 WITHIN_S = 120
 ORDINARY_UID = 61_502
 NOBODY_UID = 65_534
-"""As whom PostgreSQL runs: it wants a user who has a name."""
+"""User of PostgreSQL, which needs a user with a name."""
 
 USERS = ["root", "ordinary"] if os.geteuid() == 0 else ["ordinary"]
 
@@ -33,11 +33,11 @@ WITH_NET_ADMIN_ALONE = [
     "--ambient-caps=-all,+net_admin",
     "--bounding-set=-all,+net_admin",
 ]
-"""As docker/with-guard has it."""
+"""Capabilities as in docker/with-guard."""
 
 
 def played(user: str, module: str, *arguments: str) -> dict[str, Any]:
-    """What a module says that is run by this user, with secrets in its environment: JSON."""
+    """Run a module as this user, with secrets in its environment, and return its JSON output."""
     call = ["unshare", *NAMESPACES]
     if user == "ordinary":
         become = BECOME_ORDINARY if os.geteuid() == 0 else []

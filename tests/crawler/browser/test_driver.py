@@ -1,4 +1,4 @@
-"""Playwright's driver and browsers: what they leave when they, or we, are killed."""
+"""Playwright's driver and browsers are replaced when killed, and die with the crawler."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_driver_that_has_started_its_share_is_replaced_and_ends_with_its_last_
 
 
 def test_the_memory_of_a_browser_is_that_of_all_its_processes(chromium: Path) -> None:
-    """64 MB held by a page's script are in the renderer, a grandchild of the browser that we know."""
+    """64 MB held by a page's script are in the renderer, a grandchild of the browser process."""
     page = html("<script>kept = new Uint8Array(64 << 20).fill(7)</script>")
 
     async def measure() -> list[int]:

@@ -1,4 +1,4 @@
-"""What a page, its frames and its workers are told of the browser, and by which headers."""
+"""A page, its frames and its workers see the planned device, by scripts and by headers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def secure(web: RawWeb) -> list[str]:
 
 
 async def seen(chromium: Path, appearance: Appearance) -> tuple[Identity, RawWeb, dict[str, dict[str, Any]]]:
-    """The browser's identity, what was asked of the web, and what each script said."""
+    """Return the browser's identity, the requests to the web, and the output of each script."""
     web = RawWeb(ANSWERS)
     async with (
         web,

@@ -1,4 +1,4 @@
-"""Failures that crowd in time or on a machine, told from those that sites have by themselves: by simulation."""
+"""Failures that cluster in time or on a machine are told from those of sites themselves, by simulation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEGAN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
 
 
 def share(rank: int) -> float:
-    """Of the sites at a rank that fail by themselves: 5 % at the top, 20 % at rank 1,000."""
+    """Return the share of sites at a rank that fail by themselves: 5 % at the top, 20 % at rank 1,000."""
     return min(1.0, 0.05 * math.pow(rank, 0.2))
 
 
@@ -66,8 +66,8 @@ def test_a_machine_and_a_process_that_fail_far_more_are_seen(seed: int) -> None:
     assert any("on process m2/0" in str(one) for one in by_process)
 
 
-def test_of_crawls_without_a_fault_no_more_are_refused_than_is_stated() -> None:
-    """At a rate that two hundred crawls can show; smaller ones only divide it."""
+def test_crawls_without_a_fault_are_refused_at_the_stated_rate() -> None:
+    """The rate is one that two hundred crawls can show; smaller rates are fractions of it."""
     rule = dataclasses.replace(EVENNESS, chance=0.05, times=1.0, points=0.0)
     refused = sum(bool(uneven(crawl(random.Random(seed), 300), rule)) for seed in range(200))
     assert refused <= 0.05 * 200
@@ -82,7 +82,7 @@ def test_a_long_crawl_whose_lower_ranks_fail_more_passes() -> None:
 
 
 @pytest.mark.parametrize("sites", [0, 1, 7, 8, 31, 32])
-def test_of_a_few_sites_nothing_is_concluded(sites: int) -> None:
+def test_a_few_sites_are_too_few_to_conclude_from(sites: int) -> None:
     assert uneven(crawl(random.Random(1), sites)) == []
     assert uneven([dataclasses.replace(site, failed=True) for site in crawl(random.Random(1), sites)]) == []
 

@@ -1,4 +1,4 @@
-"""How the sites of a crawl ended, held against the bounds of its gate."""
+"""The gate compares how the sites of a crawl ended with its bounds."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_each_bound_can_be_broken_and_says_so(change: dict[str, int], said: str)
     assert found.startswith(said)
 
 
-def test_of_no_site_nothing_is_good() -> None:
+def test_a_crawl_without_sites_fails_its_gate() -> None:
     nothing = Ends(planned=0, outcomes={}, ok_known=0, ok_covered=0)
     assert len(list(broken(nothing, Bounds()))) == 3
 
@@ -124,7 +124,7 @@ def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
     assert (passed.exit_code, json.loads(passed.stdout)["uneven"]) == (0, [])
 
 
-def test_a_site_counts_where_its_first_visit_that_says_something_of_it_was_made(database_18: Engine) -> None:
+def test_a_site_counts_at_the_place_of_its_first_conclusive_visit(database_18: Engine) -> None:
     crawl = planned(database_18, sites=40, attempts=2)
     ends_of_first = ["network_down", "timeout", *["ok"] * 38]
     for outcome in [*ends_of_first, "ok", "dns"]:

@@ -120,7 +120,7 @@ def test_a_plan_that_fails_leaves_nothing(database_18: Engine) -> None:
     assert counts(database_18) == (0, 0, 0)
 
 
-def test_a_crawl_is_found_by_as_much_of_its_name_as_is_unique(database_18: Engine) -> None:
+def test_a_crawl_is_found_by_a_unique_beginning_of_its_name(database_18: Engine) -> None:
     for kind in ("web", "localweb"):
         plan(database_18, dataclasses.replace(WANTED, name=CrawlName(month="2026-11", kind=kind)))
     plan(database_18, dataclasses.replace(WANTED, name=CrawlName(month="2026-12")))

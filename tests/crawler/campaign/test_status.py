@@ -1,4 +1,4 @@
-"""The status of a large crawl costs little; what it does not count it estimates, and says so."""
+"""The status of a large crawl is cheap: it estimates large counts, and says so."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def crawled(engine: Engine, responses: int) -> Crawl:
-    """One visit with so many responses."""
+    """Make a crawl of one visit with this number of responses."""
     crawl = planned(engine, sites=2)
     claim = claims.claim(engine, crawl, owner="me")
     assert claim is not None
@@ -61,7 +61,7 @@ def test_many_responses_are_estimated_as_they_grow_and_counted_when_asked(
     assert line.split()[1:3] == ["about", f"{estimate:,},"]
 
 
-def test_of_a_crawl_that_is_detached_the_responses_are_counted_until_they_are_dropped(
+def test_responses_of_a_detached_crawl_are_counted_until_they_are_dropped(
     database_18: Engine,
 ) -> None:
     crawl = crawled(database_18, 3)

@@ -1,4 +1,4 @@
-"""Canaries of the test's own are asked, in this network and in a guard's; what a guard does when it is broken is played."""
+"""Probes ask canaries of the tests, in this network and in a guard's; broken guards are played."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def test_an_operator_names_canaries_by_id_and_by_url() -> None:
 @pytest.mark.parametrize(
     "text", ["", "gogle", "https://a.test/", "http:///x", "http://a.test:port/", "google,"]
 )
-def test_what_is_no_canary_is_refused_in_one_line_that_names_those_there_are(text: str) -> None:
+def test_a_malformed_canary_is_refused_in_one_line_that_names_the_known_ones(text: str) -> None:
     with pytest.raises(CanaryError, match=r"FIRSTFLIGHT_CANARIES: .* name google, apple"):
         chosen(text)
 
 
 def asked(answers: dict[str, Answer], *canaries: dict[str, Any]) -> Fault | None:
-    """What a network says whose canaries are paths of one server."""
+    """Probe a network whose canaries are paths of one server."""
 
     async def within() -> Fault | None:
         async with RawWeb({}) as web:
@@ -97,7 +97,7 @@ def test_one_good_answer_is_enough_and_a_silent_canary_delays_it_only() -> None:
     assert asked({"/a": silent, "/b": PORTAL, "/c": GOOD}, *canaries) is None
 
 
-def test_each_question_begins_with_another_canary() -> None:
+def test_each_probe_begins_with_another_canary() -> None:
     async def within() -> list[str]:
         async with RawWeb({}) as web:
             web.answers = {f"127.0.0.1:{web.port}/{name}": GOOD for name in "abc"}
@@ -134,7 +134,7 @@ def test_a_guard_that_cannot_be_entered_is_no_network() -> None:
     assert "the address guard: No such file or directory" in fault.said
 
 
-def test_a_question_that_is_broken_off_leaves_no_process() -> None:
+def test_a_cancelled_probe_leaves_no_process() -> None:
     async def within() -> None:
         async with RawWeb({}) as web:
             web.answers = {f"127.0.0.1:{web.port}/": Answer(b"", 0, stall=True)}
@@ -154,7 +154,7 @@ def test_a_question_that_is_broken_off_leaves_no_process() -> None:
 
 @dataclasses.dataclass
 class Played:
-    """Stands for a guard that is broken."""
+    """Plays a broken guard."""
 
     namespace_pid: int = 0
     broken: bool = False
@@ -170,7 +170,7 @@ class Played:
         self.broken = False
 
 
-def test_a_guard_that_was_broken_is_mended_and_is_a_fault_all_the_same() -> None:
+def test_a_broken_guard_is_a_fault_even_if_it_is_mended() -> None:
     guard = Played(broken=True)
     ours = OwnNetwork(CANARIES, cast("Guard", guard))
     assert asyncio.run(ours.guard_fault()) == Fault("the table is gone", guard=True)

@@ -1,4 +1,4 @@
-"""A crawl whose own network fails: no site bears it. Real PostgreSQL; browsers and network are played."""
+"""A failure of the crawl's own network becomes no site's outcome. PostgreSQL is real; browsers and network are played."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from crawler.visit.observation import Observation
 
 QUICK = Pacing(every_s=0.02, slow_s=0.1, down_s=0.02)
-"""As the real one, on another clock."""
+"""The default pacing, at a faster rate."""
 
 
 DEAD = {"s3.test": "dns", "s7.test": "connect", "s8.test": "http_error"}
-"""How sites end whose own fault it is."""
+"""Outcomes of sites that fail by themselves."""
 
 
 def crawled(engine: Engine, weather: Weather, played: Browsers, **values: Any) -> Tally:
@@ -60,7 +60,7 @@ def test_sites_end_as_in_a_crawl_that_nothing_disturbed(database: Engine, attemp
     assert 2 <= len(given) <= 4  # two browsers, two outages
 
 
-def test_what_was_given_back_stays_as_an_attempt_that_counts_for_nothing(database_18: Engine) -> None:
+def test_a_visit_given_back_is_kept_as_an_attempt_that_does_not_count(database_18: Engine) -> None:
     weather = Weather()
 
     async def dead(host: str) -> Observation:
@@ -93,7 +93,7 @@ def test_a_crawl_whose_network_is_down_says_so_once_and_claims_nothing(database_
     assert sites(database_18) == [(rank, 0, None, False) for rank in (1, 2, 3)]
 
 
-def test_that_it_is_back_is_said_too(database_18: Engine) -> None:
+def test_the_end_of_an_outage_is_reported(database_18: Engine) -> None:
     weather, said = Weather(), list[str]()
     weather.fails()
     run(database_18, planned(database_18), Browsers(fine), network=weather, pacing=QUICK, said=said)
@@ -106,7 +106,7 @@ def test_visits_that_are_whole_are_their_own_proof_and_no_canary_is_probed(datab
     assert weather.probes == 1  # before the first
 
 
-def test_a_dead_site_is_vouched_for_and_ends_as_it_is(database_18: Engine) -> None:
+def test_a_dead_sites_failure_is_kept_when_a_canary_answers(database_18: Engine) -> None:
     async def dead(host: str) -> Observation:
         return observation("dns")
 
@@ -116,7 +116,7 @@ def test_a_dead_site_is_vouched_for_and_ends_as_it_is(database_18: Engine) -> No
     assert 1 < weather.probes <= 4
 
 
-def test_browsers_share_their_questions(database_18: Engine) -> None:
+def test_browsers_share_probes(database_18: Engine) -> None:
     gate = asyncio.Event()
 
     async def dead(host: str) -> Observation:
@@ -131,7 +131,7 @@ def test_browsers_share_their_questions(database_18: Engine) -> None:
     assert weather.probes < 8
 
 
-def test_an_outage_that_is_over_before_the_visit_is_was_seen_and_the_visit_given_back(
+def test_a_visit_is_given_back_after_an_outage_that_ended_before_it(
     database_18: Engine,
 ) -> None:
     weather = Weather()
@@ -151,7 +151,7 @@ def test_an_outage_that_is_over_before_the_visit_is_was_seen_and_the_visit_given
     assert list(outcomes(database_18, final=False).values()) == ["network_down"]
 
 
-def test_nothing_is_written_of_a_failed_visit_before_somebody_vouched_for_it_so_a_kill_leaves_no_wrong_end(
+def test_a_failed_visit_is_not_written_before_a_canary_answers_so_a_kill_leaves_no_wrong_outcome(
     database_18: Engine,
 ) -> None:
     async def dead(host: str) -> Observation:
@@ -179,7 +179,7 @@ def test_nothing_is_written_of_a_failed_visit_before_somebody_vouched_for_it_so_
     assert visits(database_18) == 0
 
 
-def test_a_crawl_that_is_stopped_before_anybody_knows_gives_the_site_back(database_18: Engine) -> None:
+def test_a_crawl_that_is_stopped_before_a_canary_answers_gives_the_site_back(database_18: Engine) -> None:
     stop = asyncio.Event()
 
     async def dead(host: str) -> Observation:

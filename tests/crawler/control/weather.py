@@ -11,7 +11,7 @@ from crawler.errors import EgressUnavailable
 
 @dataclasses.dataclass
 class Weather:
-    """Stands for our own network: it goes down when told to, and is back after `back_after` probes."""
+    """Plays our own network: it goes down on request, and is back after `back_after` probes."""
 
     fault: Fault | None = None
     back_after: int = 3

@@ -1,4 +1,4 @@
-"""Breaks a guard's parts one after the other, and says what is noticed, who can be reached, and what mending brings back.
+"""Breaks a guard's parts one after the other, and prints what checks notice, which addresses are reached, and what mending restores.
 
 JSON on standard output. Runs in namespaces that the test makes for it, never on the machine itself.
 """
@@ -54,7 +54,7 @@ with ThreadPoolExecutor(8) as pool:
 
 
 def asked(guard: Guard, *addresses: str) -> dict[str, str]:
-    """How a browser in the guard fares that asks each of them."""
+    """Connect to each address from within the guard, and return the results."""
     inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
     call = ["nsenter", "--preserve-credentials", *inside, sys.executable, "-c", ASK, *addresses]
     said = subprocess.run(call, capture_output=True, text=True, check=True).stdout
@@ -63,13 +63,13 @@ def asked(guard: Guard, *addresses: str) -> dict[str, str]:
 
 @dataclasses.dataclass
 class Broken:
-    """What can be done to a guard, by root."""
+    """Ways in which root can break a guard."""
 
     guard: Guard
 
     @property
     def link(self) -> str:
-        """Its name, and that of its table outside."""
+        """Name of the link, and of the table outside."""
         return str(next(one for one in network()["links"] if one.startswith("ffguard")))
 
     def within(self, *call: str) -> None:
@@ -140,7 +140,7 @@ WAYS: list[Callable[[Broken], None]] = [
 
 
 def said(what: Callable[[], None]) -> str:
-    """What it raised, in words; nothing if it did not."""
+    """Call a function, and return the message of its EgressUnavailable, "" if it raises none."""
     try:
         what()
     except EgressUnavailable as exc:
@@ -187,7 +187,7 @@ def no_way_out() -> Iterator[None]:
 
 
 def away(guard: Guard, what: Callable[[], contextlib.AbstractContextManager[None]]) -> dict[str, Any]:
-    """What is said while something is away that only others can bring back, and after it is back."""
+    """Return the messages while a part of the machine's network is away, and after it is back."""
     with what():
         noticed = [said(guard.check), said(guard.mend), said(guard.check)]
         meanwhile = asked(guard, world.PUBLIC, *REFUSED)
@@ -200,7 +200,7 @@ def away(guard: Guard, what: Callable[[], contextlib.AbstractContextManager[None
 
 
 def ended(guard: Guard) -> list[str]:
-    """What is said once the process in the namespace was killed."""
+    """Return the messages after the process in the namespace was killed."""
     os.kill(guard.namespace_pid, signal.SIGKILL)
     while Path(f"/proc/{guard.namespace_pid}/ns/net").exists():
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""A guard with what a container of the stack has: a user with NET_ADMIN alone, and sysctls that cannot be written.
+"""Sets up a guard with the rights of a container of the stack: NET_ADMIN alone, and read-only sysctls.
 
 JSON on standard output. Runs in namespaces that the test makes for it, never on the machine itself.
 """
@@ -30,7 +30,7 @@ READ_ONLY = "mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/
 
 
 def play() -> dict[str, Any]:
-    """As the task's user."""
+    """Set up, break and mend a guard as the task's user."""
     with guarded(parse(world.BLOCKED)) as guard:
         whole = said(guard.check)
         Broken(guard).the_link()
@@ -43,7 +43,7 @@ def play() -> dict[str, Any]:
 
 
 def prepare() -> None:
-    """As root: a machine whose only nameserver is at its own public address."""
+    """Make, as root, a machine whose only nameserver is at its own public address."""
     with (
         tempfile.TemporaryDirectory() as folder,
         world.machine(Path(folder)),

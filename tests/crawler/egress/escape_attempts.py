@@ -1,4 +1,4 @@
-"""Visits the pages that try everything, without the guard and within it, and says who was reached: JSON on standard output.
+"""Visits pages that try to escape, without the guard and within it, and prints the addresses that were reached, as JSON.
 
 Runs in namespaces that the test makes for it, never on the machine itself.
 """
@@ -61,7 +61,7 @@ HOSTS = [
 FLAGS = [
     "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebRTC,LocalNetworkAccessChecksWebSockets"
 ]
-"""The browser's own check comes after the connection, and it is not what is tried here."""
+"""Flags that turn off the browser's own check, which comes after the connection and is not tested here."""
 
 
 async def visits(guard: Guard | None, servers: world.Servers) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def after_kill(before: dict[str, Any]) -> dict[str, Any]:
 
 
 def lost_guard() -> dict[str, Any]:
-    """What is to be had once the guard's own process was killed."""
+    """Return what a crawl notices once the guard process was killed."""
     with guarded() as guard:
         call = box.command(Path("/usr/bin/true"), memory_bytes=10**9, entrance=guard.entrance())
         entered = subprocess.run(call, check=False).returncode

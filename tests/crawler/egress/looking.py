@@ -47,7 +47,7 @@ def seen() -> list[str]:
 
 
 def network() -> dict[str, Any]:
-    """What a guard might leave behind."""
+    """Read the state of the machine's network that a guard might leave changed."""
     links = json.loads(subprocess.run(["ip", "-json", "link"], capture_output=True, check=True).stdout)
     return {
         "links": sorted(link["ifname"] for link in links),
@@ -57,7 +57,7 @@ def network() -> dict[str, Any]:
 
 
 def addresses(guard: Guard) -> list[dict[str, Any]]:
-    """Of the guard's interfaces, and how each of them is."""
+    """Read the addresses of the guard's interfaces and their state."""
     inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
     shown = subprocess.run(
         ["nsenter", "--preserve-credentials", *inside, "ip", "-json", "address"],
@@ -79,7 +79,7 @@ print(local[0], local[1])
 
 
 def captured(guard: Guard, address: str) -> str:
-    """What a page's connection through the guard received, as its capture socket saw it."""
+    """Fetch a page through the guard, and return the bytes that its capture socket saw."""
     assert guard.capture is not None
     assert not guard.capture.get_inheritable()
     inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
@@ -98,7 +98,7 @@ def captured(guard: Guard, address: str) -> str:
 
 
 def holding(descriptor: int) -> list[int]:
-    """The processes that have the same socket as this one has there."""
+    """List the processes that have this process's socket `descriptor` open."""
     link = Path(f"/proc/self/fd/{descriptor}").readlink()
     found = []
     for one in Path("/proc").glob("[0-9]*/fd/*"):
@@ -109,7 +109,7 @@ def holding(descriptor: int) -> list[int]:
 
 
 def processes() -> list[dict[str, str]]:
-    """The browser's processes that are there now, and how they are confined."""
+    """List the browser's processes and how they are confined."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

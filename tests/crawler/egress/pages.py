@@ -1,4 +1,4 @@
-"""Pages that try to reach what no page may reach, each in its own way; the path tells the way."""
+"""Pages that try to reach refused addresses, each in its own way, which the path of the request names."""
 
 from __future__ import annotations
 

@@ -43,6 +43,6 @@ async def _answer(address: str, came: Callable[[str], None], request: Request, r
 
 
 def browser_flags(spki_hash: str) -> list[str]:
-    """What makes a browser ask these hosts by HTTP/3, and believe them."""
+    """Return flags that make a browser ask these hosts by HTTP/3, and trust them."""
     origins = ",".join(f"{host}:{PORT}" for host in (PUBLIC_HOST, PRIVATE_HOST))
     return [f"--origin-to-force-quic-on={origins}", f"--ignore-certificate-errors-spki-list={spki_hash}"]

@@ -1,4 +1,4 @@
-"""The guard of a container of the stack: its one capability is enough to set it up, to check it and to mend it."""
+"""In a container of the stack, one capability suffices to set up, check and mend the guard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The crawl's end of the channel to the process that holds the guard."""
+"""The crawl's end of the channel to the guard process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawler.egress.control import CHECK, Control
 from crawler.errors import EgressUnavailable, GuardEnded
 
 
-def test_a_holder_that_ended_is_told_from_a_guard_that_is_broken() -> None:
+def test_a_guard_process_that_ended_is_told_from_a_broken_guard() -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
         answering = threading.Thread(target=lambda: theirs.recv(100) and theirs.send(b'{"error": "no link"}'))
@@ -26,7 +26,7 @@ def test_a_holder_that_ended_is_told_from_a_guard_that_is_broken() -> None:
             Control(ours).ask(CHECK)
 
 
-def test_a_holder_that_did_not_answer_once_counts_as_ended_from_then_on(
+def test_a_guard_process_that_missed_one_answer_counts_as_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(control, "CHECKED_WITHIN_S", 0.01)

@@ -1,6 +1,6 @@
-"""The address guard as it is: a page that tries every address, servers that write down who came, and processes' own status.
+"""The address guard, tried by a page that contacts every address, servers that record contacts, and browsers' /proc.
 
-All of it happens in namespaces that are made for it: of root, and of an ordinary user who is root in his own.
+All of it happens in namespaces made for the tests: of root, and of an ordinary user who is root in his own.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ WORLDS = ["root", "user"] if os.geteuid() == 0 else ["user"]
 
 @pytest.fixture(scope="module", params=WORLDS)
 def found(request: pytest.FixtureRequest, server_folder: Path) -> dict[str, Any]:
-    """What was reached within the guard; in the first world, without it too."""
+    """Return the addresses reached within the guard and, in the first world, without it."""
     call = [*OWN_NAMESPACES]
     if request.param == "user":
         call = as_ordinary_user([call[0], "--user", "--map-root-user", *call[1:]])
@@ -100,7 +100,7 @@ PRIVATE = ["127.0.0.1", "10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.
 
 
 @pytest.mark.parametrize("found", WORLDS[:1], indirect=True)
-def test_without_the_guard_a_page_reaches_all_of_them_in_every_way(found: dict[str, Any]) -> None:
+def test_without_the_guard_a_page_reaches_every_address_in_every_way(found: dict[str, Any]) -> None:
     ends = found["without"]["visits"]
     assert {(outcome, unfiltered) for _, outcome, _, unfiltered in ends} == {("ok", True)}
     ways = reached(found["without"])
@@ -123,7 +123,7 @@ def test_without_the_guard_a_page_reaches_all_of_them_in_every_way(found: dict[s
     assert ways[NEIGHBOUR] >= {"/jump", "/redirected", "/", "quic"}
 
 
-def test_within_it_nobody_was_reached_but_the_public_internet(found: dict[str, Any]) -> None:
+def test_within_the_guard_only_the_public_internet_is_reached(found: dict[str, Any]) -> None:
     ways = reached(found["within"])
     assert set(ways) == {PUBLIC, PUBLIC_6, "any"}
     assert ways["any"] == {"udp"}  # STUN's datagrams to the public address
@@ -131,15 +131,15 @@ def test_within_it_nobody_was_reached_but_the_public_internet(found: dict[str, A
     assert {f"/to/http://{target}/redirect" for target in TARGETS} <= ways[PUBLIC]
 
 
-def test_not_one_packet_to_another_address_left_its_namespace(found: dict[str, Any]) -> None:
+def test_no_packet_to_a_refused_address_leaves_the_namespace(found: dict[str, Any]) -> None:
     assert found["seen"] == sorted([PUBLIC, PUBLIC_6])
 
 
-def test_what_came_through_it_was_captured_byte_for_byte(found: dict[str, Any]) -> None:
+def test_bytes_received_through_the_guard_are_captured_exactly(found: dict[str, Any]) -> None:
     assert found["captured"] == [answer("escapes.test", "/").decode()] * 2
 
 
-def test_pages_are_measured_by_what_was_captured_as_they_are_by_the_log(found: dict[str, Any]) -> None:
+def test_the_capture_and_the_log_measure_the_same_sizes(found: dict[str, Any]) -> None:
     within = found["within"]
     assert f"{CAPTURE_MODE_FLAG}IncludeSensitive" in within["flags"]
     for host in ("ok.test", "ok6.test", "escapes.test"):
@@ -149,11 +149,11 @@ def test_pages_are_measured_by_what_was_captured_as_they_are_by_the_log(found: d
         assert within["sizes"]["ok.test"] == found["without"]["sizes"]["ok.test"]
 
 
-def test_no_browser_has_the_socket_that_captures(found: dict[str, Any]) -> None:
+def test_no_browser_has_the_capture_socket(found: dict[str, Any]) -> None:
     assert set(found["within"]["captured_by"]) == {"ourselves"}
 
 
-def test_quic_goes_through_it_to_public_addresses(found: dict[str, Any]) -> None:
+def test_quic_passes_the_guard_to_public_addresses(found: dict[str, Any]) -> None:
     outcome, *protocols = found["within"]["by_quic"]
     assert outcome == "ok"
     assert "h3" in protocols
@@ -200,7 +200,7 @@ def test_browsers_have_no_capability_outside_their_sandbox_and_the_sandbox_is_on
         assert browser["Uid"].split() == [str(BROWSER_UID)] * 4
 
 
-def test_its_addresses_are_settled_before_the_first_browser_for_which_a_change_would_cost_a_page(
+def test_addresses_of_the_guard_do_not_change_after_it_is_up(
     found: dict[str, Any],
 ) -> None:
     at_first, at_last = found["addresses"]
@@ -212,13 +212,13 @@ def test_two_guards_do_not_share_a_namespace(found: dict[str, Any]) -> None:
     assert len(set(found["namespaces"])) == 2
 
 
-def test_a_browser_lives_on_when_its_guard_is_mended_and_is_measured_as_before(found: dict[str, Any]) -> None:
+def test_a_browser_lives_on_when_its_guard_is_mended_and_measures_as_before(found: dict[str, Any]) -> None:
     first, *others = found["mended"]
     assert first[:2] == ["ok", 1]
     assert others == [first, first]
 
 
-def test_nothing_is_left_of_a_guard_even_of_a_crawl_that_was_killed(found: dict[str, Any]) -> None:
+def test_nothing_is_left_of_a_guard_even_after_its_crawl_was_killed(found: dict[str, Any]) -> None:
     network = found["network"]
     assert network["changed"]
     assert network["before"] == network["after"] == network["after_kill"]
@@ -245,10 +245,10 @@ def test_an_ordinary_user_is_told_in_one_line_what_to_do(tmp_path: Path) -> None
     assert "the address guard cannot be set up: it takes root, or CAP_NET_ADMIN" in last
 
 
-def test_what_the_worlds_private_servers_have_are_addresses_that_are_refused() -> None:
+def test_the_private_servers_of_the_tests_have_refused_addresses() -> None:
     assert all(map(is_refused, [*PRIVATE, NEIGHBOUR, NEIGHBOUR_6]))
     assert not any(map(is_refused, [OWN, OWN_6, GATEWAY, ON_LINK, BLOCKED, BLOCKED_64, PUBLIC, PUBLIC_6]))
 
 
-def test_where_the_kernel_refuses_a_capture_there_is_none() -> None:
+def test_without_the_kernels_permission_there_is_no_capture() -> None:
     assert in_namespace("crawler.egress.namespace:capture_inside") == []  # it has no eth0

@@ -1,4 +1,4 @@
-"""Guards take turns, and nobody who may not set one up can take theirs: tried by a process of another user."""
+"""Guards take turns by a lock that an unprivileged user cannot hold."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ with lock.alone():
 """
 
 
-def test_a_user_who_squats_the_names_that_guards_had_blocks_none() -> None:
+def test_a_user_who_takes_the_names_of_guards_blocks_no_guard() -> None:
     if os.geteuid() != 0:
         pytest.fail("to become another user takes root: run the tests as root")
     pipe = subprocess.PIPE
@@ -76,7 +76,7 @@ def test_a_user_who_squats_the_names_that_guards_had_blocks_none() -> None:
 
 
 def taking_turns() -> list[str]:
-    """What a second process says while a first one has the lock, and after that was killed."""
+    """Return the output of a second process while a first holds the lock, and after the first was killed."""
     pipe = subprocess.PIPE
     call = [sys.executable, "-B", "-c", TURNS]
     with subprocess.Popen(call, stdin=pipe, stdout=pipe, text=True) as first:
@@ -88,7 +88,7 @@ def taking_turns() -> list[str]:
     return [late.stderr.splitlines()[-1], then.stdout.strip()]
 
 
-def test_who_may_set_guards_up_takes_turns_and_the_dead_let_go() -> None:
+def test_privileged_processes_take_turns_and_a_killed_one_releases_the_lock() -> None:
     late, then = in_namespace("tests.crawler.egress.test_lock:taking_turns")
     assert "another address guard is being set up" in late
     assert then == "mine"

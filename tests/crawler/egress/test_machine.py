@@ -1,4 +1,4 @@
-"""What a machine's routes and addresses say of who its neighbours are, with real routes in a namespace."""
+"""A machine's neighbours are found from its routes and addresses; the routes are real, in a namespace."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_neighbours_are(commands: list[str], networks: list[str]) -> None:
     assert found["printed"] == ",".join(networks)
 
 
-def test_a_host_without_a_way_out_still_tells_its_addresses() -> None:
+def test_a_host_without_a_default_route_still_lists_its_addresses() -> None:
     found = of(IPV4)
     assert found == {
         "said": "this machine has no default route: there is no Internet to crawl",
@@ -110,6 +110,6 @@ def test_a_host_without_a_way_out_still_tells_its_addresses() -> None:
     }
 
 
-def test_a_way_out_without_a_carrier_is_down() -> None:
+def test_a_default_route_without_a_carrier_is_down() -> None:
     found = of([*IPV4, "route add default via 9.9.1.1", "link set other down"])
     assert found["said"] == "this machine's way out, up0, is down"

@@ -1,4 +1,4 @@
-"""The guard is checked whole and mended: its parts are broken for real, and traffic to real servers is the judge.
+"""The guard is checked and mended: its parts are really broken, and traffic to real servers shows the effect.
 
 All of it happens in namespaces that are made for it: of root, and of an ordinary user who is root in his own.
 """
@@ -55,23 +55,23 @@ def found(request: pytest.FixtureRequest, server_folder: Path) -> dict[str, Any]
     return played(call, folder, module="tests.crawler.egress.breaking")
 
 
-def test_a_guard_that_is_whole_is_said_to_be(found: dict[str, Any]) -> None:
+def test_a_whole_guard_passes_its_check(found: dict[str, Any]) -> None:
     assert found["whole"]["said"] == ""
     assert set(found["whole"]["reached"].values()) == {"reached"}
 
 
-def test_the_processes_that_hold_it_know_no_secret_of_the_crawl(found: dict[str, Any]) -> None:
+def test_the_guards_processes_know_no_secret_of_the_crawl(found: dict[str, Any]) -> None:
     for environment in found["whole"]["environments"]:
         assert set(environment) <= set(NEEDED)
 
 
-def test_within_it_the_gateway_its_link_and_what_the_operator_named_are_refused_at_once(
+def test_the_gateway_its_link_and_the_operators_networks_are_refused_at_once(
     found: dict[str, Any],
 ) -> None:
     assert found["whole"]["refused"] == dict.fromkeys(REFUSED, "ConnectionRefusedError")
 
 
-def test_what_is_refused_on_the_wire_and_what_is_called_refused_agree(found: dict[str, Any]) -> None:
+def test_packets_are_refused_exactly_where_is_refused_says_so(found: dict[str, Any]) -> None:
     wanted = dict.fromkeys(REACHED[1:], False) | dict.fromkeys(REFUSED, True)
     assert found["whole"]["judged"] == wanted
     for name in BREAKS:
@@ -79,21 +79,19 @@ def test_what_is_refused_on_the_wire_and_what_is_called_refused_agree(found: dic
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_what_is_broken_is_noticed_and_named_as_often_as_it_is_asked_for(
-    found: dict[str, Any], name: str
-) -> None:
+def test_a_broken_part_is_named_by_every_check(found: dict[str, Any], name: str) -> None:
     first, second = found["broken"][name]["noticed"]
     assert NOTICED[name] in first
     assert first == second
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_while_it_is_broken_no_refused_address_is_reached(found: dict[str, Any], name: str) -> None:
+def test_a_broken_guard_lets_no_refused_address_be_reached(found: dict[str, Any], name: str) -> None:
     assert "reached" not in found["broken"][name]["meanwhile"].values()
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_mending_brings_back_names_both_ip_versions_and_the_capture(found: dict[str, Any], name: str) -> None:
+def test_mending_restores_dns_both_ip_versions_and_the_capture(found: dict[str, Any], name: str) -> None:
     broken = found["broken"][name]
     assert (broken["mended"], broken["then"]) == ("", "")
     assert broken["reached"] == dict.fromkeys(REACHED, "reached")
@@ -101,7 +99,7 @@ def test_mending_brings_back_names_both_ip_versions_and_the_capture(found: dict[
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_what_was_refused_is_refused_when_it_is_mended(found: dict[str, Any], name: str) -> None:
+def test_refused_addresses_are_refused_after_mending(found: dict[str, Any], name: str) -> None:
     assert found["broken"][name]["refused"] == dict.fromkeys(REFUSED, "ConnectionRefusedError")
 
 
@@ -112,7 +110,7 @@ def test_what_was_refused_is_refused_when_it_is_mended(found: dict[str, Any], na
         ("a_firewall_that_drops", "this machine's firewall drops what it forwards (chain inet firewall f)"),
     ],
 )
-def test_what_only_others_can_bring_back_is_said_and_mended_afterwards(
+def test_a_missing_network_of_the_machine_is_reported_and_mended_once_it_is_back(
     found: dict[str, Any], name: str, words: str
 ) -> None:
     away = found["away"][name]
@@ -122,16 +120,16 @@ def test_what_only_others_can_bring_back_is_said_and_mended_afterwards(
     assert away["reached"] == dict.fromkeys(REACHED, "reached")
 
 
-def test_nothing_is_left_of_it_on_a_machine_whose_rules_were_flushed(found: dict[str, Any]) -> None:
+def test_nothing_is_left_of_a_guard_on_a_machine_whose_rules_were_flushed(found: dict[str, Any]) -> None:
     assert found["left"]["after"] == found["left"]["before"]
     assert found["left"]["after"]["forwarding"] == "0"
 
 
-def test_a_guard_whose_namespace_has_no_process_is_given_up(found: dict[str, Any]) -> None:
+def test_a_guard_whose_namespace_process_died_is_given_up(found: dict[str, Any]) -> None:
     checked, mended = found["ended"]
     assert "the address guard ended" in checked
     assert "the address guard ended" in mended
 
 
-def test_the_names_of_what_is_refused_here_are_no_names_of_the_registries() -> None:
+def test_the_tests_public_addresses_are_refused_by_no_registry() -> None:
     assert not any(map(is_refused, [BLOCKED, GATEWAY, PUBLIC]))

@@ -1,4 +1,4 @@
-"""The relay of DNS: a question on one socket is asked of the nameserver, and its answer comes back; nothing else passes."""
+"""The DNS relay passes questions to the nameserver and answers back, and nothing else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_machine_that_names_no_nameserver_has_one_on_loopback() -> None:
     assert nameservers(["# nothing", "nameserver nonsense", "options edns0"]) == [HERE]
 
 
-def test_no_more_than_three_nameservers_are_asked_as_in_the_c_library() -> None:
+def test_at_most_three_nameservers_are_asked_as_in_the_c_library() -> None:
     assert len(nameservers([f"nameserver 9.9.9.{n}" for n in range(5)])) == 3
 
 
@@ -149,7 +149,7 @@ def split(stream: bytes) -> list[bytes]:
     return found
 
 
-def test_a_question_in_a_datagram_is_answered_to_whoever_asked() -> None:
+def test_a_question_in_a_datagram_is_answered_to_its_sender() -> None:
     async def ask() -> list[bytes]:
         async with relayed() as relay:
             return [await relay.ask(asked(name)) for name in ("one.test", "two.test")]
@@ -170,7 +170,7 @@ def test_questions_over_tcp_are_answered_or_their_connection_is_closed(answering
     assert [told(wire) for wire in found] == wanted
 
 
-def test_what_is_no_question_does_not_reach_the_nameserver() -> None:
+def test_bytes_that_are_no_question_do_not_reach_the_nameserver() -> None:
     async def ask() -> tuple[list[bytes], int]:
         async with relayed() as relay:
             await relay.send(*GARBAGE)
@@ -186,7 +186,7 @@ def test_what_is_no_question_does_not_reach_the_nameserver() -> None:
     assert str(dns.message.from_wire(came).question[0].name) == "one.test."
 
 
-def test_what_is_no_answer_is_not_passed_back() -> None:
+def test_bytes_that_are_no_answer_are_not_passed_back() -> None:
     async def ask() -> tuple[bytes, bytes]:
         async with relayed() as relay:
             relay.real.first = b"SSH-2.0-OpenSSH_9.2\r\n"
@@ -197,7 +197,7 @@ def test_what_is_no_answer_is_not_passed_back() -> None:
     assert by_stream == b""
 
 
-def test_connections_that_ask_nothing_leave_datagrams_their_room() -> None:
+def test_idle_connections_take_no_room_from_datagrams() -> None:
     async def ask() -> tuple[bytes, int]:
         async with relayed() as relay:
             idle = [
@@ -217,7 +217,7 @@ def test_connections_that_ask_nothing_leave_datagrams_their_room() -> None:
     assert connections == 0
 
 
-def test_no_more_questions_are_under_way_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_questions_in_progress_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relaying, "QUESTIONS_LIMIT", 3)
     monkeypatch.setattr(Nameserver, "datagram_received", lambda self, data, addr: self.came.append(data))
 
@@ -233,7 +233,7 @@ def test_no_more_questions_are_under_way_than_there_is_room_for(monkeypatch: pyt
     assert asyncio.run(ask()) == 3
 
 
-def test_time_is_over_for_whoever_holds_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_connection_is_closed_after_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relaying, "ANSWER_WITHIN_S", 0.1)
 
     async def ask() -> bytes:

@@ -1,4 +1,4 @@
-"""Which addresses are refused: the edges of each network, and agreement with Python's own list."""
+"""Refused addresses: the edges of each network, and agreement with Python's own list."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ STRICTER = [
     "4000::/2",  # Python knows the special blocks, not that the rest is unassigned
     "8000::/1",
 ]
-"""Where we refuse and Python's `is_global` does not, always or in some version."""
+"""Networks that we refuse although Python's `is_global`, in some version, does not."""
 
 
 def edges() -> list[Any]:
@@ -155,7 +155,7 @@ def test_the_rules_of_both_sides_hold_the_same_networks(local: tuple[Network, ..
 
 @settings(deadline=None)
 @given(st.ip_addresses(), st.integers(0, 128))
-def test_what_an_operator_names_is_refused_in_every_form(address: Any, length: int) -> None:
+def test_an_operators_networks_are_refused_in_every_form(address: Any, length: int) -> None:
     network = ipaddress.ip_network((address, length % (address.max_prefixlen + 1)), strict=False)
     local = parse(str(network))
     assert is_refused(network[0], local)
@@ -165,7 +165,7 @@ def test_what_an_operator_names_is_refused_in_every_form(address: Any, length: i
         assert is_refused(f"64:ff9b::{network[-1]}", local)
 
 
-def test_what_is_beside_it_is_not() -> None:
+def test_addresses_beside_an_operators_networks_are_not_refused() -> None:
     local = parse("9.9.9.0/24,2606:4700::/32")
     neighbours = ["9.9.8.255", "9.9.10.0", "64:ff9b::9.9.10.0", "2606:4701::"]
     assert not any(is_refused(one, local) for one in neighbours)
@@ -190,7 +190,7 @@ def test_an_ipv4_mapped_network_is_the_ipv4_network() -> None:
     "bad",
     ["9.9.9.300", "9.9.9.9/24", "9.9.9.0/33", "example.com", "9.9.9.0/24;", "2606::/200", "run-scripts/up"],
 )
-def test_what_is_no_network_is_said_in_one_line(bad: str) -> None:
+def test_a_malformed_network_is_reported_in_one_line(bad: str) -> None:
     with pytest.raises(EgressUnavailable) as caught:
         parse(f"9.9.9.9, {bad}")
     (line,) = str(caught.value).splitlines()
@@ -198,11 +198,11 @@ def test_what_is_no_network_is_said_in_one_line(bad: str) -> None:
     assert bad in line
 
 
-def test_no_more_networks_are_named_than_can_be_looked_up() -> None:
+def test_the_number_of_an_operators_networks_is_limited() -> None:
     with pytest.raises(EgressUnavailable, match="1,000 at most"):
         parse(" ".join(f"9.9.{number // 256}.{number % 256}" for number in range(1001)))
 
 
-def test_what_is_refused_everywhere_need_not_be_named() -> None:
+def test_networks_refused_everywhere_are_left_out_of_local_networks() -> None:
     networks = map(ipaddress.ip_network, ["10.0.0.0/8", "fe80::/64", "9.9.9.0/25", "9.9.9.128/25", "::1"])
     assert list(map(str, beyond_registries(networks))) == ["9.9.9.0/24"]

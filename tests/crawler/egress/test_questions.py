@@ -1,4 +1,4 @@
-"""What the DNS relay passes on: one question, its answer, and no byte besides."""
+"""The DNS relay passes on one question and its answer, and no other byte."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("wire", GARBAGE.values(), ids=GARBAGE)
-def test_what_is_not_one_question_is_dropped(wire: bytes) -> None:
+def test_a_message_that_is_not_one_question_is_dropped(wire: bytes) -> None:
     assert question(wire) is None
 
 
@@ -123,7 +123,7 @@ def test_a_stub_without_edns_is_asked_for_without_it() -> None:
     assert passed_on(found).edns == -1
 
 
-def test_its_id_is_one_that_the_stub_does_not_know() -> None:
+def test_a_passed_on_question_has_an_id_unknown_to_the_stub() -> None:
     found = asked(id=7)
     assert len({passed_on(found).id for _ in range(50)}) > 40
 
@@ -157,7 +157,7 @@ def test_an_answer_keeps_its_code(code: str) -> None:
     assert dns.rcode.to_text(dns.message.from_wire(found.to_wire()).rcode()) == code
 
 
-def test_what_does_not_answer_our_question_is_dropped() -> None:
+def test_a_message_that_does_not_answer_our_question_is_dropped() -> None:
     theirs = asked(id=7)
     ours = passed_on(theirs)
     of_another_id = answered(asked(id=(ours.id + 1) % 2**16))
@@ -172,7 +172,7 @@ def test_what_does_not_answer_our_question_is_dropped() -> None:
         assert answer(wire, ours, theirs) is None
 
 
-def test_options_of_an_answer_stay_behind() -> None:
+def test_edns_options_of_an_answer_are_not_passed_on() -> None:
     theirs = asked(use_edns=0)
     ours = passed_on(theirs)
     made = answered(ours, "A 9.9.9.9")
@@ -185,7 +185,7 @@ def test_options_of_an_answer_stay_behind() -> None:
 @pytest.mark.parametrize(
     ("payload", "room"), [(None, 512), (100, 512), (1232, 1232), (65_535, DATAGRAM_BYTES)]
 )
-def test_an_answer_in_a_datagram_is_cut_to_what_the_stub_can_take_and_says_so(
+def test_an_answer_in_a_datagram_is_truncated_to_the_stubs_size_and_flagged(
     payload: int | None, room: int
 ) -> None:
     theirs = asked("TXT", use_edns=False if payload is None else 0, payload=payload)

@@ -1,8 +1,7 @@
-"""A machine and an Internet in namespaces: servers on private and public addresses that write down who came.
+"""A machine and an Internet in namespaces, with servers on private and public addresses that record contacts.
 
-The namespace that this runs in plays the crawling machine. The Internet is a namespace behind a router, and so is
-the private network of whoever runs the router. Truth is what the servers accepted, and which destinations were seen
-on the guard's link.
+The present namespace plays the crawling machine. The Internet is a namespace behind a router, and so is the private network
+of the router's owner. The truth is the connections that the servers accepted, and the destinations on the guard's link.
 """
 
 from __future__ import annotations
@@ -177,7 +176,7 @@ def nameserver(address: str = NAMESERVER) -> Iterator[dict[str, int]]:
 
 @contextlib.contextmanager
 def machine(folder: Path) -> Iterator[None]:
-    """Make this namespace a crawling machine whose way out is a router that nobody has started yet."""
+    """Make this namespace a crawling machine whose default route leads to a router that is not started yet."""
     resolv_conf = folder / "resolv.conf"
     resolv_conf.write_text(f"nameserver {NAMESERVER}\n", encoding="ascii")
     subprocess.run(["mount", "--bind", str(resolv_conf), "/etc/resolv.conf"], check=True)
@@ -226,7 +225,7 @@ def internet() -> Iterator[None]:
 
 
 def came_to_the_internet() -> list[tuple[str, str]]:
-    """What its servers wrote down since they were last asked."""
+    """Return the contacts that the Internet's servers recorded since the last call."""
     (process,) = INTERNET
     print("report", file=process.stdin, flush=True)
     assert process.stdout is not None

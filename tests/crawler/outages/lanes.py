@@ -46,28 +46,28 @@ def run(*call: str) -> str:
 
 
 def guards() -> list[str]:
-    """Of the guards that are there, the link's name, which is the table's."""
+    """List the links of the guards, which are also the names of their tables."""
     links = json.loads(run("ip", "-json", "link", "show"))
     return [one["ifname"] for one in links if one["ifname"].startswith("ffguard")]
 
 
 @contextlib.contextmanager
 def table_deleted(chosen: random.Random) -> Iterator[None]:
-    """Of one lane; it is for the crawl to see that and to mend it."""
+    """Delete the table of one lane's guard, for the crawl to notice and mend."""
     run("nft", "delete", "table", "inet", chosen.choice(guards()))
     yield
 
 
 @contextlib.contextmanager
 def link_deleted(chosen: random.Random) -> Iterator[None]:
-    """Likewise."""
+    """Delete the link of one lane's guard, for the crawl to notice and mend."""
     run("ip", "link", "delete", chosen.choice(guards()))
     yield
 
 
 @contextlib.contextmanager
 def network_cut(_: random.Random) -> Iterator[None]:
-    """Somewhere beyond the machine: packets go out and none comes back."""
+    """Cut the network beyond the machine: packets leave and none returns."""
     rules = "table inet cut { chain lost { type filter hook prerouting priority raw; iifname up0 drop; }; }"
     subprocess.run(["nft", "-f", "-"], input=rules, text=True, check=True)
     yield
@@ -76,7 +76,7 @@ def network_cut(_: random.Random) -> Iterator[None]:
 
 @contextlib.contextmanager
 def uplink_down(_: random.Random) -> Iterator[None]:
-    """The machine's own, and its routes with it."""
+    """Take down the machine's uplink, and its routes with it."""
     run("ip", "link", "set", "up0", "down")
     yield
     world.ip(
@@ -95,7 +95,7 @@ FAULTS = {one.__name__: one for one in (table_deleted, link_deleted, network_cut
 
 @dataclasses.dataclass
 class Operator:
-    """Starts lanes, and starts again whichever ends badly, as Airflow does."""
+    """Starts lanes, and restarts those that fail, as Airflow does."""
 
     order: dict[str, Any]
     errors: Path
@@ -125,7 +125,7 @@ class Operator:
         return self.firstflight("run", "--crawl", crawl, "--browsers", "1", "--log", "json", "--until-empty")
 
     def crawl(self, vantage: str, between: Callable[[], None]) -> None:
-        """One crawl to its end; `between` is called again and again."""
+        """Run a crawl to its end, calling `between` repeatedly."""
         name = self.plan(vantage)
         self.lanes = [self.lane(name) for _ in range(LANES)]
         deadline = time.monotonic() + WITHIN_S

@@ -1,4 +1,4 @@
-"""Three lanes crawl a stand-in for the Internet within their guards, and their network is broken in every way: no site bears it."""
+"""Three lanes crawl a played Internet while their network is broken in every way; no site's outcome changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WITHIN_S = 560
 
 @pytest.fixture
 def played(database_18: Engine) -> dict[str, Any]:
-    """One crawl that nothing disturbs, and the same with every fault at a random moment; the seed is in the output."""
+    """Run a crawl undisturbed, and again with every fault at a random moment; the output has the seed."""
     seed = int(os.environ.get("FIRSTFLIGHT_TEST_SEED") or secrets.randbelow(1_000_000))
     print(f"FIRSTFLIGHT_TEST_SEED={seed}")
     order = {

@@ -1,4 +1,4 @@
-"""Which of two tries counts, and what its outcome is."""
+"""Of two attempts at a site one counts, and it has one outcome."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def shown() -> MainDocument:
     ],
     ids=str,
 )
-def test_of_two_tries_the_one_that_says_more_of_the_site_is_kept(
+def test_of_two_attempts_the_more_telling_is_kept(
     https: VisitError, http: VisitError | None, received: int, kept: str
 ) -> None:
     first, second = ended("https", https), ended("http", http, received=received)
@@ -65,7 +65,7 @@ def test_of_two_tries_the_one_that_says_more_of_the_site_is_kept(
     assert (second if second.counts_after(first) else first).scheme == kept
 
 
-def test_a_network_that_changed_leaves_it_open_what_http_would_have_brought() -> None:
+def test_an_http_attempt_during_a_network_change_counts() -> None:
     second = ended("http", SILENT, number=NETWORK_CHANGED)
     assert second.counts_after(ended("https", CERTIFICATE))
 
@@ -75,7 +75,7 @@ def test_a_site_that_answered_by_https_is_not_tried_by_http() -> None:
     assert not ended("https", None, received=100).wants_http
 
 
-def test_a_document_that_the_log_knows_nothing_of_makes_no_whole_recording() -> None:
+def test_a_document_that_is_missing_in_the_log_makes_the_recording_incomplete() -> None:
     one = ended("https", None)
     one.document = shown()
     seen = one.observation(salt=b"", error_name=str)
@@ -86,7 +86,7 @@ def test_a_document_that_the_log_knows_nothing_of_makes_no_whole_recording() -> 
     ("number", "name", "outcome"),
     [(-3, "net::ERR_ABORTED", "aborted"), (-101, "net::ERR_CONNECTION_RESET", "bad_response")],
 )
-def test_a_document_that_its_own_page_gave_up_is_no_fault_of_the_servers(
+def test_a_document_that_its_own_page_gave_up_is_aborted_and_not_a_bad_response(
     number: int, name: str, outcome: str
 ) -> None:
     one = ended("https", None, number=number)
@@ -98,7 +98,7 @@ def test_a_document_that_its_own_page_gave_up_is_no_fault_of_the_servers(
     assert (seen.visit["outcome"], seen.visit["status"]) == (outcome, 200)
 
 
-def test_what_happens_after_the_end_of_the_recording_is_not_heard() -> None:
+def test_events_after_the_end_of_the_recording_are_ignored() -> None:
     one = ended("https", None)
     one.stop_ms = 5_000
 
@@ -119,7 +119,7 @@ def test_what_happens_after_the_end_of_the_recording_is_not_heard() -> None:
 
 
 @pytest.mark.parametrize(("error", "outcome"), [(REFUSED, "timeout"), (CERTIFICATE, "tls")])
-def test_where_no_time_is_left_for_http_a_refusal_by_https_decides_nothing(
+def test_without_time_left_for_http_a_refusal_by_https_does_not_decide(
     error: VisitError, outcome: str
 ) -> None:
     one = ended("https", error)

@@ -36,25 +36,25 @@ ROOT = Path(__file__).parents[3]
 
 BUDGET_S = 4.0
 PLAIN_LOADS = 3
-"""The budget is at least the time of so many loads of a plain page on this machine as it is."""
+"""The budget is at least the time of so many loads of a plain page on this machine."""
 
 SETTLE_S = 1.0
 LONG_BUDGET_S = 20.0
 LONG_SETTLE_S = 10.0
 ROOM_S = 5.0
-"""For a machine that has other things to do: what is held to is a property, not a speed."""
+"""Allowance for a loaded machine, in seconds: the tests check that visits are bounded, not their speed."""
 
 BROWSERS = 2
 DATA_LIMIT_BYTES = 1 << 30
 OWN_GROWTH_BYTES = 300 << 20
 
 NEXT = ("ok", "quiet", 200, 3, 309, 1.0)
-"""Outcome, stop reason, status, responses, bytes and coverage of plain.test, after whatever."""
+"""Outcome, stop reason, status, responses, bytes and coverage of plain.test after any hostile page."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Seen:
-    """A hostile visit, and the one after it."""
+    """A hostile visit, and the visit after it."""
 
     visit: Observation
     budget_s: float
@@ -66,7 +66,7 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def flags() -> Iterator[list[str]]:
-    """Of the browser; the server is another process, so that its work and its memory are not the crawler's."""
+    """Flags of the browser for a server in another process, so that its work and memory are not the crawler's."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tests.zoo.hostile.web"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:
@@ -86,7 +86,7 @@ def own_bytes_before() -> int:
 def seen(
     request: pytest.FixtureRequest, chromium: Path, flags: list[str], own_bytes_before: int
 ) -> Mapping[str, Seen]:
-    """All hosts that the chosen tests are of, by several browsers side by side."""
+    """Visit the hosts of the selected tests with several browsers side by side."""
     chosen = {item.callspec.params.get("host") for item in request.session.items if hasattr(item, "callspec")}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(crawler.browser.browser, "DATA_LIMIT_BYTES", DATA_LIMIT_BYTES)
@@ -114,7 +114,7 @@ async def crawl(chromium: Path, flags: list[str], hosts: list[str]) -> Mapping[s
 
 
 class Seat:
-    """One browser after the other."""
+    """Visits hosts with one browser, replaced when it dies."""
 
     def __init__(self, chromium: Path, flags: list[str], stack: contextlib.AsyncExitStack) -> None:
         self._launch = functools.partial(Browser.launch, chromium, flags=flags)
@@ -122,7 +122,7 @@ class Seat:
         self._browser: Browser | None = None
 
     async def visit(self, host: str, budget_s: float, settle_s: float) -> tuple[Observation, float]:
-        """What it saw, and how long it took."""
+        """Return the observation and its duration in seconds."""
         if self._browser is None:
             self._browser = await self._stack.enter_async_context(self._launch())
         began = time.monotonic()

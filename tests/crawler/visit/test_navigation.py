@@ -34,7 +34,7 @@ def test_an_error_has_one_outcome(name: str, outcome: str) -> None:
     assert (error.outcome, str(error)) == (outcome, f"net::ERR_{name}")
 
 
-def test_what_is_no_network_error_is_a_timeout_a_crash_or_given_up() -> None:
+def test_other_errors_are_a_timeout_a_crash_or_an_aborted_navigation() -> None:
     found = [
         visit_error(TimeoutError("Page.goto: Timeout 5000ms exceeded.")),
         visit_error(Error("Page.goto: Page crashed")),

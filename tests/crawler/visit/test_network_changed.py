@@ -1,4 +1,4 @@
-"""What a change of the crawler's own network does to a visit, in a network namespace of the test's own."""
+"""A change of the crawler's own network ends a visit as `network_changed`; tried in a network namespace."""
 
 from __future__ import annotations
 

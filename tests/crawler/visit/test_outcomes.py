@@ -1,4 +1,4 @@
-"""Every way in which the schema says that a visit can end is provoked by a test with a browser, and there is no other."""
+"""Every outcome of the schema, and no other, is provoked by a test with a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows name whose content asked, as far as anybody says it, and whose memory answered."""
+"""Rows name the initiator of a request where it is known, and the renderer's memory as its source."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ PAGE = exchange("https://a.test/", "document")
 FRAME = exchange("https://a.test/frame", "iframe", "https://a.test/")
 
 
-def test_a_referer_with_a_path_names_who_asked() -> None:
+def test_a_referer_with_a_path_names_the_initiator() -> None:
     assert initiators([PAGE, FRAME, exchange("https://a.test/x", "empty", "https://a.test/frame")])[2] == 2
 
 
-def test_a_referer_that_may_be_cut_down_names_the_one_document_that_can_have_asked() -> None:
+def test_a_referer_that_may_be_an_origin_names_the_only_document_of_that_origin() -> None:
     asked = exchange("https://c.test/x", "empty", "https://a.test/")
     assert initiators([PAGE, asked]) == [None, 1]
 
 
-def test_a_referer_that_may_be_cut_down_names_nobody_where_two_can_have_asked() -> None:
+def test_a_referer_that_may_be_an_origin_is_ambiguous_with_two_documents() -> None:
     asked = exchange("https://c.test/x", "empty", "https://a.test/")
     assert initiators([PAGE, FRAME, asked])[2] is None
 
 
-def test_what_the_page_says_goes_before_the_referer() -> None:
+def test_the_pages_events_take_precedence_over_the_referer() -> None:
     asked = [PageRequest("https://c.test/x", "https://a.test/frame", "fetch")]
     assert initiators([PAGE, FRAME, exchange("https://c.test/x", "empty", "https://a.test/")], asked)[2] == 2
 
@@ -58,7 +58,7 @@ def test_a_preflight_and_its_request_are_not_taken_for_each_other() -> None:
     assert found[2:] == [1, 2]
 
 
-def test_what_the_renderers_memory_answered_is_a_row_in_its_place() -> None:
+def test_a_response_from_the_renderers_memory_is_a_row_in_order() -> None:
     traffic = Traffic([], [PAGE, exchange("https://a.test/late", "empty", asked_ms=9)], 0)
     asked = [
         PageRequest("https://a.test/s", "https://a.test/", "script", asked_ms=5, in_memory=True, status=200)

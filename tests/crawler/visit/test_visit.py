@@ -100,7 +100,7 @@ ENDINGS: dict[str, tuple[Answer, tuple[Any, ...]]] = {
 
 
 @pytest.mark.outcomes(*(str(ending[0]) for _, ending in ENDINGS.values()))
-def test_what_a_page_does_ends_its_visit_in_time_and_hurts_no_other(chromium: Path) -> None:
+def test_a_hostile_page_ends_in_time_and_does_not_affect_the_next(chromium: Path) -> None:
     answers = {f"{host}/": found for host, (found, _) in ENDINGS.items()}
     stream = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: x\n\n"
     answers["stream.test/stream"] = Answer(stream, 9, stall=True)
@@ -188,7 +188,7 @@ def test_a_browser_that_dies_before_http_was_asked_says_nothing_of_the_site(
     assert asyncio.run(kill()).visit["outcome"] == "crash"
 
 
-def test_what_runs_a_page_has_bounded_memory_and_can_be_ended_alone(chromium: Path) -> None:
+def test_a_renderer_has_bounded_memory_and_can_be_killed_alone(chromium: Path) -> None:
     async def end() -> None:
         web = RawWeb({"a.test/": html("hello")})
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
@@ -220,7 +220,7 @@ def test_a_missing_browser_says_what_to_install(tmp_path: Path) -> None:
         asyncio.run(launch())
 
 
-def test_what_does_not_start_is_missing_too(tmp_path: Path) -> None:
+def test_a_browser_that_does_not_start_counts_as_missing(tmp_path: Path) -> None:
     program = tmp_path / "chromium"
     program.write_text("#!/bin/sh\nexit 3\n")
     program.chmod(0o755)

@@ -28,19 +28,19 @@ LEAST_COVERAGE = 0.999
 TOLERANCE_US = 2000
 
 GROWN_KIB = 50 * 1024
-"""What a body of 200 MB may add to the crawler's memory."""
+"""Most memory that a body of 200 MB may add to the crawler."""
 
 
 WAYS = [
     *((protocol, "log") for protocol in PROTOCOLS),
     *((protocol, "capture") for protocol in PROTOCOLS if protocol != "h3"),
 ]
-"""What is spoken, and where the crawler has the bytes from."""
+"""Protocols, and the sources from which the crawler reads the bytes."""
 
 
 @pytest.fixture(scope="module")
 def zoo() -> dict[tuple[str, str], list[Visited]]:
-    """All visits, by way."""
+    """Visit all pages by every protocol and source."""
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         found = dict(zip(WAYS, pool.map(lambda way: visit_all(*way), WAYS), strict=True))
     table.save(result_of(found, "log"))
@@ -59,7 +59,7 @@ def result_of(zoo: dict[tuple[str, str], list[Visited]], bytes_from: str) -> tab
 
 @pytest.fixture(params=WAYS, ids="-".join)
 def visits(request: pytest.FixtureRequest, zoo: dict[tuple[str, str], list[Visited]]) -> list[Visited]:
-    """All visits in one way."""
+    """All visits by one protocol and source."""
     return zoo[request.param]
 
 
@@ -95,7 +95,7 @@ def test_all_bytes_that_came_are_accounted_for(visits: list[Visited]) -> None:
             assert LEAST_COVERAGE <= one.seen["visit"][kind] <= 1, f"{one}: {kind} {one.seen['visit'][kind]}"
 
 
-def test_who_asked_is_right_or_not_said(visits: list[Visited]) -> None:
+def test_an_initiator_is_right_or_unknown(visits: list[Visited]) -> None:
     assert not told(wrong for one in visits for wrong in one.wrong_initiators())
 
 
@@ -103,7 +103,7 @@ def test_nothing_comes_before_what_caused_it(visits: list[Visited]) -> None:
     assert not told(wrong for one in visits for wrong in one.wrong_order())
 
 
-def test_what_a_cache_may_do_is_what_the_header_said(visits: list[Visited]) -> None:
+def test_caching_columns_are_those_of_the_header(visits: list[Visited]) -> None:
     (caching,) = (one for one in visits if one.page.host == "caching.test")
     found = {
         row["path"].rpartition("/")[2]: tuple(row[name] for name in COLUMNS)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass
 class Browsers:
-    """Stands for Chromium: each visit is what `visit` makes of the host."""
+    """Plays Chromium: a visit to a host is the result of `visit`."""
 
     visit: Visit
     product: str = "Chromium 156.0"

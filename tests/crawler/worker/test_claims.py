@@ -90,7 +90,7 @@ def test_a_retry_is_a_new_attempt_after_the_other_sites_and_the_last_one_is_fina
     assert [tuple(row) for row in kept] == [(1001, "dns", False), (1002, "timeout", True)]
 
 
-def test_a_site_that_asks_to_be_left_alone_is_visited_again_no_sooner(database: Engine) -> None:
+def test_a_site_with_retry_after_is_visited_again_no_sooner(database: Engine) -> None:
     crawl = planned(database, sites=1, attempts=2)
     assert claims.store_visit(database, crawl, claim(database, crawl), asking(600)).is_final is False
     assert claims.claim(database, crawl, owner="me") is None
@@ -107,7 +107,7 @@ def test_a_site_that_asks_to_be_left_alone_is_visited_again_no_sooner(database: 
     }
 
 
-def test_a_site_that_asks_for_longer_than_a_crawl_can_wait_keeps_its_answer(database_18: Engine) -> None:
+def test_a_site_with_a_retry_after_beyond_the_limit_keeps_its_answer(database_18: Engine) -> None:
     crawl = planned(database_18, sites=1, attempts=2)
     longer = asking(claims.RETRY_AFTER_LIMIT_S + 1)
     assert claims.store_visit(database_18, crawl, claim(database_18, crawl), longer).is_final
@@ -205,7 +205,7 @@ def test_a_claim_given_back_as_an_attempt_counts(database: Engine) -> None:
     assert claim(database, crawl).attempt == 2
 
 
-def test_a_claim_given_back_is_as_if_it_had_never_been(database: Engine) -> None:
+def test_a_claim_given_back_leaves_no_attempt(database: Engine) -> None:
     crawl = planned(database, sites=1)
     claims.release(database, claim(database, crawl, "first"))
     again = claim(database, crawl, "second")

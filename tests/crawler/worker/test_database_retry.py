@@ -30,7 +30,7 @@ def data() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_database_that_nobody_else_starts_again_is_revived(data: Path) -> None:
+def test_a_database_that_no_service_restarts_is_revived(data: Path) -> None:
     engine = connect(embedded.start(data))
 
     def one() -> object:
@@ -61,7 +61,7 @@ def test_a_database_that_nobody_else_starts_again_is_revived(data: Path) -> None
 
 
 @pytest.mark.parametrize(("error", "times"), [(DatabaseUnreachable("away"), 3), (DatabaseFull("full"), 1)])
-def test_only_a_database_that_is_away_is_waited_for_and_only_so_long(
+def test_only_an_unreachable_database_is_retried_and_only_for_the_time_limit(
     error: Exception, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("crawler.worker.database_retry.FIRST_PAUSE_S", 0.2)

@@ -61,7 +61,7 @@ PAGES = {rank: page(rank) for rank in range(1, SITES + 1)}
 
 @pytest.fixture(scope="module")
 def browser_flags() -> Iterator[list[str]]:
-    """Of the web of 300 sites, which a thread of ours serves by https: it is tried first, so http would be more work."""
+    """Flags for a web of 300 sites, served by a thread; by https, since browsers try it first."""
     answers = {path: found for answers in PAGES.values() for path, found in answers.items()}
     web = RawWeb(answers, authority=Authority())
     loop = asyncio.new_event_loop()
@@ -131,7 +131,7 @@ class Operator:
         return count
 
     def restart(self) -> None:
-        """Whatever did not end of its own accord begins anew."""
+        """Start again every process that did not end by itself."""
         self.crawlers = [one if one.poll() in (None, 0) else self.run() for one in self.crawlers]
 
     def kill(self, kind: str) -> None:
@@ -185,7 +185,7 @@ WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND applicatio
 
 @pytest.fixture
 def operator() -> Iterator[Operator]:
-    """With a database of its own; the seed stands in the output of a test that fails."""
+    """An operator with a database of its own; the output of a failed test has the seed."""
     seed = int(os.environ.get("FIRSTFLIGHT_TEST_SEED") or secrets.randbelow(1_000_000))
     print(f"FIRSTFLIGHT_TEST_SEED={seed}")
     folder = Path(tempfile.mkdtemp(prefix="ff-", dir="/tmp"))

@@ -135,7 +135,7 @@ def test_a_visit_whose_site_was_taken_over_writes_nothing_and_says_so(database: 
         assert connection.scalars(text("SELECT owner FROM visit")).all() == ["other"]
 
 
-def test_the_rest_that_others_hold_is_waited_for(database_18: Engine) -> None:
+def test_a_run_waits_for_sites_that_others_hold(database_18: Engine) -> None:
     crawl = planned(database_18, sites=1)
     dead = claims.claim(database_18, crawl, owner="a crawler that was killed")
     assert dead is not None

@@ -91,12 +91,12 @@ def with_links(*links: str) -> Observation:
 
 
 @pytest.mark.parametrize(("outcome", "wall"), [("http_error", None), ("timeout", None), ("ok", "aws-waf")])
-def test_a_site_that_did_not_let_us_in_is_not_asked_again(outcome: str, wall: str | None) -> None:
+def test_a_site_behind_a_wall_is_loaded_once(outcome: str, wall: str | None) -> None:
     seen = observation(outcome)
     assert play(dataclasses.replace(seen, visit={**seen.visit, "wall": wall})).more == []
 
 
-def test_a_repeat_that_fails_is_kept_and_not_tried_again() -> None:
+def test_a_repeat_load_that_fails_is_kept_and_not_retried() -> None:
     seen = play(observation(), observation("dns"), observation(), loads=3)
     assert [(one.visit["outcome"], one.load) for one in seen.more] == [("dns", 2), ("ok", 3)]
 

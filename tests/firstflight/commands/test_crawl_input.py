@@ -218,7 +218,7 @@ def test_an_open_crawl_is_not_sealed_and_a_sealed_one_not_run(
     assert "is sealed" in failed(run("crawl", "run", "--crawl", "2026-11"))
 
 
-def test_a_sealed_crawl_is_found_done_by_whoever_runs_until_nothing_is_left(
+def test_a_sealed_crawl_counts_as_done_for_a_run_until_empty(
     run: Run, sites: Path, database_18: Engine, tmp_path: Path
 ) -> None:
     planned(run, sites)

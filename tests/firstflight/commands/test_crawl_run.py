@@ -178,7 +178,7 @@ def test_a_crawl_whose_web_cannot_be_reached_waits_and_says_so_once(
     assert operator.ask("SELECT sum(attempts), count(owner) FROM site") == [(0, 0)]
 
 
-def test_a_crawler_that_is_killed_before_a_canary_vouched_has_written_no_failure(
+def test_a_crawler_that_is_killed_before_a_canary_answers_has_written_no_failure(
     tmp_path: Path, database_18: Engine
 ) -> None:
     asked: list[socket.socket] = []
@@ -205,7 +205,7 @@ def test_a_crawler_that_is_killed_before_a_canary_vouched_has_written_no_failure
     assert operator.ask("SELECT count(final_visit_id) FROM site") == [(0,)]
 
 
-def test_a_canary_that_is_none_is_one_line(tmp_path: Path, database_18: Engine) -> None:
+def test_a_malformed_canary_is_one_line(tmp_path: Path, database_18: Engine) -> None:
     operator = Operator(tmp_path, database_18, 9)
     operator.environment["FIRSTFLIGHT_CANARIES"] = "https://a.test/"
     plan = ["--list", str(tmp_path / "sites.txt"), "--vantage", "live"]
