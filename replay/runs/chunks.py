@@ -52,7 +52,7 @@ class Chunk:
     """A chunk by its number."""
 
     number: int
-    """From 1."""
+    """Number of the chunk, from 1."""
     total: int
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Guests that die, hang or run away: each costs the cell that it was at. These boot the guest's kernel."""
+"""Guests that die, hang or exceed their virtual time: each costs the cell in progress. These tests boot the kernel."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class Tell:
 guest_process.start = tell = Tell()
 replay(built_lab(), cells(seeds=100), guests=1, progress=tell)
 """
-"""Of a guest that has much to do; it is named with each load that is done."""
+"""A program that starts a guest with much work, and prints its process id after each load."""
 
 
 @pytest.fixture
 def guests(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[str]]:
-    """The processes of the guests that are started from here on."""
+    """The processes of guests, as they are started."""
     started: list[subprocess.Popen[str]] = []
     start = guest_process.start
 
@@ -66,7 +66,7 @@ def guests(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[str]]:
 
 
 def cells(*, windows: tuple[int, ...] = (3, 10, 16, 30), seeds: int = 1) -> list[Cell]:
-    """A page over two networks at a few windows: so large that a guest is not done before a signal reaches it."""
+    """Cells of a page so large that a signal reaches the guest before it is done."""
     origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
     one = Object(response_id=1, origin=0, parent=-1, response_bytes=5_000_000, is_document=True)
     recipe = Recipe(page="a.test", visit_id=1, origins=(origin,), objects=(one,), left_out=0)
@@ -80,7 +80,7 @@ class SignalAt:
         self.guests, self.number, self.which, self.done = guests, number, which, 0
 
     def update(self, n: float = 1, /) -> None:
-        """One more."""
+        """Count a finished cell, and send the signal at the n-th."""
         self.done += int(n)
         if self.done == self.number:
             os.killpg(self.guests[-1].pid, self.which)
@@ -91,7 +91,7 @@ def states(result: Result) -> list[str]:
 
 
 def lost_one(result: Result, calm: Result, why: str) -> bool:
-    """Whether one cell failed for this reason, and all others are what they are without it."""
+    """Return whether one cell failed for this reason, and all others are as in the calm replay."""
     (failed,) = [row for row in result.rows if row["state"] == "failed"]
     others = [row for row in calm.rows if (row["profile"], row["iw"]) != (failed["profile"], failed["iw"])]
     return why in failed["reason"] and [row for row in result.rows if row is not failed] == others
@@ -143,7 +143,7 @@ def test_a_guest_whose_virtual_time_runs_away_is_ended_and_says_so(
 
 
 def waiting() -> dict[str, Any]:
-    """Work that waits for twenty seconds at least before each of its flights."""
+    """A job that waits for at least twenty seconds before each of its flights."""
     network = [f"delay {MID.rtt_us / 2} 0 1", "control cubic", "pacing off"]
     shape = {"id": "x", "shaper": "tbf", "down_bps": 10**6, "up_bps": 10**6, "queue_bytes": 10**5}
     flights = [f"flight {number} 2 10 1000" for number in range(5)]

@@ -81,14 +81,14 @@ def run(
     return replay(lab, cells, guests=guests, silence_s=WALL_S, shaper=shaper)
 
 
-def test_every_profile_passes_its_gates(lab: Lab) -> None:
+def test_every_profile_passes_its_calibration_checks(lab: Lab) -> None:
     found = selftest(lab)
     assert set(found) == {one.id for one in PROFILES}
-    assert [str(check) for gates in found.values() for check in gates if not check.passed] == []
-    assert all(len(gates) > 20 for gates in found.values())
+    assert [str(check) for checks in found.values() for check in checks if not check.passed] == []
+    assert all(len(checks) > 20 for checks in found.values())
 
 
-def test_mininets_default_shaper_fails_the_gate_and_its_cells_are_refused(lab: Lab) -> None:
+def test_mininets_default_shaper_fails_a_check_and_its_cells_are_refused(lab: Lab) -> None:
     one = page([30_000])
     (row,) = run(lab, [one], [profile("avgdc-2010-mid")], shaper="mininet").rows
     assert row["state"] == "refused"
@@ -147,7 +147,7 @@ def test_a_page_is_its_bytes_its_round_trips_and_its_connections(lab: Lab, h2: b
     assert row["page_ms"] <= (2 * trips + 1) * rtt_ms * 1.02
 
 
-def test_an_object_is_asked_for_when_its_parent_has_arrived(lab: Lab) -> None:
+def test_an_object_is_requested_when_its_parent_has_arrived(lab: Lab) -> None:
     chain = page([1_000] * 5, parents=[-1, 0, 1, 2, 3])
     (row,) = run(lab, [chain], [FAST]).rows
     assert row["connections"] == 1

@@ -1,4 +1,4 @@
-"""What a page does to others at its bottleneck, and what queue it has. One guest loads one page in all conditions."""
+"""Effects of a page on other traffic at its bottleneck, by queue. One guest loads one page under all conditions."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_probe_beside_next_to_nothing_takes_half_a_round_trip(rows: Rows) -> N
 
 
 def test_a_probe_waits_behind_the_burst_of_the_window(rows: Rows) -> None:
-    """No more than the whole window can stand before it; slow start then fills the queue at either window."""
+    """The burst delays it by at most the window; slow start then fills the queue at either window."""
     ten, all_45 = (rows[PROBED, iw, SEGMENTS]["probe_p95_ms"] for iw in (10, 45))
     assert ten > 60
     assert all_45 > ten
@@ -97,7 +97,7 @@ def test_short_flows_come_as_often_as_their_load_says(rows: Rows) -> None:
 
 
 def test_everyone_at_todays_window_is_today(rows: Rows) -> None:
-    """And at another window it is not: the flows of 13 segments come in another number of flights."""
+    """At another window results differ: flows of 13 segments take another number of flights."""
     measured = ("page_ms", "short_flows", "short_flow_ms", "bytes_retransmitted", "segments_sent")
     today, everyone = (
         {iw: [rows[arm, iw, SEGMENTS][name] for name in measured] for iw in (10, 45)}
@@ -114,7 +114,7 @@ def test_a_queue_of_a_quarter_of_the_product_drops_what_one_of_four_holds(rows: 
     assert tight["bytes_retransmitted"] > 0
 
 
-def test_what_is_not_asked_for_is_not_measured(rows: Rows) -> None:
+def test_times_that_are_not_requested_are_not_measured(rows: Rows) -> None:
     assert {rows[TIGHT, 10, SEGMENTS][name] for name in ("short_flows", "short_flow_ms", "probe_p95_ms")} == {
         None
     }

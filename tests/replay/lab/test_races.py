@@ -1,4 +1,4 @@
-"""Flows beside each other, by direction, congestion control, pacing and kernel. These boot the guest's kernel."""
+"""Concurrent flows by direction, congestion control, pacing and kernel. These tests boot the guest's kernel."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ CONTROLS = (
 )
 
 
-THROWS = 6
-"""In real time, at most."""
+ATTEMPTS = 6
+"""Most measurements in real time."""
 
 
 def network(*, mbps: int = 100, queue_bytes: int = 4_000_000, loss: float = 0.0) -> Profile:
@@ -112,9 +112,9 @@ def test_debians_kernel_in_real_time_says_the_same_within_two_percent(lab: Lab) 
         return [one.seconds for one in found]
 
     virtual, second_opinion = seconds(lab), debian.locate(lab.player)
-    # Whatever else this machine does makes real time longer, never shorter.
+    # Other load on this machine makes real time longer, never shorter.
     fastest = [math.inf] * len(wanted)
-    for _ in range(THROWS):
+    for _ in range(ATTEMPTS):
         fastest = list(map(min, fastest, seconds(second_opinion)))
         apart = [abs(real / one - 1) for one, real in zip(virtual, fastest, strict=True)]
         if statistics.median(apart) <= 0.02:

@@ -31,7 +31,7 @@ NOON = datetime.datetime(2026, 11, 1, 12, tzinfo=datetime.UTC)
 
 
 def filled(table: type[Base], **values: Any) -> Row:
-    """A row of `table`: what is not given is null where it may be, else something that no recipe looks at."""
+    """A row of `table`; values that are not given are null, or else arbitrary."""
     plain = {"int16": 0, "int32": 0, "int64": 0, "bool": False, "string": "", "double": 0.0}
     schema = arrow_schema(Base.metadata.tables[table.__tablename__])
     unknown = set(values) - set(schema.names)
@@ -117,7 +117,7 @@ def test_a_page_keeps_its_origins_its_order_and_its_sizes(release: WriteRelease)
     ]
 
 
-def test_a_response_of_unknown_size_is_counted_and_hands_over_to_who_asked_for_it(
+def test_a_response_of_unknown_size_is_counted_and_its_children_move_to_its_parent(
     release: WriteRelease,
 ) -> None:
     responses = [
@@ -132,7 +132,7 @@ def test_a_response_of_unknown_size_is_counted_and_hands_over_to_who_asked_for_i
     assert recipe.left_out == 2
 
 
-def test_what_a_server_took_to_answer_is_kept_as_far_as_it_was_recorded(release: WriteRelease) -> None:
+def test_server_delays_are_kept_as_far_as_they_were_recorded(release: WriteRelease) -> None:
     handshake = connection(1, remote_address="192.0.2.1", opened_us=0, connected_us=30_000)
     responses = [
         response(1, request_sent_us=30_000, first_byte_us=100_000, last_byte_us=100_000),
@@ -146,7 +146,7 @@ def test_what_a_server_took_to_answer_is_kept_as_far_as_it_was_recorded(release:
     ]
 
 
-def test_what_a_request_carries_goes_up_with_it(release: WriteRelease) -> None:
+def test_the_body_of_a_request_is_part_of_its_size(release: WriteRelease) -> None:
     secure = connection(1, protocol="h2", tls_version="TLS 1.3", tls_handshake_bytes=3000)
     clear = connection(2)
     responses = [
@@ -165,7 +165,7 @@ def test_what_a_request_carries_goes_up_with_it(release: WriteRelease) -> None:
 SAID: Row = {"method": "GET", "status": 200, "no_store": False, "no_cache": False, "has_validator": False}
 
 
-def test_a_releases_page_is_warmed_by_what_its_headers_said(release: WriteRelease) -> None:
+def test_a_second_visit_follows_the_caching_headers_of_a_release(release: WriteRelease) -> None:
     responses = [
         response(1, 20_000, **SAID, lifetime_by="none"),
         response(2, **SAID, lifetime_by="max-age", lifetime_s=3600, age_s=3600 - REVISIT_S - 1),
@@ -186,7 +186,7 @@ def test_a_releases_page_is_warmed_by_what_its_headers_said(release: WriteReleas
     ]
 
 
-def test_what_came_from_a_cache_is_no_part_of_a_cold_load(release: WriteRelease) -> None:
+def test_responses_from_a_cache_are_not_in_a_cold_load(release: WriteRelease) -> None:
     responses = [response(1), response(2, 0, None, from_cache=True)]
     (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
     assert [one.response_id for one in recipe.objects] == [1]
@@ -227,7 +227,7 @@ def test_a_release_without_a_page_to_replay_is_an_error(release: WriteRelease) -
         read_recipes(release([visit(outcome="dns", main_response_id=None)], [], []))
 
 
-def test_a_ring_of_initiators_is_cut_so_that_every_object_is_asked_for() -> None:
+def test_a_cycle_of_initiators_is_broken_so_that_every_object_is_requested() -> None:
     ring: list[Row] = [
         {"id": 1, "redirected_from_id": None, "initiator_id": None},
         {"id": 2, "redirected_from_id": None, "initiator_id": 3},

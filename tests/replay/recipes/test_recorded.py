@@ -1,4 +1,4 @@
-"""Recipes of made-up recordings, a HAR and a log of DevTools events, of the form that real ones have."""
+"""Recipes of a made-up HAR file and a made-up log of DevTools events."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def test_a_hars_page_becomes_a_recipe_as_a_releases_does(har: Path) -> None:
             (1, 0, -1, sizes[0], 100_000, 0),  # 120 ms less the 20 that TCP took of the 60 to connect
             (2, 0, 0, sizes[1], 0, 3600),
             (4, 1, 1, sizes[2], 100_000, 0),
-            (5, 0, 0, sizes[3], 0, 0),  # what is left out hands over to who asked for it
+            (5, 0, 0, sizes[3], 0, 0),  # its parent was left out
         )
     )
 
 
-def test_what_a_har_does_not_say_is_said(har: Path) -> None:
+def test_estimates_and_repairs_of_a_har_are_stated(har: Path) -> None:
     facts = read_one(har).to_dict()
     assert (facts["file"], facts["kind"], facts["tool"]) == ("page.har.gz", "har", "by hand 1")
     assert facts["headers_estimated"] == 1
@@ -84,13 +84,13 @@ def test_hosts_on_one_connection_are_one_origin_unless_its_name_is_a_port(tmp_pa
     assert hosts("443") == hosts("0") == ["a.example", "b.example"]
 
 
-def test_connecting_that_may_hold_tls_tells_no_round_trip(tmp_path: Path) -> None:
+def test_connecting_that_may_include_tls_is_no_round_trip(tmp_path: Path) -> None:
     whole = {**DOCUMENT, "timings": {**TIMINGS, "ssl": -1}}
     (document,) = recipe_of_har(tmp_path, whole).objects
     assert document.server_delay_us is None
 
 
-def test_over_http1_each_exchange_may_tell_a_quicker_round_trip(tmp_path: Path) -> None:
+def test_over_http1_the_fastest_handshake_of_all_exchanges_counts(tmp_path: Path) -> None:
     quick = {**TIMINGS, "connect": 50}
     first, second = (
         entry(f"https://a.example/{n}", version="HTTP/1.1", connection="", timings=timings)

@@ -1,4 +1,4 @@
-"""Think times as a crawl recorded them: a server 30 ms away, in every way that it may be asked."""
+"""Server delays from recorded times, with a server 30 ms away."""
 
 from typing import Any
 
@@ -38,71 +38,76 @@ def response(
     }
 
 
-def think_of(*responses: Row, connections: tuple[Row, ...] = (connection(),)) -> list[int | None]:
+def delays_of(*responses: Row, connections: tuple[Row, ...] = (connection(),)) -> list[int | None]:
     return list(server_delays(connections, responses).values())
 
 
 def test_the_first_request_on_a_connection_waits_a_round_trip_and_the_server() -> None:
-    assert think_of(response(1, 30_000, 160_000)) == [100_000]
+    assert delays_of(response(1, 30_000, 160_000)) == [100_000]
 
 
-def test_connecting_and_tls_are_no_thinking() -> None:
+def test_connecting_and_tls_are_no_server_delay() -> None:
     after_tls = connection(opened_us=5_000, tls_version="TLS 1.3", secured_us=65_000)
-    assert think_of(response(1, 66_000, 116_000), connections=(after_tls,)) == [20_000]
+    assert delays_of(response(1, 66_000, 116_000), connections=(after_tls,)) == [20_000]
 
 
 def test_a_request_on_a_connection_in_use_waits_the_same_way() -> None:
-    assert think_of(response(1, 30_000, 60_000, 90_000), response(2, 90_000, 130_000)) == [0, 10_000]
+    assert delays_of(response(1, 30_000, 60_000, 90_000), response(2, 90_000, 130_000)) == [0, 10_000]
 
 
 def test_a_redirect_and_its_target_have_a_time_each() -> None:
-    assert think_of(response(1, 30_000, 65_000), response(2, 66_000, 126_000)) == [5_000, 30_000]
+    assert delays_of(response(1, 30_000, 65_000), response(2, 66_000, 126_000)) == [5_000, 30_000]
 
 
 def test_the_quickest_handshake_with_an_address_is_its_round_trip() -> None:
     slow, quick = connection(1, trip_us=1_030_000), connection(2, opened_us=10_000)
     elsewhere = connection(3, trip_us=2_000, remote_address="192.0.2.2")
-    asked = (response(1, 1_030_000, 1_080_000, connection_id=1), response(2, 40_000, 70_000, connection_id=2))
-    assert think_of(*asked, connections=(slow, quick, elsewhere)) == [20_000, 0]
+    responses = (
+        response(1, 1_030_000, 1_080_000, connection_id=1),
+        response(2, 40_000, 70_000, connection_id=2),
+    )
+    assert delays_of(*responses, connections=(slow, quick, elsewhere)) == [20_000, 0]
 
 
-def test_an_answer_sooner_than_a_round_trip_was_not_thought_about() -> None:
-    assert think_of(response(1, 30_000, 59_000)) == [0]
+def test_an_answer_sooner_than_a_round_trip_has_no_delay() -> None:
+    assert delays_of(response(1, 30_000, 59_000)) == [0]
 
 
-def test_over_http2_each_stream_of_an_idle_connection_tells() -> None:
+def test_over_http2_streams_of_an_idle_connection_have_known_delays() -> None:
     h2 = connection(protocol="h2")
-    asked = (response(1, 30_000, 160_000, 170_000), response(2, 30_000, 180_000, 190_000))
-    assert think_of(*asked, connections=(h2,)) == [100_000, 120_000]
+    responses = (response(1, 30_000, 160_000, 170_000), response(2, 30_000, 180_000, 190_000))
+    assert delays_of(*responses, connections=(h2,)) == [100_000, 120_000]
 
 
 @pytest.mark.parametrize("ended_us", [160_000, 200_000, None])
-def test_over_http2_who_began_while_another_arrived_may_have_awaited_its_turn(ended_us: int | None) -> None:
+def test_over_http2_the_delay_of_a_response_that_began_during_another_is_unknown(
+    ended_us: int | None,
+) -> None:
     h2 = connection(protocol="h2")
     other = {**response(1, 30_000, 100_000), "last_byte_us": ended_us}
-    assert think_of(other, response(2, 40_000, 160_000), connections=(h2,)) == [40_000, None]
+    assert delays_of(other, response(2, 40_000, 160_000), connections=(h2,)) == [40_000, None]
 
 
-def test_what_arrives_on_another_connection_says_nothing() -> None:
+def test_responses_on_another_connection_do_not_matter() -> None:
     two = (connection(1, protocol="h2"), connection(2, protocol="h2"))
-    asked = (response(1, 30_000, 100_000, 200_000), response(2, 40_000, 160_000, connection_id=2))
-    assert think_of(*asked, connections=two) == [40_000, 90_000]
+    responses = (response(1, 30_000, 100_000, 200_000), response(2, 40_000, 160_000, connection_id=2))
+    assert delays_of(*responses, connections=two) == [40_000, 90_000]
 
 
-def test_a_request_of_more_than_a_flight_tells_nothing() -> None:
-    asked = [
+def test_the_delay_of_a_request_of_more_than_a_flight_is_unknown() -> None:
+    responses = [
         {**response(number, 30_000, 160_000, connection_id=number), "request_body_bytes": size}
         for number, size in enumerate((None, FLIGHT_BYTES, FLIGHT_BYTES + 1), start=1)
     ]
-    assert think_of(*asked, connections=tuple(map(connection, (1, 2, 3)))) == [
+    assert delays_of(*responses, connections=tuple(map(connection, (1, 2, 3)))) == [
         100_000,
         100_000,
         None,
     ]
 
 
-def test_quic_tells_no_round_trip() -> None:
-    assert think_of(response(1, 30_000, 160_000), connections=(connection(protocol="h3"),)) == [None]
+def test_quic_has_no_known_round_trip() -> None:
+    assert delays_of(response(1, 30_000, 160_000), connections=(connection(protocol="h3"),)) == [None]
 
 
 @pytest.mark.parametrize(
@@ -110,4 +115,4 @@ def test_quic_tells_no_round_trip() -> None:
     [response(1, None, 160_000), response(1, 30_000, None), response(1, 30_000, 160_000, None, None)],
 )
 def test_without_times_or_a_connection_it_is_unknown(lacking: Row) -> None:
-    assert think_of(lacking) == [None]
+    assert delays_of(lacking) == [None]

@@ -20,7 +20,7 @@ def har(tmp_path: Path) -> Path:
     return write_har(tmp_path)
 
 
-def test_a_second_visit_asks_for_the_document_and_for_what_is_stale(har: Path) -> None:
+def test_a_second_visit_requests_the_document_and_stale_responses(har: Path) -> None:
     cold = read_one(har).recipe
     warm = warm_recipe(cold)
     assert [one.response_id for one in warm.objects] == [1, 4, 5]
@@ -28,7 +28,7 @@ def test_a_second_visit_asks_for_the_document_and_for_what_is_stale(har: Path) -
     assert warm.origins == cold.origins
 
 
-def test_what_is_stale_and_has_a_validator_is_confirmed_by_a_304(tmp_path: Path) -> None:
+def test_a_stale_response_with_a_validator_is_a_304(tmp_path: Path) -> None:
     tagged = {"ETag": '"1"', "Cache-Control": "no-cache"}
     cold = recipe_of_har(
         tmp_path,
@@ -44,14 +44,14 @@ def test_what_is_stale_and_has_a_validator_is_confirmed_by_a_304(tmp_path: Path)
     assert after == [over_tls, over_tls, before[2], NOT_MODIFIED_BYTES, before[4]]
 
 
-def test_what_is_fresh_until_the_second_visit_is_stale_at_it(har: Path) -> None:
+def test_a_response_that_is_fresh_until_the_second_visit_is_stale_at_it(har: Path) -> None:
     cold = read_one(har).recipe
     for fresh_s, left in ((REVISIT_S, 4), (REVISIT_S + 1, 1)):
         objects = tuple(dataclasses.replace(one, fresh_s=fresh_s) for one in cold.objects)
         assert len(warm_recipe(dataclasses.replace(cold, objects=objects)).objects) == left
 
 
-def test_the_document_is_asked_for_again_even_where_it_is_fresh(har: Path, tmp_path: Path) -> None:
+def test_the_document_is_requested_again_even_if_it_is_fresh(har: Path, tmp_path: Path) -> None:
     fresh = {
         **DOCUMENT["response"],
         "headers": [{"name": "Cache-Control", "value": f"max-age={REVISIT_S + 1}"}],

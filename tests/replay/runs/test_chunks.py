@@ -1,4 +1,4 @@
-"""Chunks of a replay, put together as one run would leave them; a lab's answers are made up."""
+"""Chunks of a replay and their merge; the lab's answers are made up."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def facts(commit: str = "c0ffee", checksum: str = "aa") -> dict[str, Any]:
 
 
 def guest_of(share: list[Cell], number: int) -> Guest:
-    """A guest that answered, with figures that only the cells decide."""
+    """A guest with answers that only depend on the cells."""
     (network,) = {cell.network for cell in share}
     answers = {
         cell.id: {"page_ns": cell.random_state % 10**10, "each": [[0, 1, 2, 3, cell.iw, 0]]} for cell in share
@@ -66,8 +66,8 @@ def replayed(shares: list[list[Cell]], numbers: list[int]) -> Result:
 
 
 @pytest.fixture(autouse=True)
-def one_gate(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which every job passes."""
+def one_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A single calibration check, which every job passes."""
     check = CalibrationCheck("RTT", 1, expected=1, tolerance=0.1)
     monkeypatch.setattr("replay.runs.run.calibration_checks", lambda *_args, **_named: [check])
 
@@ -184,9 +184,9 @@ def test_a_chunk_of_another_release_other_code_or_other_options_is_refused(
     tmp_path: Path, other: dict[str, str], planned: list[Cell], why: str
 ) -> None:
     write_all(tmp_path / "m", 2)
-    asked = facts(**other)
+    planned_facts = facts(**other)
     with pytest.raises(ChunkError, match=f"chunk 1/2 is of another replay, by its {why}: run .* --chunk 1/2"):
-        merge(tmp_path / "m", 2, plan_of(asked, planned, responses=False), asked)
+        merge(tmp_path / "m", 2, plan_of(planned_facts, planned, responses=False), planned_facts)
     assert not (tmp_path / "m").exists()
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.lab
 
 IW = 45
 SEGMENTS = 2_000
-THINK_MS = 100
+DELAY_MS = 100
 LINKS = 20
 SHALLOW = Profile(
     id="shallow",
@@ -39,7 +39,7 @@ DEEP = dataclasses.replace(SHALLOW, id="deep", queue_bytes=4_000_000)
 CROWDED = dataclasses.replace(DEEP, id="crowded")
 WIDE = dataclasses.replace(DEEP, id="wide", down_bps=1_000_000_000, up_bps=1_000_000_000)
 POSTED = (1, 10, 11, 30, 31, 70, 71)
-"""Segments: what one, two and three flights hold from a window of 10, and one more."""
+"""Segments that one, two and three flights hold from a window of 10, and one more."""
 NARROW = dataclasses.replace(TIGHT, id="narrow")
 
 PLAIN = Conditions()
@@ -48,21 +48,21 @@ BBR = Conditions(congestion_control="bbr")
 LOSSY = Conditions(congestion_control="bbr", loss=Loss(share=0.02))
 BURSTY = Conditions(congestion_control="bbr", loss=Loss(share=0.02, burst=4))
 LOSSLESS = Conditions(loss=Loss(share=0))
-RIVAL = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=10))
+COMPETING_FLOW = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=10))
 COMPETING_FLOWS = Conditions(competition=Competition(flows=3, congestion_control="cubic", iw=10))
-BBR_RIVAL = Conditions(competition=Competition(flows=1, congestion_control="bbr", iw=30))
-THINKING = Conditions(server_delay=True)
+COMPETING_BBR = Conditions(competition=Competition(flows=1, congestion_control="bbr", iw=30))
+DELAYED = Conditions(server_delay=True)
 BUSY = Conditions(neighbours=Neighbours(load=0.5))
 BUSY_BBR = dataclasses.replace(BUSY, congestion_control="bbr")
 BURSTING = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=45))
 BURSTING_PACED = dataclasses.replace(BURSTING, pacing=True)
-ARMS = (LOSSY, PACED, BBR, BURSTY, COMPETING_FLOWS, BBR_RIVAL, RIVAL, LOSSLESS, THINKING, PLAIN)
+ARMS = (LOSSY, PACED, BBR, BURSTY, COMPETING_FLOWS, COMPETING_BBR, COMPETING_FLOW, LOSSLESS, DELAYED, PLAIN)
 
 Rows = dict[Conditions, dict[str, Any]]
 
 
 def recipe(segments: int) -> Recipe:
-    """One response."""
+    """A page of one response."""
     origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
     size = segments * MSS_TIMESTAMPS
     one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
@@ -70,7 +70,7 @@ def recipe(segments: int) -> Recipe:
 
 
 def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
-    """Small responses; the server thinks about each but the document."""
+    """A page of small responses; the server delays all but the document."""
     origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=0, tls_after_bytes=0)
     objects = tuple(
         Object(
@@ -79,7 +79,7 @@ def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
             parent=parent,
             response_bytes=1_000,
             is_document=not index,
-            server_delay_us=THINK_MS * 1000 if index else None,
+            server_delay_us=DELAY_MS * 1000 if index else None,
         )
         for index, parent in enumerate(parents)
     )
@@ -87,7 +87,7 @@ def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
 
 
 def posting(segments: int) -> Recipe:
-    """A request of so many segments, and an answer in one."""
+    """A page whose request has `segments` segments and whose response has one."""
     origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
     one = Object(
         response_id=1,
@@ -108,26 +108,26 @@ def by_arm(rows: list[dict[str, Any]]) -> Rows:
 
 @pytest.fixture(scope="module")
 def found(lab: Lab) -> list[dict[str, Any]]:
-    """A large page under each of the conditions, a window's worth over a tight queue, losses before a deep one."""
+    """Rows of a large page under all conditions, and of smaller pages for single questions."""
     large = plan([recipe(SEGMENTS)], [SHALLOW], windows=(IW,), seeds=1, conditions=ARMS)
     pages = [
         page(1, [-1, 0, 1, 2]),
         page(2, [-1, 0, 0, 0, 0]),
         page(3, [-1, 0, 0, 0, 0], h2=True),
     ]
-    asked = plan(pages, [TIGHT], windows=(10,), seeds=1, conditions=[PLAIN, THINKING])
+    others = plan(pages, [TIGHT], windows=(10,), seeds=1, conditions=[PLAIN, DELAYED])
     chain = page(4, list(range(-1, LINKS - 1)))
-    asked += plan([chain], [CROWDED], windows=(10,), seeds=1, conditions=[BUSY, BUSY_BBR])
-    asked += plan([chain], [NARROW], windows=(10,), seeds=1, conditions=[BURSTING, BURSTING_PACED])
-    asked += plan([posting(size) for size in POSTED], [WIDE], windows=(3, 45), seeds=1, conditions=[PLAIN])
+    others += plan([chain], [CROWDED], windows=(10,), seeds=1, conditions=[BUSY, BUSY_BBR])
+    others += plan([chain], [NARROW], windows=(10,), seeds=1, conditions=[BURSTING, BURSTING_PACED])
+    others += plan([posting(size) for size in POSTED], [WIDE], windows=(3, 45), seeds=1, conditions=[PLAIN])
     lossy = plan([recipe(SEGMENTS)], [DEEP], windows=(IW,), seeds=3, conditions=[LOSSY, BURSTY])
     burst = plan([recipe(IW)], [TIGHT], windows=(IW,), seeds=1, conditions=[PLAIN, PACED])
-    return replay(lab, [*large, *burst, *lossy, *asked], guests=1).rows
+    return replay(lab, [*large, *burst, *lossy, *others], guests=1).rows
 
 
 @pytest.fixture(scope="module")
 def rows(found: list[dict[str, Any]]) -> Rows:
-    """Of the large page."""
+    """Rows of the large page."""
     return by_arm([row for row in found if row["profile"] == SHALLOW.id])
 
 
@@ -170,11 +170,11 @@ def test_what_is_lost_at_random_is_sent_again(found: list[dict[str, Any]], arm: 
     assert len({row["page_ms"] for row in lossy}) == 3
 
 
-def test_rivals_take_their_share_of_the_bottleneck(rows: Rows) -> None:
+def test_competing_flows_take_their_share_of_the_bottleneck(rows: Rows) -> None:
     alone = rows[PLAIN]["page_ms"]
-    assert 1.4 * alone < rows[RIVAL]["page_ms"] < 3 * alone
-    assert rows[RIVAL]["page_ms"] < rows[COMPETING_FLOWS]["page_ms"] < 8 * alone
-    for arm in (RIVAL, COMPETING_FLOWS, BBR_RIVAL):
+    assert 1.4 * alone < rows[COMPETING_FLOW]["page_ms"] < 3 * alone
+    assert rows[COMPETING_FLOW]["page_ms"] < rows[COMPETING_FLOWS]["page_ms"] < 8 * alone
+    for arm in (COMPETING_FLOW, COMPETING_FLOWS, COMPETING_BBR):
         row = rows[arm]
         rate = 8e3 * (row["competition_bytes"] + row["payload_bytes"]) / row["page_ms"]
         assert (
@@ -183,41 +183,41 @@ def test_rivals_take_their_share_of_the_bottleneck(rows: Rows) -> None:
     assert rows[PLAIN]["competition_bytes"] is None
 
 
-def test_a_rivals_rules_are_its_own(rows: Rows) -> None:
-    assert rows[BBR_RIVAL]["congestion_control"] == rows[RIVAL]["congestion_control"] == "cubic"
-    assert rows[BBR_RIVAL]["competition_bytes"] != rows[RIVAL]["competition_bytes"]
-    assert rows[BBR_RIVAL]["competition"] == "1xbbr@30"
+def test_a_competing_flow_has_its_own_congestion_control(rows: Rows) -> None:
+    assert rows[COMPETING_BBR]["congestion_control"] == rows[COMPETING_FLOW]["congestion_control"] == "cubic"
+    assert rows[COMPETING_BBR]["competition_bytes"] != rows[COMPETING_FLOW]["competition_bytes"]
+    assert rows[COMPETING_BBR]["competition"] == "1xbbr@30"
 
 
 def test_the_congestion_control_is_the_pages_and_not_the_backgrounds(found: list[dict[str, Any]]) -> None:
     # The page's own responses are of one segment each, which leaves alike under any.
-    asked = by_arm([row for row in found if row["profile"] == CROWDED.id])
-    assert asked[BUSY_BBR]["short_flow_ms"] == asked[BUSY]["short_flow_ms"]
-    assert asked[BUSY_BBR]["page_ms"] == asked[BUSY]["page_ms"]
+    others = by_arm([row for row in found if row["profile"] == CROWDED.id])
+    assert others[BUSY_BBR]["short_flow_ms"] == others[BUSY]["short_flow_ms"]
+    assert others[BUSY_BBR]["page_ms"] == others[BUSY]["page_ms"]
 
 
-def test_the_pacing_is_the_pages_and_not_its_rivals(found: list[dict[str, Any]]) -> None:
+def test_the_pacing_is_the_pages_and_not_of_the_competing_flows(found: list[dict[str, Any]]) -> None:
     # As above: of the page itself there is nothing to pace.
-    asked = by_arm([row for row in found if row["profile"] == NARROW.id])
-    assert asked[BURSTING]["bottleneck_drops"] > 0
-    told = {name: value for name, value in asked[BURSTING].items() if name != "pacing"}
-    assert told == {name: value for name, value in asked[BURSTING_PACED].items() if name != "pacing"}
+    others = by_arm([row for row in found if row["profile"] == NARROW.id])
+    assert others[BURSTING]["bottleneck_drops"] > 0
+    told = {name: value for name, value in others[BURSTING].items() if name != "pacing"}
+    assert told == {name: value for name, value in others[BURSTING_PACED].items() if name != "pacing"}
 
 
-def test_a_rivals_bytes_and_losses_are_not_the_pages(rows: Rows) -> None:
+def test_bytes_and_losses_of_competing_flows_are_not_the_pages(rows: Rows) -> None:
     for arm in ARMS:
         assert rows[arm]["payload_bytes"] == SEGMENTS * MSS_TIMESTAMPS
         assert rows[arm]["connections"] == 1
 
 
-@pytest.mark.parametrize(("visit_id", "thoughts"), [(1, 3), (2, 1), (3, 1)])
-def test_servers_think_one_after_another_along_a_chain_and_at_once_beside_each_other(
-    found: list[dict[str, Any]], visit_id: int, thoughts: int
+@pytest.mark.parametrize(("visit_id", "delays"), [(1, 3), (2, 1), (3, 1)])
+def test_server_delays_add_up_along_a_chain_and_overlap_between_siblings(
+    found: list[dict[str, Any]], visit_id: int, delays: int
 ) -> None:
-    asked = by_arm([row for row in found if row["visit_id"] == visit_id])
-    longer = asked[THINKING]["page_ms"] - asked[PLAIN]["page_ms"]
-    assert longer == pytest.approx(thoughts * THINK_MS, rel=0.02)
-    assert asked[THINKING]["document_ms"] == asked[PLAIN]["document_ms"]
+    others = by_arm([row for row in found if row["visit_id"] == visit_id])
+    longer = others[DELAYED]["page_ms"] - others[PLAIN]["page_ms"]
+    assert longer == pytest.approx(delays * DELAY_MS, rel=0.02)
+    assert others[DELAYED]["document_ms"] == others[PLAIN]["document_ms"]
 
 
 def test_a_request_leaves_in_the_clients_own_window_whatever_the_servers_is(

@@ -42,7 +42,7 @@ Rows = list[dict[str, Any]]
 def page(
     visit_id: int, sizes: list[int], parents: list[int], origins: list[int], *, h2: bool = False, tls: int = 0
 ) -> Recipe:
-    """A page of clear text, or over TLS."""
+    """A page over clear text or TLS."""
     origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=tls, tls_after_bytes=tls // 6)
     return Recipe(
         page=f"{visit_id}.test",
@@ -64,7 +64,7 @@ def page(
 
 @pytest.fixture(scope="module")
 def result(lab: Lab) -> Result:
-    """Pages of one response each, a chain over two hosts, two streams beside each other, and pages over TLS."""
+    """Pages of one response each, a chain over two hosts, two concurrent streams, and pages over TLS."""
     pages = [page(count, [count * MSS_TIMESTAMPS], [-1], [0]) for count in SEGMENTS]
     pages.append(page(CHAIN, [1_000, 2_000, 50_000], [-1, 0, 1], [0, 0, 1]))
     pages.append(page(BESIDE, [1_000, 100_000, 60_000], [-1, 0, 0], [0, 0, 0], h2=True))
@@ -77,7 +77,7 @@ def result(lab: Lab) -> Result:
 
 @pytest.fixture
 def rows(result: Result, tmp_path: Path) -> Rows:
-    """As they stand in the file."""
+    """The rows of responses.parquet."""
     write_responses(tmp_path, response_tables(result))
     table = pq.read_table(tmp_path / "responses.parquet")
     assert table.schema.names == REPLAYED_RESPONSE.names

@@ -62,7 +62,7 @@ def failed(found: list[CalibrationCheck]) -> list[str]:
     return [check.name.split(": ")[-1] for check in found if not check.passed]
 
 
-def test_a_clean_calibration_passes_every_gate() -> None:
+def test_a_clean_calibration_passes_every_check() -> None:
     assert failed(calibration_checks(MID, [flight(3), flight(10), flight(30)], offloads_on=0)) == []
 
 
@@ -79,15 +79,15 @@ def test_a_clean_calibration_passes_every_gate() -> None:
         ({"window": 29_200}, "receive window, bytes"),
     ],
 )
-def test_each_gate_can_fail(broken: dict[str, int], check: str) -> None:
+def test_each_check_can_fail(broken: dict[str, int], check: str) -> None:
     assert failed(calibration_checks(MID, [flight(**broken)], offloads_on=0)) == [check]
 
 
-def test_an_offload_that_is_on_fails_its_gate() -> None:
+def test_an_offload_that_is_on_fails_its_check() -> None:
     assert failed(calibration_checks(MID, [flight()], offloads_on=1)) == ["interfaces with an offload on"]
 
 
-def test_a_flight_that_never_came_fails_its_gate() -> None:
+def test_a_flight_that_never_came_fails_its_check() -> None:
     lost = Flight(id="x", host=2, iw=10, bytes=MSS_TIMESTAMPS * 10)
     assert failed(calibration_checks(MID, [lost], offloads_on=0)) == ["flight arrived"]
 
