@@ -38,8 +38,8 @@ EVENNESS = Evenness()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Site:
-    """A site: whether it failed in the end, and when and by which process it was first visited."""
+class FirstVisit:
+    """First conclusive visit of a site: its time and process, and whether the site failed in the end."""
 
     at: datetime.datetime
     machine: str
@@ -83,7 +83,7 @@ class _Part:
         return share >= rule.times * other and share - other >= rule.points
 
 
-def uneven(sites: Sequence[Site], rule: Evenness = EVENNESS) -> list[Excess]:
+def excesses(sites: Sequence[FirstVisit], rule: Evenness = EVENNESS) -> list[Excess]:
     """Find the window of time that stands out most, if any does, and every machine or process that stands out."""
     ordered = sorted(sites, key=lambda site: site.at)
     windows, groups = list(_windows(ordered, rule)), list(_groups(ordered))
@@ -96,7 +96,7 @@ def uneven(sites: Sequence[Site], rule: Evenness = EVENNESS) -> list[Excess]:
     return sorted(in_time, key=lambda one: one.chance)[:1] + by_whom
 
 
-def _windows(sites: Sequence[Site], rule: Evenness) -> Iterator[_Part]:
+def _windows(sites: Sequence[FirstVisit], rule: Evenness) -> Iterator[_Part]:
     """Make windows of doubling lengths; each begins a quarter of its length after the one before."""
     failed = [0, *itertools.accumulate(site.failed for site in sites)]
     size = rule.smallest
@@ -115,7 +115,7 @@ def _windows(sites: Sequence[Site], rule: Evenness) -> Iterator[_Part]:
         size *= 2
 
 
-def _groups(sites: Sequence[Site]) -> Iterator[_Part]:
+def _groups(sites: Sequence[FirstVisit]) -> Iterator[_Part]:
     """Compare each machine and each process with all others, where there are several."""
     in_all = sum(site.failed for site in sites)
     for kind in ("machine", "process"):

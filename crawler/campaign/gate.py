@@ -10,9 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import aliased
 
-from crawler.campaign.evenness import EVENNESS, Excess
-from crawler.campaign.evenness import Site as Seen
-from crawler.campaign.evenness import uneven as found_uneven
+from crawler.campaign.evenness import EVENNESS, Excess, FirstVisit, excesses
 from schema.tables import Site, Visit
 from schema.vocabulary import ANSWERED, NEVER_FINAL, OUR_FAULT
 
@@ -97,10 +95,10 @@ def ends(connection: Connection, crawl: Crawl) -> Ends:
 def uneven(connection: Connection, crawl: Crawl, bounds: Bounds) -> list[Excess]:
     """Find windows of time, machines and processes whose sites failed far more often than the rest."""
     rule = dataclasses.replace(EVENNESS, chance=bounds.uneven)
-    return found_uneven(first_visits(connection, crawl), rule) if bounds.uneven else []
+    return excesses(first_visits(connection, crawl), rule) if bounds.uneven else []
 
 
-def first_visits(connection: Connection, crawl: Crawl) -> list[Seen]:
+def first_visits(connection: Connection, crawl: Crawl) -> list[FirstVisit]:
     """List the sites with a final visit: their first conclusive visit, and whether they failed in the end."""
     said = Visit.outcome.not_in(NEVER_FINAL) & (Visit.load == 1) & (Visit.page_kind == "home")
     first = (
@@ -117,7 +115,9 @@ def first_visits(connection: Connection, crawl: Crawl) -> list[Seen]:
         .where(final.crawl_id == crawl.id, final.is_final)
     )
     return [
-        Seen(at=at, machine=machine or "", process=owner.rpartition("/")[0], failed=outcome not in ANSWERED)
+        FirstVisit(
+            at=at, machine=machine or "", process=owner.rpartition("/")[0], failed=outcome not in ANSWERED
+        )
         for at, machine, owner, outcome in connection.execute(query)
     ]
 

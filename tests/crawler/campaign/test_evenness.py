@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.campaign.evenness import EVENNESS, Site, tail, uneven
+from crawler.campaign.evenness import EVENNESS, FirstVisit, excesses, tail
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,13 +23,13 @@ def share(rank: int) -> float:
     return min(1.0, 0.05 * math.pow(rank, 0.2))
 
 
-def crawl(chosen: random.Random, sites: int = 1000, machines: int = 3) -> list[Site]:
+def crawl(chosen: random.Random, sites: int = 1000, machines: int = 3) -> list[FirstVisit]:
     """A crawl by machines of two processes each, in the order of ranks, without a fault of ours."""
     made = []
     for rank in range(1, sites + 1):
         machine = f"m{chosen.randrange(machines)}"
         made.append(
-            Site(
+            FirstVisit(
                 at=BEGAN + datetime.timedelta(seconds=rank),
                 machine=machine,
                 process=f"{machine}/{chosen.randrange(2)}",
@@ -39,7 +39,7 @@ def crawl(chosen: random.Random, sites: int = 1000, machines: int = 3) -> list[S
     return made
 
 
-def broken(sites: list[Site], is_hit: Callable[[int, Site], bool]) -> list[Site]:
+def broken(sites: list[FirstVisit], is_hit: Callable[[int, FirstVisit], bool]) -> list[FirstVisit]:
     return [
         dataclasses.replace(site, failed=site.failed or is_hit(number, site))
         for number, site in enumerate(sites)
@@ -50,7 +50,7 @@ def broken(sites: list[Site], is_hit: Callable[[int, Site], bool]) -> list[Site]
 def test_twenty_failing_sites_in_a_row_of_a_thousand_are_seen(seed: int) -> None:
     chosen = random.Random(seed)
     first = chosen.randrange(980)
-    found = uneven(broken(crawl(chosen), lambda number, _: first <= number < first + 20))
+    found = excesses(broken(crawl(chosen), lambda number, _: first <= number < first + 20))
     assert len(found) == 1
     assert "sites failed from 2026-11-20 12:" in str(found[0])
     assert found[0].chance <= EVENNESS.chance
@@ -60,35 +60,35 @@ def test_twenty_failing_sites_in_a_row_of_a_thousand_are_seen(seed: int) -> None
 def test_a_machine_and_a_process_that_fail_far_more_are_seen(seed: int) -> None:
     chosen = random.Random(seed)
     made = crawl(chosen)
-    by_machine = uneven(broken(made, lambda _, site: site.machine == "m1" and chosen.random() < 0.5))
+    by_machine = excesses(broken(made, lambda _, site: site.machine == "m1" and chosen.random() < 0.5))
     assert any("on machine m1" in str(one) for one in by_machine)
-    by_process = uneven(broken(made, lambda _, site: site.process == "m2/0" and chosen.random() < 0.5))
+    by_process = excesses(broken(made, lambda _, site: site.process == "m2/0" and chosen.random() < 0.5))
     assert any("on process m2/0" in str(one) for one in by_process)
 
 
 def test_crawls_without_a_fault_are_refused_at_the_stated_rate() -> None:
     """The rate is one that two hundred crawls can show; smaller rates are fractions of it."""
     rule = dataclasses.replace(EVENNESS, chance=0.05, times=1.0, points=0.0)
-    refused = sum(bool(uneven(crawl(random.Random(seed), 300), rule)) for seed in range(200))
+    refused = sum(bool(excesses(crawl(random.Random(seed), 300), rule)) for seed in range(200))
     assert refused <= 0.05 * 200
 
 
 def test_at_its_own_rate_none_of_a_hundred_is_refused() -> None:
-    assert not any(uneven(crawl(random.Random(seed))) for seed in range(100))
+    assert not any(excesses(crawl(random.Random(seed))) for seed in range(100))
 
 
 def test_a_long_crawl_whose_lower_ranks_fail_more_passes() -> None:
-    assert uneven(crawl(random.Random(1), 10_000)) == []
+    assert excesses(crawl(random.Random(1), 10_000)) == []
 
 
 @pytest.mark.parametrize("sites", [0, 1, 7, 8, 31, 32])
 def test_a_few_sites_are_too_few_to_conclude_from(sites: int) -> None:
-    assert uneven(crawl(random.Random(1), sites)) == []
-    assert uneven([dataclasses.replace(site, failed=True) for site in crawl(random.Random(1), sites)]) == []
+    assert excesses(crawl(random.Random(1), sites)) == []
+    assert excesses([dataclasses.replace(site, failed=True) for site in crawl(random.Random(1), sites)]) == []
 
 
 def test_half_a_crawl_that_fails_is_seen_though_no_window_is_as_long() -> None:
-    assert uneven(broken(crawl(random.Random(1)), lambda number, _: number >= 500))
+    assert excesses(broken(crawl(random.Random(1)), lambda number, _: number >= 500))
 
 
 def test_the_tail_is_that_of_fishers_exact_test() -> None:
