@@ -163,7 +163,7 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "request_bodies": f"as recorded, at most {page_recipe.MOST_BODY_BYTES} bytes, sent from a client's window of 10",
         "tls": "the bytes of the server's flight and a round trip; no cryptography",
         "tls_record_overhead_bytes": page_recipe.RECORD_OVERHEAD_BYTES,
-        "think_time": "time from request to first byte, less the fastest TCP handshake with the address; 0 where unknown",
+        "think_time": "time from request to first byte, less the fastest TCP handshake with the address; no delay where unknown",
         "warm_cache": f"second visit after {warm_cache.REVISIT_S} s: the main document and all stale responses, "
         f"a 304 of {warm_cache.NOT_MODIFIED_BYTES} bytes where there is a validator, else the whole response",
         "segment_bytes": MSS_TIMESTAMPS,
