@@ -28,7 +28,7 @@ from tests.zoo.serving.server import ZooWeb
 if TYPE_CHECKING:
     from tests.zoo.serving.server import Spoken
 
-FOLDER = pathlib.Path(__file__).parent / "logs"
+FOLDER = pathlib.Path(__file__).parent / "logs/netlog"
 
 PAGES: list[tuple[Spoken, str]] = [
     ("h1", "bodies"),

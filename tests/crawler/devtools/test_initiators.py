@@ -56,7 +56,7 @@ def test_text_from_the_network_can_be_stored() -> None:
     assert text("a\0b\ud800" + "c" * 1000) == "a\ufffdb\ufffd" + "c" * 251
 
 
-LOGS = Path(__file__).parents[1] / "logs"
+LOGS = Path(__file__).parents[1] / "logs/devtools"
 REAL = ["early-hints", "iframe-not-attached", "canceled-video", "missing-response"]
 """Events of real pages' sessions; logs/README.md has their source."""
 

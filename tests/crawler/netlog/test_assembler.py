@@ -18,7 +18,7 @@ from crawler.netlog.event import Event
 from crawler.netlog.lines import LineReader
 from crawler.visit.rows import rows
 
-LOGS = Path(__file__).parents[1] / "logs"
+LOGS = Path(__file__).parents[1] / "logs/netlog"
 NAMES = ["h1-bodies", "h1-repeats", "h1-endings", "h1tls-repeats", "h2-bodies", "h2-repeats", "h1tls", "h2"]
 
 

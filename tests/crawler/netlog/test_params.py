@@ -17,7 +17,7 @@ from crawler.netlog.params import ABSENT, PARAMS, NoParams, types_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LOGS = Path(__file__).parents[1] / "logs"
+LOGS = Path(__file__).parents[1] / "logs/netlog"
 
 READERS: list[tuple[tuple[str, str], Callable[..., Any]]] = [
     *((event, reads) for event, reads in connections.HANDLERS.items() if event not in tcp.HANDLERS),

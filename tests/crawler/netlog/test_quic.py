@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from crawler.netlog.event import Event
 
-LOGS = Path(__file__).parents[1] / "logs"
+LOGS = Path(__file__).parents[1] / "logs/netlog"
 
 
 @cache

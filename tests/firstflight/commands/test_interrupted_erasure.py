@@ -1,0 +1,94 @@
+"""Erasures that are killed at any step, and continued by the same command."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner, Result
+
+from firstflight.main import main
+from tests.factories.withdrawn import CRAWL, HOST, World, make
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Engine
+
+
+@pytest.fixture
+def world(database_18: Engine, tmp_path: Path) -> World:
+    return make(database_18, tmp_path)
+
+
+def run(world: World, *arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments), env=world.environment)
+
+
+KILLED = """
+import os, signal, sys
+left = int(sys.argv.pop(1))
+folder = os.path.dirname(os.environ["FIRSTFLIGHT_DATA_DIR"])
+def watch(event, arguments):
+    global left
+    if event in {"os.rename", "os.remove", "os.rmdir", "os.mkdir"} and str(arguments[0]).startswith(folder):
+        step()
+def step():
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+def stepping(function):
+    def stepped(*arguments, **options):
+        step()
+        return function(*arguments, **options)
+    return stepped
+from firstflight.main import main
+from firstflight import erasing
+from storage import backup
+erasing.erasing.rewrite = stepping(erasing.erasing.rewrite)
+erasing.withdraw = stepping(erasing.withdraw)
+backup.subprocess.Popen = stepping(backup.subprocess.Popen)
+sys.addaudithook(watch)
+main()
+"""
+"""The command, killed before its so manieth change of a file, table or store."""
+
+
+def killed_at(world: World, step: int) -> int:
+    """The exit code of an erasure that is killed at a step, if it has so many."""
+    call = [sys.executable, "-c", KILLED, str(step), "optout", "add", HOST, "--erase"]
+    done = subprocess.run(
+        call, env={**os.environ, **world.environment}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    return done.returncode
+
+
+@pytest.mark.slow
+def test_killed_again_and_again_it_ends_with_no_byte_left(world: World) -> None:
+    steps = (2, 5, 8, 12, 15, 18, 22, 26, 30, 36)
+    codes = [killed_at(world, step) for step in steps]
+    assert codes.count(-signal.SIGKILL) >= 7, codes
+    done = run(world, "optout", "add", HOST, "--erase")
+    assert done.exit_code == 0, done.output
+    assert world.named_in() == []
+    assert not (world.data / "erasure.json").exists()
+    verified = run(world, "release", "verify", "--all")
+    assert verified.exit_code == 0, verified.output
+    assert run(world, "release", "build", "--crawl", CRAWL).exit_code == 0
+
+
+def test_an_erasure_that_was_cut_short_is_finished_before_another_begins(world: World) -> None:
+    assert killed_at(world, 12) == -signal.SIGKILL
+    assert HOST not in (world.data / "erasure.json").read_text()
+    assert (world.data / "erasure.json").stat().st_mode & 0o777 == 0o600
+    other = run(world, "optout", "add", "site1.test", "--erase")
+    assert other.exit_code == 1
+    assert "finish it first" in other.output
+    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+    assert world.named_in() == []
