@@ -1,1 +1,1 @@
-"""Visits pages and writes what came over the wire, through schema."""
+"""The crawler: visits pages with a browser, measures what crossed the network, and writes it to the database."""

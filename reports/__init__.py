@@ -1,1 +1,1 @@
-"""Releases, distributions, replay, recommendation and the report."""
+"""The report of a year: statistics of page loads, the recommendation, and the document."""

@@ -1,1 +1,1 @@
-"""The control measurement: whether the network was good while a visit failed, so that no fault of ours is taken for a site's."""
+"""The control measurement: whether the network worked while a visit failed, so that our faults are not blamed on sites."""
