@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TEXT, JSON = "text", "json"
 
 
-class Journal(Protocol):
+class CrawlLog(Protocol):
     """Receives the events of a running crawl."""
 
     def stored(self, claim: Claim, observation: Observation, result: Stored, /) -> None:
@@ -87,7 +87,7 @@ class Lines:
 
 
 @contextlib.contextmanager
-def journal(form: str, crawl: Crawl, *, done: int) -> Iterator[Journal]:
+def crawl_log(form: str, crawl: Crawl, *, done: int) -> Iterator[CrawlLog]:
     """A log in the form TEXT or JSON; `done` is the count of sites that already have their final visit."""
     if form == JSON:
         yield Lines(crawl)

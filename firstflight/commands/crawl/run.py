@@ -18,7 +18,7 @@ from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
 from crawler.worker.surroundings import surroundings, web
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, finite, show
 from firstflight.connect import database, revival
-from firstflight.crawl_log import JSON, TEXT, journal
+from firstflight.crawl_log import JSON, TEXT, crawl_log
 from firstflight.errors import one_line
 from firstflight.progress import told
 from schema.crawls import name_of
@@ -199,9 +199,9 @@ async def _crawl(
     stop = asyncio.Event()
     received = catch_signals(stop)
     left = await asyncio.to_thread(open_sites, engine, crawl)
-    with journal(log, crawl, done=crawl.top - left) as crawl_log:
+    with crawl_log(log, crawl, done=crawl.top - left) as output:
         async with told(engine, crawl, progress):
-            tally = await made.run(engine, crawl, stop=stop, stored=crawl_log.stored, say=crawl_log.say)
+            tally = await made.run(engine, crawl, stop=stop, stored=output.stored, say=output.say)
     return tally, 128 + received[0] if tally.ended == STOPPED and received else 0
 
 
