@@ -29,7 +29,7 @@ class Deployed:
     """Protocols offered over TLS, the best first."""
     fault: Fault | None = None
     answers: dict[str, Answer] = dataclasses.field(default_factory=dict)
-    """By path."""
+    """Answers by path."""
 
     def find(self, path: str) -> Answer:
         """Return the answer for a path, or else a 404 that no recipe has."""

@@ -30,7 +30,7 @@ class RecipeError(Exception):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """Where the recording of a page was published."""
+    """The publication of a page's recording."""
 
     repository: str
     commit: str

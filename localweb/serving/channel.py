@@ -51,7 +51,7 @@ class Channel:
         self.is_finished = False
         """True if the server has ended its side."""
         self.came_us = 0
-        """When the client's last bytes came, before they were decrypted."""
+        """Time at which the client's last bytes arrived, before decryption."""
         self._socket = sock
         self._tls = TLSLayer(context) if context else None
         self._is_reset = False

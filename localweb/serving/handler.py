@@ -40,11 +40,11 @@ class Request:
     method: str
     scheme: str
     host: str
-    """Without port."""
+    """Host name without port."""
     target: str
     """Path and query."""
     headers: Mapping[str, str]
-    """By lower-case name."""
+    """Values of the header fields by lower-case name."""
     body: bytes
 
     @property

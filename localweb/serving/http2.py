@@ -42,7 +42,7 @@ class Http2Session:
         self._site = site
         self._scheme = scheme
         self._replies: dict[int, Http2Reply] = {}
-        """By stream, from the request until its handler has ended."""
+        """Tasks by stream, from the request until the handler has ended."""
         self._answering: set[asyncio.Task[None]] = set()
         self._windows = asyncio.Event()
         """Set, and then replaced, when a window may have grown."""

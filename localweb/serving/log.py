@@ -44,10 +44,10 @@ class SentResponse:
     body_bytes: int = 0
     is_complete: bool = False
     request_received_us: int = 0
-    """When the whole request had arrived."""
+    """Time at which the whole request had arrived."""
     first_byte_us: int | None = None
     last_byte_us: int | None = None
-    """When its first byte and, so far, its last byte were handed to TCP."""
+    """Times at which the first byte and, so far, the last byte were handed to TCP."""
 
     def wrote(self, *, header: int, body: int, first_us: int, last_us: int) -> None:
         """Count bytes that were handed to TCP between two times."""
@@ -98,7 +98,7 @@ class SentConnection:
 
 
 class TruthLog:
-    """What was sent since the server began."""
+    """Everything sent since the server began."""
 
     def __init__(self) -> None:
         self.connections: list[SentConnection] = []

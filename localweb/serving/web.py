@@ -35,7 +35,7 @@ class Web:
     """Hosts on loopback while the block runs: `async with web`. A subclass fills in the hosts and their listeners."""
 
     network: ipaddress.IPv4Network
-    """Where the hosts' addresses are taken from; all of 127/8 is loopback on Linux."""
+    """Network of the hosts' addresses; all of 127/8 is loopback on Linux."""
     ports = Ports()
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Web:
         self.hosts: Sequence[str] = ()
         """The browser takes the first that matches: `a.test` before `*.test`."""
         self.listeners: Mapping[Origin, Sequence[Listener]] = {}
-        """By origin; its listeners share a port."""
+        """Listeners by origin; those of one origin share a port."""
         self.trusted = ""
         """Hash of the key that the browser must trust."""
         self._endpoints: dict[Origin, tuple[str, int]] = {}

@@ -39,7 +39,7 @@ def _reader(path: str) -> Callable[[str], Iterator[Component]] | None:
 
 
 def debian(text: str) -> Iterator[Component]:
-    """Of dpkg's status file, what is installed.
+    """Installed packages in dpkg's status file.
 
     >>> list(debian("Package: tar\\nStatus: install ok installed\\nArchitecture: amd64\\nVersion: 1.34-1\\n"))[0].purl.to_string()
     'pkg:deb/debian/tar@1.34-1?arch=amd64'
@@ -54,7 +54,7 @@ def debian(text: str) -> Iterator[Component]:
 
 
 def alpine(text: str) -> Iterator[Component]:
-    """Of apk's database.
+    """Installed packages in apk's database.
 
     >>> list(alpine("P:busybox\\nV:1.37.0-r12\\nA:x86_64\\nL:GPL-2.0-only\\n"))[0].purl.to_string()
     'pkg:apk/alpine/busybox@1.37.0-r12?arch=x86_64'
@@ -68,7 +68,7 @@ def alpine(text: str) -> Iterator[Component]:
 
 
 def python(text: str) -> Iterator[Component]:
-    """Of a distribution's metadata.
+    """A Python distribution, by its metadata.
 
     >>> list(python("Name: Jinja2\\nVersion: 3.1.6\\nLicense-Expression: BSD-3-Clause\\n"))[0].purl.to_string()
     'pkg:pypi/jinja2@3.1.6'

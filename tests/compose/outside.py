@@ -26,7 +26,7 @@ LOCAL_WEB = {"kind": "localweb", "list": "/data/lists/localweb.txt", "local_web"
 """Parameters of a monthly crawl of the bundled web."""
 
 REPORT = {"series": "desktop.local.tcp.localweb", "seeds": 1, "harm": "none"}
-"""Of a quick report of it, but for its year."""
+"""Parameters of a quick report, without its year."""
 
 
 class ComposeError(Exception):
@@ -34,7 +34,7 @@ class ComposeError(Exception):
 
 
 UNREACHABLE = (OSError, HTTPException, ComposeError)
-"""How a stack of which parts are away answers."""
+"""Errors of a stack whose parts are away."""
 
 
 def call(url: str, body: dict[str, Any] | None = None, *, token: str = "", method: str | None = None) -> Any:
@@ -56,7 +56,7 @@ def airflow(path: str, body: dict[str, Any] | None = None, *, method: str | None
 
 
 def compose(*arguments: str, given: str = "") -> str:
-    """What `docker compose` prints, `given` on its standard input."""
+    """Output of `docker compose`, which gets `given` on its standard input."""
     call = ["docker", "compose", *arguments]
     done = subprocess.run(call, input=given, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -65,7 +65,7 @@ def compose(*arguments: str, given: str = "") -> str:
 
 
 def in_tasks(*command: str) -> str:
-    """What a command prints in the scheduler's container, as its tasks would be run."""
+    """Output of a command in the scheduler's container, run as its tasks are."""
     return compose("exec", "-T", "airflow-scheduler", "with-guard", *command)
 
 
@@ -88,7 +88,7 @@ WHERE v.crawl_id = :crawl AND v.is_final GROUP BY v.host, v.outcome ORDER BY v.h
 
 
 def same_visits(month: str, other: str) -> int:
-    """How many sites there are in two crawls of the bundled web, which ended alike with the same responses."""
+    """The number of sites of two crawls of the bundled web, which must end alike with the same responses."""
     found, wanted = ask(VISITS, month=month), ask(VISITS, month=other)
     assert found == wanted, [pair for pair in zip(found, wanted, strict=False) if pair[0] != pair[1]]
     return len(found)
@@ -114,7 +114,7 @@ class Run:
         return str(airflow(self._path)["state"])
 
     def tasks(self) -> list[dict[str, Any]]:
-        """Its tasks as they are."""
+        """The current state of its tasks."""
         found: list[dict[str, Any]] = airflow(f"{self._path}/taskInstances")["task_instances"]
         return found
 
@@ -123,7 +123,7 @@ class Run:
         return next(task for task in self.tasks() if task["task_id"] == task_id)
 
     def log(self, task: dict[str, Any], attempt: int) -> str:
-        """What a try of a task said."""
+        """The log of a try of a task."""
         where = f"taskInstances/{task['task_id']}/logs/{attempt}?map_index={task['map_index']}"
         return json.dumps(airflow(f"{self._path}/{where}"))
 

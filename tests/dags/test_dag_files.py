@@ -86,7 +86,7 @@ with tempfile.NamedTemporaryFile("w") as secret:
 
 
 class Webhook(BaseHTTPRequestHandler):
-    """What an operator's chat would be."""
+    """A stand-in for an operator's chat service."""
 
     told: ClassVar[list[Any]] = []
 
@@ -98,7 +98,7 @@ class Webhook(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def loaded(in_airflow: InAirflow) -> dict[str, Any]:
-    """What Airflow makes of the folder of DAGs."""
+    """The DAGs as Airflow reads them from the folder."""
     ran = in_airflow(LOAD)
     assert ran.returncode == 0, ran.stderr
     said: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
@@ -199,7 +199,7 @@ def test_a_dag_file_imports_airflow_and_the_steps_alone(file: Path) -> None:
 
 
 def constants(tree: ast.Module) -> dict[str, Any]:
-    """What a DAG file calls by a name of its own."""
+    """Names that a DAG file defines itself."""
     return {
         ast.unparse(statement.targets[0]): statement.value.value
         for statement in tree.body

@@ -40,7 +40,7 @@ case "$1 $2" in
     "replay plan") echo 3 ;;
 esac
 """
-"""In the command line's place: a replay would take minutes. `scripts/test-compose` runs the real ones."""
+"""A stand-in for the command line, since a replay would take minutes. `scripts/test-compose` runs the real ones."""
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""How often a crawl under way tells how far it is, on a clock of its own."""
+"""The interval at which a running crawl writes its progress, on a simulated clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a crawl, in time, and a watch that ends when nothing is left."""
+"""A crawl's remaining time, and a watch that ends when nothing is left."""
 
 from __future__ import annotations
 

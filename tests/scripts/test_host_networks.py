@@ -1,4 +1,4 @@
-"""What a container's guard is told of its host: docker/host-networks, with a docker that notes how it was called."""
+"""docker/host-networks, which lists the host's networks for the guard, with a docker that records its calls."""
 
 from __future__ import annotations
 

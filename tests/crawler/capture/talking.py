@@ -46,7 +46,7 @@ class Talk:
 
     @classmethod
     def read(cls, text: str) -> Talk:
-        """What `python -m tests.crawler.capture.talking` prints: a talk as this process's OpenSSL is configured."""
+        """The output of `python -m tests.crawler.capture.talking`: a TLS conversation by OpenSSL as it is configured here."""
         fields = json.loads(text)
         return cls(**{**fields, **{name: bytes.fromhex(fields[name]) for name in ("sent", "received")}})
 

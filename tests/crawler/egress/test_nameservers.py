@@ -43,13 +43,13 @@ def answer_to(wire: bytes, way: str) -> bytes:
 
 
 def told(wire: bytes) -> tuple[str, str]:
-    """What an answer is to, and by which way it came."""
+    """The question of an answer, and its transport."""
     (record,) = dns.message.from_wire(wire).answer
     return str(record.name), str(record[0]).strip('"')
 
 
 class Nameserver(asyncio.DatagramProtocol):
-    """By datagrams and streams; it notes what came, and sends `first` before each answer."""
+    """A nameserver over UDP and TCP; it records questions, and sends `first` before each answer."""
 
     def __init__(self) -> None:
         self.came: list[bytes] = []

@@ -88,7 +88,7 @@ def uplink_down(_: random.Random) -> Iterator[None]:
 
 
 REPAIRED = ("network_cut", "uplink_down")
-"""By us, after a while. A guard is mended by its own crawl, and the other lanes go on meanwhile."""
+"""Repair the network after a while. A guard is repaired by its own crawl; the other lanes continue meanwhile."""
 
 FAULTS = {one.__name__: one for one in (table_deleted, link_deleted, network_cut, uplink_down)}
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 WITHIN_S = 30
-"""For it to begin, and to end."""
+"""Time limit for the service to start, and to stop, in seconds."""
 
 
 @contextlib.contextmanager
@@ -39,7 +39,7 @@ def served(
 
 
 def _address(server: subprocess.Popen[bytes], log: Path) -> str:
-    """Where it serves, once it says so."""
+    """The URL that the service prints when it is ready."""
     deadline = time.monotonic() + WITHIN_S
     while time.monotonic() < deadline and server.poll() is None:
         if found := re.search(r"http://\S+/", log.read_text()):

@@ -1,4 +1,4 @@
-"""What an operator can get wrong: each is one line and an exit code."""
+"""Wrong input by an operator gives one line and a non-zero exit code."""
 
 from __future__ import annotations
 

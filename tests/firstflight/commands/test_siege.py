@@ -1,4 +1,4 @@
-"""The service besieged over real sockets: whoever says half a thing, nothing, or too much is let go of, and the rest is answered."""
+"""Attacks on the service over real sockets: clients with partial, missing or oversized requests are dropped, and others are answered."""
 
 import contextlib
 import functools
@@ -19,17 +19,17 @@ from tests.firstflight.commands.served import served
 HALF_SENT = 1500
 DESCRIPTORS = 1024
 TIMEOUT_S = 1.0
-"""Of the service under test; its own default is longer."""
+"""Header time limit of the service under test, in seconds; the default is longer."""
 
 WITHIN_S = 30
-"""For what has to end at all: a machine may be busy."""
+"""Time limit for things that must end, in seconds; a machine may be busy."""
 
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """Of a service that is impatient."""
+    """The URL of a service with a short time limit."""
     folder = tmp_path_factory.mktemp("siege")
     environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
     with served(environment, "--header-timeout", str(TIMEOUT_S)) as address:

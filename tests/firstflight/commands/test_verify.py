@@ -45,7 +45,7 @@ def crawled(embedded_server: str) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def pristine(crawled: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its release, a replay, a chunk and a report."""
+    """A data folder with a release, a replay, a chunk and a report."""
     data = tmp_path_factory.mktemp("data")
     release = build(crawled, "2026-11", data / "releases").release
     replay = write_replay(data, release, FEW_CELLS)
@@ -68,7 +68,7 @@ def run(*arguments: str) -> Result:
 
 
 def items(*arguments: str) -> dict[str, dict[str, Any]]:
-    """What `verify --json` found, by kind."""
+    """The verdicts of `verify --json`, by kind."""
     found = json.loads(run("verify", "--json", *arguments).stdout)["items"]
     return {one["kind"]: one for one in found}
 
