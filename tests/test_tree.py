@@ -26,7 +26,8 @@ LONG = ("schema/tables.py", "schema/migrations/versions/")
 @cache
 def files() -> list[str]:
     """Every file under version control."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    call = ["git", "-c", f"safe.directory={ROOT}", "ls-files"]  # the tree may be another user's
+    listed = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=True)
     return [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
 
 
