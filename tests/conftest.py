@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DEBIAN_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 COUNTER = itertools.count()
-COSTLY = ["database", "browser", "lab", "slow"]
+COSTLY = ["process", "database", "browser", "lab", "slow"]
 """Markers of tests that cost seconds, cheapest first."""
 
 DATABASES = {"server", "embedded_server", "debian_server"}

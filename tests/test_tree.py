@@ -10,6 +10,11 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.process
+
+
 ROOT = Path(__file__).parents[1]
 
 FILES_A_FOLDER = 20

@@ -14,6 +14,9 @@ from benchmarks import counting
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.process
+
+
 BURN = "import time\nwhile time.process_time() < 0.2: pass"
 ORPHAN = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {BURN!r}], start_new_session=True)"
 

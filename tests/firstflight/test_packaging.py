@@ -12,6 +12,9 @@ import pytest
 
 from firstflight.main import COMMANDS
 
+pytestmark = pytest.mark.process
+
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PACKAGES = PROJECT["tool"]["uv"]["build-backend"]["module-name"]

@@ -21,6 +21,8 @@ from tests.conftest import with_tables
 from tests.factories import stored_crawl
 from tests.factories.made_up_crawl import NAME
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory: pytest.TempPathFactory, embedded_server: str) -> Release:

@@ -11,6 +11,9 @@ import pytest
 
 from replay.lab import kernel
 
+pytestmark = pytest.mark.process
+
+
 ROOT = Path(__file__).parents[2]
 GPL = "GPL-2.0-only"
 

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
+
 ROOT = Path(__file__).parents[2]
 ENTRY = "- The report says how far away the answer is.\n"
 

@@ -19,6 +19,9 @@ from storage import embedded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.process
+
+
 START = "import sys, pathlib; from storage import embedded; print(embedded.start(pathlib.Path(sys.argv[1])))"
 
 

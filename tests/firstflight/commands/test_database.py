@@ -11,6 +11,8 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.process
+
 
 def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "FIRSTFLIGHT_DATA_DIR": str(data), "FIRSTFLIGHT_DATABASE_URL": ""}

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import click
+import pytest
 from click.testing import CliRunner, Result
 
 from firstflight.commands.report import command
@@ -14,6 +15,8 @@ from firstflight.main import main
 from firstflight.settings import Settings
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import crawl, data_folder, write_release
+
+pytestmark = pytest.mark.process
 
 
 def run(data_dir: Path, *arguments: str) -> Result:

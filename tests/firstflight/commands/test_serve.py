@@ -13,6 +13,9 @@ import pytest
 
 from tests.firstflight.commands.served import served
 
+pytestmark = pytest.mark.process
+
+
 WITHIN_S = 30
 
 

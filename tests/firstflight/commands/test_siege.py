@@ -16,6 +16,9 @@ import pytest
 
 from tests.firstflight.commands.served import served
 
+pytestmark = pytest.mark.process
+
+
 HALF_SENT = 1500
 DESCRIPTORS = 1024
 TIMEOUT_S = 1.0

@@ -10,6 +10,8 @@ from replay.errors import BuildFailed, KernelError, LabMissing
 from replay.lab import kernel, player
 from replay.lab.scratch import executable_folder
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def built(tmp_path: Path) -> Path:

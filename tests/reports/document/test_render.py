@@ -22,6 +22,9 @@ from tests.factories.made_up_report import data_folder, read_data_folder, replay
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.process
+
+
 HOSTILE = '"><script>document.title="owned"</script><img src=x onerror=alert(1)>{{ 7 * 7 }}'
 
 

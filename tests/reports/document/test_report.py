@@ -18,6 +18,9 @@ from tests.factories.made_up_report import PAGES, crawl, data_folder, read_data_
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.process
+
+
 QUICK = dataclasses.replace(RULE, replicates=100, harm_conditions=())
 
 

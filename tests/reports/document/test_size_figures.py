@@ -17,6 +17,9 @@ from reports.document.theme import THEMES, Theme, png, svg
 from schema.computed_tables import MEASURES
 from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
 
+pytestmark = pytest.mark.process
+
+
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.zoo.serving.namespace import in_namespace
 
+pytestmark = pytest.mark.process
+
 
 def test_loopback_is_all_there_is() -> None:
     assert in_namespace("socket:if_nameindex") == [[1, "lo"]]
