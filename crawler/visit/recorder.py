@@ -35,8 +35,9 @@ DRAINED_BY_S = 7.5
 """Time beyond the budget after which the end of the log is given up, in seconds."""
 
 DRAIN_S = 2.5
+"""Time limit for the log of a page that still runs, in seconds; then the page is ended, and the rest is waited for."""
 CLOSE_S = 2.5
-"""Time limits for draining the log and for closing the page, in seconds; shorter where the budget has less left."""
+"""Time limit for closing the page, in seconds."""
 
 LINKS_S = 1.0
 """Time limit for collecting the links of a page, in seconds."""
@@ -50,6 +51,8 @@ class Recorder:
         self._browser = browser
         self._answer_by = answer_by
         self._deadline = deadline
+        self._is_stuck = False
+        """True if the page kept the browser from answering in time."""
         self.attempt = Attempt(
             scheme,
             datetime.datetime.now(datetime.UTC),
@@ -68,6 +71,7 @@ class Recorder:
         except TimeoutError:
             attempt.error = VisitTimeout("the browser did not answer")
             attempt.broken = "the browser did not answer in time"
+            self._is_stuck = True
             if attempt.document is not None and attempt.document.is_shown:
                 attempt.stop_reason = (
                     "budget"  # the page keeps it busy; the end of the log tells what is lost
@@ -218,13 +222,14 @@ class Recorder:
     async def _drained(self, context: BrowserContext) -> bool:
         """Wait for the end of the log; a page that keeps the browser too busy to get there is ended."""
         until = self._deadline + DRAINED_BY_S
-        if await self._browser.drained(context, timeout_s=min(DRAIN_S, _left_s(until))):
+        limit_s = min(DRAIN_S, _left_s(until))
+        if not self._is_stuck and await self._browser.drained(context, timeout_s=limit_s):
             return True
         if not self._browser.alive:
             return False
         self.attempt.breaks("the page left the browser no time for anything else")
         await self._browser.end_pages()
-        return await self._browser.drained(context, timeout_s=min(DRAIN_S, _left_s(until)))
+        return await self._browser.drained(context, timeout_s=_left_s(until))
 
     async def _close(self, context: BrowserContext) -> None:
         try:
