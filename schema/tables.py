@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 6
 """Raised by every migration that adds or changes a column of an observation table; stored in each release."""
 
 NAMING = {
@@ -456,6 +456,9 @@ class Response(Base):
     request_body_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
         comment="bytes of the request's body, by its Content-Length; null if it has none, and before schema version 4",
+    )
+    is_complete: Mapped[bool | None] = mapped_column(
+        comment="true if all of the response arrived, by its framing (RFC 9112 §8, RFC 9113 §8.1, RFC 9114 §4.1): Content-Length or last chunk, a clean close where only the close ends it, END_STREAM, or FIN; false if it broke off, or was still arriving when recording stopped; null if wire_bytes is null, and before schema version 6"
     )
 
 

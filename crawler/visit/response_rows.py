@@ -143,6 +143,7 @@ class ResponseRows:
             "last_byte_us": times.us(exchange.last_byte_ms),
             **_freshness(exchange),
             "request_body_bytes": length(exchange.request_headers.get("content-length", "")),
+            "is_complete": exchange.is_whole if wire else None,
         }
 
 

@@ -228,6 +228,7 @@ class MadeUp:
                 "first_byte_us": first_us,
                 "last_byte_us": first_us if last_ms is None else round(last_ms * 1000),
                 "request_body_bytes": None,
+                "is_complete": None if wire_bytes is None else True,
                 **(
                     dict.fromkeys(http_caching.COLUMNS) if connection is None or wire_bytes is None else FRESH
                 ),

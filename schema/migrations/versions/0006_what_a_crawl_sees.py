@@ -1,0 +1,31 @@
+"""What only a live crawl can see. Null in the rows that are there: sealed rows are not written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0006"
+down_revision = "0005"
+branch_labels = None
+depends_on = None
+
+COLUMNS: dict[str, list[tuple[str, Any, str]]] = {
+    "response": [
+        (
+            "is_complete",
+            sa.Boolean(),
+            "true if all of the response arrived, by its framing (RFC 9112 §8, RFC 9113 §8.1, RFC 9114 §4.1): Content-Length or last chunk, a clean close where only the close ends it, END_STREAM, or FIN; false if it broke off, or was still arriving when recording stopped; null if wire_bytes is null, and before schema version 6",
+        ),
+    ],
+}
+"""Name, type and comment of each new column, by table; all are nullable."""
+
+
+def upgrade() -> None:
+    """Add the columns, and say each comment."""
+    for table, columns in COLUMNS.items():
+        for name, kind, comment in columns:
+            op.add_column(table, sa.Column(name, kind, nullable=True, comment=comment))
