@@ -168,6 +168,9 @@ class Requests:
 
     def _http2_request(self, event: Event[params.OfStream]) -> None:
         exchange = self._job_exchange.pop(event.dependency, None)
+        if exchange is None and (of_request := self._of_request.get(event.dependency)):
+            exchange = of_request[-1]  # a WebSocket's headers name the request itself (RFC 8441)
+            exchange.method = "CONNECT"
         transport = self._session_transport.get(event.source)
         if exchange is not None and transport is not None:
             transport.bind(exchange)

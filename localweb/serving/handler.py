@@ -100,15 +100,16 @@ class Reply(abc.ABC):
         raise NotImplementedError("only HTTP/1.1 takes raw bytes")
 
     async def upgrade(self, fields: Fields) -> None:
-        """Send 101 Switching Protocols (HTTP/1.1 only); then `body` writes raw bytes and `receive` reads them.
+        """Accept a WebSocket: 101 in HTTP/1.1, 200 to extended CONNECT in HTTP/2 (RFC 8441 §5).
 
-        They count as body of the 101, and the response's scheme becomes ws or wss.
+        Then `body` writes raw bytes and `receive` reads them. They count as body, and the response's scheme becomes
+        ws or wss.
         """
-        raise NotImplementedError("only HTTP/1.1 is upgraded")
+        raise NotImplementedError("HTTP/3 has no WebSocket here")
 
     async def receive(self) -> bytes:
         """Return the client's next bytes after `upgrade`; empty when the client has ended."""
-        raise NotImplementedError("only HTTP/1.1 is upgraded")
+        raise NotImplementedError("HTTP/3 has no WebSocket here")
 
 
 Handler: TypeAlias = "Callable[[Request, Reply], Awaitable[None]]"

@@ -16,6 +16,7 @@ import h2.connection
 import h2.errors
 import h2.events
 import h2.exceptions
+import h2.settings
 
 from localweb.serving import frames
 from localweb.serving.channel import Gone, ProtocolViolation
@@ -35,6 +36,9 @@ class Http2Session:
     def __init__(self, channel: Channel, site: Site, scheme: str) -> None:
         config = h2.config.H2Configuration(client_side=False, header_encoding="latin-1")
         self.connection = h2.connection.H2Connection(config)
+        self.connection.local_settings = h2.settings.Settings(
+            client=False, initial_values={h2.settings.SettingCodes.ENABLE_CONNECT_PROTOCOL: 1}
+        )
         self.channel = channel
         self.turns = asyncio.Lock()
         """Held from the making of a frame until TCP has it, so that frames keep their order. It is fair, so streams
@@ -71,10 +75,11 @@ class Http2Session:
             if isinstance(event, h2.events.RequestReceived):
                 self._asked(event)
             elif isinstance(event, h2.events.DataReceived):
-                self._replies[event.stream_id].received += event.data
+                if reply := self._replies.get(event.stream_id):
+                    reply.received += event.data
                 self.connection.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             elif isinstance(event, h2.events.StreamEnded):
-                self._answer(self._replies[event.stream_id])
+                self._ended(self._replies.get(event.stream_id))
             elif isinstance(event, h2.events.StreamReset) and event.stream_id in self._replies:
                 self._replies[event.stream_id].is_reset = True
             elif isinstance(event, h2.events.ConnectionTerminated):
@@ -96,7 +101,15 @@ class Http2Session:
             path=fields[":path"],
         )
         self._site.log.responses.append(entry)
-        self._replies[event.stream_id] = Http2Reply(self, entry, fields)
+        reply = self._replies[event.stream_id] = Http2Reply(self, entry, fields)
+        if reply.is_tunnel:
+            self._answer(reply)
+
+    def _ended(self, reply: Http2Reply | None) -> None:
+        if reply is not None and reply.is_tunnel:
+            reply.is_reset = True
+        elif reply is not None:
+            self._answer(reply)
 
     def _answer(self, reply: Http2Reply) -> None:
         reply.entry.request_received_us = self.channel.came_us
@@ -145,6 +158,11 @@ class Http2Reply(Reply):
         self._session = session
         self.stream_id = entry.stream_id
         self._fields = fields
+
+    @property
+    def is_tunnel(self) -> bool:
+        """True if the request is an extended CONNECT (RFC 8441 §4), which is answered before its end."""
+        return ":protocol" in self._fields
 
     def request(self) -> Request:
         """Return the request, once all of it has come."""
@@ -196,6 +214,19 @@ class Http2Reply(Reply):
         async with self._turn() as connection:
             connection.close_connection()
         await self._session.channel.finish()
+
+    async def upgrade(self, fields: Fields) -> None:
+        """Accept an extended CONNECT: 200, without the fields that only HTTP/1.1 has."""
+        self.entry.scheme = self.entry.scheme.replace("http", "ws")
+        only_http1 = ("upgrade", "connection", "sec-websocket-accept")
+        await self.head(200, [field for field in fields if field[0] not in only_http1])
+
+    async def receive(self) -> bytes:
+        """Return the client's next bytes in DATA."""
+        while not self.received and not self.is_reset:
+            await self._session.window()
+        came, self.received = bytes(self.received), bytearray()
+        return came
 
     async def _headers(self, fields: list[tuple[str, str]], *, end: bool = False) -> None:
         async with self._turn() as connection:

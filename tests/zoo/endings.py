@@ -8,7 +8,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from tests.zoo.case import Case, Page
-from tests.zoo.replies import EVENTS, TEXT, broken_off, fields, framing, silence, stalled
+from tests.zoo.replies import EVENTS, TEXT, answer, broken_off, fields, framing, silence, stalled
 
 if TYPE_CHECKING:
     from localweb.serving.handler import Reply, Request
@@ -19,7 +19,7 @@ WEBSOCKET_KEY = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 async def echo(request: Request, reply: Reply) -> None:
     """Upgrade to a WebSocket that sends a text, and returns all bytes that it receives."""
-    key = request.headers["sec-websocket-key"].encode() + WEBSOCKET_KEY
+    key = request.headers.get("sec-websocket-key", "").encode() + WEBSOCKET_KEY  # HTTP/2 has none
     accept = base64.b64encode(hashlib.sha1(key, usedforsecurity=False).digest()).decode()
     await reply.upgrade(
         [("upgrade", "websocket"), ("connection", "Upgrade"), ("sec-websocket-accept", accept)]
@@ -27,6 +27,12 @@ async def echo(request: Request, reply: Reply) -> None:
     await reply.body(b"\x81\x05hello")
     if await reply.receive():
         await reply.body(b"\x82\x7e" + (5000).to_bytes(2, "big") + bytes(5000))
+
+
+async def refuse(request: Request, reply: Reply) -> None:
+    """Answer a WebSocket's handshake with 403."""
+    reply.entry.scheme = reply.entry.scheme.replace("http", "ws")
+    await answer(status=403)(request, reply)
 
 
 async def trickle(request: Request, reply: Reply) -> None:
@@ -87,6 +93,17 @@ STREAMS = Page(
             id="websocket",
             routes={"HERE/x": echo},
             script="const socket = new WebSocket(`${location.protocol.replace('http', 'ws')}//${location.host}HERE/x`);"
+            "socket.onmessage = event => { if (event.data === 'hello') socket.send('more'); };",
+        ),
+        Case(
+            id="websocket-refused",
+            routes={"HERE/x": refuse},
+            script="new WebSocket(`${location.protocol.replace('http', 'ws')}//${location.host}HERE/x`);",
+        ),
+        Case(
+            id="websocket-to-another-host",
+            routes={"THERE/x": echo},
+            script="const socket = new WebSocket(`${location.protocol.replace('http', 'ws')}THERE/x`);"
             "socket.onmessage = event => { if (event.data === 'hello') socket.send('more'); };",
         ),
         Case(

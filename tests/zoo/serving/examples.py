@@ -75,7 +75,7 @@ async def large(request: Request, reply: Reply) -> None:
 
 async def socket(request: Request, reply: Reply) -> None:
     """Upgrade to a WebSocket (RFC 6455) that sends one message, then reads until the client has gone."""
-    key = request.headers["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+    key = request.headers.get("sec-websocket-key", "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
     accepted = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
     upgrade = [("connection", "upgrade"), ("upgrade", "websocket"), ("sec-websocket-accept", accepted)]
     await reply.upgrade(upgrade)

@@ -26,7 +26,7 @@ ALPN: dict[Spoken, tuple[str, ...]] = {
     "h2": (ALPN_H2, ALPN_HTTP1),
     "h3": (ALPN_H2, ALPN_HTTP1),
 }
-"""Offered over TLS and TCP. WebSocket needs HTTP/1.1 beside HTTP/2."""
+"""Offered over TLS and TCP. A WebSocket uses HTTP/1.1, unless the browser has an HTTP/2 connection to its host."""
 
 
 class ZooWeb(Web):

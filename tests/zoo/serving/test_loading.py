@@ -75,9 +75,12 @@ def test_a_connection_is_its_responses_and_frames(protocol: str, told: dict[str,
             assert times == sorted(times)
 
 
-def test_a_socket_counts_as_body_of_its_switching(told: dict[str, dict[str, Any]]) -> None:
-    (one,) = [one for one in told["h2"]["responses"] if one["path"] == "/socket"]
-    assert (one["scheme"], one["status"], one["protocol"]) == ("wss", 101, "http/1.1")
+@pytest.mark.parametrize(("protocol", "accepted"), [("h1tls", (101, "GET")), ("h2", (200, "CONNECT"))])
+def test_a_sockets_bytes_count_as_body(
+    protocol: str, accepted: tuple[int, str], told: dict[str, dict[str, Any]]
+) -> None:
+    (one,) = [one for one in told[protocol]["responses"] if one["path"] == "/socket"]
+    assert (one["scheme"], one["status"], one["method"]) == ("wss", *accepted)
     assert one["body_bytes"] == len(b"\x81\x05hello")
 
 
@@ -87,15 +90,18 @@ def test_a_connection_says_how_it_was_secured(told: dict[str, dict[str, Any]]) -
     assert {one["tls_version"] for one in told["h2"]["connections"]} == {"TLS 1.3"}
 
 
-@pytest.mark.parametrize(("protocol", "flight"), [("h1tls", 1000), ("h2", 8192)])
-def test_a_session_is_taken_up_without_certificates(
-    protocol: str, flight: int, told: dict[str, dict[str, Any]]
-) -> None:
-    connections = [one for one in told[protocol]["connections"] if one["secured_us"]]
-    whole = [one["tls_handshake_bytes"] for one in connections if not one["tls_resumed"]]
-    short = [one["tls_handshake_bytes"] for one in connections if one["tls_resumed"]]
-    assert min(whole) > flight
-    assert 0 < max(short) < 500
+def flights(connections: list[dict[str, Any]], *, resumed: bool) -> list[int]:
+    secured = [one for one in connections if one["secured_us"]]
+    return [one["tls_handshake_bytes"] for one in secured if one["tls_resumed"] == resumed]
+
+
+def test_a_session_is_taken_up_without_certificates(told: dict[str, dict[str, Any]]) -> None:
+    assert min(flights(told["h1tls"]["connections"], resumed=False)) > 1000
+    assert 0 < max(flights(told["h1tls"]["connections"], resumed=True)) < 500
+
+
+def test_a_long_chain_makes_a_long_flight(told: dict[str, dict[str, Any]]) -> None:
+    assert min(flights(told["h2"]["connections"], resumed=False)) > 8192
 
 
 def test_tickets_are_counted_apart_in_tls_1_3_alone(told: dict[str, dict[str, Any]]) -> None:
