@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import Generic, NamedTuple, TypeVar, overload
+from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 Params_co = TypeVar("Params_co", bound=Mapping[str, object], covariant=True)
 
@@ -43,9 +43,8 @@ class Event(NamedTuple, Generic[Params_co]):
     @property
     def dependency(self) -> int:
         """Id of the other source that the event names; NO_SOURCE if it names none."""
-        other = self.params.get("source_dependency")
-        found = other.get("id") if isinstance(other, dict) else None
-        return found if isinstance(found, int) else NO_SOURCE
+        other: Any = self.params.get("source_dependency")
+        return other["id"] if other else NO_SOURCE
 
 
 class Encoded:

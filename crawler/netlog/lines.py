@@ -6,13 +6,14 @@ come from the network: of any length, in any encoding, and never trusted.
 
 from __future__ import annotations
 
-import dataclasses
+import functools
 import json
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from crawler.netlog.event import Event
-from crawler.netlog.params import check
+from crawler.netlog.params import PARAMS, NoParams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,33 +21,35 @@ if TYPE_CHECKING:
 LINE_LIMIT = 16 * 1024 * 1024
 """Longest line that is read, in bytes; only a data: URL in a header makes a line that long."""
 
-_TYPE = re.compile(rb'"type":(\d{1,6})\}\]?,?\s*$')
-_BYTES = b'"bytes":"'
-_BETWEEN = "], \r"
-"""Characters that may follow an event in its line."""
-_DECODER = json.JSONDecoder()
+_PHASE = b'"phase":'
+"""It cannot be part of a string in the log: there, its quotes would be escaped."""
+_ENDINGS = (b"},", b"}],", b"}")
+"""Ends of a line after the event's type."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Names:
-    """Names of events, phases and errors, by their numbers in one browser's log."""
+class _Source(msgspec.Struct, gc=False):
+    id: int
 
-    events: dict[bytes, str]
-    endings: dict[bytes, str | None]
-    """Names by the end of the line, as in all lines but the last; None for events that are not wanted."""
-    phases: dict[int, str]
-    errors: dict[int, str]
 
-    @classmethod
-    def of(cls, constants: dict[str, Any], wanted: frozenset[str]) -> Names:
-        """The names of the `wanted` events, from the log's first line."""
-        types = {name: str(n).encode() for name, n in constants["logEventTypes"].items()}
-        return cls(
-            events={number: name for name, number in types.items() if name in wanted},
-            endings={number + b"},": name if name in wanted else None for name, number in types.items()},
-            phases={n: name.removeprefix("PHASE_") for name, n in constants["logEventPhase"].items()},
-            errors={n: f"net::{name}" for name, n in constants["netError"].items()},
-        )
+class _Line(msgspec.Struct, gc=False):
+    source: _Source
+    time: str
+
+
+class _Kind(NamedTuple):
+    """An event type in one phase."""
+
+    name: str
+    phase: str
+    decoder: msgspec.json.Decoder[Any]
+
+
+@functools.cache
+def _decoder(params: type) -> msgspec.json.Decoder[Any]:
+    """A decoder of lines whose parameters are as declared; only an event that requires none may lack them all."""
+    needed = params.__required_keys__  # type: ignore[attr-defined]
+    field: Any = ("params", params) if needed else ("params", params, msgspec.field(default_factory=dict))
+    return msgspec.json.Decoder(msgspec.defstruct("Line", [field], bases=(_Line,), gc=False))
 
 
 class LineReader:
@@ -61,84 +64,67 @@ class LineReader:
 
     def __init__(self, wanted: frozenset[str]) -> None:
         self.wanted = wanted
-        self.names: Names | None = None
         self.ignored = 0
         """Lines of events that could not be read."""
+        self._kinds: dict[bytes, dict[bytes, _Kind] | None] = {}
+        """Kinds of event by the end of the line, and by phase; None for events that are not wanted."""
+        self._errors: dict[int, str] = {}
 
     def events(self, lines: Iterable[bytes]) -> Iterator[Event[Any]]:
         """The wanted events in the log's next lines; lines that cannot be read are counted."""
         lines = iter(lines)
-        while self.names is None:
+        while not self._kinds:
             line = next(lines, None)
             if line is None:
                 return
             self._constants(line)
-        endings = self.names.endings
+        kinds = self._kinds
         for line in lines:
             # Four lines in five are not wanted: their last field tells, before JSON is parsed.
-            name = endings.get(line[line.rfind(b":") + 1 :], "")
-            if name is not None:
-                name = name or self._name(line)
-                event = self._event(name, line) if name else None
+            phases = kinds.get(line[line.rfind(b":") + 1 :], {})
+            if phases:
+                event = self._event(phases, line)
                 if event is not None:
                     yield event
+            elif phases is not None:
+                self.ignored += line.startswith(b'{"params"')
 
-    def _name(self, line: bytes) -> str | None:
-        """The wanted event's name in a line that ends as the log's last line does."""
-        found = _TYPE.search(line, max(0, len(line) - 24))
-        if found is None:
-            self.ignored += line.startswith(b'{"params"')
-            return None
-        return self.names.events.get(found[1]) if self.names else None
-
-    def _event(self, name: str, line: bytes) -> Event[Any] | None:
+    def _event(self, phases: dict[bytes, _Kind], line: bytes) -> Event[Any] | None:
+        at = line.rfind(_PHASE) + len(_PHASE)
         try:
-            line, data = _without_bytes(line)
-            fields = _object(line)
-            phase = self.names.phases.get(fields["phase"], "NONE") if self.names else "NONE"
-            params = fields.get("params")
-            params = params if isinstance(params, dict) else {}
-            check(name, phase, params)
-            return Event(name, phase, int(fields["source"]["id"]), int(fields["time"]), params, data)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            name, phase, decoder = phases[line[at : at + 1]]
+            found = decoder.decode(memoryview(line)[: line.rfind(b"}") + 1])
+            params = found.params
+            return Event(name, phase, found.source.id, int(found.time), params, params.pop("bytes", ""))
+        except (msgspec.MsgspecError, ValueError, KeyError, RecursionError):
             self.ignored += 1
             return None
 
     def _constants(self, line: bytes) -> None:
+        """Learn the numbers of events, phases and errors from the log's first line."""
         if not line.startswith(b'{"constants"'):
             return
         try:
             constants = json.loads(line.rstrip().rstrip(b",") + b"}")["constants"]
-            self.names = Names.of(constants, self.wanted)
+            phases = {str(number).encode(): name[6:] for name, number in constants["logEventPhase"].items()}
+            kinds = {
+                str(number).encode(): {
+                    digit: _Kind(name, phase, _decoder(PARAMS.get((name, phase), NoParams)))
+                    for digit, phase in phases.items()
+                }
+                if name in self.wanted
+                else None
+                for name, number in constants["logEventTypes"].items()
+            }
+            self._errors = {number: f"net::{name}" for name, number in constants["netError"].items()}
         except (ValueError, KeyError, TypeError, AttributeError):
             self.ignored += 1
+        else:
+            self._kinds = {number + end: kind for number, kind in kinds.items() for end in _ENDINGS}
 
     def error(self, number: int) -> str:
         """Chromium's name of a network error: `net::ERR_ABORTED` for -3."""
-        return (self.names.errors if self.names else {}).get(number, f"net::ERR_{-number}")
-
-
-def _without_bytes(line: bytes) -> tuple[bytes, str]:
-    """The line without its Base64, and the Base64.
-
-    Most of the log is Base64, which need not go through the JSON parser. `"bytes":"` cannot be part of a string in the
-    log: there, its quotes would be escaped.
-    """
-    start = line.find(_BYTES)
-    if start < 0:
-        return line, ""
-    start += len(_BYTES)
-    end = line.find(b'"', start)
-    return (line[:start] + line[end:], line[start:end].decode("ascii")) if end > 0 else (line, "")
-
-
-def _object(line: bytes) -> Any:  # noqa: ANN401  # JSON
-    """The JSON value of a line, with nothing but punctuation behind it; raises ValueError otherwise."""
-    text = line.decode("utf-8", "surrogatepass")  # json.loads does the same, after trying other encodings
-    found, end = _DECODER.raw_decode(text)
-    if text[end:].strip(_BETWEEN):
-        raise ValueError("two values in one line")
-    return found
+        return self._errors.get(number, f"net::ERR_{-number}")
 
 
 class LineSplitter:

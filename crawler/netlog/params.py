@@ -1,60 +1,75 @@
 """Parameters of the events that are read, by event and phase, as Chromium's NetLog writes them.
 
-The reader counts an event that lacks a required key, or has a value of another type, as a line that cannot be read. It
-does not check the types of nested values.
+The reader decodes what is declared here and nothing else. It counts an event that lacks a required key, or has a value of
+another type, as a line that cannot be read.
 """
 # Without `from __future__ import annotations`: under it, NotRequired does not reach `__required_keys__` in Python 3.11.
 
 from collections.abc import Mapping
-from types import UnionType
-from typing import Any, NotRequired, TypeAlias, TypedDict, get_args, get_origin, get_type_hints
+from typing import NotRequired, TypeAlias, TypedDict
 
 Number: TypeAlias = int | str
 """A 64-bit number (Chromium's NetLogNumberValue): a string from 2^53 on, which also stands for "no number"."""
 
 
+class Dependency(TypedDict):
+    """Another source that the event names."""
+
+    id: int
+
+
 class NoParams(TypedDict):
-    """Nothing that is read, besides the event's bytes and the source that it names."""
+    """What any event may have."""
+
+    bytes: NotRequired[str]
+    """The event's bytes, in Base64."""
+    source_dependency: NotRequired[Dependency]
 
 
-class Result(TypedDict):
+class Result(NoParams):
     """The end of an operation."""
 
     net_error: NotRequired[int]
 
 
-class ByteCount(TypedDict):
+class ByteCount(NoParams):
     """Bytes that were read."""
 
     byte_count: int
 
 
-class Headers(TypedDict):
+class DecodedBytes(TypedDict):
+    """Bytes of a body as the page gets them; they are only counted."""
+
+    byte_count: int
+
+
+class Headers(NoParams):
     """A header section, a string a line."""
 
     headers: list[str]
 
 
-class ConnectJob(TypedDict):
+class ConnectJob(NoParams):
     """A socket pool's job to open a connection."""
 
     group_id: str
 
 
-class ConnectAttempt(TypedDict):
+class ConnectAttempt(NoParams):
     """The beginning of TCP's handshake."""
 
     address_list: list[str]
 
 
-class Connected(TypedDict, total=False):
+class Connected(NoParams, total=False):
     """The end of TCP's handshake; without addresses if it failed."""
 
     local_address: str
     remote_address: str
 
 
-class Secured(TypedDict, total=False):
+class Secured(NoParams, total=False):
     """The end of a TLS handshake; empty if it failed."""
 
     version: str
@@ -63,13 +78,13 @@ class Secured(TypedDict, total=False):
     next_proto: str
 
 
-class HandshakeMessage(TypedDict):
+class HandshakeMessage(NoParams):
     """A TLS handshake message, with its bytes."""
 
     type: int
 
 
-class RequestStart(TypedDict):
+class RequestStart(NoParams):
     """A request as the browser begins it."""
 
     url: str
@@ -77,7 +92,7 @@ class RequestStart(TypedDict):
     request_type: str
 
 
-class InternalRedirect(TypedDict):
+class InternalRedirect(NoParams):
     """A redirect that the browser makes up."""
 
     reason: str
@@ -89,14 +104,14 @@ class QuicRequest(Headers):
     quic_stream_id: int
 
 
-class QuicSession(TypedDict):
+class QuicSession(NoParams):
     """A new QUIC session."""
 
     host: str
     port: int
 
 
-class Datagram(TypedDict):
+class Datagram(NoParams):
     """A UDP datagram with packets."""
 
     self_address: str
@@ -104,20 +119,20 @@ class Datagram(TypedDict):
     size: int
 
 
-class PacketHeader(TypedDict):
+class PacketHeader(NoParams):
     """The header of a QUIC packet."""
 
     header_format: str
     packet_number: Number
 
 
-class DroppedPacket(TypedDict):
+class DroppedPacket(NoParams):
     """A QUIC packet that cannot be decrypted."""
 
     encryption_level: NotRequired[str]
 
 
-class CryptoFrame(TypedDict):
+class CryptoFrame(NoParams):
     """CRYPTO (RFC 9000 §19.6), with its bytes."""
 
     encryption_level: str
@@ -125,7 +140,7 @@ class CryptoFrame(TypedDict):
     data_length: int
 
 
-class StreamFrame(TypedDict):
+class StreamFrame(NoParams):
     """STREAM (RFC 9000 §19.8)."""
 
     stream_id: int
@@ -134,38 +149,38 @@ class StreamFrame(TypedDict):
     fin: bool
 
 
-class AckFrame(TypedDict):
+class AckFrame(NoParams):
     """ACK (RFC 9000 §19.3)."""
 
     largest_observed: Number
     missing_packets: list[Number]
 
 
-class PaddingFrame(TypedDict):
+class PaddingFrame(NoParams):
     """PADDING (RFC 9000 §19.1), adjacent frames together."""
 
     num_padding_bytes: int
 
 
-class NewTokenFrame(TypedDict):
+class NewTokenFrame(NoParams):
     """NEW_TOKEN (RFC 9000 §19.7)."""
 
     token: str
 
 
-class MessageFrame(TypedDict):
+class MessageFrame(NoParams):
     """DATAGRAM (RFC 9221)."""
 
     message_length: int
 
 
-class CloseFrame(TypedDict):
+class CloseFrame(NoParams):
     """CONNECTION_CLOSE (RFC 9000 §19.19)."""
 
     details: str
 
 
-class OfStream(TypedDict):
+class OfStream(NoParams):
     """An event of one HTTP/2 or QUIC stream."""
 
     stream_id: int
@@ -193,7 +208,7 @@ class Http3UnknownFrame(Http3Frame):
     frame_type: int
 
 
-class CookieAdded(TypedDict):
+class CookieAdded(NoParams):
     """A cookie that was set."""
 
     name: str
@@ -214,7 +229,7 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS", "NONE"): Headers,
     ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): QuicRequest,
     ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): Headers,
-    ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): ByteCount,
+    ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): DecodedBytes,
     ("HTTP_CACHE_READ_INFO", "END"): Result,
     ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "NONE"): Result,
     ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): Result,
@@ -242,28 +257,6 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("COOKIE_STORE_COOKIE_ADDED", "NONE"): CookieAdded,
 }
 """What an event has in a phase; events and phases that are not here have NoParams."""
-
-ABSENT = object()
-
-
-def types_of(declared: type) -> tuple[tuple[str, tuple[type, ...]], ...]:
-    """The keys of a declaration, and the types that each may have; `object` is ABSENT's."""
-    found = []
-    for key, hint in get_type_hints(declared).items():
-        hints = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-        optional = () if key in declared.__required_keys__ else (object,)  # type: ignore[attr-defined]
-        found.append((key, (*(get_origin(one) or one for one in hints), *optional)))
-    return tuple(found)
-
-
-_CHECKS = {event: types_of(declared) for event, declared in PARAMS.items()}
-
-
-def check(name: str, phase: str, params: Mapping[str, Any]) -> None:
-    """Raises TypeError if the parameters of an event are not as declared."""
-    for key, types in _CHECKS.get((name, phase), ()):
-        if type(params.get(key, ABSENT)) not in types:
-            raise TypeError(f"{key} of {name}")
 
 
 def number(value: Number) -> int:

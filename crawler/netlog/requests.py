@@ -136,7 +136,7 @@ class Requests:
         exchange.response_headers = headers(event, RESPONSE_HEADERS)
         exchange.freshness = http_caching.read(exchange.status, joined_headers(event, http_caching.HEADERS))
 
-    def _decoded(self, event: Event[params.ByteCount]) -> None:
+    def _decoded(self, event: Event[params.DecodedBytes]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.decoded_bytes = (exchange.decoded_bytes or 0) + event.params["byte_count"]
