@@ -23,6 +23,7 @@ class FrameType(enum.IntEnum):
 RESPONSE_FRAMES = frozenset(FrameType)
 
 END_STREAM = 0x1
+END_HEADERS = 0x4
 PADDED = 0x8
 
 
@@ -45,10 +46,16 @@ class FrameReader:
         self.streams: dict[int, Http2Stream] = {}
         self.frame_bytes = 0
         """Bytes of frames that belong to no response."""
+        self.newest_request = 0
+        """Largest id of a stream on which the browser sent a request; ids grow (RFC 9113 §5.1.1)."""
         self._header = b""
         self._left = 0
         self._stream: Http2Stream | None = None
         self._is_data = False
+        self._ends_stream = False
+        """True if the stream ends with the frame, or with the CONTINUATION frames that follow it."""
+        self._is_last = False
+        """True if the frame's end is the end of its stream."""
         self._padding = 0
         self._awaits_pad_length = False
 
@@ -75,15 +82,25 @@ class FrameReader:
         self._is_data = kind == FrameType.DATA
         self._padding = 0
         self._awaits_pad_length = self._is_data and bool(flags & PADDED)
-        if kind not in RESPONSE_FRAMES:
-            self._stream = None
+        stream = self._of_response(kind, stream_id)
+        self._stream = stream
+        if stream is None:
             self.frame_bytes += FRAME_HEADER_BYTES
             return
-        stream = self._stream = self.streams.setdefault(stream_id, Http2Stream())
         stream.wire_bytes += FRAME_HEADER_BYTES
-        stream.is_whole |= kind != FrameType.CONTINUATION and bool(flags & END_STREAM)
         stream.first_byte_ms = time_ms if stream.first_byte_ms is None else stream.first_byte_ms
         stream.last_byte_ms = time_ms
+        if kind != FrameType.CONTINUATION:
+            self._ends_stream = bool(flags & END_STREAM)
+        self._is_last = self._ends_stream and (self._is_data or bool(flags & END_HEADERS))
+        stream.is_whole |= self._is_last and not self._left
+
+    def _of_response(self, kind: int, stream_id: int) -> Http2Stream | None:
+        """The stream of a frame that is part of a response; None if nobody asked for it, or its response has ended."""
+        if kind not in RESPONSE_FRAMES or stream_id % 2 == 0 or stream_id > self.newest_request:
+            return None
+        stream = self.streams.setdefault(stream_id, Http2Stream())
+        return None if stream.is_whole else stream
 
     def _payload(self, data: bytes | Encoded, at: int, size: int, time_ms: int) -> None:
         before = self._left
@@ -94,6 +111,7 @@ class FrameReader:
             return
         stream.wire_bytes += size
         stream.last_byte_ms = time_ms
+        stream.is_whole |= self._is_last and not self._left
         if not self._is_data:
             return
         if self._awaits_pad_length:

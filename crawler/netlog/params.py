@@ -166,6 +166,7 @@ class NewTokenFrame(NoParams):
     """NEW_TOKEN (RFC 9000 §19.7)."""
 
     token: str
+    """In Base64."""
 
 
 class MessageFrame(NoParams):

@@ -11,6 +11,7 @@ from collections import deque
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from crawler.netlog.event import Encoded
 from crawler.netlog.params import number
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _padding(frame: params.PaddingFrame) -> Sizes:
 
 
 def _new_token(frame: params.NewTokenFrame) -> Sizes:
-    size = len(frame["token"]) // 2
+    size = len(Encoded(frame["token"]))
     return 1 + 1 + size, 1 + LENGTH_BYTES + size
 
 

@@ -101,7 +101,9 @@ class Requests:
         transport = self._job_transport.get(job)
         if transport is not None and transport.frames is None:
             transport.bind(exchange)
-            exchange.message = MessageReader(head=exchange.method == "HEAD")
+            exchange.message = MessageReader(
+                head=exchange.method == "HEAD", websocket=exchange.url.startswith(("ws:", "wss:"))
+            )
             transport.current = exchange
 
     def _exchange(self, event: Event[Any]) -> Exchange | None:
@@ -172,6 +174,8 @@ class Requests:
             exchange = of_request[-1]  # a WebSocket's headers name the request itself (RFC 8441)
             exchange.method = "CONNECT"
         transport = self._session_transport.get(event.source)
+        if transport is not None and transport.frames is not None:
+            transport.frames.newest_request = max(transport.frames.newest_request, event.params["stream_id"])
         if exchange is not None and transport is not None:
             transport.bind(exchange)
             exchange.stream_id = event.params["stream_id"]

@@ -77,9 +77,10 @@ class TcpTransport(Transport):
     def _response_bytes(self, event: Event[params.ByteCount], arrived_ms: int) -> None:
         """Count bytes of HTTP/1.1 for the response that is in progress."""
         exchange, size = self.current, event.params["byte_count"]
-        if (
-            exchange is None or exchange.message is None or not size
-        ):  # an event of no bytes is the connection's end
+        if exchange is None or exchange.message is None:
+            return
+        if not size:
+            exchange.message.end()
             return
         exchange.touched(arrived_ms)
         if exchange.message.needs_bytes:
@@ -93,7 +94,9 @@ class TcpTransport(Transport):
 
     def finish(self) -> None:
         """Settle the counts at the end of the log."""
-        self.frame_bytes = 0 if self.frames is None else self.frames.frame_bytes
+        messages = (exchange.message for exchange in self.exchanges)
+        self.frame_bytes = sum(message.surplus_bytes for message in messages if message is not None)
+        self.frame_bytes += 0 if self.frames is None else self.frames.frame_bytes
         records = self.records
         if records is None:
             return

@@ -95,9 +95,18 @@ class Reply(abc.ABC):
     async def close(self) -> None:
         """Close the connection: FIN; GOAWAY before it in HTTP/2, CONNECTION_CLOSE in HTTP/3."""
 
-    async def write(self, octets: bytes, *, body_bytes: int = 0, end: bool = False) -> None:
-        """Send raw bytes (HTTP/1.1 only), of which the last `body_bytes` are body; `end` ends the response."""
+    async def write(
+        self, octets: bytes, *, body_bytes: int = 0, after_bytes: int = 0, end: bool = False
+    ) -> None:
+        """Send raw bytes (HTTP/1.1 only); `end` ends the response.
+
+        `body_bytes` of them are body; the last `after_bytes` belong to no response, but to the connection.
+        """
         raise NotImplementedError("only HTTP/1.1 takes raw bytes")
+
+    async def write_frames(self, octets: bytes, *, end: bool = False) -> None:
+        """Send whole frames, valid or not (HTTP/2 only); `end` says that they end the response."""
+        raise NotImplementedError("only HTTP/2 takes frames")
 
     async def upgrade(self, fields: Fields) -> None:
         """Accept a WebSocket: 101 in HTTP/1.1, 200 to extended CONNECT in HTTP/2 (RFC 8441 §5).

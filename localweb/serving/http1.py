@@ -183,13 +183,15 @@ class Http1Reply(Reply):
         """Return the client's next bytes; empty when the client has ended."""
         return await self._session.received.read(PIECE)
 
-    async def write(self, octets: bytes, *, body_bytes: int = 0, end: bool = False) -> None:
-        """Send raw bytes, the last `body_bytes` of which are body."""
-        await self._write(octets, body=body_bytes)
+    async def write(
+        self, octets: bytes, *, body_bytes: int = 0, after_bytes: int = 0, end: bool = False
+    ) -> None:
+        """Send raw bytes, of which `body_bytes` are body and the last `after_bytes` belong to no response."""
+        await self._write(octets, body=body_bytes, after=after_bytes)
         self.entry.is_complete = end
 
-    async def _write(self, octets: bytes, *, body: int = 0) -> None:
+    async def _write(self, octets: bytes, *, body: int = 0, after: int = 0) -> None:
         handed = await self._session.channel.send(octets)
-        self.entry.wrote(
-            header=len(octets) - body, body=body, first_us=handed.first_us, last_us=handed.last_us
-        )
+        header = len(octets) - body - after
+        self.entry.wrote(header=header, body=body, first_us=handed.first_us, last_us=handed.last_us)
+        self._session.channel.entry.frame_bytes += after

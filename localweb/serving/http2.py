@@ -136,10 +136,14 @@ class Http2Session:
 
     async def hand_over(self, stream_id: int | None = None, entry: SentResponse | None = None) -> None:
         """Do what `flush` does, for a caller that holds `turns`."""
-        octets = self.connection.data_to_send()
+        await self.count(self.connection.data_to_send(), stream_id, entry)
+
+    async def count(self, octets: bytes, stream_id: int | None, entry: SentResponse | None) -> None:
+        """Hand whole frames to TCP; those of the stream count for its response until it is complete."""
         handed = await self.channel.send(octets)
         for frame in frames.scan(octets):
-            if entry is not None and frame.stream_id == stream_id and frame.is_of_response:
+            is_of_stream = frame.stream_id == stream_id and frame.is_of_response
+            if entry is not None and is_of_stream and not entry.is_complete:
                 header, body = frame.wire_bytes - frame.data_bytes, frame.data_bytes
                 entry.wrote(header=header, body=body, first_us=handed.first_us, last_us=handed.last_us)
             else:
@@ -199,6 +203,12 @@ class Http2Reply(Reply):
         async with self._turn() as connection:
             connection.end_stream(self.stream_id)
         self.entry.is_complete = True
+
+    async def write_frames(self, octets: bytes, *, end: bool = False) -> None:
+        """Send whole frames, valid or not."""
+        async with self._turn():
+            await self._session.count(octets, self.stream_id, self.entry)
+        self.entry.is_complete |= end
 
     async def reset(self) -> None:
         """Send RST_STREAM with INTERNAL_ERROR."""

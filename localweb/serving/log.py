@@ -89,7 +89,7 @@ class SentConnection:
     tls_ticket_bytes: int = 0
     """TCP payload of session tickets after the handshake."""
     frame_bytes: int = 0
-    """HTTP/2 frames that belong to no response."""
+    """Bytes inside TLS that belong to no response: HTTP/2 frames, and what follows a response of HTTP/1.1."""
     opened_us: int = 0
     secured_us: int | None = None
     closed_us: int | None = None

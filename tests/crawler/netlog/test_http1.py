@@ -24,9 +24,18 @@ MESSAGES = [
     (CHUNKED + b"5;x=1\r\nhello\r\nA\r\n0123456789\r\n000\r\nX-Trailer: 1\r\n\r\n", 15),
     (CHUNKED + b"5\r\nhel", 3),
     (CHUNKED + b"no size\r\nhello", 0),
-    (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n\x81\x05hello", 7),
+    (CHUNKED + b"5\r\nhello, world\r\n", 5),
+    (CHUNKED + b"F" * 17 + b"\r\nhello", 0),
+    (b"HTTP/1.1 101 Switching Protocols\r\n\r\n" + OK + b"hello", 5),
     (b"just text\r\n\r\nwithout a header", 29),
     (b"HTTP/1.1 200 OK\r\nContent-Len", 0),
+    (b"\r\n\r\n" + OK + b"hello", 5),
+    (b"\r\n\r\n\n" + OK + b"hello", 5 + len(OK) + 5),
+    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\tchunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 5),
+    (b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello", 8),
+    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: x-chunked\r\n\r\n5\r\nhello", 8),
+    (b'HTTP/1.1 200 OK\r\nTransfer-Encoding: "a, chunked"\r\n\r\n5\r\nhello', 8),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhello", 5),
 ]
 
 
@@ -58,6 +67,42 @@ def test_a_response_to_head_has_no_body() -> None:
     assert count(OK, head=True) == (len(OK), 0)
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        OK + b"hello",
+        CHUNKED + b"5\r\nhello\r\n0\r\n\r\n",
+        CHUNKED + b"5\r\nhello\r\n0\r\nX-Trailer: 1\r\n\r\n",
+        b"HTTP/1.1 204 No Content\r\n\r\n",
+        b"HTTP/1.1 205 Reset Content\r\nContent-Length: 5\r\n\r\n",
+    ],
+)
+@pytest.mark.parametrize("piece", [1, 7, 1000])
+def test_what_follows_a_response_is_no_part_of_it(message: bytes, piece: int) -> None:
+    reader = MessageReader()
+    wire = message + b"HTTP/1.1 200 OK\r\n\r\n"
+    for at in range(0, len(wire), piece):
+        part = wire[at : at + piece]
+        reader.feed(part) if reader.needs_bytes else reader.count(len(part))
+    assert (reader.wire_bytes, reader.surplus_bytes, reader.is_whole) == (len(message), 19, True)
+
+
+def test_a_websocket_begins_after_101() -> None:
+    reader = MessageReader(websocket=True)
+    reader.feed(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n\x81\x05hello")
+    assert (reader.status, reader.body_bytes) == (101, 7)
+
+
+@pytest.mark.parametrize(("wire", "body"), [(b"HTT", 3), (b"short", 5), (b"HTTP/1", 0)])
+def test_a_few_bytes_before_the_end_of_the_connection_are_a_body_without_a_header(
+    wire: bytes, body: int
+) -> None:
+    reader = MessageReader()
+    reader.feed(wire)
+    reader.end()
+    assert (reader.wire_bytes, reader.body_bytes) == (len(wire), body)
+
+
 def test_a_header_without_end_does_not_fill_the_memory() -> None:
     reader = MessageReader()
     for _ in range(40):
@@ -72,6 +117,7 @@ def test_a_header_without_end_does_not_fill_the_memory() -> None:
         (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", True),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", False),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", True),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n", False),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", False),
         (b"HTTP/1.1 204 No Content\r\n\r\n", True),
         (b"HTTP/1.1 200 OK\r\n\r\nto the end", False),

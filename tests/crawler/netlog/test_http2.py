@@ -33,8 +33,19 @@ FRAMES: list[Frame] = [
     DataFrame(7, b""),
     DataFrame(9, b"", pad_length=4, flags=["PADDED"]),
     GoAwayFrame(0, last_stream_id=9),
+    DataFrame(2, b"nobody asked"),
+    HeadersFrame(11, b"nobody asked", flags=["END_HEADERS"]),
+    DataFrame(1, b"late", flags=["END_STREAM"]),
+    ContinuationFrame(3, b"late", flags=["END_HEADERS"]),
 ]
 WIRE = b"".join(frame.serialize() for frame in FRAMES)
+
+
+def asked() -> FrameReader:
+    """A reader of a connection with five requests."""
+    reader = FrameReader()
+    reader.newest_request = 9
+    return reader
 
 
 def counted(reader: FrameReader) -> dict[int, tuple[int, int]]:
@@ -50,7 +61,7 @@ WANTED = {
 
 
 def test_every_byte_belongs_to_one_stream_or_to_the_connection() -> None:
-    reader = FrameReader()
+    reader = asked()
     reader.feed(WIRE, time_ms=5)
     assert counted(reader) == WANTED
     assert reader.frame_bytes == len(WIRE) - sum(wire for wire, _ in WANTED.values())
@@ -59,7 +70,7 @@ def test_every_byte_belongs_to_one_stream_or_to_the_connection() -> None:
 
 @given(st.lists(st.integers(0, len(WIRE)), max_size=20))
 def test_it_does_not_matter_how_the_bytes_are_cut(cuts: list[int]) -> None:
-    reader = FrameReader()
+    reader = asked()
     at = 0
     for time_ms, cut in enumerate([*sorted(cuts), len(WIRE)]):
         reader.feed(WIRE[at:cut], time_ms=time_ms)
@@ -68,13 +79,13 @@ def test_it_does_not_matter_how_the_bytes_are_cut(cuts: list[int]) -> None:
 
 
 def test_half_a_frame_is_half_a_frame() -> None:
-    reader = FrameReader()
+    reader = asked()
     reader.feed(DataFrame(1, b"d" * 1000).serialize()[: 9 + 300], time_ms=1)
     assert counted(reader) == {1: (309, 300)}
 
 
 def test_first_and_last_byte_have_the_times_of_the_pieces_that_they_came_in() -> None:
-    reader = FrameReader()
+    reader = asked()
     wire = DataFrame(1, b"abc").serialize()
     reader.feed(wire[:4], time_ms=1)
     reader.feed(wire[4:10], time_ms=2)
@@ -83,8 +94,24 @@ def test_first_and_last_byte_have_the_times_of_the_pieces_that_they_came_in() ->
 
 
 def test_a_stream_is_whole_when_its_end_has_come() -> None:
-    reader = FrameReader()
+    reader = asked()
     reader.feed(bytes([0, 0, 1, 1, 4, 0, 0, 0, 1, 0]), time_ms=1)
     assert not reader.streams[1].is_whole
-    reader.feed(bytes([0, 0, 0, 0, 1, 0, 0, 0, 1]), time_ms=2)
+    reader.feed(bytes([0, 0, 1, 0, 1, 0, 0, 0, 1]), time_ms=2)
+    assert not reader.streams[1].is_whole
+    reader.feed(b"x", time_ms=3)
     assert reader.streams[1].is_whole
+
+
+def test_data_on_stream_0_is_the_connections() -> None:
+    reader = asked()
+    reader.feed(bytes([0, 0, 4, 0, 0, 0, 0, 0, 0]) + b"lost", time_ms=1)
+    assert (reader.frame_bytes, reader.streams) == (13, {})
+
+
+def test_a_stream_ends_with_the_last_frame_of_its_trailers() -> None:
+    reader = asked()
+    reader.feed(HeadersFrame(1, b"h", flags=["END_STREAM"]).serialize(), time_ms=1)
+    assert not reader.streams[1].is_whole
+    reader.feed(ContinuationFrame(1, b"h", flags=["END_HEADERS"]).serialize(), time_ms=1)
+    assert (reader.streams[1].wire_bytes, reader.streams[1].is_whole) == (20, True)

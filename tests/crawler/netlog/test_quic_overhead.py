@@ -62,6 +62,11 @@ def test_frames_add_up() -> None:
     assert explained.explained_bytes == size
 
 
+def test_the_log_has_a_token_in_base64() -> None:
+    token = frame("NEW_TOKEN", token="aGVsbG8gd29ybGQ=")
+    assert reader(HEADER + 2 + len(b"hello world"), token).explained_bytes == HEADER + 13
+
+
 def test_a_frame_missing_from_the_log_is_not_explained() -> None:
     found = reader(1200, stream(500))
     assert 500 < found.explained_bytes < 550

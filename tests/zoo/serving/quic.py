@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from aioquic.asyncio.server import QuicServer
 from aioquic.quic.configuration import QuicConfiguration
+from aioquic.quic.packet import QuicFrameType
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509 import load_pem_x509_certificates
 
@@ -15,10 +16,15 @@ from tests.zoo.serving.packets import CLEAN, Counters, HostSocket, Path
 
 if TYPE_CHECKING:
     from aioquic.quic.connection import QuicConnection
+    from aioquic.quic.packet_builder import QuicPacketBuilder
     from aioquic.tls import SessionTicket
 
     from localweb.serving.certificates import Authority
     from localweb.serving.handler import Site
+
+
+TOKEN = bytes(range(200)) * 2
+"""Token for the client's next connection, as servers of the web send it (RFC 9000 §8.1.3)."""
 
 
 class QuicListener:
@@ -55,6 +61,7 @@ class QuicListener:
         )
 
     def _accepted(self, quic: QuicConnection, **_: object) -> Connection:
+        give_token(quic)
         self.connections.append(Connection(quic, self._site, self._path))
         return self.connections[-1]
 
@@ -73,6 +80,19 @@ class QuicListener:
         configuration.certificate, *configuration.certificate_chain = load_pem_x509_certificates(chain)
         configuration.private_key = load_pem_private_key(key, None)
         return configuration
+
+
+def give_token(quic: QuicConnection) -> None:
+    """Send NEW_TOKEN after HANDSHAKE_DONE; aioquic itself has no way to."""
+    write = quic._write_handshake_done_frame
+
+    def write_both(builder: QuicPacketBuilder) -> None:
+        write(builder)
+        frame = builder.start_frame(QuicFrameType.NEW_TOKEN, capacity=3 + len(TOKEN))
+        frame.push_uint_var(len(TOKEN))
+        frame.push_bytes(TOKEN)
+
+    quic._write_handshake_done_frame = write_both  # type: ignore[method-assign]
 
 
 class Server(QuicServer):

@@ -1,0 +1,153 @@
+"""Cases of HTTP/1.1 and HTTP/2 messages that break the rules, and that Chromium takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.zoo.case import Case, Page
+from tests.zoo.replies import CORS, NO_STORE, fields
+
+if TYPE_CHECKING:
+    from localweb.serving.handler import Handler, Reply, Request
+
+HTTP1_ALONE = dict.fromkeys(("h2", "h3"), "the syntax is HTTP/1.1's alone")
+HTTP2_ALONE = dict.fromkeys(("h1", "h1tls", "h3"), "the frames are HTTP/2's alone")
+
+HELLO = b"hello world"
+LENGTH = b"Content-Length: 11\r\n\r\n"
+CHUNKS = b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+OK = b"HTTP/1.1 200 OK\r\n"
+LATE = b"these bytes come late"
+
+DATA, HEADERS, RST_STREAM, GOAWAY, CONTINUATION, UNKNOWN = 0x0, 0x1, 0x3, 0x7, 0x9, 0xEE
+END_STREAM, END_HEADERS, PADDED = 0x1, 0x4, 0x8
+STATUS_200 = b"\x88"
+"""`:status: 200` in HPACK (RFC 7541 Appendix A)."""
+
+
+def message(
+    header: bytes,
+    content: bytes = b"",
+    body: int = 0,
+    after: bytes = b"",
+    *,
+    status: int = 200,
+    close: bool = False,
+) -> Handler:
+    """The bytes of a response, with `body` bytes of body, and bytes that follow it; `close` ends the connection."""
+
+    async def handle(request: Request, reply: Reply) -> None:
+        reply.entry.status = status
+        await reply.write(header + content + after, body_bytes=body, after_bytes=len(after), end=True)
+        if close:
+            await reply.close()
+
+    return handle
+
+
+def one(case_id: str, handler: Handler, options: str = "{}", apart: dict[str, str] = HTTP1_ALONE) -> Case:
+    """Return a case of one fetch."""
+    return Case(
+        id=case_id, routes={"HERE/x": handler}, script=f"await get('HERE/x', {options});", apart=apart
+    )
+
+
+def begun(case_id: str, begin: bytes) -> Case:
+    """Return a case of a response whose status line begins with other bytes."""
+    return one(case_id, message(begin + LENGTH, HELLO, 11))
+
+
+STATUS_LINES = (
+    begun("crlf-before-status-line", b"\r\n" + OK),
+    begun("two-crlf-before-status-line", b"\r\n\r\n" + OK),
+    begun("two-lf-before-status-line", b"\n\n" + OK),
+    begun("lower-case-version", b"http/1.1 200 OK\r\n"),
+    begun("no-reason-phrase", b"HTTP/1.1 200\r\n"),
+)
+
+CHUNK_DETECTION = (
+    one("folded-chunked", message(OK + b"Transfer-Encoding:\r\n chunked\r\n\r\n", CHUNKS, 11)),
+    one("chunked-in-list", message(OK + b"Transfer-Encoding: gzip,\tCHUNKED \r\n\r\n", CHUNKS, 11)),
+    one("x-chunked", message(OK + b"Transfer-Encoding: x-chunked\r\n" + LENGTH, HELLO, 11)),
+    one(
+        "chunked-by-http-1.0",
+        message(b"HTTP/1.0 200 OK\r\n" + CHUNKED, CHUNKS, len(CHUNKS), close=True),
+    ),
+    one("chunked-and-length", message(OK + b"Content-Length: 3\r\n" + CHUNKED, CHUNKS, 11)),
+)
+
+AFTERWARDS = (
+    one("after-length", message(OK + LENGTH, HELLO, 11, LATE)),
+    one("after-last-chunk", message(OK + CHUNKED, CHUNKS, 11, LATE)),
+    one("after-204", message(b"HTTP/1.1 204 No Content\r\n\r\n", after=LATE, status=204)),
+    one("after-head", message(OK + LENGTH, after=HELLO), "{method: 'HEAD'}"),
+)
+
+
+def frame(kind: int, flags: int, stream_id: int | None, payload: bytes, *, of: int | None) -> bytes:
+    """An HTTP/2 frame (RFC 9113 §4.1), on the stream `of` unless it names one."""
+    number = stream_id if stream_id is not None else of or 0
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + number.to_bytes(4, "big") + payload
+
+
+def framed(*frames: tuple[int, int, int | None, bytes]) -> Handler:
+    """A response amid frames of type, flags, stream (None for the response's own) and payload."""
+
+    async def handle(request: Request, reply: Reply) -> None:
+        await reply.head(200, fields(NO_STORE, CORS))
+        ends = next(at for at, (kind, flags, *_) in enumerate(frames) if (kind, flags) in LAST) + 1
+        for part in (frames[:ends], frames[ends:]):
+            # At once, since nothing may come between a HEADERS frame and its CONTINUATION.
+            await reply.write_frames(
+                b"".join(frame(*one, of=reply.entry.stream_id) for one in part), end=True
+            )
+
+    return handle
+
+
+LAST = ((DATA, END_STREAM), (HEADERS, END_STREAM | END_HEADERS), (CONTINUATION, END_HEADERS))
+"""Types and flags of the frames that end a response here."""
+
+HALF, WHOLE = (DATA, 0, None, HELLO), (DATA, END_STREAM, None, HELLO)
+IDLE, PUSHED = 999, 2
+"""Streams on which no request was sent; the second is one that a server opens (RFC 9113 §5.1.1)."""
+GOAWAY_OF_FIRST = (1).to_bytes(4, "big") + bytes(4)
+
+
+def streamed(case_id: str, *frames: tuple[int, int, int | None, bytes], host: str = "") -> Case:
+    """Return a case of a response amid frames, on a connection of its own if it names a host."""
+    place = f"//{host}/{case_id}" if host else "HERE"
+    return Case(
+        id=case_id,
+        routes={f"{place}/x": framed(*frames)},
+        script=f"await get('{place}/x');",
+        apart=HTTP2_ALONE,
+    )
+
+
+STREAMS = (
+    # The browser ends the connection with an error; the response has come before.
+    streamed("data-on-stream-0", WHOLE, (DATA, 0, 0, LATE), host="stream0.test"),
+    streamed("data-on-idle-stream", HALF, (DATA, 0, IDLE, LATE), (DATA, 0, PUSHED, LATE), WHOLE),
+    streamed("header-on-idle-stream", HALF, (HEADERS, END_HEADERS, IDLE, STATUS_200), WHOLE),
+    streamed("data-after-end", WHOLE, (DATA, 0, None, LATE), (DATA, END_STREAM, None, LATE)),
+    streamed("header-after-end", WHOLE, (HEADERS, END_HEADERS, None, STATUS_200)),
+    streamed("unknown-frames", (UNKNOWN, 0, None, LATE), HALF, (UNKNOWN, 0xFF, 0, LATE), WHOLE),
+    streamed(
+        "padded-data", (DATA, PADDED, None, b"\x05hello12345"), (DATA, PADDED, None, b"\x0512345"), WHOLE
+    ),
+    streamed("empty-data", (DATA, 0, None, b""), HALF, (DATA, 0, None, b""), WHOLE),
+    streamed(
+        "split-trailers",
+        HALF,
+        (HEADERS, END_STREAM, None, b"\0\1x"),
+        (CONTINUATION, END_HEADERS, None, b"\1y"),
+    ),
+    streamed("reset-after-end", WHOLE, (RST_STREAM, 0, None, bytes(4))),
+    streamed("goaway-amid", HALF, (GOAWAY, 0, 0, GOAWAY_OF_FIRST), WHOLE, host="goaway.test"),
+)
+
+ODD = Page(host="odd.test", cases=(*STATUS_LINES, *CHUNK_DETECTION, *AFTERWARDS, *STREAMS))
+
+PAGES = (ODD,)
