@@ -329,7 +329,7 @@ class Connection(Base):
     )
     frame_bytes: Mapped[int] = mapped_column(
         BigInteger,
-        comment="bytes of H2 or H3 frames that belong to no response (SETTINGS, PING, ...); 0 for HTTP/1.1",
+        comment="bytes inside TLS that belong to no response: H2 or H3 frames (SETTINGS, PING, ...), and what HTTP/1.1 sent after the end of a response (RFC 9112 §6.3), which was 0 before schema version 6",
     )
     response_count: Mapped[int] = mapped_column(
         Integer, comment="number of responses that arrived on the connection, whole or in part"

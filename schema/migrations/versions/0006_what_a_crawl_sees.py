@@ -23,9 +23,19 @@ COLUMNS: dict[str, list[tuple[str, Any, str]]] = {
 }
 """Name, type and comment of each new column, by table; all are nullable."""
 
+REDEFINED: dict[str, dict[str, str]] = {
+    "connection": {
+        "frame_bytes": "bytes inside TLS that belong to no response: H2 or H3 frames (SETTINGS, PING, ...), and what HTTP/1.1 sent after the end of a response (RFC 9112 §6.3), which was 0 before schema version 6",
+    },
+}
+"""Comments of columns whose meaning grew, by table and column."""
+
 
 def upgrade() -> None:
     """Add the columns, and say each comment."""
     for table, columns in COLUMNS.items():
         for name, kind, comment in columns:
             op.add_column(table, sa.Column(name, kind, nullable=True, comment=comment))
+    for table, comments in REDEFINED.items():
+        for column, comment in comments.items():
+            op.alter_column(table, column, comment=comment)
