@@ -93,13 +93,16 @@ def run_guest(
         listen(process, on_answer, silence_s=silence_s)
 
 
-def start(lab: Lab, scratch: Path, *, cpu: int) -> subprocess.Popen[str]:
-    """Start a guest in its own process group on one CPU; a user-mode kernel is far slower on two."""
+def start(lab: Lab, scratch: Path, *, cpu: int, guest: Path = GUEST) -> subprocess.Popen[str]:
+    """Start a guest in its own process group on one CPU; a user-mode kernel is far slower on two.
+
+    `guest` is the folder of the driver, the program that does the work in `scratch`.
+    """
     work = scratch / "work.json"
-    guest = kernel_command(lab, work) if lab.kernel else host_command(GUEST, work)
+    command = kernel_command(lab, work, guest) if lab.kernel else host_command(guest, work)
     environment = {"TMPDIR": str(scratch), "HOME": str(scratch), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
     return subprocess.Popen(
-        [*KILL_WITH_PARENT, "taskset", "-c", str(cpu), *guest],
+        [*KILL_WITH_PARENT, "taskset", "-c", str(cpu), *command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -116,8 +119,8 @@ def host_command(guest: Path, work: Path) -> list[str]:
     return [*ISOLATED, "sh", str(guest / "host.sh"), str(guest), str(work)]
 
 
-def kernel_command(lab: Lab, work: Path) -> list[str]:
-    """Command of a user-mode kernel whose first process is the player."""
+def kernel_command(lab: Lab, work: Path, guest: Path) -> list[str]:
+    """Command of a user-mode kernel whose first process is the player, which runs the driver in the folder `guest`."""
     return [
         str(lab.kernel),
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"mem={MEMORY}"),
@@ -125,7 +128,7 @@ def kernel_command(lab: Lab, work: Path) -> list[str]:
         *(("time-travel=inf-cpu", f"time-travel-start={START_NS}") if lab.is_virtual else ()),
         "devtmpfs.mount=0",  # it would hide /dev/shm
         *((f"MODULES={','.join(lab.modules)}",) if lab.modules else ()),
-        *(f"init={lab.player}", f"GUEST={GUEST}", f"WORK={work}"),
+        *(f"init={lab.player}", f"GUEST={guest}", f"WORK={work}"),
         f"VIRTUAL_SECONDS={VIRTUAL_SECONDS}",
     ]
 

@@ -1,0 +1,1 @@
+"""The estimate of servers' initial windows, held against windows that are known: a real TCP stack in the lab."""

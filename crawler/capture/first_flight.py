@@ -1,0 +1,217 @@
+"""Estimates a server's initial window from the headers of one TCP connection's packets, as captured at the client.
+
+The initial window (RFC 6928, RFC 9040) is the congestion window of a connection that has had no acknowledgment. Every
+segment was sent while at most a window was in flight, and in flight is what no acknowledgment that the server can have
+received covers: of the client's packets, those sent at least a round trip before the segment arrived. That bounds the
+window from below. It is known exactly if the sender then stopped, although it had more to send and the receive window had
+room, until the first acknowledgment of the flight reached it. Rüth et al. (IMC 2017) name these cares.
+
+A handshake's flight that was acknowledged before may have grown the window: `crawler.capture.window_growth`.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawler.capture.tcp_exchange import Exchange, read_exchange
+from crawler.capture.window_growth import Before, initial_windows, least_window, may_be_bbr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawler.capture.packets import Packet
+    from crawler.capture.tcp_exchange import Ack, Data
+
+EARLIEST, LATEST = 7 / 8, 9 / 8
+"""Bounds of a later round trip, in the shortest round trip of the connection: what arrives before the earliest was sent
+without an acknowledgment, and what a waiting sender sends arrives before the latest."""
+
+SLACK_NS = 1_000_000
+"""Time that ends may take to answer, in nanoseconds."""
+
+LEAST_GAP = 1 / 16
+"""Least pause after a flight, in round trips: a shorter one does not show that the sender stopped."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FirstFlight:
+    """What came within the first round trip of a response, and what it tells of the server's initial window."""
+
+    bytes: int
+    """TCP payload from the response's first packet on that was sent before any of it was acknowledged, each byte once."""
+    packets: int
+    """TCP segments of these bytes."""
+    segment_bytes: int
+    """Payload of a full segment as the server sent it, in bytes."""
+    window_segments: int
+    """Lower bound of the initial window, in full segments."""
+    unknown: str = ""
+    """Why the window may be larger; empty if it is exactly `window_segments`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Flight:
+    """All that was in flight at once, from one segment to the last before an acknowledgment."""
+
+    data: Sequence[Data]
+    base: int
+    """Position up to which the server may have had an acknowledgment."""
+    first_ack: Ack | None
+    following: Data | None
+    """First data after the flight."""
+
+    @property
+    def end(self) -> int:
+        """Position after the flight's last byte; bytes of the flight that were lost are within."""
+        return max(one.end for one in self.data)
+
+
+def first_flight(packets: Sequence[Packet], *, client: bytes, request_ns: int) -> FirstFlight | str:
+    """The first flight of the response to the first request, or the reason why there is none.
+
+    `packets` are those of one connection, in the order of their times. `client` is the browser's address and port as in
+    `Packet.source`. The request is the first payload that the browser sends at `request_ns` or later.
+    """
+    exchange = read_exchange(packets, client=client)
+    if isinstance(exchange, str):
+        return exchange
+    begin = exchange.answered(request_ns)
+    if begin is None:
+        return "no_response"
+    flight = _flight_of(exchange, begin)
+    low, unknown = _window(exchange, flight)
+    if flight.data[0] is not exchange.data[0]:
+        earlier, earlier_unknown = _window(exchange, _flight_of(exchange, 0))
+        if not earlier_unknown:
+            low, unknown = earlier, ""
+        elif earlier > low:
+            low, unknown = earlier, unknown or "growth"
+    response = [one for one in flight.data if one.time_ns >= exchange.data[begin].time_ns]
+    return FirstFlight(
+        bytes=sum(one.size for one in response),
+        packets=sum(one.segments for one in response),
+        segment_bytes=exchange.segment_bytes,
+        window_segments=low,
+        unknown=unknown,
+    )
+
+
+def _flight_of(exchange: Exchange, index: int) -> Flight:
+    """The flight that contains the data at `index`."""
+    data, round_trip = exchange.data, exchange.round_trip_ns
+    base = exchange.acknowledged(data[index].time_ns - int(EARLIEST * round_trip))
+    first = next(n for n, one in enumerate(data) if one.end > base)
+    first_ack = next(
+        (
+            ack
+            for ack in exchange.acks
+            if ack.time_ns >= data[first].time_ns and (ack.position > base or ack.is_selective)
+        ),
+        None,
+    )
+    limit = first_ack.time_ns + int(EARLIEST * round_trip) if first_ack else None
+    last = next(
+        (n for n, one in enumerate(data) if n > index and limit is not None and one.time_ns >= limit),
+        len(data),
+    )
+    flight = data[first : max(last, index + 1)]
+    end = max(one.end for one in flight)
+    return Flight(
+        data=flight,
+        base=base,
+        first_ack=first_ack,
+        following=next((one for one in data[max(last, index + 1) :] if one.end > end), None),
+    )
+
+
+def _window(exchange: Exchange, flight: Flight) -> tuple[int, str]:
+    """Lower bound of the initial window in full segments, and why it may be larger: empty if it is exact."""
+    size = flight.end - flight.base
+    seen = -(-size // exchange.segment_bytes)
+    before = _before(exchange, flight)
+    unknown = _unended(exchange, flight)
+    if not unknown and not exchange.is_segment_size_known:
+        unknown = "segment_size"
+    counted = sum(one.segments for one in flight.data)
+    counted += -(-(size - sum(one.size for one in flight.data)) // exchange.segment_bytes)
+    if not unknown and counted != seen:
+        if _is_counted_in_segments(exchange, flight, seen * exchange.segment_bytes):
+            seen = counted
+        else:
+            unknown = "small_segments"
+    may_be_unvalidated = before.segments > 0 and may_be_bbr(
+        flight.data,
+        _next_flight(exchange, flight),
+        round_trip_ns=exchange.round_trip_ns,
+        window=seen,
+        sent=before.segments,
+    )
+    windows = initial_windows(seen, before, may_be_unvalidated=may_be_unvalidated)
+    if not unknown and len(windows) == 1:
+        return windows.pop(), ""
+    return least_window(seen, before, may_be_unvalidated=may_be_unvalidated), unknown or "growth"
+
+
+def _next_flight(exchange: Exchange, flight: Flight) -> list[Data]:
+    """The data that the flight's acknowledgments let out, before their own acknowledgments can have been answered."""
+    if flight.following is None:
+        return []
+    begin = flight.following.time_ns
+    limit = begin + EARLIEST * exchange.round_trip_ns
+    return [one for one in exchange.data if begin <= one.time_ns < limit]
+
+
+def _is_counted_in_segments(exchange: Exchange, flight: Flight, window_bytes: int) -> bool:
+    """True if the sender's window is one of segments, whatever their size, as Linux's is.
+
+    A window of bytes grows by no more than what is acknowledged (RFC 5681 §3.1, RFC 3465 with L=1 or more per byte).
+    """
+    waited = int(EARLIEST * exchange.round_trip_ns)
+    return any(
+        one.end - flight.base - 2 * max(0, exchange.acknowledged(one.time_ns - waited) - flight.base)
+        > window_bytes
+        for one in _next_flight(exchange, flight)
+    )
+
+
+def _unended(exchange: Exchange, flight: Flight) -> str:
+    """Why the end of the flight may not be that of the window; empty if the server waited for an acknowledgment."""
+    following, first_ack, last = flight.following, flight.first_ack, flight.data[-1]
+    if following is None or first_ack is None:
+        return "response_ended"
+    if exchange.is_lossy_before(flight.data[0].time_ns) or following.start != flight.end:
+        return "loss"
+    if flight.end + exchange.segment_bytes > exchange.right_edge(first_ack.time_ns):
+        return "receive_window"
+    if not last.is_full(exchange.segment_bytes) and following.acknowledgment > last.acknowledgment:
+        return "sender_paused"  # until the browser asked for more
+    times = [one.time_ns for one in flight.data]
+    gap = following.time_ns - times[-1]
+    widest = max((later - earlier for earlier, later in itertools.pairwise(times)), default=0)
+    if gap < max(LEAST_GAP * exchange.round_trip_ns, 2 * widest):
+        return "flights_merged"
+    if following.time_ns > first_ack.time_ns + LATEST * exchange.round_trip_ns + SLACK_NS:
+        return "sender_paused"
+    return ""
+
+
+def _before(exchange: Exchange, flight: Flight) -> Before:
+    """The segments that the server had acknowledged before the flight."""
+    earlier = [one for one in exchange.data if one.end <= flight.base]
+    sent = [0, *itertools.accumulate(one.segments for one in earlier)]
+    ends = [one.end for one in earlier]
+
+    def covered(position: int) -> int:
+        return sent[bisect.bisect_right(ends, position)]
+
+    marks = [covered(ack.position) for ack in exchange.acks]
+    acked = tuple(later - before for before, later in itertools.pairwise([0, *marks]) if later > before)
+    waited = int(EARLIEST * exchange.round_trip_ns)
+    most = max(
+        (covered(one.end) - covered(exchange.acknowledged(one.time_ns - waited)) for one in earlier),
+        default=0,
+    )
+    return Before(segments=sent[-1], acked=acked, in_flight=most)

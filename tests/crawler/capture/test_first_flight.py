@@ -1,0 +1,191 @@
+"""What a connection's packets tell of the server's initial window. Times are in milliseconds, the round trip is 50."""
+
+import pytest
+
+from crawler.capture.first_flight import FirstFlight, first_flight
+from crawler.capture.packets import ACK, SYN, TCP, Packet, end
+
+CLIENT, SERVER = end("192.0.2.1", 50_000), end("192.0.2.2", 443)
+MSS = 1460
+OPTIONS = bytes.fromhex("020405b4 01 030307")
+"""MSS 1460, window scale 7."""
+PUSH = 0x08
+CLIENT_FIRST, SERVER_FIRST = 4_294_967_000, 4_294_966_000
+"""Sequence numbers that soon wrap around."""
+
+
+class Wire:
+    """Packets of a connection, as the client sees them."""
+
+    def __init__(self) -> None:
+        self.packets = [
+            self.packet(0, CLIENT, -1, -1, 0, flags=SYN, options=OPTIONS),
+            self.packet(50, SERVER, -1, 0, 0, flags=SYN | ACK, options=OPTIONS),
+            self.packet(50, CLIENT, 0, 0, 0),
+        ]
+
+    @staticmethod
+    def packet(
+        ms: float,
+        source: bytes,
+        position: int,
+        acknowledged: int,
+        size: int,
+        *,
+        segment: int = MSS,
+        flags: int = ACK,
+        window: int = 1000,
+        options: bytes = b"",
+    ) -> Packet:
+        own, other = (CLIENT_FIRST, SERVER_FIRST) if source == CLIENT else (SERVER_FIRST, CLIENT_FIRST)
+        return Packet(
+            round(ms * 1e6),
+            TCP,
+            source,
+            SERVER if source == CLIENT else CLIENT,
+            size,
+            min(segment, size),
+            (own + position) % 2**32,
+            (other + acknowledged) % 2**32,
+            flags,
+            window,
+            options,
+        )
+
+    def asks(
+        self, ms: float, position: int, acknowledged: int, size: int = 300, *, window: int = 1000
+    ) -> "Wire":
+        self.packets.append(self.packet(ms, CLIENT, position, acknowledged, size, window=window))
+        return self
+
+    def acks(self, ms: float, acknowledged: int) -> "Wire":
+        return self.asks(ms, 300, acknowledged, 0)
+
+    def sends(
+        self, ms: float, position: int, size: int, *, acknowledged: int = 300, apart_ms: float = 0.01
+    ) -> "Wire":
+        for at in range(position, position + size, MSS):
+            length = min(MSS, position + size - at)
+            self.packets.append(self.packet(ms, SERVER, at, acknowledged, length))
+            ms += apart_ms
+        return self
+
+    def estimate(self, *, request_ms: float = 50) -> FirstFlight:
+        self.packets.sort(key=lambda one: one.time_ns)
+        found = first_flight(self.packets, client=CLIENT, request_ns=round(request_ms * 1e6))
+        assert isinstance(found, FirstFlight)
+        return found
+
+
+def clear(segments: int, *, window: int = 10) -> Wire:
+    """A response in clear text, and the flight after its first."""
+    wire = Wire().asks(50, 0, 0)
+    wire.sends(100, 0, min(segments, window) * MSS).acks(100.1, 2 * MSS).acks(
+        100.2, min(segments, window) * MSS
+    )
+    if segments > window:
+        wire.sends(150.1, window * MSS, min(segments - window, 2 * window) * MSS)
+    return wire
+
+
+def exact(window: int, *, packets: int, size: int) -> FirstFlight:
+    return FirstFlight(bytes=size, packets=packets, segment_bytes=MSS, window_segments=window)
+
+
+@pytest.mark.parametrize("window", [1, 2, 10, 32])
+def test_a_server_that_waits_for_an_acknowledgment_has_shown_its_window(window: int) -> None:
+    found = clear(3 * window, window=window).estimate()
+    assert found == exact(window, packets=window, size=window * MSS)
+
+
+def test_a_response_within_the_window_bounds_it() -> None:
+    assert clear(7).estimate() == FirstFlight(
+        bytes=7 * MSS, packets=7, segment_bytes=MSS, window_segments=7, unknown="response_ended"
+    )
+
+
+def test_merged_segments_are_counted_one_by_one() -> None:
+    wire = Wire().asks(50, 0, 0)
+    wire.packets.append(wire.packet(100, SERVER, 0, 300, 10 * MSS))
+    wire.acks(100.1, 10 * MSS)
+    wire.packets.append(wire.packet(150.1, SERVER, 10 * MSS, 300, 20 * MSS))
+    assert wire.estimate() == exact(10, packets=10, size=10 * MSS)
+
+
+def test_a_full_receive_window_says_nothing_of_the_congestion_window() -> None:
+    wire = Wire()
+    wire.packets = [one._replace(window=8 * MSS // 128) for one in wire.packets]
+    wire.asks(50, 0, 0, window=8 * MSS // 128 + 1).sends(100, 0, 8 * MSS).acks(100.1, 8 * MSS).sends(
+        150.1, 8 * MSS, MSS
+    )
+    assert wire.estimate().unknown == "receive_window"
+
+
+def test_a_server_that_pauses_by_itself_bounds_its_window() -> None:
+    wire = Wire().asks(50, 0, 0).sends(100, 0, 4 * MSS).acks(100.1, 4 * MSS).sends(190, 4 * MSS, 20 * MSS)
+    found = wire.estimate()
+    assert (found.window_segments, found.unknown) == (4, "sender_paused")
+
+
+def test_flights_without_a_pause_between_them_bound_the_window() -> None:
+    wire = Wire().asks(50, 0, 0).sends(100, 0, 30 * MSS, apart_ms=3).acks(100.1, MSS)
+    found = wire.estimate()
+    assert found.unknown == "flights_merged"
+    assert found.window_segments <= 15
+
+
+def test_a_lost_end_of_the_flight_is_not_taken_for_its_end() -> None:
+    wire = Wire().asks(50, 0, 0).sends(100, 0, 8 * MSS).acks(100.1, 8 * MSS).sends(150.1, 10 * MSS, 20 * MSS)
+    found = wire.estimate()
+    assert (found.window_segments, found.unknown) == (8, "loss")
+
+
+def test_what_was_lost_within_the_flight_was_in_flight() -> None:
+    wire = Wire().asks(50, 0, 0).sends(100, 0, 3 * MSS).sends(100.05, 4 * MSS, 6 * MSS).acks(100.2, 3 * MSS)
+    wire.sends(150.2, 10 * MSS, 4 * MSS).sends(151, 3 * MSS, MSS)
+    assert wire.estimate() == exact(10, packets=9, size=9 * MSS)
+
+
+def test_a_repeated_syn_makes_a_window_uncertain() -> None:
+    wire = clear(30)
+    wire.packets.insert(1, wire.packets[0]._replace(time_ns=10))
+    assert wire.estimate().unknown == "loss"
+
+
+def secured(window: int, *, handshake: int = 3, gap_ms: float = 0.01) -> Wire:
+    """A response after a handshake's flight, by a server whose window the handshake did not grow."""
+    wire = Wire().asks(50, 0, 0).sends(100, 0, handshake * MSS - 500)
+    base = handshake * MSS - 500
+    wire.asks(100.5, 300, base).sends(150.5, base, window * MSS, acknowledged=600, apart_ms=gap_ms)
+    wire.acks(150.6, base + MSS).acks(150.7, base + window * MSS)
+    return wire.sends(200.6, base + window * MSS, 2 * window * MSS, acknowledged=600, apart_ms=gap_ms)
+
+
+def test_a_handshake_that_used_less_than_half_the_window_did_not_grow_it() -> None:
+    found = secured(10).estimate(request_ms=100)
+    assert found == exact(10, packets=10, size=10 * MSS)
+
+
+def test_a_handshake_may_have_grown_a_small_window() -> None:
+    found = secured(6).estimate(request_ms=100)
+    assert (found.window_segments, found.unknown) == (3, "growth")
+
+
+def test_a_sender_that_paces_like_bbr_may_have_grown_its_window_anyway() -> None:
+    found = secured(13, gap_ms=50 / 2.89 / 13).estimate(request_ms=100)
+    assert (found.window_segments, found.unknown) == (10, "growth")
+
+
+def test_a_handshake_longer_than_the_window_shows_it() -> None:
+    wire = Wire().asks(50, 0, 0).sends(100, 0, 2 * MSS).acks(100.1, 2 * MSS).sends(150.1, 2 * MSS, 700)
+    wire.asks(151, 300, 2 * MSS + 700).sends(201, 2 * MSS + 700, 400, acknowledged=600)
+    found = wire.estimate(request_ms=150.5)
+    assert (found.bytes, found.packets, found.window_segments, found.unknown) == (400, 1, 2, "")
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [([], "no_handshake"), (clear(3).packets[3:], "no_handshake"), (Wire().packets, "no_response")],
+)
+def test_connections_that_cannot_be_read_have_a_reason(made: list[Packet], reason: str) -> None:
+    assert first_flight(made, client=CLIENT, request_ns=0) == reason
