@@ -214,7 +214,7 @@ class Visit(Base):
         ForeignKey("outcome.id"), comment="how the visit ended: the name of an outcome"
     )
     stop_reason: Mapped[str] = mapped_column(
-        comment="why recording stopped: quiet (network idle), busy (not idle long after the load event), budget (the visit's time limit) or failed"
+        comment="why recording stopped: quiet (network idle: no request is open, or those that are have stood still for 2 s unread, or for 5 s in wait for the server), busy (not idle 10 s after the load event), budget (the visit's time limit) or failed; before schema version 6, quiet only without an open request"
     )
     error: Mapped[str | None] = mapped_column(
         comment="the browser's error, e.g. net::ERR_NAME_NOT_RESOLVED; null if none"

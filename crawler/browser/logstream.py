@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from crawler.fifo import Drain
 from crawler.netlog.assembler import EVENTS, Assembler
 from crawler.netlog.lines import LineReader, LineSplitter
+from crawler.netlog.open_requests import EVENTS as REQUEST_EVENTS
+from crawler.netlog.open_requests import OpenRequests
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,15 +58,13 @@ class LogStream:
         self.path = path
         self.payloads = payloads
         """Source of the bytes that the log only counts; None if the log has them itself."""
-        wanted = {COOKIE_ADDED, *EVENTS, *(payloads.wanted if payloads else ())}
+        wanted = {COOKIE_ADDED, *EVENTS, *REQUEST_EVENTS, *(payloads.wanted if payloads else ())}
         self.reader = LineReader(frozenset(wanted))
         self.splitter = LineSplitter()
-        self.open_requests: set[int] = set()
-        """Requests of the network stack that have not ended, of any frame or worker."""
-        self.last_request_ms = 0
         self._began_ms = 0
         self._lost_before = self._missed_before = 0
         self._assembler = Assembler()
+        self._requests = OpenRequests(0)
         self._assembling = threading.Lock()
         self._marks: dict[str, asyncio.Event] = {}
         self._loop = asyncio.get_running_loop()
@@ -73,10 +73,10 @@ class LogStream:
     def begin(self) -> int:
         """Begin a new recording, and return its time."""
         with self._assembling:
-            self.open_requests = set()
             self._lost_before, self._missed_before = self._lost(), self._missed()
             self._assembler = Assembler()
-            self._began_ms = self.last_request_ms = now_ms()
+            self._began_ms = now_ms()
+            self._requests = OpenRequests(self._began_ms)
             return self._began_ms
 
     def stop(self) -> int:
@@ -100,6 +100,17 @@ class LogStream:
     def is_missing_bytes(self) -> bool:
         """True if bytes of the recording were not captured."""
         return self._missed() > self._missed_before
+
+    @property
+    def idle_at_ms(self) -> int:
+        """Time from which the network is idle, if nothing moves until then, as far as the log has been read."""
+        with self._assembling:
+            return self._requests.idle_at_ms
+
+    @property
+    def has_open_requests(self) -> bool:
+        """True if a request has not ended, as far as the log has been read."""
+        return bool(self._requests.open)
 
     @property
     def is_answered(self) -> bool:
@@ -140,12 +151,7 @@ class LogStream:
         if event.name == COOKIE_ADDED:
             self._pass(event.params["name"])
         elif event.time_ms >= self._began_ms:  # otherwise the visit before had it: Chromium writes in batches
-            if event.name == "REQUEST_ALIVE":
-                if event.phase == "BEGIN":
-                    self.open_requests.add(event.source)
-                else:
-                    self.open_requests.discard(event.source)
-                self.last_request_ms = event.time_ms
+            self._requests.feed(event)
             self._assembler.feed(event)
 
     def _pass(self, name: str) -> None:

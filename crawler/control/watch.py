@@ -174,8 +174,11 @@ def is_whole(observation: Observation) -> bool:
 
 
 def _is_lost(response: Row) -> bool:
+    """Return whether the network may have kept a response from arriving; a page may be quiet that still waits for it."""
     failure: str | None = response["failure"]
-    return failure is not None and not failure.startswith(OF_THE_PAGE)
+    if failure is None:
+        return response["is_complete"] is False or response["wire_bytes_unknown"] == "no_response"
+    return not failure.startswith(OF_THE_PAGE)
 
 
 def given_back(observation: Observation) -> Observation:

@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from crawler.browser.logstream import now_ms, same_moment
 from crawler.devtools.document import MainDocument
 from crawler.errors import PageCrashed, VisitTimeout
+from crawler.netlog.open_requests import QUIET_MS, UNREAD_MS
 from crawler.visit.attempt import Attempt
 from crawler.visit.links import links_of
 from crawler.visit.navigation import visit_error
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page
 
     from crawler.browser.browser import Browser
-
-QUIET_S = 0.5
-"""Time without an outstanding request after which a page is quiet, in seconds."""
 
 POLL_S = 0.1
 
@@ -186,30 +184,31 @@ class Recorder:
         await task
 
     async def _quiet(self, context: BrowserContext, until: float) -> bool:
-        """Wait until no request has been outstanding for QUIET_S; False if that is not so by `until`.
+        """Wait until the network is idle (`crawler.netlog.open_requests`); False if that is not so by `until`.
 
-        The page's own events are cheap to ask but know nothing of workers. The network log knows all but lags until it
-        is flushed, so it is asked when the page is quiet.
+        The page's own events are cheap to ask but know nothing of workers, nor of bodies that the page does not read. The
+        network log knows all but lags until it is flushed, so it is asked when the page's events have stood still.
         """
         attempt, browser, loop = self.attempt, self._browser, asyncio.get_running_loop()
         while (left_s := until - loop.time()) > 0:
-            page_wait_s = POLL_S if attempt.initiators.outstanding else 0.0
-            wait_s = max(QUIET_S - (loop.time() - attempt.last_event_s), page_wait_s)
+            still_ms = UNREAD_MS if attempt.initiators.outstanding else QUIET_MS
+            wait_s = attempt.last_event_s + still_ms / 1000 - loop.time()
             if wait_s <= 0:
                 if not await browser.drained(context, timeout_s=_left_s(until)):
                     return False
-                log = browser.log
-                wait_s = POLL_S if log.open_requests else QUIET_S - (now_ms() - log.last_request_ms) / 1000
+                wait_s = (browser.log.idle_at_ms - now_ms()) / 1000
                 if wait_s <= 0:
                     return True
-            await asyncio.sleep(min(wait_s, left_s))
+            # An end of a request in the meantime is seen in time: QUIET_MS have then to pass since that end.
+            await asyncio.sleep(min(wait_s, QUIET_MS / 1000, left_s))
         return False
 
     async def _read_to_end(self, context: BrowserContext | None) -> None:
         """Read the log to the end of the recording, and take what it says."""
         attempt, browser = self.attempt, self._browser
-        # The log of a quiet page has been read: what comes until the page is torn down is no part of the visit.
-        is_read = attempt.stop_reason == "quiet"
+        # The log of a quiet page has been read: what comes until the page is torn down is no part of the visit. More bytes
+        # may have come for requests that are still open.
+        is_read = attempt.stop_reason == "quiet" and not browser.log.has_open_requests
         if context is None or not (is_read or await self._drained(context)):
             attempt.lost = True
             attempt.breaks("the browser is gone")

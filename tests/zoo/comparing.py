@@ -8,7 +8,7 @@ import functools
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from crawler.visit.recorder import QUIET_S
+from crawler.netlog.open_requests import QUIET_MS
 from tests.zoo.case import PAGE
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Visited:
     def _late(self, ends: Ends, sent: dict[str, Any]) -> set[int]:
         """Return the bytes that the recording may lack at its end: QUIC goes on to acknowledge and probe after all data
         has come."""
-        since_us = self.seen["recorded_us"] - round(QUIET_S * 1e6)
+        since_us = self.seen["recorded_us"] - QUIET_MS * 1000
         late = (size for at_us, size in reversed(self._datagrams(ends, sent)) if at_us >= since_us)
         return set(itertools.accumulate(late))
 

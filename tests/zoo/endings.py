@@ -1,4 +1,4 @@
-"""Cases of responses that end early, never begin or never end."""
+"""Cases of responses that end early or late, never begin or never end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from tests.zoo.case import Case, Page
-from tests.zoo.replies import EVENTS, TEXT, answer, broken_off, fields, framing, silence, stalled
+from tests.zoo.replies import (
+    EVENTS,
+    NO_STORE,
+    TEXT,
+    answer,
+    broken_off,
+    fields,
+    framing,
+    pieces,
+    silence,
+    stalled,
+)
 
 if TYPE_CHECKING:
     from localweb.serving.handler import Reply, Request
@@ -86,8 +97,6 @@ ENDINGS = Page(
 
 STREAMS = Page(
     host="streams.test",
-    settle_s=1.2,
-    stop_reasons=frozenset({"busy"}),
     cases=(
         Case(
             id="websocket",
@@ -116,6 +125,44 @@ STREAMS = Page(
             routes={"HERE/x": stalled(*[TEXT] * 5, gap_s=0.02)},
             script="await get('HERE/x');",
         ),
+        Case(
+            id="long-poll",
+            routes={"HERE/x": silence},
+            script="await get('HERE/x');",
+        ),
+    ),
+)
+
+UNREAD = Page(
+    host="unread.test",
+    cases=(
+        Case(
+            id="unread",
+            routes={"HERE/x": answer(b"u" * 8_000_000, NO_STORE)},
+            script="window.unread = await fetch('HERE/x');",
+            bounded="the page never reads it, and the browser stops when its buffers are full",
+        ),
+        Case(
+            id="read-late",
+            routes={"HERE/x": answer(b"r" * 8_000_000, NO_STORE)},
+            script="const found = await fetch('HERE/x'); await pause(1000); await found.arrayBuffer();",
+        ),
+    ),
+)
+
+SLOW = Page(
+    host="slow.test",
+    cases=(
+        Case(
+            id="slow-answer",
+            routes={"HERE/x": answer(TEXT, pause_s=3.0)},
+            script="await get('HERE/x');",
+        ),
+        Case(
+            id="slow-body",
+            routes={"HERE/x": pieces(TEXT, TEXT, pause_s=3.0)},
+            script="await get('HERE/x');",
+        ),
     ),
 )
 
@@ -133,4 +180,4 @@ ENDLESS = Page(
     ),
 )
 
-PAGES = (ENDINGS, STREAMS, ENDLESS)
+PAGES = (ENDINGS, STREAMS, UNREAD, SLOW, ENDLESS)

@@ -24,6 +24,9 @@ COLUMNS: dict[str, list[tuple[str, Any, str]]] = {
 """Name, type and comment of each new column, by table; all are nullable."""
 
 REDEFINED: dict[str, dict[str, str]] = {
+    "visit": {
+        "stop_reason": "why recording stopped: quiet (network idle: no request is open, or those that are have stood still for 2 s unread, or for 5 s in wait for the server), busy (not idle 10 s after the load event), budget (the visit's time limit) or failed; before schema version 6, quiet only without an open request",
+    },
     "connection": {
         "frame_bytes": "bytes inside TLS that belong to no response: H2 or H3 frames (SETTINGS, PING, ...), and what HTTP/1.1 sent after the end of a response (RFC 9112 §6.3), which was 0 before schema version 6",
     },
@@ -32,7 +35,7 @@ REDEFINED: dict[str, dict[str, str]] = {
 
 
 def upgrade() -> None:
-    """Add the columns, and say each comment."""
+    """Add the columns with their comments, and replace the comments that change."""
     for table, columns in COLUMNS.items():
         for name, kind, comment in columns:
             op.add_column(table, sa.Column(name, kind, nullable=True, comment=comment))

@@ -1,0 +1,117 @@
+"""Open requests of the network stack, and how long each may still be waited for."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from crawler.netlog.exchange import REQUEST_LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.netlog.event import Event
+
+QUIET_MS = 500
+"""Time without a beginning or an end of a request after which a page is quiet, in milliseconds."""
+
+UNREAD_MS = 2_000
+"""Time after the last read of a response's body for which the next read is waited for, in milliseconds.
+
+The browser stops reading when its buffers are full and the page takes nothing out of them. That may be because the page
+wants no more, or because its main thread is busy.
+"""
+
+ANSWER_MS = 5_000
+"""Time for which the next bytes of a response are waited for, in milliseconds, where the browser waits for them.
+
+A server that takes longer to answer, or pauses for longer, is taken for a long poll or an open stream.
+"""
+
+EVENT_STREAM = "content-type: text/event-stream"
+
+
+@dataclasses.dataclass(slots=True)
+class OpenRequest:
+    """A request that has not ended."""
+
+    moved_ms: int
+    """Time of its last event."""
+    awaits_bytes: bool = True
+    """True if the browser waits for the server: for the header, or with a read of the body."""
+    is_event_stream: bool = False
+    """True for server-sent events, which have no end to wait for (HTML standard §9.2)."""
+
+    @property
+    def idle_at_ms(self) -> int:
+        """Time from which the request is waited for no longer."""
+        awaits = self.awaits_bytes and not self.is_event_stream
+        return self.moved_ms + (ANSWER_MS if awaits else UNREAD_MS)
+
+
+class OpenRequests:
+    """The open requests of one visit, of any frame or worker, by the source of their events."""
+
+    def __init__(self, began_ms: int) -> None:
+        self.open: dict[int, OpenRequest] = {}
+        self._changed_ms = began_ms
+        """Time at which a request last began or ended."""
+
+    def feed(self, event: Event[Any]) -> None:
+        """Take the next event of the log."""
+        handler = HANDLERS.get((event.name, event.phase))
+        if handler is not None:
+            handler(self, event)
+
+    @property
+    def idle_at_ms(self) -> int:
+        """Time from which the network is idle, if nothing moves until then."""
+        return max([self._changed_ms + QUIET_MS, *(one.idle_at_ms for one in self.open.values())])
+
+    def _begin(self, event: Event[Any]) -> None:
+        self._changed_ms = event.time_ms
+        if len(self.open) < REQUEST_LIMIT:
+            self.open[event.source] = OpenRequest(event.time_ms)
+
+    def _end(self, event: Event[Any]) -> None:
+        self._changed_ms = event.time_ms
+        self.open.pop(event.source, None)
+
+    def _moved(self, event: Event[Any]) -> OpenRequest | None:
+        found = self.open.get(event.source)
+        if found is not None:
+            found.moved_ms = event.time_ms
+        return found
+
+    def _asked(self, event: Event[Any]) -> None:
+        if found := self._moved(event):
+            found.awaits_bytes, found.is_event_stream = True, False
+
+    def _answered(self, event: Event[Any]) -> None:
+        if found := self._moved(event):
+            found.awaits_bytes = False
+            found.is_event_stream = any(
+                isinstance(line, str) and line.lower().startswith(EVENT_STREAM)
+                for line in event.params["headers"]
+            )
+
+    def _read(self, event: Event[Any]) -> None:
+        if found := self._moved(event):
+            found.awaits_bytes = event.phase == "BEGIN"
+
+
+HANDLERS: dict[tuple[str, str], Callable[[OpenRequests, Event[Any]], None]] = {
+    ("REQUEST_ALIVE", "BEGIN"): OpenRequests._begin,
+    ("REQUEST_ALIVE", "END"): OpenRequests._end,
+    ("URL_REQUEST_START_JOB", "BEGIN"): OpenRequests._asked,
+    ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", "NONE"): OpenRequests._asked,
+    ("HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS", "NONE"): OpenRequests._asked,
+    ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): OpenRequests._asked,
+    ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): OpenRequests._answered,
+    ("HTTP_TRANSACTION_READ_BODY", "BEGIN"): OpenRequests._read,
+    ("HTTP_TRANSACTION_READ_BODY", "END"): OpenRequests._read,
+}
+"""Handlers by event and phase."""
+
+EVENTS = frozenset(name for name, _ in HANDLERS)
+"""The events to feed."""
