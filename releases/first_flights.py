@@ -73,6 +73,12 @@ class Response(NamedTuple):
     request_sent_us: int | None
     first_byte_us: int | None
     last_byte_us: int | None
+    is_complete: bool | None = None
+
+    @property
+    def full_bytes(self) -> int | None:
+        """Size of the whole response; None if it is unknown, as when the response broke off."""
+        return None if self.is_complete is False else self.wire_bytes
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,7 +120,7 @@ def first_flight(connection: Connection, responses: Sequence[Response]) -> First
         for one in responses
         if one.id != first.id and one.request_sent_us is not None and one.request_sent_us < start_us
     ]
-    payload = connection.payload_bytes(_total(one.wire_bytes for one in members))
+    payload = connection.payload_bytes(_total(one.full_bytes for one in members))
     return FirstFlight(
         response_ids=tuple(sorted(one.id for one in members)),
         tls_bytes=connection.tls_bytes,

@@ -46,15 +46,15 @@ STUDIED = "SELECT id AS visit_id FROM visit WHERE is_final AND outcome = 'ok'"
 
 # Responses that crossed the network: neither answered by a cache nor without any byte. Their size is known or lost.
 ARRIVED = """
-SELECT visit_id, id, connection_id, position, wire_bytes FROM response SEMI JOIN studied USING (visit_id)
+SELECT visit_id, id, connection_id, position, wire_bytes, is_complete IS NOT FALSE AS is_whole FROM response SEMI JOIN studied USING (visit_id)
 WHERE wire_bytes IS NOT NULL OR wire_bytes_unknown NOT IN ('no_response', 'from_cache')
 """
 
 ITEMS = """
-SELECT 'responses' AS measure, visit_id, wire_bytes AS size_bytes FROM arrived
+SELECT if(is_whole, 'responses', 'responses_incomplete') AS measure, visit_id, wire_bytes AS size_bytes FROM arrived
 UNION ALL
 SELECT 'responses_first', visit_id, wire_bytes FROM arrived WHERE connection_id IS NOT NULL
-QUALIFY row_number() OVER (PARTITION BY visit_id, connection_id ORDER BY position, id) = 1
+QUALIFY is_whole AND row_number() OVER (PARTITION BY visit_id, connection_id ORDER BY position, id) = 1
 UNION ALL
 SELECT 'tls_flights', visit_id, tls_handshake_bytes FROM connection SEMI JOIN studied USING (visit_id)
 WHERE tls_version IS NOT NULL AND secured_us IS NOT NULL
@@ -86,6 +86,10 @@ def open_measures(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         for table in ("visit", "connection", "response"):
             # The path of a release looks like Hive's partitions, and would add its parts as columns.
             rows = database.read_parquet(str(folder / f"{table}.parquet"), hive_partitioning=False)
+            if (
+                table == "response" and "is_complete" not in rows.columns
+            ):  # an older schema version: null, which is unknown
+                rows = rows.project("*, NULL::BOOLEAN AS is_complete")
             rows.create_view(table)
         database.execute(f"CREATE VIEW studied AS {STUDIED}")
         database.execute(f"CREATE VIEW arrived AS {ARRIVED}")
@@ -125,20 +129,24 @@ def _flight_items(folder: Path, studied: set[int]) -> Iterator[tuple[str, int, i
             if flight is not None:
                 yield "first_flights", visit_id, flight.size_bytes
                 yield "first_flights_after_tls", visit_id, flight.answer_bytes
-            sizes = {one.id: one.wire_bytes for one in own}
+            sizes = {one.id: one.wire_bytes for one in own if one.is_complete is not False}
             for response_id, limited in iw_limited(connection, own, iw=MODEL_IW, mss=MODEL_MSS).items():
-                if limited is not False:
+                if limited is not False and response_id in sizes:
                     yield "responses_iw_limited", visit_id, sizes[response_id] if limited else None
 
 
 def _by_visit(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
-    """Rows of a file sorted by visit, grouped by visit, without their visit_id."""
+    """Rows of a file sorted by visit, grouped by visit, without their visit_id; None in columns that an older file lacks."""
     names = ["visit_id", *columns]
     with pq.ParquetFile(path) as file:
+        held = [name for name in names if name in file.schema_arrow.names]
         rows = (
             row
-            for batch in file.iter_batches(BATCH_ROWS, columns=names)
-            for row in zip(*(batch.column(name).to_pylist() for name in names), strict=True)
+            for batch in file.iter_batches(BATCH_ROWS, columns=held)
+            for row in zip(
+                *(batch.column(name).to_pylist() if name in held else [None] * len(batch) for name in names),
+                strict=True,
+            )
         )
         for visit_id, group in itertools.groupby(rows, key=operator.itemgetter(0)):
             yield visit_id, [row[1:] for row in group]

@@ -23,9 +23,10 @@ def fields(columns: dict[str, str]) -> list[pa.Field]:
 
 
 MEASURES: dict[str, str] = {
-    "responses": "wire_bytes of every response that crossed the network",
-    "responses_first": "wire_bytes of the first response on each connection",
-    "responses_iw_limited": "wire_bytes of the responses that began while the congestion window, by Linux's rules, was still the initial window",
+    "responses": "wire_bytes of every complete response that crossed the network",
+    "responses_first": "wire_bytes of the first response on each connection, if it is complete",
+    "responses_iw_limited": "wire_bytes of the complete responses that began while the congestion window, by Linux's rules, was still the initial window",
+    "responses_incomplete": "what had arrived of the responses that are not complete (is_complete is false), which no other measure of responses counts",
     "first_flights": "TCP payload from the server for everything requested on a connection before the first acknowledgement of response data could reach the server: the TLS flight, tickets, connection frames, responses and their TLS records",
     "first_flights_after_tls": "first_flights without the TLS flight, which the client acknowledges before its first request",
     "tls_flights": "tls_handshake_bytes, the server's TLS flight, of each TLS connection",

@@ -183,6 +183,7 @@ class MadeUp:
         first_ms: float | None = 150,
         last_ms: float | None = None,
         unknown: str | None = None,
+        is_complete: bool = True,
     ) -> None:
         """A response on the last connection of the last visit; one from a cache on none."""
         visit = self.visit[-1]
@@ -228,7 +229,7 @@ class MadeUp:
                 "first_byte_us": first_us,
                 "last_byte_us": first_us if last_ms is None else round(last_ms * 1000),
                 "request_body_bytes": None,
-                "is_complete": None if wire_bytes is None else True,
+                "is_complete": None if wire_bytes is None else is_complete,
                 **(
                     dict.fromkeys(http_caching.COLUMNS) if connection is None or wire_bytes is None else FRESH
                 ),

@@ -54,6 +54,7 @@ def test_each_measure_counts_its_own_items(tmp_path: Path) -> None:
         "responses_first": {300: 1, 1000: 1, 7000: 1},
         # The redirect left the window initial; the 14 segments after it opened it.
         "responses_iw_limited": {300: 1, 1000: 1, 7000: 1, 20_000: 1},
+        "responses_incomplete": {},
         "first_flights": {1000: 1, 3900: 1, 7000: 1},
         "first_flights_after_tls": {900: 1, 1000: 1, 7000: 1},
         "tls_flights": {3000: 1},
@@ -92,6 +93,31 @@ def test_cached_and_absent_responses_are_not_counted_and_an_unseen_one_is_of_unk
     assert items(release, "responses_iw_limited") == {4000: 1}
 
 
+def test_an_incomplete_response_is_counted_apart_and_makes_its_flight_unknown(tmp_path: Path) -> None:
+    made_up = one_page()
+    made_up.add_connection(host="broken.test")
+    made_up.add_response(900, sent_ms=500, first_ms=550, is_complete=False)
+    made_up.add_response(600, sent_ms=600, first_ms=650)
+    release, before = released(tmp_path / "1", made_up), released(tmp_path / "2", one_page())
+    assert items(release, "responses_incomplete") == {900: 1}
+    for measure, more in (
+        ("responses", {600: 1}),
+        ("responses_first", {}),
+        ("responses_iw_limited", {600: 1}),
+        ("first_flights", {None: 1}),
+    ):
+        assert items(release, measure) == items(before, measure) | more, measure
+
+
+def test_completeness_that_is_unknown_changes_nothing(tmp_path: Path) -> None:
+    made_up = one_page()
+    write_tables(tmp_path, made_up)
+    wanted = compute(tmp_path)
+    path = tmp_path / "response.parquet"
+    pq.write_table(pq.read_table(path).drop_columns("is_complete"), path)
+    assert compute(tmp_path).equals(wanted)
+
+
 def test_an_unknown_flight_is_counted_as_unknown(tmp_path: Path) -> None:
     made_up = MadeUp()
     made_up.add_visit()
@@ -128,7 +154,10 @@ def many_pages(seed: int = 1, sites: int = 40) -> MadeUp:
             )
             for position in range(chance.randrange(1, 6)):
                 made_up.add_response(
-                    chance.randrange(100, scale), sent_ms=110 + position, first_ms=160 + 20 * position
+                    chance.randrange(100, scale),
+                    sent_ms=110 + position,
+                    first_ms=160 + 20 * position,
+                    is_complete=position < 4,
                 )
     return made_up
 
@@ -179,7 +208,7 @@ def test_quantiles_are_sizes_that_occur(tmp_path: Path) -> None:
 def test_quantiles_agree_with_numpy_on_many_rows(tmp_path: Path) -> None:
     made_up = many_pages()
     cdf = cdf_of(released(tmp_path, made_up), "responses")
-    sizes = [row["wire_bytes"] for row in made_up.response]
+    sizes = [row["wire_bytes"] for row in made_up.response if row["is_complete"]]
     expected = {p: int(np.quantile(sizes, p / 100, method="inverted_cdf")) for p in (10, 25, 50, 75, 90, 99)}
     assert {percent: cdf.quantile(percent) for percent in expected} == expected
 

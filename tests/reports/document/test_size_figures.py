@@ -25,7 +25,7 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
-    """3,000 responses, nearly all of different sizes."""
+    """3,000 responses, nearly all of different sizes; one in ten is incomplete."""
     folder = tmp_path_factory.mktemp("release")
     chance = random.Random(1)
     made_up = MadeUp()
@@ -38,6 +38,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
                     int(chance.lognormvariate(8, 2)) + 100,
                     sent_ms=100 + 60 * position,
                     first_ms=150 + 60 * position,
+                    is_complete=position < 9,
                 )
     write_tables(folder, made_up)
     pq.write_table(compute(folder), folder / "distribution.parquet")
