@@ -16,8 +16,10 @@ from firstflight.settings import from_environment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-RECORDING_CPU_BOUND = 1.5
-"""Largest CPU time of recording and writing, as a multiple of navigation alone."""
+RECORDING_CPU_BOUND = 1.25
+"""Largest CPU time a page with recording and writing, as a multiple of Playwright alone that waits as long."""
+SPEED_BOUND = 0.85
+"""Least pages per second, as a multiple of Puppeteer with HAR that waits as long."""
 
 FOLDER = Path("build/bench")
 

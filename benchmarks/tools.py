@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from benchmarks import counting
-from crawler.capture.capture import on_loopback
 from firstflight.connect import embedded_folder
 from firstflight.settings import from_environment
 from storage import embedded
@@ -117,12 +116,12 @@ class Bare:
 
 
 class Ours:
-    """`firstflight crawl run` with an embedded PostgreSQL; `capture` adds the packet capture, which needs privileges."""
+    """`firstflight crawl run` with an embedded PostgreSQL."""
 
-    def __init__(self, data: Path, *, capture: bool = True) -> None:
-        self.id = "firstflight" if capture else "firstflight-log"
-        self.name = "firstflight" if capture else "firstflight --no-capture"
-        self._capture = capture
+    id = "firstflight"
+    name = "firstflight"
+
+    def __init__(self, data: Path) -> None:
         self.environment = {"FIRSTFLIGHT_DATA_DIR": str(data), "FIRSTFLIGHT_DATABASE_URL": ""}
         self._settings = dataclasses.replace(from_environment(), data_dir=data, database_url=None)
         self._program = str(Path(sys.executable).with_name("firstflight"))
@@ -149,9 +148,6 @@ class Ours:
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
         """Plan a crawl, which starts the database."""
-        with on_loopback() as capture:
-            if self._capture and capture is None:
-                raise ToolError("loopback cannot be captured: run this as root")
         self._runs += 1
         sites = folder / "sites.txt"
         sites.write_text("".join(f"{site}\n" for site in web.sites), encoding="utf-8")
@@ -162,7 +158,7 @@ class Ours:
         self._crawl = planned["crawl"]
         self._database_s = self._database_cpu_s()
         run = ["--crawl", self._crawl, "--browsers", str(browsers), "--local-web", str(web.state)]
-        return [[self._program, "crawl", "run", *run, *(() if self._capture else ("--no-capture",))]]
+        return [[self._program, "crawl", "run", *run]]
 
     def done(self, _: Path) -> Done:
         """Count the final visits with outcome ok in the database."""
@@ -176,12 +172,13 @@ class Ours:
 
 
 class Puppeteer:
-    """Puppeteer with puppeteer-har, until the load event, its default, or until the network is idle."""
+    """Puppeteer with puppeteer-har."""
 
-    def __init__(self, node: Path, peers: Path, *, until_idle: bool = False) -> None:
-        self.id = "puppeteer-idle" if until_idle else "puppeteer"
-        self.name = "Puppeteer with HAR"
-        self.environment = {"WAIT_UNTIL": "networkidle0" if until_idle else "load"}
+    id = "puppeteer"
+    name = "Puppeteer with HAR"
+
+    def __init__(self, node: Path, peers: Path) -> None:
+        self.environment: dict[str, str] = {}
         self._command = [str(node), str(peers / "puppeteer.js")]
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:

@@ -1,6 +1,6 @@
-// Puppeteer with puppeteer-har: every page in a fresh context, its HAR written to a file.
+// Puppeteer with puppeteer-har: every page in a fresh context until its network is idle, its HAR written to a file.
 //
-//   WAIT_UNTIL=load node puppeteer.js JOB.json DONE.json
+//   node puppeteer.js JOB.json DONE.json
 import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import PuppeteerHar from 'puppeteer-har';
@@ -24,7 +24,7 @@ async function one() {
     const page = await context.newPage();
     const har = new PuppeteerHar(page);
     await har.start({ path });
-    const response = await page.goto(url, { waitUntil: process.env.WAIT_UNTIL, timeout: 120_000 });
+    const response = await page.goto(url, { waitUntil: ['load', 'networkidle0'], timeout: 120_000 });
     await har.stop();
     await context.close();
     done.pages += response?.ok() ? 1 : 0;
