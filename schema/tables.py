@@ -347,6 +347,10 @@ class Connection(Base):
     last_byte_us: Mapped[int] = mapped_column(
         BigInteger, comment="time of the last byte received, in µs since visit.started_at"
     )
+    packet_bytes: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="TCP payload that arrived from the server before recording stopped, counted in captured packets, each byte once by its sequence number; for QUIC the UDP payload; compare received_bytes, which the browser's log counts; null if the connection was not captured whole or went on after recording stopped, and before schema version 6",
+    )
 
 
 class Response(Base):

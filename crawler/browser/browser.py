@@ -14,7 +14,7 @@ from playwright.async_api import async_playwright
 
 from crawler import box
 from crawler.browser import processes
-from crawler.browser.channels import channels
+from crawler.browser.channels import CAPTURE_MODE_FLAG, channels
 from crawler.browser.identity import PACKAGE, check_there, identify, version_of
 from crawler.browser.user_agent import AS_IT_IS
 from crawler.errors import LaunchFailed
@@ -71,9 +71,11 @@ class Browser:
         device: Device,
         guise: Guise,
         guard: Guard | None,
+        capture: Capture | None,
     ) -> None:
         self.identity = identity
         self.guard = guard
+        self.capture = capture
         self.log = channels.log
         self.pipe_tee = channels.pipe_tee
         self.device = device
@@ -98,14 +100,14 @@ class Browser:
 
         Raises BrowserMissing without a Chromium, BoxUnavailable if no box can be made, LaunchFailed if Chromium does not
         start. Browsers that share `playwright` share its driver process (128 MB). With a `capture` of the browser's
-        network, the bytes that it receives are read from there; else, and with QUIC always, the log contains them.
+        network, a visit says what the packets of its connections carried.
         """
         check_there(chromium)
         async with contextlib.AsyncExitStack() as stack:
             driver = playwright
             if driver is None:
                 driver = await stack.enter_async_context(async_playwright())
-            opened = stack.enter_context(channels(None if quic else capture))
+            opened = stack.enter_context(channels())
             measuring = [*flags, *(() if quic else ("--disable-quic",))]
             entrance = () if guard is None else guard.entrance()
             try:
@@ -114,7 +116,7 @@ class Browser:
                     executable_path=opened.pipe_tee.program(
                         box.command(chromium, memory_bytes=DATA_LIMIT_BYTES, entrance=entrance),
                         options=[f"{PROFILE_FLAG}{box.PROFILE}"],
-                        opened=opened.fifos,
+                        opened=[opened.log.path],
                     ),
                     args=[*QUIET_FLAGS, *measuring, f"--user-agent={guise.user_agent}", *opened.flags],
                     env={**box.environment()},
@@ -130,8 +132,8 @@ class Browser:
                 raise LaunchFailed(
                     f"{chromium} does not start ({_reason(exc)}): try it by hand, or reinstall {PACKAGE}"
                 ) from exc
-            identity = identify(chromium, browser.version, (*measuring, opened.capture_mode), guise)
-            yield cls(browser, opened, identity, appearance.device, guise, guard)
+            identity = identify(chromium, browser.version, (*measuring, CAPTURE_MODE_FLAG), guise)
+            yield cls(browser, opened, identity, appearance.device, guise, guard, capture)
 
     @property
     def alive(self) -> bool:

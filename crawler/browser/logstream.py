@@ -18,7 +18,6 @@ from crawler.netlog.open_requests import OpenRequests
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.capture.log_payloads import LogPayloads
     from crawler.netlog.assembler import Traffic
     from crawler.netlog.event import Event
 
@@ -54,15 +53,12 @@ def same_moment() -> tuple[int, int]:
 class LogStream:
     """Reads a browser's log from before its start until after its end."""
 
-    def __init__(self, path: Path, payloads: LogPayloads | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.payloads = payloads
-        """Source of the bytes that the log only counts; None if the log has them itself."""
-        wanted = {COOKIE_ADDED, *EVENTS, *REQUEST_EVENTS, *(payloads.wanted if payloads else ())}
-        self.reader = LineReader(frozenset(wanted))
+        self.reader = LineReader(frozenset({COOKIE_ADDED, *EVENTS, *REQUEST_EVENTS}))
         self.splitter = LineSplitter()
         self._began_ms = 0
-        self._lost_before = self._missed_before = 0
+        self._lost_before = 0
         self._assembler = Assembler()
         self._requests = OpenRequests(0)
         self._assembling = threading.Lock()
@@ -73,7 +69,7 @@ class LogStream:
     def begin(self) -> int:
         """Begin a new recording, and return its time."""
         with self._assembling:
-            self._lost_before, self._missed_before = self._lost(), self._missed()
+            self._lost_before = self._lost()
             self._assembler = Assembler()
             self._began_ms = now_ms()
             self._requests = OpenRequests(self._began_ms)
@@ -97,11 +93,6 @@ class LogStream:
         return self._lost() - self._lost_before
 
     @property
-    def is_missing_bytes(self) -> bool:
-        """True if bytes of the recording were not captured."""
-        return self._missed() > self._missed_before
-
-    @property
     def idle_at_ms(self) -> int:
         """Time from which the network is idle, if nothing moves until then, as far as the log has been read."""
         with self._assembling:
@@ -121,9 +112,6 @@ class LogStream:
     def _lost(self) -> int:
         return self.reader.ignored + self.splitter.dropped
 
-    def _missed(self) -> int:
-        return self.payloads.missed if self.payloads else 0
-
     def error_name(self, number: int) -> str:
         """Chromium's name of a network error."""
         return self.reader.error(number)
@@ -141,8 +129,6 @@ class LogStream:
 
     def _read(self, chunk: bytes) -> None:
         events = list(self.reader.events(self.splitter.feed(chunk)))
-        if self.payloads is not None:
-            events = [self.payloads.fill(event) for event in events]
         with self._assembling:
             for event in events:
                 self._take(event)

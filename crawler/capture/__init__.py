@@ -1,1 +1,1 @@
-"""Captures what a browser receives, and decrypts it by the browser's key log."""
+"""Captures the headers of packets, for what only packets can tell, and as an audit of the log."""

@@ -1,4 +1,4 @@
-"""A packet capture of all TCP connections of a network namespace, shared by the browsers in it."""
+"""A capture of the headers of all packets in a network namespace, shared by the browsers in it."""
 
 from __future__ import annotations
 
@@ -9,85 +9,43 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from crawler.capture.ring import Ring, open_socket
-from crawler.capture.segments import segment
-from crawler.capture.tcp_reassembly import TcpReassembler
+from crawler.capture.connections import CapturedConnections
+from crawler.capture.packets import end
+from crawler.capture.ring import LOOPBACK, RETIRE_MS, Ring, open_socket
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
 
-    from crawler.capture.tcp_reassembly import TcpStream
+    from crawler.capture.connections import CapturedConnection
 
-WAIT_S = 0.25
-"""Time limit for bytes that the browser has read. The kernel has captured them, and hands them over a few milliseconds
-later; after this time, they were dropped."""
-
-POLL_S = 0.002
+HANDED_OVER_MS = 2 * RETIRE_MS
+"""Time after which the kernel has handed over a captured packet, in milliseconds."""
 
 PAUSE_S = 0.05
 """Pause between two reads of the ring, which holds half a second of 1 Gbit/s."""
 
-MISSES_LIMIT = 10
-"""Connections with missing bytes after which the capture is not trusted: new browsers log all bytes themselves."""
-
-LOOPBACK = "lo"
-
 
 class Capture:
-    """The bytes received on each connection; safe for the threads of several browsers.
-
-    A thread empties the ring all the time: a log may be half a second behind its browser.
-    """
+    """The connections of a network namespace; safe for the threads of several browsers. A thread empties the ring."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._ring = Ring(sock)
-        self._streams = TcpReassembler()
+        self._connections = CapturedConnections()
         self._lock = threading.Lock()
-        self._misses = 0
         self._end = os.eventfd(0, os.EFD_CLOEXEC)
         self._thread = threading.Thread(target=self._keep_empty, name="capture", daemon=True)
         self._thread.start()
 
-    @property
-    def is_trusted(self) -> bool:
-        """True while bytes are rarely missing. A capture that is not trusted is not waited for: this machine may prevent it."""
-        return self._misses < MISSES_LIMIT
+    def take(self, local: tuple[str, int], remote: tuple[str, int]) -> CapturedConnection | None:
+        """Remove and return the newest connection between two ends, with all packets captured HANDED_OVER_MS ago.
 
-    def claim(self, flow: bytes) -> TcpStream | None:
-        """The stream of an open connection; None if its beginning was not captured."""
-        deadline = time.monotonic() + WAIT_S
-        while True:
-            with self._lock:
-                self._drain()
-                found = self._streams.claim(flow)
-            if found is not None or time.monotonic() > deadline or not self.is_trusted:
-                return found
-            time.sleep(POLL_S)
-
-    def take(self, stream: TcpStream, size: int) -> bytes | None:
-        """The next bytes of a stream; None if they were not captured."""
-        deadline = time.monotonic() + WAIT_S
-        while True:
-            with self._lock:
-                found = stream.take(size)
-                if found is None:
-                    self._drain()
-                    found = stream.take(size)
-            if found is not None or stream.is_lost or time.monotonic() > deadline or not self.is_trusted:
-                return found
-            time.sleep(POLL_S)
-
-    def missed(self, flow: bytes) -> None:
-        """Note a connection whose bytes are missing or cannot be decrypted."""
-        with self._lock:
-            self._misses += 1
-            self._streams.release(flow)
-
-    def release(self, flow: bytes) -> None:
-        """Forget a connection."""
-        with self._lock:
-            self._streams.release(flow)
+        None if its beginning was not captured, or an address is invalid.
+        """
+        with contextlib.suppress(ValueError), self._lock:
+            self._drain()
+            return self._connections.take(end(*local), end(*remote))
+        return None
 
     def close(self) -> None:
         """End the capture, after the last browser's end."""
@@ -107,9 +65,9 @@ class Capture:
 
     def _drain(self) -> None:
         for packet in self._ring.packets():
-            one = segment(packet)
-            if one is not None:
-                self._streams.feed(one)
+            self._connections.feed(packet)
+        if self._ring.dropped():
+            self._connections.lose()
 
 
 @contextlib.contextmanager

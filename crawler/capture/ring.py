@@ -1,7 +1,7 @@
-"""A capture socket, and the ring of memory through which the kernel hands over packets.
+"""A capture socket, and the ring of memory through which the kernel hands over the headers of packets.
 
 packet(7), and Documentation/networking/packet_mmap.rst in Linux's source: TPACKET_V3. A packet is in the ring before its
-connection can be read.
+connection can be read. No payload is in it: the filter cuts each packet behind its TCP or UDP header.
 """
 
 from __future__ import annotations
@@ -11,17 +11,24 @@ import ctypes
 import mmap
 import socket
 import struct
+import time
 from typing import TYPE_CHECKING
+
+from crawler.capture.packets import IPV6_HEADER, TCP, UDP, UDP_HEADER, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BLOCK_BYTES = 256 * 1024
-"""Size of a block: the kernel fills and hands over block after block. A packet must fit; a segment before segmentation by
-the network device (GSO) has up to 64 KiB, and three of them fill most of a block."""
-BLOCKS = 256
-"""Blocks of a ring: half a second of 1 Gbit/s, or two seconds of sparse packets, which take a block every RETIRE_MS."""
-RETIRE_MS = 8
+    from crawler.capture.packets import Packet
+
+LOOPBACK = "lo"
+
+BLOCK_BYTES = 64 * 1024
+"""Size of a block: the kernel fills and hands over block after block. The headers of some 400 packets fill one."""
+BLOCKS = 128
+"""Blocks of a ring: 50,000 packets, half a second of 1 Gbit/s, or two seconds of sparse packets, which take a block every
+RETIRE_MS."""
+RETIRE_MS = 16
 """Time after which a block with a packet is handed over, full or not."""
 
 # linux/if_packet.h
@@ -29,6 +36,7 @@ SOL_PACKET = 263
 PACKET_RX_RING = 5
 PACKET_STATISTICS = 6
 PACKET_VERSION = 10
+PACKET_VNET_HDR = 15
 PACKET_IGNORE_OUTGOING = 23
 TPACKET_V3 = 2
 TP_STATUS_KERNEL, TP_STATUS_USER = 0, 1
@@ -42,46 +50,66 @@ STATISTICS = struct.Struct("=3I")
 """struct tpacket_stats_v3: packets, dropped packets among them, and how often the ring was full."""
 BLOCK = struct.Struct("=8x3I")
 """Start of struct tpacket_block_desc: status, number of packets, and offset of the first."""
-PACKET = struct.Struct("=I8xIII2xH")
-"""Start of struct tpacket3_hdr: offset of the next, bytes kept, bytes in all, status, and offset of the IP header."""
+PACKET = struct.Struct("=5I4x2H")
+"""Start of struct tpacket3_hdr: offset of the next, seconds and nanoseconds, bytes kept, bytes in all, and offsets of the
+Ethernet and the IP header."""
+GSO_SIZE = struct.Struct("=4xH4x")
+"""struct virtio_net_hdr, in front of the Ethernet header: payload of each segment of a packet that has several, or 0."""
 STATUS_AT = 8
 
 SO_ATTACH_FILTER = 26
-LOAD_HALF, LOAD_BYTE, JUMP_IF_EQUAL, RETURN = 0x28, 0x30, 0x15, 0x06
+ETHERNET_HEADER = 14
+LOAD, LOAD_HALF, LOAD_BYTE, LOAD_BYTE_AT_X = 0x00, 0x28, 0x30, 0x50
+LOAD_X, LOAD_X_IPV4_HEADER = 0x01, 0xB1
+ADD, ADD_X, AND, SHIFT_RIGHT = 0x04, 0x0C, 0x54, 0x74
+JUMP, JUMP_IF_EQUAL, RETURN, RETURN_SUM = 0x05, 0x15, 0x06, 0x16
 PROTOCOL = 0xFFFF_F000
-"""SKF_AD_OFF + SKF_AD_PROTOCOL: the link layer's protocol, on any link."""
-HOP_BY_HOP, TCP, ROUTING, DESTINATION = 0, 6, 43, 60
-TCP_ALONE = [
+"""SKF_AD_OFF + SKF_AD_PROTOCOL: the protocol in the Ethernet header."""
+HEADERS_ALONE = [
     (LOAD_HALF, 0, 0, PROTOCOL),
-    (JUMP_IF_EQUAL, 0, 2, ETH_P_IP),
-    (LOAD_BYTE, 0, 0, 9),
-    (JUMP_IF_EQUAL, 7, 6, TCP),
-    (JUMP_IF_EQUAL, 0, 5, ETH_P_IPV6),
-    (LOAD_BYTE, 0, 0, 6),
-    (JUMP_IF_EQUAL, 4, 0, TCP),
-    (JUMP_IF_EQUAL, 3, 0, HOP_BY_HOP),
-    (JUMP_IF_EQUAL, 2, 0, ROUTING),
-    (JUMP_IF_EQUAL, 1, 0, DESTINATION),
+    (JUMP_IF_EQUAL, 0, 3, ETH_P_IP),
+    (LOAD_X_IPV4_HEADER, 0, 0, ETHERNET_HEADER),
+    (LOAD_BYTE, 0, 0, ETHERNET_HEADER + 9),
+    (JUMP, 0, 0, 3),
+    (JUMP_IF_EQUAL, 0, 12, ETH_P_IPV6),
+    (LOAD_X, 0, 0, IPV6_HEADER),
+    (LOAD_BYTE, 0, 0, ETHERNET_HEADER + 6),
+    (JUMP_IF_EQUAL, 0, 4, TCP),
+    (
+        LOAD_BYTE_AT_X,
+        0,
+        0,
+        ETHERNET_HEADER + 12,
+    ),  # the header's length in the upper half, in words of four bytes
+    (AND, 0, 0, 0xF0),
+    (SHIFT_RIGHT, 0, 0, 2),
+    (JUMP, 0, 0, 2),
+    (JUMP_IF_EQUAL, 0, 4, UDP),
+    (LOAD, 0, 0, UDP_HEADER),
+    (ADD_X, 0, 0, 0),
+    (ADD, 0, 0, ETHERNET_HEADER),
+    (RETURN_SUM, 0, 0, 0),
     (RETURN, 0, 0, 0),
-    (RETURN, 0, 0, BLOCK_BYTES),
 ]
-"""BPF instructions (code, jumps if true and if false, operand) that pass TCP in IPv4, and in IPv6 after any headers."""
+"""BPF instructions (code, jumps if true and if false, operand): of TCP and UDP in IPv4 and IPv6 all headers pass, of at
+most 134 bytes, and nothing else."""
 
 
 def open_socket(interface: str) -> socket.socket:
-    """A socket that captures the TCP packets which arrive at an interface of this network namespace, from the IP header on.
+    """A socket that captures the headers of TCP and UDP packets on an Ethernet interface of this network namespace.
 
-    Needs CAP_NET_RAW (PermissionError); a process that is given the socket needs no capability. Packets that leave by
-    the interface are not captured, so that on loopback each packet is there once.
+    Needs CAP_NET_RAW (PermissionError); a process that is given the socket needs no capability. It captures both
+    directions, but on loopback, where each packet leaves and arrives, only those that arrive.
     """
-    instructions = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *one) for one in TCP_ALONE))
-    program = struct.pack("@HP", len(TCP_ALONE), ctypes.addressof(instructions))
+    instructions = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *one) for one in HEADERS_ALONE))
+    program = struct.pack("@HP", len(HEADERS_ALONE), ctypes.addressof(instructions))
     with contextlib.ExitStack() as stack:
         # Protocol 0 captures nothing before `bind`: every packet passes the filter.
-        capture = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC, 0)
+        capture = socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_CLOEXEC, 0)
         stack.callback(capture.close)
         capture.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
-        capture.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+        capture.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
+        capture.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, interface == LOOPBACK)
         capture.bind((interface, ETH_P_ALL))
         stack.pop_all()
         return capture
@@ -109,19 +137,17 @@ class Ring:
         capture.setsockopt(SOL_PACKET, PACKET_VERSION, TPACKET_V3)
         self._request(blocks)
         self._map = mmap.mmap(capture.fileno(), blocks * BLOCK_BYTES)
-        self._view = memoryview(self._map)
+        self.memory = memoryview(self._map)
+        """All that the kernel has written."""
 
     def fileno(self) -> int:
         """Descriptor for select and poll: readable when a block was handed over."""
         return self._capture.fileno()
 
-    def packets(self) -> Iterator[memoryview]:
-        """All packets handed over so far, each from its IP header on; does not wait.
-
-        A packet is valid until the next: then its memory may be the kernel's again. Packets that were cut short are left
-        out. If an iteration is broken off, its last block comes again in the next.
-        """
-        view, unpack = self._view, PACKET.unpack_from
+    def packets(self) -> Iterator[Packet]:
+        """All packets handed over so far; does not wait. If an iteration is broken off, its last block comes again."""
+        view, unpack = self.memory, PACKET.unpack_from
+        monotonic_ns = time.monotonic_ns() - time.time_ns()
         for _ in range(self._blocks):  # a limit: packets may come faster than they are read
             block = self._at * BLOCK_BYTES
             status, packets, first = BLOCK.unpack_from(view, block)
@@ -129,9 +155,16 @@ class Ring:
                 return
             at = block + first
             for _ in range(packets):
-                further, kept, whole, _, network = unpack(view, at)
-                if kept == whole:
-                    yield view[at + network : at + network + kept]
+                further, seconds, parts, kept, whole, ethernet, network = unpack(view, at)
+                (gso_size,) = GSO_SIZE.unpack_from(view, at + ethernet - GSO_SIZE.size)
+                found = parse(
+                    view[at + network : at + ethernet + kept],
+                    time_ns=seconds * 1_000_000_000 + parts + monotonic_ns,
+                    size=whole - (network - ethernet),
+                    gso_size=gso_size,
+                )
+                if found is not None:
+                    yield found
                 at += further
             struct.pack_into("=I", view, block + STATUS_AT, TP_STATUS_KERNEL)
             self._at = (self._at + 1) % self._blocks
@@ -142,8 +175,8 @@ class Ring:
         return int(STATISTICS.unpack(told)[1])
 
     def close(self) -> None:
-        """Free the memory; if a packet is still in use, as soon as it is released and the socket closed."""
-        self._view.release()
+        """Free the memory; if an iteration is still in use, as soon as it ends and the socket is closed."""
+        self.memory.release()
         with contextlib.suppress(BufferError, OSError):
             self._map.close()
             self._request(0)

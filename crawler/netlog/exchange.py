@@ -32,6 +32,7 @@ class Transport:
     opened_ms: int
     protocol: str
     host: str | None = None
+    local_address: str = ""
     local_port: int = 0
     remote_address: str = ""
     remote_port: int = 0

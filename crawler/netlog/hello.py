@@ -1,13 +1,10 @@
-"""ClientHello and ServerHello: their randoms, and whether TLS 1.3 resumed a session (RFC 8446 §4.1.2, §4.1.3, §4.2.11)."""
+"""The ServerHello, and whether TLS 1.3 resumed a session (RFC 8446 §4.1.3, §4.2.11)."""
 
 from __future__ import annotations
 
 from crawler.netlog.tls import HandshakeType
 
 PRE_SHARED_KEY = 41
-HELLO_RETRY_REQUEST = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
-"""Random of a ServerHello that is a HelloRetryRequest (RFC 8446 §4.1.3): SHA-256 of its name."""
-
 MESSAGES_LIMIT = 65_536
 """Bytes of the Initial CRYPTO stream that are read; a ServerHello with a post-quantum share has 1,200."""
 
@@ -61,21 +58,3 @@ def extensions(hello: bytes) -> set[int]:
         found.add(int.from_bytes(hello[at : at + 2], "big"))
         at += 4 + int.from_bytes(hello[at + 2 : at + 4], "big")
     return found
-
-
-def client_random(message: bytes) -> bytes | None:
-    """The random of a ClientHello, given with its header; None if the message is another."""
-    return _random(HandshakeType.CLIENT_HELLO, message)
-
-
-def server_random(message: bytes) -> bytes | None:
-    """The random of a ServerHello, given with its header; None if the message is another, or a HelloRetryRequest."""
-    random = _random(HandshakeType.SERVER_HELLO, message)
-    return None if random == HELLO_RETRY_REQUEST else random
-
-
-def _random(kind: HandshakeType, message: bytes) -> bytes | None:
-    at = HEADER_BYTES + VERSION_BYTES
-    if len(message) < at + RANDOM_BYTES or message[0] != kind:
-        return None
-    return message[at : at + RANDOM_BYTES]

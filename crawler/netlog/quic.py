@@ -84,7 +84,7 @@ class QuicTransport(Transport):
         self.packets.datagram(size)
         if not self.remote_address:  # after a migration it is still the connection that began here
             self.remote_address, self.remote_port = endpoint(event.params["peer_address"])
-            self.local_port = endpoint(event.params["self_address"])[1]
+            self.local_address, self.local_port = endpoint(event.params["self_address"])
 
     def _packet(self, event: Event[params.PacketHeader]) -> None:
         is_long = "LONG" in event.params["header_format"]

@@ -32,7 +32,7 @@ class TcpTransport(Transport):
         if remote := event.params.get("remote_address"):
             self.connected_ms = event.time_ms
             self.remote_address, self.remote_port = endpoint(remote)
-            self.local_port = endpoint(event.params.get("local_address", ""))[1]
+            self.local_address, self.local_port = endpoint(event.params.get("local_address", ""))
 
     def _tls_connect(self, _: Event[params.NoParams]) -> None:
         self.records = RecordReader()

@@ -31,6 +31,7 @@ from crawler.visit.stored_values import Times, text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawler.capture.connections import CapturedConnection
     from crawler.devtools.document import MainDocument
     from crawler.devtools.pipe_tee import PageEvent
 
@@ -64,6 +65,8 @@ class Attempt:
     broken: str | None = None
     """Why the browser must be replaced, if it must; the recording may be whole all the same."""
     traffic: Traffic = dataclasses.field(default_factory=lambda: Traffic([], [], 0))
+    captured: list[CapturedConnection | None] = dataclasses.field(default_factory=list)
+    """What a capture has of each of the traffic's connections; empty without a capture."""
     log_lines_lost: int = 0
     links: list[str] = dataclasses.field(default_factory=list)
     """URLs of the page's links, where they were asked for."""
@@ -123,7 +126,12 @@ class Attempt:
         """Make the rows of this attempt."""
         traffic = with_reused(self.traffic, self.initiators.requests)
         made: Rows = rows(
-            traffic, self.initiators.requests, start_ms=self.start_ms, salt=salt, error_name=error_name
+            traffic,
+            self.initiators.requests,
+            start_ms=self.start_ms,
+            salt=salt,
+            error_name=error_name,
+            packet_bytes=[self._packet_bytes(one) for one in self.captured],
         )
         index = self.document.among(traffic.exchanges) if self.document else None
         if index is None and self.document is not None and self.document.is_shown:
@@ -163,6 +171,12 @@ class Attempt:
             responses=made.responses,
             links=self.links,
         )
+
+    def _packet_bytes(self, captured: CapturedConnection | None) -> int | None:
+        """Return the payload of a connection by its packets; None if it is unknown, or went on after the recording."""
+        if captured is None or (captured.last_ns or 0) // 1_000_000 > (self.stop_ms or 0):
+            return None
+        return captured.received_bytes
 
     def _outcome(self, main: dict[str, Any] | None) -> str:
         if isinstance(self.error, PageCrashed) or self.lost:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import Error as PlaywrightError
 
 from crawler.browser.logstream import now_ms, same_moment
+from crawler.capture.capture import HANDED_OVER_MS
 from crawler.devtools.document import MainDocument
 from crawler.errors import PageCrashed, VisitTimeout
 from crawler.netlog.open_requests import QUIET_MS, UNREAD_MS
@@ -215,8 +216,16 @@ class Recorder:
         await browser.pipe_tee.caught_up()
         browser.pipe_tee.stop()
         attempt.log_lines_lost = browser.log.lines_lost
-        attempt.lost |= browser.log.is_missing_bytes
         attempt.traffic = browser.log.finish()
+        if browser.capture is not None:
+            if not is_read:
+                await asyncio.sleep(HANDED_OVER_MS / 1000)
+            attempt.captured = [
+                browser.capture.take(
+                    (one.local_address, one.local_port), (one.remote_address, one.remote_port)
+                )
+                for one in attempt.traffic.transports
+            ]
 
     async def _drained(self, context: BrowserContext) -> bool:
         """Wait for the end of the log; a page that keeps the browser too busy to get there is ended."""

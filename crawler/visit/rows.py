@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from crawler.netlog.exchange import Exchange
@@ -35,8 +36,12 @@ def rows(
     start_ms: int,
     salt: bytes,
     error_name: Callable[[int], str],
+    packet_bytes: Sequence[int | None] = (),
 ) -> Rows:
-    """Make the rows of all connections that received bytes, and of all requests, numbered from 1."""
+    """Make the rows of all connections that received bytes, and of all requests, numbered from 1.
+
+    `packet_bytes` is the payload of each connection by its captured packets; empty without a capture.
+    """
     times = Times(start_ms)
     connection_ids = {id(transport): n for n, transport in enumerate(traffic.transports, 1)}
     positions = {id(e): n for transport in traffic.transports for n, e in enumerate(transport.exchanges, 1)}
@@ -45,8 +50,12 @@ def rows(
     accounted = [_accounted(transport) for transport in traffic.transports]
     received = sum(transport.received_bytes for transport in traffic.transports)
     decrypted = sum(transport.decrypted_bytes for transport in traffic.transports)
+    captured = itertools.chain(packet_bytes, itertools.repeat(None))
     return Rows(
-        connections=[_connection(t, n, times) for n, t in enumerate(traffic.transports, 1)],
+        connections=[
+            {**_connection(transport, number, times), "packet_bytes": size}
+            for number, (transport, size) in enumerate(zip(traffic.transports, captured, strict=False), 1)
+        ],
         responses=[mapping.row(n) for n in range(len(traffic.exchanges))],
         received_bytes=received,
         coverage=sum(all_ for all_, _ in accounted) / received if received else None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawler.browser.identity import Identity
 
 SURROUNDINGS = ("--host-resolver-rules=", "--ignore-certificate-errors-spki-list=", "--net-log-capture-mode=")
-"""Flags that may differ between runs of a crawl: the local web's address, and whether the log or a capture has the bytes."""
+"""Flags that may differ between runs of a crawl: the local web's address, and of crawls begun with version 0.2 what the log contains."""
 
 
 class BrowserDiffers(CrawlerError):

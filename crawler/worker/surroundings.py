@@ -50,7 +50,7 @@ class Surroundings:
     guard: Guard | None
     """Address guard around the browsers."""
     capture: Capture | None
-    """Capture of the browsers' network; None to read all bytes from their logs."""
+    """Capture of the browsers' network; None where there is none."""
 
 
 @contextlib.contextmanager
@@ -61,12 +61,11 @@ def surroundings(
     *,
     unfiltered: bool = False,
     blocked_networks: str = "",
-    captured: bool = True,
 ) -> Iterator[Surroundings]:
     """Set up the address guard and the capture for a crawl of `web`."""
     with (
         egress(crawl, chromium, unfiltered=unfiltered, blocked_networks=blocked_networks) as guard,
-        capture(crawl, guard, off=not captured) as made,
+        capture(crawl, guard) as made,
     ):
         yield Surroundings(chromium=chromium, web=web, guard=guard, capture=made)
 
@@ -95,16 +94,13 @@ def egress(
 
 
 @contextlib.contextmanager
-def capture(crawl: Crawl, guard: Guard | None, *, off: bool) -> Iterator[Capture | None]:
+def capture(crawl: Crawl, guard: Guard | None) -> Iterator[Capture | None]:
     """Capture the network of the browsers: the guard's, or loopback for the local web.
 
-    None if it is `off`, where the kernel refuses it, with QUIC, and without a guard, where the traffic is not theirs alone.
-    Then the browsers' log contains the bytes, for more processor time.
+    None where the kernel refuses it, and without a guard, where the traffic is not theirs alone.
     """
     with contextlib.ExitStack() as stack:
-        if off or crawl.arm == "quic":
-            yield None
-        elif crawl.kind == LOCAL_WEB:
+        if crawl.kind == LOCAL_WEB:
             yield stack.enter_context(on_loopback())
         else:
             yield stack.enter_context(capturing(guard.capture if guard else None))

@@ -170,6 +170,7 @@ class MadeUp:
                 "connected_us": 50_000,
                 "secured_us": 100_000 if tls else None,
                 "last_byte_us": 100_000,
+                "packet_bytes": None,
             }
         )
         visit["received_bytes"] += received

@@ -148,6 +148,15 @@ class Visited:
             if got != wanted:
                 yield f"{who}: got {got}, sent {wanted}"
 
+    def wrong_packets(self) -> Iterator[str]:
+        """Connections whose captured packets carried less than the browser read, or other than the capture file's."""
+        for row in self.seen["connections"]:
+            ends, found = self.ends[row["id"]], row["packet_bytes"]
+            sent = self.sent_connections.get(ends)
+            carried = None if sent is None else self._carried(ends, sent)
+            if found is not None and not row["received_bytes"] <= found <= (carried or 0):
+                yield f"{self} connection {ends}: {found} in packets, {carried} in the file, {row['received_bytes']} read"
+
     def _carried(self, ends: Ends, sent: dict[str, Any]) -> int:
         if sent["protocol"] == "h3":
             return sum(size for _, size in self._datagrams(ends, sent))

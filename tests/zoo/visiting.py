@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 import itertools
 import resource
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import async_playwright
 
@@ -32,41 +31,34 @@ if TYPE_CHECKING:
     from tests.zoo.case import Page
     from tests.zoo.serving.server import Spoken
 
-BytesFrom: TypeAlias = Literal["log", "capture"]
-
-LEFT_OUT = {("capture", "large.test")}
-"""200 MB in less than a second overflow the ring; the crawler reports the loss (tests/crawler/capture/test_capture.py)."""
-
 BUDGET_S = 60.0
 TOLD = ("outcome", "stop_reason", "error", "status", "coverage", "decrypted_coverage", "received_bytes")
 
 
-def visit_all(protocol: Spoken, bytes_from: BytesFrom) -> list[dict[str, Any]]:
+def visit_all(protocol: Spoken) -> list[dict[str, Any]]:
     """Return, for each page with cases in this protocol, `_visit_one` with what the server and the capture saw."""
-    return asyncio.run(_visit_all(protocol, bytes_from))
+    return asyncio.run(_visit_all(protocol))
 
 
-async def _visit_all(protocol: Spoken, bytes_from: BytesFrom) -> list[dict[str, Any]]:
+async def _visit_all(protocol: Spoken) -> list[dict[str, Any]]:
     told: list[dict[str, Any]] = []
-    played = [page for page in PAGES if page.played(protocol) and (bytes_from, page.host) not in LEFT_OUT]
+    played = [page for page in PAGES if page.played(protocol)]
     async with async_playwright() as playwright:
         for _, pages in itertools.groupby(played, key=lambda page: page.security):
-            told += await _visit_web(playwright, protocol, bytes_from, list(pages))
+            told += await _visit_web(playwright, protocol, list(pages))
     return told
 
 
-async def _visit_web(
-    playwright: Playwright, protocol: Spoken, bytes_from: BytesFrom, pages: Sequence[Page]
-) -> list[dict[str, Any]]:
+async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[Page]) -> list[dict[str, Any]]:
     hosts = f"tests.zoo.pages:{protocol.upper()}"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with (
             capturing(folder) as captured,
             playing(hosts, protocol=protocol, folder=folder, security=pages[0].security) as web,
-            on_loopback() if bytes_from == "capture" else contextlib.nullcontext() as capture,
+            on_loopback() as capture,
         ):
-            assert (capture is None) == (bytes_from == "log"), "loopback cannot be captured"
+            assert capture is not None, "loopback cannot be captured"
             chromium = from_environment().chromium
             async with Browser.launch(
                 chromium,

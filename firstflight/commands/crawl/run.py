@@ -90,12 +90,6 @@ AGAIN = 75
     help="Run without the address guard: pages reach loopback and private networks. Recorded with every visit.",
 )
 @click.option(
-    "--no-capture",
-    is_flag=True,
-    help="Read every byte from the browsers' logs, even where their network could be captured: the same sizes for more "
-    "processor time.",
-)
-@click.option(
     "--until-empty",
     is_flag=True,
     help="End with exit code 75 if sites are left when the minutes are over, so that the caller runs the command again. "
@@ -119,7 +113,6 @@ def run(
     browser_memory_mb: int,
     database_retry_s: float,
     unfiltered: bool,
-    no_capture: bool,
     until_empty: bool,
     log: str,
     as_json: bool,
@@ -145,9 +138,7 @@ def run(
         with engine.connect() as connection:
             crawl = find_crawl(connection, name)
         if crawl.sealed_at is None:
-            with _surrounded(
-                settings, crawl, state, unfiltered=unfiltered, captured=not no_capture
-            ) as around:
+            with _surrounded(settings, crawl, state, unfiltered=unfiltered) as around:
                 limits = Limits(
                     pages_per_browser=pages_per_browser,
                     browser_memory_mb=browser_memory_mb,
@@ -174,7 +165,7 @@ def run(
 
 @contextlib.contextmanager
 def _surrounded(
-    settings: Settings, crawl: Crawl, state: Path | None, *, unfiltered: bool, captured: bool
+    settings: Settings, crawl: Crawl, state: Path | None, *, unfiltered: bool
 ) -> Iterator[Surroundings]:
     """Check that the crawl can be gone on with, and set up what its browsers run in."""
     check_method(crawl)
@@ -185,7 +176,6 @@ def _surrounded(
             settings.chromium,
             unfiltered=unfiltered,
             blocked_networks=settings.blocked_networks,
-            captured=captured,
         ) as around,
         scratch_folder(),
     ):

@@ -13,6 +13,13 @@ branch_labels = None
 depends_on = None
 
 COLUMNS: dict[str, list[tuple[str, Any, str]]] = {
+    "connection": [
+        (
+            "packet_bytes",
+            sa.BigInteger(),
+            "TCP payload that arrived from the server before recording stopped, counted in captured packets, each byte once by its sequence number; for QUIC the UDP payload; compare received_bytes, which the browser's log counts; null if the connection was not captured whole or went on after recording stopped, and before schema version 6",
+        ),
+    ],
     "response": [
         (
             "is_complete",

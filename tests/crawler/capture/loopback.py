@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import hashlib
-import select
 import socket
 import struct
 import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from crawler.capture.ring import BLOCK_BYTES, RETURN, SO_ATTACH_FILTER, Ring, open_socket
-from crawler.capture.segments import flow, segment
-from crawler.capture.tcp_reassembly import TcpReassembler, TcpStream
+from crawler.capture.connections import CapturedConnection, CapturedConnections
+from crawler.capture.packets import end
+from crawler.capture.ring import BLOCK_BYTES, Ring, open_socket
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,10 +20,7 @@ MIB = 1024 * 1024
 WAIT_S = 10.0
 SETTLED_S = 0.2
 """Time after which all blocks are handed over."""
-HEAD_BYTES = 80
-"""First bytes of a packet, with the timestamp (RFC 7323) that tells it from its repetitions."""
-PATTERN = b"".join(struct.pack("!I", n) for n in range(MIB // 4))
-"""Bytes without repetition, cheap to send."""
+PATTERN = b"never in a ring" * (MIB // 15)
 
 
 @contextlib.contextmanager
@@ -38,25 +32,19 @@ def captured(*, blocks: int | None = None) -> Iterator[Ring]:
 
 
 class Download:
-    """`size` bytes sent and read by threads; `room` counts the MiB that the ring can take."""
+    """`size` bytes sent and read by threads."""
 
     def __init__(self, host: str, size: int) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.size = size
-        self.read = hashlib.sha256()
-        self.room = threading.Semaphore(32)
         with socket.create_server((host, 0), family=family) as listening:
             self.client = socket.create_connection(listening.getsockname()[:2])
             self.server, _ = listening.accept()
         local, remote = self.client.getsockname()[:2], self.client.getpeername()[:2]
-        self.flow = flow(local, remote)
+        self.ends = end(*local), end(*remote)
         self._threads = [threading.Thread(target=one) for one in (self._send, self._receive)]
         for thread in self._threads:
             thread.start()
-
-    @property
-    def is_going_on(self) -> bool:
-        return any(thread.is_alive() for thread in self._threads)
 
     def end(self) -> None:
         for thread in self._threads:
@@ -65,14 +53,13 @@ class Download:
 
     def _send(self) -> None:
         with self.server:
-            for at in range(0, self.size, MIB):
-                self.room.acquire()
-                self.server.sendall(PATTERN[: min(MIB, self.size - at)])
+            for at in range(0, self.size, len(PATTERN)):
+                self.server.sendall(PATTERN[: self.size - at])
 
     def _receive(self) -> None:
         buffer = bytearray(MIB)
-        while size := self.client.recv_into(buffer):
-            self.read.update(memoryview(buffer)[:size])
+        while self.client.recv_into(buffer):
+            pass
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -101,39 +88,31 @@ def shape(mtu: int, largest: int, segments: int) -> None:
 
 
 def download(host: str, size: int, *shaped: int) -> dict[str, Any]:
-    """A download as the client reads it, and as the capture has it, at the same time."""
+    """What the packets of a download say of it."""
     shape(*shaped)
-    streams, taken = TcpReassembler(), hashlib.sha256()
-    heads: list[bytes] = []
-    largest = total = 0
-    stream: TcpStream | None = None
+    connections = CapturedConnections()
+    largest = segments = 0
     with captured() as ring:
+        began_ns = time.monotonic_ns()
         going = Download(host, size)
-        while total < size and select.select([ring], [], [], WAIT_S)[0]:
-            for packet in ring.packets():
-                found = segment(packet)
-                assert found is not None
-                streams.feed(found)
-                if found.flow == going.flow and found.payload:
-                    heads.append(bytes(packet[:HEAD_BYTES]))
-                    largest = max(largest, len(packet))
-            stream = stream or streams.claim(going.flow)
-            if stream and stream.unread:
-                before, total = total, total + stream.unread
-                taken.update(stream.take(stream.unread) or b"")
-                for _ in range(total // MIB - before // MIB):
-                    going.room.release()
         going.end()
-        dropped = ring.dropped()
-    return {
-        "read": going.read.hexdigest(),
-        "captured": taken.hexdigest(),
-        "bytes": total,
-        "packets": len(heads),
-        "different": len(set(heads)),
-        "largest": largest,
-        "dropped": dropped,
-    }
+        time.sleep(SETTLED_S)
+        for packet in ring.packets():
+            connections.feed(packet)
+            if packet.source == going.ends[1]:
+                largest = max(largest, packet.payload_bytes)
+                segments += packet.segments if packet.payload_bytes else 0
+        found = connections.take(*going.ends)
+        assert found is not None
+        return {
+            "bytes": found.received_bytes,
+            "largest": largest,
+            "segments": segments,
+            "mss": found.packets[0].mss,
+            "flags": [packet.flags for packet in found.packets[:3]],
+            "in time": began_ns <= found.began_ns <= (found.last_ns or 0) <= time.monotonic_ns(),
+            "dropped": ring.dropped(),
+        }
 
 
 def protocols() -> list[str]:
@@ -144,7 +123,18 @@ def protocols() -> list[str]:
                 datagrams.sendto(b"datagram", (host, 9))
             Download(host, 1).end()
         time.sleep(SETTLED_S)
-        return sorted({f"{one[0] >> 4}/{one[9 if one[0] >> 4 == 4 else 6]}" for one in ring.packets()})
+        return sorted({f"{len(one.source)}/{one.protocol}/{one.payload_bytes}" for one in ring.packets()})
+
+
+def content() -> bool:
+    """Whether any payload was in the memory of a ring."""
+    with captured() as ring:
+        Download("127.0.0.1", 10 * MIB).end()
+        Download("::1", 10 * MIB).end()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+            datagrams.sendto(PATTERN[:1000], ("127.0.0.1", 9))
+        time.sleep(SETTLED_S)
+        return PATTERN[:4] in bytes(ring.memory)
 
 
 def latency() -> list[float]:
@@ -154,68 +144,48 @@ def latency() -> list[float]:
         for _ in range(20):
             Download("127.0.0.1", 1).end()
             read = time.monotonic()
-            until(lambda: any((one := segment(packet)) and one.payload for packet in ring.packets()))
+            until(lambda: any(packet.payload_bytes for packet in ring.packets()))
             found.append(time.monotonic() - read)
-            time.sleep(0.02)
+            time.sleep(0.05)
             list(ring.packets())
     return found
 
 
 def overflow() -> dict[str, Any]:
     """A ring that is emptied too late."""
-    streams = TcpReassembler()
+    shape(1500, 65_536, 1)
 
-    def drain(ring: Ring) -> int:
+    def drain(ring: Ring) -> CapturedConnections:
         time.sleep(SETTLED_S)
-        packets = 0
-        for one in map(segment, ring.packets()):
-            if one:
-                streams.feed(one)
-                packets += 1
-        return packets
+        connections = CapturedConnections()
+        for one in ring.packets():
+            connections.feed(one)
+        return connections
+
+    def fetch(ring: Ring, size: int) -> tuple[int, CapturedConnection | None]:
+        download = Download("127.0.0.1", size)
+        download.end()
+        found = drain(ring).take(*download.ends)
+        return ring.dropped(), found
 
     with captured(blocks=2) as ring:
-        before = drain(ring), ring.dropped()
-        first = Download("127.0.0.1", 5 * MIB)
-        first.end()
-        dropped, kept = ring.dropped(), drain(ring)
-        again = ring.dropped()
-        second = Download("127.0.0.1", 1000)
-        second.end()
-        drain(ring)
-        broken, whole = streams.claim(first.flow), streams.claim(second.flow)
-    assert broken
-    assert whole
+        before = ring.dropped()
+        dropped, broken = fetch(ring, 5 * MIB)
+        again, whole = fetch(ring, 1000)
+    assert broken is not None
+    assert whole is not None
+    received = broken.received_bytes
+    broken.is_lost = True
     return {
         "before": before,
         "dropped": dropped,
+        "fewer": received is not None and received < 5 * MIB,
+        "lost": broken.received_bytes,
         "again": again,
-        "kept": kept,
-        "broken": broken.take(5 * MIB) is None,
-        "whole": whole.take(1000) == PATTERN[:1000],
+        "whole": whole.received_bytes,
     }
 
 
 def too_large() -> dict[str, Any]:
-    """Packets larger than a block."""
-    shape(65_536, 500_000, 65_535)
-    with captured() as ring:
-        Download("127.0.0.1", 20 * MIB).end()
-        time.sleep(SETTLED_S)
-        found = [one for one in map(segment, ring.packets()) if one]
-        return {
-            "largest": max(len(one.payload) for one in found),
-            "missing": 20 * MIB - sum(len(one.payload) for one in found),
-            "block": BLOCK_BYTES,
-        }
-
-
-def snapped() -> list[int]:
-    """Sizes of a download's packets, from a socket whose filter keeps 100 bytes of each."""
-    with open_socket("lo") as capture, contextlib.closing(Ring(capture)) as ring:
-        keep = ctypes.create_string_buffer(struct.pack("=HBBI", RETURN, 0, 0, 100))
-        program = struct.pack("@HP", 1, ctypes.addressof(keep))
-        capture.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
-        Download("127.0.0.1", MIB).end()
-        time.sleep(SETTLED_S)
-        return [len(packet) for packet in ring.packets()]
+    """A download in packets larger than a block of the ring."""
+    return download("127.0.0.1", 20 * MIB, 65_536, 500_000, 65_535) | {"block": BLOCK_BYTES}

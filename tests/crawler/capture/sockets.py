@@ -8,36 +8,39 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from crawler.capture.capture import HANDED_OVER_MS, Capture, on_loopback
+from crawler.capture.packets import end
 from crawler.capture.ring import Ring, open_socket, renew
-from crawler.capture.segments import segment
 from tests.crawler.capture.loopback import SETTLED_S, Download
 
 
 def handling() -> dict[str, Any]:
-    """Iterations that are broken off, a ring after a ring, and a view that outlives its ring."""
+    """Iterations that are broken off, a ring after a ring, and an iteration that outlives its ring."""
     with open_socket("lo") as capture:
         first = Ring(capture)
         Download("127.0.0.1", 1).end()
         time.sleep(SETTLED_S)
-        packet, again = bytes(next(first.packets())), bytes(next(first.packets()))
+        packet, again = next(first.packets()), next(first.packets())
         first.close()
         second = Ring(capture)
         Download("127.0.0.1", 1).end()
         time.sleep(SETTLED_S)
-        seen = [len(one) for one in second.packets()]
+        seen = len(list(second.packets()))
         empty = list(second.packets())
         Download("127.0.0.1", 1).end()
         time.sleep(SETTLED_S)
-        held = next(second.packets())
+        held = second.packets()
+        first_of_all = next(held)
         second.close()
         return {
-            "same": packet == again,
+            "same": (packet.source, packet.sequence) == (again.source, again.sequence),
             "seen": seen,
             "empty": empty,
-            "held": len(bytes(held)),
+            "held": first_of_all.flags,
             "inheritable": capture.get_inheritable(),
         }
 
@@ -73,12 +76,12 @@ def _passed(number: int) -> None:
         ring = Ring(capture)
         Download("::1", 1).end()
         time.sleep(SETTLED_S)
-        print(any(one.payload for one in map(segment, ring.packets()) if one))
+        print(any(one.payload_bytes for one in ring.packets()))
         ring.close()
 
 
 def renewed() -> list[list[int]]:
-    """Sizes of packets in the ring: at first, after the interface was removed and made anew, and after `renew`."""
+    """Flags of packets in the ring: at first, after the interface was removed and made anew, and after `renew`."""
     made = [
         "link add near type veth peer far",
         "link set far up",
@@ -96,7 +99,7 @@ def renewed() -> list[list[int]]:
             with contextlib.suppress(BlockingIOError):
                 client.connect(("198.18.0.0", 80))
             select.select([ring], [], [], 0.2)
-            return [len(packet) for packet in ring.packets()]
+            return [packet.flags for packet in ring.packets() if packet.destination == end("198.18.0.0", 80)]
 
     configure(made)
     with open_socket("far") as capture:
@@ -108,6 +111,34 @@ def renewed() -> list[list[int]]:
         found.append(packets())
         ring.close()
     return found
+
+
+def _received(capture: Capture, download: Download) -> int | None:
+    local, remote = download.client.getsockname(), download.client.getpeername()
+    download.end()
+    time.sleep(HANDED_OVER_MS / 1000)
+    found = capture.take(local, remote)
+    return None if found is None else found.received_bytes
+
+
+def at_once(count: int, size: int) -> list[int | None]:
+    """Payload of as many connections at a time, each taken by a thread of its own."""
+    with on_loopback() as capture, ThreadPoolExecutor(count) as pool:
+        assert capture is not None
+        return list(pool.map(lambda _: _received(capture, Download("127.0.0.1", size)), range(count)))
+
+
+def taken_twice() -> list[int | None]:
+    """Payload of a connection at first and again, and of one with an invalid address."""
+    with on_loopback() as capture:
+        assert capture is not None
+        download = Download("127.0.0.1", 1000)
+        local, remote = download.client.getsockname(), download.client.getpeername()
+        found = [_received(capture, download)]
+        for ends in ((local, remote), (local, ("localhost", 80))):
+            again = capture.take(*ends)
+            found.append(None if again is None else again.received_bytes)
+        return found
 
 
 if __name__ == "__main__":

@@ -76,25 +76,35 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
     async with Browser.launch(chromium, flags=FLAGS, guard=guard, capture=capture) as browser:
         ends = []
         sizes = {}
-        flags = browser.identity.flags
         for host in HOSTS:
             observation = await visit(browser, host, budget_s=40, settle_s=20)
             row = observation.visit
             ends.append([host, row["outcome"], row["error"], row["unfiltered_egress"]])
-            sizes[host] = [row["coverage"], observation.responses[0]["wire_bytes"]]
+            sizes[host] = [
+                row["coverage"],
+                observation.responses[0]["wire_bytes"],
+                [one["received_bytes"] for one in observation.connections],
+                [one["packet_bytes"] for one in observation.connections],
+            ]
         context = await browser.context()
         page = await context.new_page()
         await page.goto("http://ok.test/")
         confined = processes()
         captures = [] if guard is None or guard.capture is None else holding(guard.capture.fileno())
         await context.close()
-    async with Browser.launch(chromium, flags=[*FLAGS, *world.QUIC_FLAGS], quic=True, guard=guard) as browser:
+    async with Browser.launch(
+        chromium, flags=[*FLAGS, *world.QUIC_FLAGS], quic=True, guard=guard, capture=capture
+    ) as browser:
         by_quic = await visit(browser, quic.PUBLIC_HOST, budget_s=40, settle_s=20)
     return {
         "visits": ends,
         "sizes": sizes,
-        "flags": flags,
         "by_quic": [by_quic.visit["outcome"], *sorted({str(row["protocol"]) for row in by_quic.responses})],
+        "datagrams": [
+            [one["received_bytes"], one["packet_bytes"]]
+            for one in by_quic.connections
+            if one["protocol"] == "h3"
+        ],
         "reached": sorted({*servers.came, *world.came_to_the_internet()}),
         "processes": confined,
         "captured_by": ["ourselves" if one == os.getpid() else one for one in captures],

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawler.capture.connections import CapturedConnections
+from crawler.capture.packets import end
 from crawler.capture.ring import Ring
-from crawler.capture.segments import flow, segment
-from crawler.capture.tcp_reassembly import TcpReassembler
 from tests.crawler.egress import world
 
 if TYPE_CHECKING:
@@ -78,23 +78,20 @@ print(local[0], local[1])
 """
 
 
-def captured(guard: Guard, address: str) -> str:
-    """Fetch a page through the guard, and return the bytes that its capture socket saw."""
+def captured(guard: Guard, address: str) -> int | None:
+    """Fetch a page through the guard, and return the payload that its capture socket counted."""
     assert guard.capture is not None
     assert not guard.capture.get_inheritable()
     inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
-    ring, streams = Ring(guard.capture), TcpReassembler()
+    ring, connections = Ring(guard.capture), CapturedConnections()
     call = ["nsenter", "--preserve-credentials", *inside, sys.executable, "-c", FETCH, address]
     host, port = subprocess.run(call, capture_output=True, text=True, check=True).stdout.split()
     while select.select([ring], [], [], 0.2)[0]:
         for packet in ring.packets():
-            if (one := segment(packet)) is not None:
-                streams.feed(one)
-        del packet, one
+            connections.feed(packet)
     ring.close()
-    stream = streams.claim(flow((host, int(port)), (address, world.PORT)))
-    assert stream is not None
-    return (stream.take(stream.unread) or b"").decode()
+    found = connections.take(end(host, int(port)), end(address, world.PORT))
+    return None if found is None else found.received_bytes
 
 
 def holding(descriptor: int) -> list[int]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import collections
-import contextlib
 import dataclasses
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 from playwright.async_api import async_playwright
@@ -29,34 +28,26 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-BytesFrom: TypeAlias = Literal["log", "capture"]
 Seen: TypeAlias = dict[str, Any]
 """One visit: `visit`, `connections` and `responses`."""
 
 BROWSERS = 2
 BUDGET_S = 60.0
 
-EVERY: dict[tuple[str, BytesFrom], int] = {
-    ("h1", "log"): 3,
-    ("h1tls", "log"): 3,
-    ("h2", "log"): 1,
-    ("recorded", "log"): 1,
-    ("h2", "capture"): 1,
-    ("recorded", "capture"): 3,
-}
+EVERY = {"h1": 3, "h1tls": 3, "h2": 1, "recorded": 1}
 """Pages visited by mode: every n-th. The zoo has all kinds of response where n is 3.
 FIRSTFLIGHT_TEST_ALL_PAGES=1 visits all."""
 
 
-def visit_all(mode: str, bytes_from: BytesFrom) -> dict[str, Any]:
+def visit_all(mode: str) -> dict[str, Any]:
     """Rows of all chosen sites, and the server's log, in the current network namespace."""
-    every = 1 if os.environ.get("FIRSTFLIGHT_TEST_ALL_PAGES") else EVERY[mode, bytes_from]
+    every = 1 if os.environ.get("FIRSTFLIGHT_TEST_ALL_PAGES") else EVERY[mode]
     with (
         tempfile.TemporaryDirectory(prefix="firstflight-") as folder,
         playing(mode, Path(folder)) as web,
-        on_loopback() if bytes_from == "capture" else contextlib.nullcontext() as capture,
+        on_loopback() as capture,
     ):
-        assert (capture is None) == (bytes_from == "log"), "loopback cannot be captured"
+        assert capture is not None, "loopback cannot be captured"
         seen = asyncio.run(crawl(web, web.sites[::every], capture))
     return {
         "seen": [
@@ -134,9 +125,9 @@ def sent(web: Played) -> tuple[collections.Counter[Any], collections.Counter[Any
     return responses, connections
 
 
-@pytest.mark.parametrize(("mode", "bytes_from"), EVERY)
-def test_every_response_and_connection_is_what_the_server_sent(mode: str, bytes_from: BytesFrom) -> None:
-    told = in_namespace("tests.crawler.netlog.test_exactness:visit_all", mode, bytes_from)
+@pytest.mark.parametrize("mode", EVERY)
+def test_every_response_and_connection_is_what_the_server_sent(mode: str) -> None:
+    told = in_namespace("tests.crawler.netlog.test_exactness:visit_all", mode)
     seen, web = told["seen"], Played(**told["web"])
     assert {one["visit"]["outcome"] for one in seen} == {"ok"}
 
@@ -144,7 +135,7 @@ def test_every_response_and_connection_is_what_the_server_sent(mode: str, bytes_
     sent_responses, sent_connections = sent(web)
     coverage = [(one["visit"]["coverage"], one["visit"]["decrypted_coverage"]) for one in seen]
     print(
-        f"{mode}, bytes from the {bytes_from}: responses {(responses & sent_responses).total()} exact of {sent_responses.total()},",
+        f"{mode}: responses {(responses & sent_responses).total()} exact of {sent_responses.total()},",
         f"connections {(connections & sent_connections).total()} of {sent_connections.total()},",
         f"coverage at least {min(coverage)}",
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.netlog.hello import HelloReader, client_random, extensions, server_random
+from crawler.netlog.hello import HelloReader, extensions
 
 SUPPORTED_VERSIONS = bytes.fromhex("002b00020304")
 KEY_SHARE = bytes.fromhex("00330006001d0002aabb")
@@ -61,17 +60,3 @@ def test_a_hello_that_is_cut_short_is_unknown(cut: int) -> None:
 def test_no_bytes_raise(data: bytes) -> None:
     assert read((0, b"\x02" + data)) in (None, False, True)
     assert all(0 <= kind <= 0xFFFF for kind in extensions(data))
-
-
-def test_only_hellos_have_a_random() -> None:
-    hello = b"\0\0\x4c\3\3" + bytes(range(32)) + bytes(40)
-    assert client_random(b"\1" + hello) == server_random(b"\2" + hello) == bytes(range(32))
-    assert client_random(b"\2" + hello) is server_random(b"\1" + hello) is None
-    assert server_random(b"\2" + hello[:36]) is client_random(b"") is None
-    assert server_random(b"\2" + hello[:37]) == bytes(range(32))
-
-
-def test_a_hello_retry_request_has_no_random() -> None:
-    fixed = hashlib.sha256(b"HelloRetryRequest").digest()
-    assert server_random(b"\2\0\0\x4c\3\3" + fixed + bytes(40)) is None
-    assert client_random(b"\1\0\0\x4c\3\3" + fixed + bytes(40)) == fixed

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.browser.logstream import COOKIE_ADDED
-from crawler.capture import log_payloads
 from crawler.netlog import connections, quic, quic_overhead, requests, tcp
 from crawler.netlog.assembler import EVENTS
 from crawler.netlog.lines import LineReader
@@ -22,7 +21,6 @@ READERS: list[tuple[tuple[str, str], Callable[..., Any]]] = [
     *((event, reads) for event, reads in connections.HANDLERS.items() if event not in tcp.HANDLERS),
     *tcp.HANDLERS.items(),
     *requests.HANDLERS.items(),
-    *log_payloads.HANDLERS.items(),
     *(((name, "NONE"), handler) for name, handler in quic.HANDLERS.items()),
     *(((name, "NONE"), sizes) for name, sizes in quic_overhead.SIZED.items()),
 ]

@@ -1,0 +1,176 @@
+"""The connections in a capture: their first packets, and the payload that each received. No I/O.
+
+All input is accepted, and memory is bounded. Not thread-safe.
+"""
+
+from __future__ import annotations
+
+import bisect
+from typing import TYPE_CHECKING
+
+from crawler.capture.packets import ACK, PORT, SYN, TCP
+
+if TYPE_CHECKING:
+    from crawler.capture.packets import Packet
+
+PACKETS_LIMIT = 400
+"""Most packets that are kept of a connection, the first ones: its handshakes and first flights."""
+KEPT_LIMIT = 100_000
+"""Most packets that are kept of all connections together; the oldest connections are forgotten first."""
+CONNECTIONS_LIMIT = 4096
+"""Most connections, for the same reason."""
+GAPS_LIMIT = 256
+"""Most gaps in the received payload: a sender may leave one before each byte."""
+
+SEQUENCES = 1 << 32
+WINDOW = 1 << 30
+"""Largest window (RFC 7323 §2.3): segments further ahead are not part of the stream."""
+
+DNS = PORT.pack(53)
+
+
+class Received:
+    """Counts the payload in the segments of one direction of a TCP connection, each byte once (RFC 9293 §3.4)."""
+
+    __slots__ = ("_ahead", "_first", "is_lost", "payload_bytes")
+
+    def __init__(self, first: int) -> None:
+        self.payload_bytes = 0
+        """Bytes in order so far, from the first on."""
+        self.is_lost = False
+        """True once there were more gaps than are counted."""
+        self._first = first
+        """Sequence number of the first byte."""
+        self._ahead: list[tuple[int, int]] = []
+        """Ranges after gaps, by position; disjoint and sorted."""
+
+    def add(self, sequence: int, size: int) -> None:
+        """Count a segment's payload, in any order, and repeated or not."""
+        position = self.payload_bytes
+        offset = (sequence - self._first - position) % SEQUENCES
+        if offset >= SEQUENCES // 2:
+            offset -= SEQUENCES
+        start, end = position + offset, position + offset + size
+        if start <= position < end:
+            self.payload_bytes = end
+            while self._ahead and self._ahead[0][0] <= self.payload_bytes:
+                self.payload_bytes = max(self.payload_bytes, self._ahead.pop(0)[1])
+        elif position < start < position + WINDOW and size:
+            self._hold(start, end)
+
+    def _hold(self, start: int, end: int) -> None:
+        """Add a range after a gap, joined with those that it touches."""
+        ahead = self._ahead
+        low = bisect.bisect_left(ahead, start, key=lambda one: one[1])
+        high = bisect.bisect_right(ahead, end, key=lambda one: one[0])
+        if low < high:
+            start, end = min(start, ahead[low][0]), max(end, ahead[high - 1][1])
+        ahead[low:high] = [(start, end)]
+        self.is_lost |= len(ahead) > GAPS_LIMIT
+        del ahead[GAPS_LIMIT:]
+
+
+class CapturedConnection:
+    """One TCP connection, or the UDP datagrams between two ends, from the first packet on."""
+
+    __slots__ = ("_received", "client", "is_lost", "last_ns", "packets", "protocol", "server", "syn")
+
+    def __init__(self, first: Packet) -> None:
+        self.protocol = first.protocol
+        """TCP or UDP."""
+        self.client, self.server = first.source, first.destination
+        """The ends, as by `packets.end`; the client sent the first packet."""
+        self.packets: list[Packet] = []
+        """The first packets of both directions, PACKETS_LIMIT of them at most, in the order of capture."""
+        self.syn = first.sequence
+        """Sequence number of the client's SYN; 0 for UDP."""
+        self.last_ns: int | None = None
+        """When payload last came from the server, in nanoseconds of CLOCK_MONOTONIC; None before any."""
+        self.is_lost = False
+        """True once the capture dropped packets, which may have been this connection's."""
+        self._received = Received(0) if first.protocol != TCP else None
+
+    @property
+    def began_ns(self) -> int:
+        """Time of the first packet, in nanoseconds of CLOCK_MONOTONIC."""
+        return self.packets[0].time_ns
+
+    @property
+    def received_bytes(self) -> int | None:
+        """Payload from the server: of TCP each byte in order once, of UDP all datagrams; None if packets may be missing."""
+        received = self._received
+        return None if self.is_lost or received is None or received.is_lost else received.payload_bytes
+
+    def add(self, packet: Packet) -> bool:
+        """Take the next packet; returns whether it is kept."""
+        if packet.source == self.server:
+            self._receive(packet)
+        if len(self.packets) < PACKETS_LIMIT:
+            self.packets.append(packet)
+            return True
+        return False
+
+    def _receive(self, packet: Packet) -> None:
+        sequence, size = packet.sequence, packet.payload_bytes
+        if packet.flags & SYN:
+            sequence += 1
+            if self._received is None and packet.flags & ACK:
+                self._received = Received(sequence)
+        if self._received is None or not size:
+            return
+        self.last_ns = packet.time_ns
+        if packet.protocol == TCP:
+            self._received.add(sequence, size)
+        else:
+            self._received.payload_bytes += size
+
+
+class CapturedConnections:
+    """All connections whose beginning was captured, until they are taken or too many."""
+
+    def __init__(self) -> None:
+        self._by_ends: dict[bytes, CapturedConnection] = {}
+        """By client and server, the oldest first."""
+        self._kept = 0
+        """Number of packets kept, of all connections."""
+
+    def feed(self, packet: Packet) -> None:
+        """Add a packet, unless it is DNS, or of a TCP connection whose SYN was not captured.
+
+        A SYN with another sequence number than the last between the same ends begins another connection.
+        """
+        ends, flags = packet.source + packet.destination, packet.flags
+        found = self._by_ends.get(ends)
+        if packet.protocol == TCP and flags & (SYN | ACK) == SYN:
+            if found is None or found.syn != packet.sequence:
+                found = self._begin(ends, packet)
+        elif found is None:
+            found = self._by_ends.get(packet.destination + packet.source)
+            if found is None and packet.protocol != TCP and DNS not in (ends[-2:], packet.source[-2:]):
+                found = self._begin(ends, packet)
+        if found is not None:
+            self._kept += found.add(packet)
+            if self._kept > KEPT_LIMIT:
+                self._forget()
+
+    def take(self, client: bytes, server: bytes) -> CapturedConnection | None:
+        """Remove and return the newest connection between two ends; None if its beginning was not captured."""
+        found = self._by_ends.pop(client + server, None)
+        self._kept -= 0 if found is None else len(found.packets)
+        return found
+
+    def lose(self) -> None:
+        """Note that the capture dropped packets, of any connection."""
+        for one in self._by_ends.values():
+            one.is_lost = True
+
+    def _begin(self, ends: bytes, packet: Packet) -> CapturedConnection:
+        self.take(packet.source, packet.destination)
+        begun = self._by_ends[ends] = CapturedConnection(packet)
+        if len(self._by_ends) > CONNECTIONS_LIMIT:
+            self._forget()
+        return begun
+
+    def _forget(self) -> None:
+        oldest = next(iter(self._by_ends))
+        self._kept -= len(self._by_ends.pop(oldest).packets)

@@ -1,0 +1,205 @@
+"""The payload of connections is counted by sequence numbers, in any order, repeated, wrapped and with gaps."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.capture import connections
+from crawler.capture.connections import (
+    CONNECTIONS_LIMIT,
+    GAPS_LIMIT,
+    PACKETS_LIMIT,
+    SEQUENCES,
+    WINDOW,
+    CapturedConnection,
+    CapturedConnections,
+    Received,
+)
+from crawler.capture.packets import ACK, FIN, SYN, TCP, UDP, Packet, end
+
+CLIENT, SERVER = end("198.51.100.7", 50123), end("192.0.2.1", 443)
+
+
+def sent(
+    sequence: int = 0,
+    size: int = 0,
+    flags: int = ACK,
+    *,
+    ends: tuple[bytes, bytes] = (SERVER, CLIENT),
+    time_ns: int = 0,
+    protocol: int = TCP,
+) -> Packet:
+    return Packet(time_ns, protocol, *ends, size, size, sequence, 0, flags, 0, b"")
+
+
+def opened(first: int = 0, *, client: bytes = CLIENT, syn: int = 7) -> list[Packet]:
+    return [
+        sent(syn, flags=SYN, ends=(client, SERVER)),
+        sent((first - 1) % SEQUENCES, flags=SYN | ACK, ends=(SERVER, client)),
+    ]
+
+
+def fed(*packets: Packet) -> CapturedConnections:
+    made = CapturedConnections()
+    for one in packets:
+        made.feed(one)
+    return made
+
+
+def taken(*packets: Packet) -> CapturedConnection:
+    found = fed(*packets).take(CLIENT, SERVER)
+    assert found is not None
+    return found
+
+
+@given(
+    st.integers(0, SEQUENCES - 1),
+    st.lists(st.integers(1, 3000), min_size=1, max_size=40),
+    st.data(),
+)
+def test_each_byte_counts_once_in_any_order(first: int, sizes: list[int], data: st.DataObject) -> None:
+    starts = [sum(sizes[:at]) for at in range(len(sizes))]
+    segments = list(zip(starts, sizes, strict=True))
+    segments += [(start, max(1, size // 2)) for start, size in data.draw(st.lists(st.sampled_from(segments)))]
+    received = Received(first)
+    for start, size in data.draw(st.permutations(segments)):
+        received.add((first + start) % SEQUENCES, size)
+    assert (received.payload_bytes, received.is_lost) == (sum(sizes), False)
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=30))
+def test_the_count_is_that_of_the_bytes_in_order(segments: list[tuple[int, int]]) -> None:
+    received, there = Received(5), set()
+    for start, size in segments:
+        received.add(5 + start, size)
+        there |= set(range(start, start + size))
+    wanted = 0
+    while wanted in there:
+        wanted += 1
+    assert received.payload_bytes == wanted
+
+
+def test_a_stream_may_have_more_bytes_than_there_are_sequence_numbers() -> None:
+    received = Received(SEQUENCES - 10)
+    for at in range(10):
+        received.add((SEQUENCES - 10 + at * 10**9) % SEQUENCES, 10**9)
+    assert received.payload_bytes == 10**10
+
+
+def test_segments_beyond_any_window_are_not_part_of_the_stream() -> None:
+    received = Received(0)
+    received.add(WINDOW, 10)
+    received.add(SEQUENCES - 5, 3)
+    received.add(0, 10)
+    assert received.payload_bytes == 10
+
+
+def test_a_keep_alive_repeats_the_byte_before() -> None:
+    received = Received(1)
+    received.add(0, 1)
+    assert received.payload_bytes == 0
+
+
+def test_too_many_gaps_are_lost() -> None:
+    received = Received(0)
+    for at in range(GAPS_LIMIT + 1):
+        assert not received.is_lost
+        received.add(2 * at + 1, 1)
+    assert received.is_lost
+
+
+def test_a_connection_has_its_packets_and_the_payload_from_its_server() -> None:
+    packets = [
+        *opened(100),
+        sent(8, 300, ends=(CLIENT, SERVER), time_ns=3),
+        sent(100, 20, time_ns=4),
+        sent(120, 30, ACK | FIN, time_ns=5),
+        sent(120, 30, ACK | FIN, time_ns=6),
+        sent(151, 0, time_ns=7),
+    ]
+    found = taken(*packets)
+    assert found.packets == packets
+    assert (found.client, found.server, found.protocol) == (CLIENT, SERVER, TCP)
+    assert (found.received_bytes, found.last_ns, found.began_ns) == (50, 6, 0)
+
+
+def test_data_may_come_with_the_syn() -> None:
+    found = taken(opened()[0], sent(99, 10, SYN | ACK), sent(110, 5))
+    assert found.received_bytes == 15
+
+
+def test_a_repeated_handshake_is_the_same_connection_and_another_syn_is_not() -> None:
+    first = [*opened(100), *opened(100), sent(100, 20)]
+    assert taken(*first).received_bytes == 20
+    assert taken(*first, *opened(500, syn=8), sent(500, 1)).received_bytes == 1
+
+
+@pytest.mark.parametrize(
+    "packets", [[sent(1, 10)], [opened()[1]], [sent(0, flags=SYN | ACK, ends=(CLIENT, SERVER))]]
+)
+def test_a_connection_without_its_syn_is_unknown(packets: list[Packet]) -> None:
+    assert fed(*packets).take(CLIENT, SERVER) is None
+    assert fed(*packets).take(SERVER, CLIENT) is None
+
+
+def test_a_connection_that_was_refused_received_nothing_known() -> None:
+    assert taken(opened()[0]).received_bytes is None
+
+
+def test_udp_counts_all_datagrams_and_dns_is_left_out() -> None:
+    to, back = (sent(0, 9, 0, ends=ends, protocol=UDP) for ends in ((CLIENT, SERVER), (SERVER, CLIENT)))
+    found = taken(to, back, back)
+    assert (found.protocol, found.received_bytes, len(found.packets)) == (UDP, 18, 3)
+    dns = end("192.0.2.1", 53)
+    asked = [one._replace(source=CLIENT, destination=dns) for one in (to,)]
+    assert fed(*asked, back._replace(source=dns)).take(CLIENT, dns) is None
+
+
+def test_packets_that_the_capture_dropped_leave_the_payload_unknown() -> None:
+    made = fed(*opened(0), sent(0, 10))
+    made.lose()
+    for one in opened(0, client=SERVER[:4] + b"\0\1"):
+        made.feed(one)
+    lost, later = made.take(CLIENT, SERVER), made.take(SERVER[:4] + b"\0\1", SERVER)
+    assert lost is not None
+    assert later is not None
+    assert (lost.received_bytes, later.received_bytes) == (None, 0)
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "KEPT_LIMIT", PACKETS_LIMIT + 10)
+    made = fed(*opened(0), *(sent(at, 1) for at in range(1000)))
+    for at in range(CONNECTIONS_LIMIT + 100):
+        made.feed(sent(7, flags=SYN, ends=(b"1234" + at.to_bytes(2, "big"), SERVER)))
+    assert made.take(CLIENT, SERVER) is None
+    newest = made.take(b"1234" + (CONNECTIONS_LIMIT + 99).to_bytes(2, "big"), SERVER)
+    assert newest is not None
+    assert len(newest.packets) == 1
+
+
+def test_a_long_connection_keeps_its_first_packets_and_counts_on() -> None:
+    found = taken(*opened(0), *(sent(at, 1) for at in range(1000)))
+    assert (len(found.packets), found.received_bytes) == (PACKETS_LIMIT, 1000)
+
+
+ENDS = st.sampled_from([(CLIENT, SERVER), (SERVER, CLIENT), (CLIENT, end("192.0.2.1", 53))])
+
+
+@given(
+    st.lists(
+        st.builds(
+            sent,
+            st.integers(0, SEQUENCES - 1),
+            st.integers(0, 2**32),
+            st.integers(0, 255),
+            ends=ENDS,
+            protocol=st.sampled_from([TCP, UDP]),
+        ),
+        max_size=30,
+    )
+)
+def test_no_packets_raise(packets: list[Packet]) -> None:
+    found = fed(*packets).take(CLIENT, SERVER)
+    assert found is None or (found.received_bytes or 0) >= 0
