@@ -74,8 +74,10 @@ median difference of a transfer's time from the virtual one is {median_differenc
 
 ENDURANCE = """## Endurance
 
-`scripts/bench endurance`: {pages:,} local pages in a row with {browsers} browsers, each of which is replaced as it ages
-({browsers_replaced} were). Mean memory (PSS) in the second quarter of the pages and in the last:
+`scripts/bench endurance`: {pages:,} local pages by {crawlers} crawlers with {browsers} browser each. In the first two fifths, {kills} crawlers,
+browsers, drivers and databases were killed. Final outcomes: {outcomes}; visits made again: {again}. Left behind
+at the end: {processes} processes and {files} files. {pages_per_second:.2f} pages a second, kills included: {days:.0f} days of such
+a machine for a million. Mean memory (PSS) in the third quarter of the pages and in the last:
 """
 
 
@@ -216,22 +218,60 @@ def second_opinion(found: dict[str, Any]) -> list[str]:
 def endurance(facts: dict[str, Any]) -> str:
     """Section from endurance.json."""
     rows = [
-        [role, f"{found['second_quarter_mb']:.0f}", f"{found['last_quarter_mb']:.0f}"]
+        [role, f"{found['third_quarter_mb']:.0f}", f"{found['last_quarter_mb']:.0f}"]
         for role, found in facts["memory"].items()
     ]
     shown = "![Memory over the pages](images/endurance.svg)\n"
-    said = ENDURANCE.format(**facts | {"browsers_replaced": sum(facts["browsers_replaced"].values())})
-    parts = [said, table(["MB", "second quarter", "last quarter"], rows), shown]
+    told = (
+        facts
+        | facts["left"]
+        | {
+            "outcomes": counts(facts["outcomes"]),
+            "again": counts(facts["tried_again"]),
+            "days": 1e6 / facts["pages_per_second"] / 86_400,
+        }
+    )
+    parts = [ENDURANCE.format(**told), table(["MB", "third quarter", "last quarter"], rows), shown]
     return "\n".join([*parts, measured(facts)])
+
+
+def counts(found: dict[str, int]) -> str:
+    """Counts by name, the largest first.
+
+    >>> counts({"crash": 3, "ok": 2000}), counts({})
+    ('2,000 ok, 3 crash', 'none')
+    """
+    return (
+        ", ".join(f"{count:,} {name}" for name, count in sorted(found.items(), key=lambda one: -one[1]))
+        or "none"
+    )
 
 
 SECTIONS = {"crawl": crawl, "endurance": endurance, "replay": replay, "service": service}
 """Sections by the name of their file."""
 
 
-def document(found: dict[str, dict[str, Any]]) -> str:
-    """The whole document."""
-    return "\n".join([HEAD, *(SECTIONS[name](found[name]) for name in SECTIONS if name in found)])
+HEADINGS = {
+    "crawl": CRAWL.partition("\n")[0],
+    "endurance": ENDURANCE.partition("\n")[0],
+    "replay": REPLAY.partition("\n")[0],
+    "service": SERVICE.partition("\n")[0],
+}
+
+
+def kept(name: str, before: str) -> str:
+    """A section as it stands in the document; empty if it is not there."""
+    start = before.find(HEADINGS[name])
+    ends = [at for heading in HEADINGS.values() if (at := before.find(heading, start + 1)) > start]
+    return before[start : min(ends, default=len(before))].rstrip("\n") + "\n" if start >= 0 else ""
+
+
+def document(found: dict[str, dict[str, Any]], before: str = "") -> str:
+    """The whole document; a section without results stays as it was `before`."""
+    sections = [
+        section(found[name]) if name in found else kept(name, before) for name, section in SECTIONS.items()
+    ]
+    return "\n".join([HEAD, *filter(None, sections)])
 
 
 def main() -> int:
@@ -242,11 +282,12 @@ def main() -> int:
     }
     for name in files.keys() - found.keys():
         print(
-            f"{files[name]} is missing, and its section with it: run `scripts/bench {name}`", file=sys.stderr
+            f"{files[name]} is missing, its section stays as it is: run `scripts/bench {name}`",
+            file=sys.stderr,
         )
     if not found:
         return 1
-    DOCUMENT.write_text(document(found), encoding="utf-8")
+    DOCUMENT.write_text(document(found, DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
     print(DOCUMENT)
     return 0
 

@@ -52,8 +52,29 @@ def test_the_document_names_commit_machine_date_and_figures() -> None:
     assert "| firstflight | 150,000 (150,000 to 150,000) | 0.80 (0.70 to 0.90) |" in written
 
 
-def test_a_benchmark_without_results_has_no_section() -> None:
+def test_a_benchmark_without_results_keeps_its_section() -> None:
     assert "The replay" not in document({"crawl": crawl()})
+    before = document({"crawl": crawl(), "replay": replay()})
+    after = document({"crawl": crawl(ratio=1.1)}, before)
+    assert "**1.10 (1.00 to 1.20) times**" in after
+    assert after.partition("## The replay")[2] == before.partition("## The replay")[2]
+
+
+def test_endurance_has_outcomes_leftovers_and_memory() -> None:
+    facts = BEFORE | {
+        "pages": 10_000,
+        "crawlers": 3,
+        "browsers": 1,
+        "kills": 20,
+        "outcomes": {"ok": 10_000},
+        "tried_again": {"crash": 12},
+        "left": {"processes": 0, "files": 0},
+        "pages_per_second": 1.0,
+        "memory": {"crawlers": {"third_quarter_mb": 300.0, "last_quarter_mb": 301.0}},
+    }
+    written = document({"endurance": facts})
+    for part in ("10,000 ok;", "12 crash.", "0 processes and 0 files", "12 days", "| crawlers | 300 | 301 |"):
+        assert part in written
 
 
 def replay() -> dict[str, Any]:
