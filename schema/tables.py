@@ -321,11 +321,11 @@ class Connection(Base):
     )
     tls_handshake_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="TCP payload of the server's TLS flight, before the first response; for QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text",
+        comment="TCP payload of the server's TLS flight, before the first response; for QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text, and, since schema version 6, where padded records (RFC 8446 §5.4) hide where it ends",
     )
     tls_ticket_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="TCP payload of NewSessionTicket messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text",
+        comment="TCP payload of NewSessionTicket and KeyUpdate messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text, and, since schema version 6, where padded records (RFC 8446 §5.4) hide them",
     )
     frame_bytes: Mapped[int] = mapped_column(
         BigInteger,

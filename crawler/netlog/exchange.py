@@ -42,9 +42,9 @@ class Transport:
     received_bytes: int = 0
     decrypted_bytes: int = 0
     handshake_bytes: int | None = None
-    """Bytes of the server's TLS handshake, set by `finish`; None without TLS."""
+    """Bytes of the server's TLS handshake, set by `finish`; None without TLS, or if padding hides them."""
     ticket_bytes: int | None = None
-    """Bytes of session tickets, set by `finish`; None without TLS."""
+    """Bytes of session tickets, set by `finish`; None without TLS, or if padding hides them."""
     frame_bytes: int = 0
     """Bytes of HTTP/2 frames and HTTP/3 streams that belong to no response, set by `finish`."""
     overhead_bytes: int = 0

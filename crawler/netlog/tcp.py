@@ -52,6 +52,10 @@ class TcpTransport(Transport):
         if self.records is not None:
             self.records.handshake_message(event.params["type"], len(event.encoded()))
 
+    def _alert(self, _: Event[params.NoParams]) -> None:
+        if self.records is not None:
+            self.records.alert()
+
     def _socket_bytes(self, event: Event[params.ByteCount]) -> None:
         size = event.params["byte_count"]
         self.received(size, event.time_ms)
@@ -101,7 +105,8 @@ class TcpTransport(Transport):
         if records is None:
             return
         records.finish()
-        self.handshake_bytes, self.ticket_bytes = records.handshake_bytes, records.ticket_bytes
+        self.handshake_bytes = records.handshake_bytes if records.is_handshake_known else None
+        self.ticket_bytes = records.ticket_bytes if records.are_tickets_known else None
         self.overhead_bytes = records.handshake_bytes + records.ticket_bytes + records.record_bytes
         # The browser never opens the last records of a connection that lost a race and got no request, or of a response
         # that it gave up. Where all responses are whole, neither is the reason, and the bytes stay unexplained.
@@ -114,6 +119,7 @@ HANDLERS: dict[tuple[str, str], Callable[[TcpTransport, Event[Any]], None]] = {
     ("SSL_CONNECT", "BEGIN"): TcpTransport._tls_connect,
     ("SSL_CONNECT", "END"): TcpTransport._tls_connected,
     ("SSL_HANDSHAKE_MESSAGE_RECEIVED", "NONE"): TcpTransport._handshake_message,
+    ("SSL_ALERT_RECEIVED", "NONE"): TcpTransport._alert,
     ("SOCKET_BYTES_RECEIVED", "NONE"): TcpTransport._socket_bytes,
     ("SSL_SOCKET_BYTES_RECEIVED", "NONE"): TcpTransport._plain_bytes,
 }

@@ -1,13 +1,14 @@
 """Accounts for the TCP payload of a TLS connection: handshake, tickets and records (RFC 8446 §5, RFC 5246 §6.2).
 
-The headers of records are in the clear. The content of encrypted records follows from the order in which the browser
-logs handshake messages and plaintext.
+The headers of records are in the clear. Their content follows from the handshake messages and the plaintext that the
+browser logs, by two rules: it reads from the socket only when it has opened all whole records that it has, and it logs
+a message as soon as it has opened the record in which the message ends.
 """
 
 from __future__ import annotations
 
 import enum
-from collections import deque
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,14 +29,13 @@ class ContentType(enum.IntEnum):
 class HandshakeType(enum.IntEnum):
     """Types of handshake messages (RFC 8446 §4)."""
 
-    CLIENT_HELLO = 1
     SERVER_HELLO = 2
-    NEW_SESSION_TICKET = 4
-    KEY_UPDATE = 24
+    FINISHED = 20
 
 
 ALERT_BYTES = 2
-TLS13_EXPANSION = 17
+TAG_BYTES = 16
+TLS13_EXPANSION = 1 + TAG_BYTES
 """Content type and AEAD tag."""
 
 CHACHA20 = frozenset({0xCCA8, 0xCCA9, 0xCCAA})
@@ -51,32 +51,57 @@ def expansion(version: str, cipher_suite: int) -> int | None:
     return 24 if cipher_suite in GCM else None
 
 
+RECENT_RECORDS = 1024
+"""Encrypted records among which the end of a handshake message is looked for."""
+
+
 class RecordReader:
     """Accounts for the TCP payload of one TLS connection."""
 
     def __init__(self) -> None:
         self.handshake_bytes = 0
         self.ticket_bytes = 0
+        """Bytes of the records with messages after the handshake: tickets and key updates."""
         self.record_bytes = 0
-        """Headers, tags and alerts of the records that carried plaintext."""
+        """Headers, tags, padding and alerts of all other records, set by `finish`."""
         self.unread_bytes = 0
         """Bytes that the browser never read: records, the last perhaps cut off, and the rest of a record half read."""
+        self.is_handshake_known = True
+        self.are_tickets_known = True
+        """False if records are padded so that what carried the messages cannot be told from the rest."""
         self.expansion: int | None = TLS13_EXPANSION
         self._header = b""
         self._left = 0
         self._kind = 0
         self._length = 0
-        self._sealed: deque[int] = deque()
-        """Lengths of the whole encrypted records whose content is not known yet."""
         self._own = 0
         """Bytes in handshake records, counted already, whose messages are not logged yet."""
-        self._handshake_due = 0
-        self._handshake_seen = 0
-        self._plain_due = 0
-        self._plain_seen = 0
+        self._own_alerts = 0
+        self._is_secured = False
+        self._block = 0
+        """Multiple to which the handshake's records are padded; 0 if they are not, 1 if it is unknown."""
+        self._messages: list[int] = []
+        """Sizes of the encrypted messages of a handshake that goes on."""
+        self._awaited = 0
+        """Bytes of messages after the handshake whose record is not found yet: it may hold the next message too."""
+        self._sealed: list[int] = []
+        """Lengths of recent encrypted records that carried no handshake message, as far as is known."""
+        self._fresh = 0
+        """Number of those that came with the last read; the browser has opened all others."""
+        self._opened = 0
+        self._opened_bytes = 0
+        """Number and lengths of the records before those."""
+        self._plain = 0
+        self._others = 0
+        """Bytes of encrypted alerts."""
 
     def feed(self, data: bytes | Encoded) -> None:
-        """Count more TCP payload."""
+        """Count the TCP payload of one read."""
+        self._fresh = 0
+        if self._is_secured and (old := self._sealed[:-RECENT_RECORDS]):
+            self._opened += len(old)
+            self._opened_bytes += sum(old)
+            del self._sealed[:-RECENT_RECORDS]
         at = 0
         while at < len(data):
             if self._left:
@@ -102,52 +127,136 @@ class RecordReader:
             self._own += self._length if self._kind == ContentType.HANDSHAKE else 0
         elif self._kind == ContentType.APPLICATION_DATA:
             self._sealed.append(self._length)
+            self._fresh += 1
         else:
             self.record_bytes += whole
+            self._own_alerts += 1
 
     def handshake_message(self, kind: int, size: int) -> None:
         """The browser read a handshake message of `size` bytes, header included."""
         # All handshake messages of TLS 1.2 are in handshake records; of TLS 1.3, only those that are not encrypted.
         if size <= self._own or kind == HandshakeType.SERVER_HELLO or not self._sealed:
             self._own = max(0, self._own - size)
-            return
-        if kind in (HandshakeType.NEW_SESSION_TICKET, HandshakeType.KEY_UPDATE):
-            self._ticket(size)
-            return
-        self._handshake_due += size
-        while self._handshake_seen < self._handshake_due and self._sealed:
-            length = self._sealed.popleft()
-            self.handshake_bytes += RECORD_HEADER_BYTES + length
-            self._handshake_seen += length - TLS13_EXPANSION
+        elif self._is_secured:
+            self._after_handshake(size)
+        else:
+            self._messages.append(size)
+        if kind == HandshakeType.FINISHED:
+            self._end_handshake()
 
-    def _ticket(self, size: int) -> None:
-        length = size + TLS13_EXPANSION
-        if length in self._sealed:
-            self._sealed.remove(length)
-            self.ticket_bytes += RECORD_HEADER_BYTES + length
-        else:  # it shares a record, whose header and tag count with the record
-            self.ticket_bytes += size
-            self._plain_due += size
+    def _end_handshake(self) -> None:
+        """Tell the records that carried the handshake from those after it."""
+        if self._is_secured:
+            return
+        self._is_secured = True
+        count = self._filled()
+        if count is None:
+            count, self._block = self._one_by_one(), 1
+            self.is_handshake_known = count == len(
+                self._sealed
+            )  # else some may carry the server's first data
+            if self.is_handshake_known:
+                self._block = math.gcd(*(length - TAG_BYTES for length in self._sealed))
+            else:
+                count = 0
+        self.handshake_bytes += self._take(0, count)
+
+    def _filled(self) -> int | None:
+        """Number of records that the handshake fills to the byte; None if it does not end where a record does."""
+        due = sum(self._messages)
+        for count, length in enumerate(self._sealed):
+            if due <= 0:
+                return count if due == 0 else None
+            due -= length - TLS13_EXPANSION
+        return len(self._sealed) if due == 0 else None
+
+    def _one_by_one(self) -> int:
+        """Number of records that the handshake takes if each message begins a record; none if it takes more than came."""
+        count = 0
+        for size in self._messages:
+            due = size
+            while due > 0 and count < len(self._sealed):
+                due -= self._sealed[count] - TLS13_EXPANSION
+                count += 1
+            if due > 0:
+                return 0
+        return count
+
+    def _take(self, first: int, count: int) -> int:
+        """Take records out of `_sealed`, all before which are opened; returns their bytes, headers included."""
+        taken = self._sealed[first : first + count]
+        del self._sealed[first : first + count]
+        self._fresh = min(self._fresh, len(self._sealed) - first)
+        return sum(taken) + RECORD_HEADER_BYTES * count
+
+    def _after_handshake(self, size: int) -> None:
+        self._awaited = size + (0 if self._block else self._awaited)
+        found = self._run(self._awaited)
+        if found is not None:
+            self.ticket_bytes += self._take(*found)
+            self._awaited = 0
+        elif self._block:
+            self.are_tickets_known = False
+
+    def _run(self, size: int) -> tuple[int, int] | None:
+        """First and number of the records with just `size` bytes, padded, that end in the last read; one if it can be."""
+        fresh = len(self._sealed) - self._fresh
+        if self._block:
+            size = -(-(size + 1) // self._block) * self._block - 1
+        first = total = 0
+        found = None
+        for at, length in enumerate(self._sealed):
+            if at >= fresh and length - TLS13_EXPANSION == size:
+                return at, 1
+            total += length - TLS13_EXPANSION
+            while total > size:
+                total -= self._sealed[first] - TLS13_EXPANSION
+                first += 1
+            if total == size and at >= fresh and found is None:
+                found = first, at + 1 - first
+        return found
 
     def plaintext(self, size: int) -> None:
         """The browser read `size` bytes of application data."""
-        self._plain_due += size
-        if self.expansion is None:  # CBC padding varies: `finish` settles the sum
-            return
-        while self._plain_seen < self._plain_due and self._sealed:
-            self.record_bytes += RECORD_HEADER_BYTES + self.expansion
-            self._plain_seen += self._sealed.popleft() - self.expansion
+        self._end_handshake()
+        self._plain += size
+
+    def alert(self) -> None:
+        """The browser read an alert."""
+        # All alerts of TLS 1.2 are in alert records; of TLS 1.3, only those that are not encrypted.
+        if self._own_alerts:
+            self._own_alerts -= 1
+        else:
+            self._others += ALERT_BYTES
 
     def finish(self) -> None:
-        """Settle the count: the records left are alerts, or never reached the browser."""
-        if self.expansion is None:
-            sealed = sum(self._sealed) + RECORD_HEADER_BYTES * len(self._sealed)
-            self.record_bytes += max(0, sealed - self._plain_due)
+        """Settle the count: of the last read, what follows the known content was never opened."""
+        if not self._is_secured:  # what came is of the server's flight, whose end is missing
+            self.handshake_bytes += self._take(0, len(self._sealed))
+        self.are_tickets_known &= not self._awaited
+        self.unread_bytes = (
+            RECORD_HEADER_BYTES + self._length - self._left if self._left else len(self._header)
+        )
+        last = self._sealed[len(self._sealed) - self._fresh :]
+        opened = self._opened + len(self._sealed) - len(last)
+        opened_bytes = self._opened_bytes + sum(self._sealed) - sum(last)
+        due = self._plain + self._others + self._awaited - opened_bytes + opened * (self.expansion or 0)
+        if self.expansion is None or self._block or due < 0:  # padding varies: only the sum is known
+            whole = opened_bytes + sum(last) + RECORD_HEADER_BYTES * (opened + len(last))
+            self.record_bytes += max(0, whole - self._plain)
             return
-        alert = ALERT_BYTES + self.expansion
-        alerts = self._sealed.count(alert) * (RECORD_HEADER_BYTES + alert)
-        self.record_bytes += alerts
-        begun = RECORD_HEADER_BYTES + self._length - self._left if self._left else len(self._header)
-        half_read = max(0, self._plain_seen - self._plain_due)
-        sealed = sum(self._sealed) + RECORD_HEADER_BYTES * len(self._sealed) - alerts
-        self.unread_bytes = sealed + begun + half_read
+        self.record_bytes += self._others + self._awaited + opened * (RECORD_HEADER_BYTES + self.expansion)
+        self._finish_last(last, due, self.expansion)
+
+    def _finish_last(self, last: list[int], due: int, expansion: int) -> None:
+        """Settle the records of the last read, of whose content `due` bytes are known."""
+        for length in last:
+            content = length - expansion
+            if due > 0:
+                self.record_bytes += RECORD_HEADER_BYTES + expansion
+                self.unread_bytes += max(0, content - due)
+                due -= content
+            elif content in (0, ALERT_BYTES):
+                self.record_bytes += RECORD_HEADER_BYTES + length
+            else:
+                self.unread_bytes += RECORD_HEADER_BYTES + length

@@ -11,10 +11,10 @@ import termios
 from typing import TYPE_CHECKING, NamedTuple
 
 from localweb.serving.log import SentConnection, now_us
-from localweb.serving.tls import TLSFailure, TLSLayer
+from localweb.serving.tls import TLSFailure
 
 if TYPE_CHECKING:
-    import ssl
+    from localweb.serving.tls import TLSLayer
 
 READ_SIZE = 262_144
 DRAIN_S = 5.0
@@ -42,7 +42,7 @@ class ProtocolViolation(Exception):  # the client's mistake, not ours
 class Channel:
     """Plaintext in and out. TCP_NODELAY makes bytes leave as soon as they are handed over."""
 
-    def __init__(self, sock: socket.socket, entry: SentConnection, context: ssl.SSLContext | None) -> None:
+    def __init__(self, sock: socket.socket, entry: SentConnection, tls: TLSLayer | None) -> None:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.entry = entry
@@ -53,7 +53,7 @@ class Channel:
         self.came_us = 0
         """Time at which the client's last bytes arrived, before decryption."""
         self._socket = sock
-        self._tls = TLSLayer(context) if context else None
+        self._tls = tls
         self._is_reset = False
         """True from the reset on: the loop must not watch a descriptor that may soon be another connection's."""
         self._receiving: asyncio.Task[bytes] | None = None
@@ -125,6 +125,7 @@ class Channel:
     async def send(self, plaintext: bytes) -> Handed:
         """Hand all of it to TCP, inside TLS if there is TLS, or raise Gone."""
         handed = await self.transmit(self._tls.encrypt(plaintext) if self._tls else plaintext)
+        self.entry.tls_ticket_bytes = self._tls.ticket_bytes if self._tls else 0
         self.entry.plaintext_bytes += len(plaintext)
         return handed
 

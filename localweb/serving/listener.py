@@ -12,6 +12,7 @@ from localweb.serving.handler import ALPN_H2, ALPN_HTTP1
 from localweb.serving.http1 import Http1Session
 from localweb.serving.http2 import Http2Session
 from localweb.serving.log import SentConnection, now_us
+from localweb.serving.tls import TLSLayer
 
 if TYPE_CHECKING:
     import ssl
@@ -40,12 +41,18 @@ class TcpListener:
     """HTTP/1.1 in clear text, or HTTP/1.1 and HTTP/2 over TLS.
 
     `tls` makes the TLS context on the first connection, since that takes milliseconds; without it, text is clear.
-    All connections share the context, so sessions can be resumed.
+    All connections share the context, so sessions can be resumed. `layer` makes the TLS of one connection.
     """
 
-    def __init__(self, site: Site, tls: Callable[[], ssl.SSLContext] | None = None) -> None:
+    def __init__(
+        self,
+        site: Site,
+        tls: Callable[[], ssl.SSLContext] | None = None,
+        layer: Callable[[ssl.SSLContext], TLSLayer] = TLSLayer,
+    ) -> None:
         self._site = site
         self._tls = tls
+        self._layer = layer
         self._context: ssl.SSLContext | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._socket: socket.socket | None = None
@@ -107,10 +114,11 @@ class TcpListener:
         session = Http2Session if protocol == ALPN_H2 else Http1Session
         await session(channel, self._site, "https" if self._tls else "http").serve()
 
-    def _security(self) -> ssl.SSLContext | None:
-        if self._tls and self._context is None:
-            self._context = self._tls()
-        return self._context
+    def _security(self) -> TLSLayer | None:
+        if self._tls is None:
+            return None
+        self._context = self._context or self._tls()
+        return self._layer(self._context)
 
 
 def opened(sock: socket.socket, client: tuple[str, int], site: Site) -> SentConnection:

@@ -38,6 +38,16 @@ def anew(case_id: str, apart: dict[str, str]) -> Case:
     )
 
 
+def turns(case_id: str) -> Case:
+    """Return a case of enough responses on one connection to use every odd way of the server's."""
+    return Case(
+        id=case_id,
+        routes={f"HERE/{n}": answer(TEXT, NO_STORE) for n in range(12)},
+        script="for (let n = 0; n < 12; n++) await get(`HERE/${n}`);",
+        apart=CLEAR | QUIC,
+    )
+
+
 PAGES = (
     Page(host="resumed.test", cases=(anew("resumed", CLEAR),)),
     Page(
@@ -52,7 +62,37 @@ PAGES = (
     ),
     Page(
         host="long.test",
-        security=Security(long_chain=True),
+        security=Security(intermediates=4),
         cases=(anew("long-chain", CLEAR),),
+    ),
+    Page(
+        host="fragments.test",
+        security=Security(intermediates=18, fragment=512),
+        cases=(anew("many-handshake-records", CLEAR | QUIC),),
+    ),
+    Page(
+        host="padded.test",
+        security=Security(padding=1024),
+        cases=(anew("padded-to-1024", CLEAR | QUIC),),
+    ),
+    Page(
+        host="overpadded.test",
+        security=Security(padding=16_000),
+        cases=(anew("padded-to-16000", CLEAR | QUIC),),
+    ),
+    Page(
+        host="asked.test",
+        security=Security(curve="secp384r1", asks_certificate=True),
+        cases=(anew("hello-retry-and-client-certificate", CLEAR | QUIC),),
+    ),
+    Page(
+        host="odd-records.test",
+        security=Security(odd="messages", tickets=False),
+        cases=(turns("odd-messages"),),
+    ),
+    Page(
+        host="odd-padding.test",
+        security=Security(odd="padding", tickets=False),
+        cases=(turns("odd-padding"),),
     ),
 )

@@ -35,6 +35,8 @@ REDEFINED: dict[str, dict[str, str]] = {
         "stop_reason": "why recording stopped: quiet (network idle: no request is open, or those that are have stood still for 2 s unread, or for 5 s in wait for the server), busy (not idle 10 s after the load event), budget (the visit's time limit) or failed; before schema version 6, quiet only without an open request",
     },
     "connection": {
+        "tls_handshake_bytes": "TCP payload of the server's TLS flight, before the first response; for QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text, and, since schema version 6, where padded records (RFC 8446 §5.4) hide where it ends",
+        "tls_ticket_bytes": "TCP payload of NewSessionTicket and KeyUpdate messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text, and, since schema version 6, where padded records (RFC 8446 §5.4) hide them",
         "frame_bytes": "bytes inside TLS that belong to no response: H2 or H3 frames (SETTINGS, PING, ...), and what HTTP/1.1 sent after the end of a response (RFC 9112 §6.3), which was 0 before schema version 6",
     },
 }

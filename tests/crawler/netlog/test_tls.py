@@ -35,6 +35,7 @@ def test_tickets_count_with_their_records_and_data_leaves_its_records_overhead()
     reader.handshake_message(4, 265)
     reader.handshake_message(4, 265)
     reader.plaintext(51)
+    reader.finish()
     assert (reader.handshake_bytes, reader.ticket_bytes, reader.record_bytes) == (FLIGHT, 2 * 287, 22)
 
 
@@ -43,6 +44,7 @@ def test_a_ticket_between_data_is_found_by_its_size() -> None:
     reader.feed(record(23, 1000 + 17) + record(23, 265 + 17))
     reader.handshake_message(4, 265)
     reader.plaintext(1000)
+    reader.finish()
     assert (reader.ticket_bytes, reader.record_bytes) == (287, 22)
 
 
@@ -56,8 +58,9 @@ def test_one_record_may_hold_two_messages_or_two_tickets() -> None:
     reader.handshake_message(4, 100)
     reader.feed(record(23, 10 + 17))
     reader.plaintext(10)
+    reader.finish()
     assert reader.handshake_bytes == 127 + 868 + 22
-    assert reader.ticket_bytes + reader.record_bytes == 222 + 22
+    assert (reader.ticket_bytes, reader.record_bytes) == (222, 22)
 
 
 def test_a_record_read_in_pieces_counts_once() -> None:
@@ -67,6 +70,7 @@ def test_a_record_read_in_pieces_counts_once() -> None:
         reader.feed(whole[at : at + 1000])
     reader.plaintext(8192)
     reader.plaintext(8192)
+    reader.finish()
     assert reader.record_bytes == 22
 
 
@@ -140,5 +144,82 @@ def test_the_tickets_of_tls_1_2_are_handshake_even_where_data_came_with_them() -
     for kind, size in ((4, 202), (20, 16)):
         reader.handshake_message(kind, size)
     reader.plaintext(100)
+    reader.finish()
     assert reader.handshake_bytes == 95 + 805 + 9 + 207 + 6 + 45
     assert (reader.ticket_bytes, reader.record_bytes) == (0, 29)
+
+
+def padded(length: int, count: int = 1) -> bytes:
+    return record(23, length + 16) * count
+
+
+def padded_flight(*more: bytes) -> RecordReader:
+    """A reader after a flight of four messages in records of 1,024 bytes each, with `more` in the same read."""
+    reader = RecordReader()
+    reader.feed(record(22, 122) + record(20, 1) + padded(1024, 4) + b"".join(more))
+    for kind, size in ((2, 122), (8, 19), (11, 719), (15, 78), (20, 52)):
+        reader.handshake_message(kind, size)
+    return reader
+
+
+def test_padding_counts_with_the_record_that_it_fills() -> None:
+    reader = padded_flight()
+    reader.feed(padded(1024, 2))
+    for _ in range(2):
+        reader.handshake_message(4, 265)
+    reader.feed(padded(1024) + padded(2048))
+    reader.plaintext(1500)
+    reader.finish()
+    assert (reader.handshake_bytes, reader.is_handshake_known) == (127 + 6 + 4 * 1045, True)
+    assert (reader.ticket_bytes, reader.are_tickets_known) == (2 * 1045, True)
+    assert reader.record_bytes == 1045 + 2069 - 1500
+
+
+def test_what_padding_hides_is_unknown_and_accounted_for() -> None:
+    reader = padded_flight(padded(1024))
+    reader.feed(padded(1024) + padded(2048))
+    reader.handshake_message(4, 265)
+    reader.plaintext(1500)
+    reader.finish()
+    assert not reader.is_handshake_known
+    assert not reader.are_tickets_known
+    assert reader.handshake_bytes + reader.ticket_bytes + reader.record_bytes == 133 + 6 * 1045 + 2069 - 1500
+
+
+def test_padding_of_data_alone_shows_by_the_records_that_were_opened() -> None:
+    reader = tls13_flight()
+    for _ in range(3):
+        reader.feed(padded(1024))
+        reader.plaintext(100)
+    reader.finish()
+    assert (reader.record_bytes, reader.unread_bytes) == (3 * 945, 0)
+
+
+def test_a_message_in_several_records_is_found_by_its_length() -> None:
+    reader = tls13_flight()
+    reader.feed(record(23, 1000 + 17) + record(23, 200 + 17))
+    reader.feed(record(23, 200 + 17) + record(23, 50 + 17) + record(23, 400 + 17))
+    reader.handshake_message(4, 450)
+    reader.plaintext(1400)
+    reader.finish()
+    assert (reader.ticket_bytes, reader.record_bytes) == (450 + 3 * 22, 2 * 22)
+
+
+def test_alerts_and_empty_records_are_records() -> None:
+    reader = tls13_flight()
+    reader.feed(record(23, 17) + record(23, 100 + 17) + record(23, 17))
+    reader.plaintext(100)
+    reader.feed(record(23, 19))
+    reader.alert()
+    reader.feed(b"")
+    reader.finish()
+    assert (reader.record_bytes, reader.unread_bytes) == (3 * 22 + 24, 0)
+
+
+def test_a_flight_without_end_is_handshake() -> None:
+    reader = RecordReader()
+    reader.feed(record(22, 122) + record(20, 1) + record(23, 19 + 17) + record(23, 3000))
+    reader.handshake_message(2, 122)
+    reader.handshake_message(8, 19)
+    reader.finish()
+    assert (reader.handshake_bytes, reader.record_bytes, reader.unread_bytes) == (127 + 6 + 41 + 3005, 0, 0)

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
+import functools
 import ssl
 from typing import TYPE_CHECKING, Literal
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from localweb.serving.certificates import Authority
+from localweb.serving.tls import TLSLayer
+from tests.zoo.serving.odd_records import OddLayer, keep_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from tests.zoo.serving.odd_records import Odd
 
 VERSIONS = {"TLS 1.2": ssl.TLSVersion.TLSv1_2, "TLS 1.3": ssl.TLSVersion.TLSv1_3}
 
 CBC = "ECDHE-RSA-AES128-SHA"
 """The CBC suite that Chromium still offers wants an RSA key."""
 
-LONG_CHAIN = (4, 2300)
-"""Number of intermediates and bytes of padding in each, for a flight of more than 8 kB."""
+INTERMEDIATE_BYTES = 2300
+"""Bytes of padding in each intermediate certificate: four make a flight of more than 8 kB."""
+
+SSL_CTRL_SET_MAX_SEND_FRAGMENT = 52
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,17 +36,31 @@ class Security:
 
     version: Literal["TLS 1.2", "TLS 1.3"] = "TLS 1.3"
     """The only version that is offered."""
-    long_chain: bool = False
+    intermediates: int = 0
     tickets: bool = True
     """Without tickets TLS 1.2 resumes by session id, and TLS 1.3 does not resume."""
     cbc: bool = False
     """TLS 1.2 without AEAD, which H2 does not allow."""
+    padding: int = 0
+    """Pad each record to a multiple of so many bytes (RFC 8446 §5.4); 0 for no padding."""
+    fragment: int = 0
+    """Most bytes in a record, 512 or more; 0 for OpenSSL's 16,384."""
+    curve: str = ""
+    """The only curve of the key exchange; one that browsers send no share of makes a HelloRetryRequest."""
+    asks_certificate: bool = False
+    """Ask the client for a certificate, and go on without one."""
+    odd: Odd | None = None
+    """Write records in odd ways."""
 
     def authority(self) -> Authority:
         """Return the authority that signs the hosts' certificates."""
-        intermediates, padding = LONG_CHAIN if self.long_chain else (0, 0)
         leaf_key = rsa.generate_private_key(65_537, 2048) if self.cbc else None
-        return Authority(intermediates=intermediates, padding=padding, leaf_key=leaf_key)
+        return Authority(intermediates=self.intermediates, padding=INTERMEDIATE_BYTES, leaf_key=leaf_key)
+
+    @property
+    def layer(self) -> Callable[[ssl.SSLContext], TLSLayer]:
+        """Makes the TLS of one connection."""
+        return functools.partial(OddLayer, odd=self.odd) if self.odd else TLSLayer
 
     def context(self, authority: Authority, host: str, alpn: Sequence[str]) -> ssl.SSLContext:
         """Return the server's TLS context for one host."""
@@ -49,4 +71,22 @@ class Security:
         if not self.tickets:
             context.num_tickets = 0
             context.options |= ssl.OP_NO_TICKET
+        if self.curve:
+            context.set_ecdh_curve(self.curve)
+        if self.asks_certificate:
+            context.verify_mode = ssl.CERT_OPTIONAL
+        self._shape_records(context)
         return context
+
+    def _shape_records(self, context: ssl.SSLContext) -> None:
+        """Set what Python's ssl has no name for."""
+        libssl = ctypes.CDLL("libssl.so.3")
+        # Python's object has SSL_CTX* right after its head.
+        pointer = ctypes.c_void_p.from_address(id(context) + object.__basicsize__)
+        if self.odd:
+            libssl.SSL_CTX_set_keylog_callback(pointer, keep_secret)
+        if self.padding:
+            assert libssl.SSL_CTX_set_block_padding(pointer, ctypes.c_size_t(self.padding))
+        if self.fragment:
+            size = ctypes.c_long(self.fragment)
+            assert libssl.SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MAX_SEND_FRAGMENT, size, None)

@@ -61,7 +61,7 @@ class ZooWeb(Web):
             return {clear: [TcpListener(site)]}
         alpn = ALPN[self.protocol]
         tls = functools.partial(self._security.context, self._authority, site.host, alpn)
-        over_tls: list[Listener] = [TcpListener(site, tls)]
+        over_tls: list[Listener] = [TcpListener(site, tls, self._security.layer)]
         if self.protocol == "h3":
             over_tls.append(QuicListener(site, self._authority, self._path, tickets=self._security.tickets))
         return {clear: [TcpListener(site)], secure: over_tls}

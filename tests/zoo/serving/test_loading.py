@@ -30,7 +30,7 @@ LOADED = {
 WEBS: list[tuple[Spoken, dict[str, Any]]] = [
     ("h1", {}),
     ("h1tls", {"version": "TLS 1.2", "cbc": True, "tickets": False}),
-    ("h2", {"long_chain": True}),
+    ("h2", {"intermediates": 4}),
 ]
 
 
