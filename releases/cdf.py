@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from schema.computed_tables import MEASURES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -78,6 +79,25 @@ class Cdf:
         last -= self.cdf[last] * number > ends
         kept = np.unique(np.append(np.maximum(last, 0), 0))
         return list(zip(self.sizes[kept].tolist(), self.cdf[kept].tolist(), strict=True))
+
+
+class Counts(Protocol):
+    """The items of a measure."""
+
+    @property
+    def known(self) -> int:
+        """Items of known size."""
+
+    @property
+    def unknown(self) -> int:
+        """Items of unknown size."""
+
+
+def incomplete(measures: Mapping[str, Counts]) -> tuple[int, float | None]:
+    """Number of incomplete responses, and their share of all that crossed the network; None if none did."""
+    apart, others = measures["responses_incomplete"].known, measures["responses"]
+    every = apart + others.known + others.unknown
+    return apart, apart / every if every else None
 
 
 EMPTY = Cdf(

@@ -158,6 +158,12 @@ class DistributionsAnswer(BaseModel):
 
     provenance: Provenance
     mss: int = Field(description="payload of a full segment, in bytes")
+    incomplete_responses: int = Field(
+        description="responses that broke off or had not ended when recording stopped; they are in the measure `responses_incomplete` alone"
+    )
+    incomplete_share: float | None = Field(
+        description="their share of all responses that crossed the network; null if none did"
+    )
     distributions: list[DistributionAnswer]
 
 

@@ -20,6 +20,7 @@ from api.routes.provenance import QUALITY, citation, quality, signed
 from api.routes.remembered import Remembered
 from api.routes.v1 import file_answers
 from api.stored.shelf import Version
+from releases.cdf import incomplete
 from releases.formatting import grouped, size
 from releases.slow_start import MSS_FIG1, WINDOWS
 from schema.computed_tables import MEASURES
@@ -45,6 +46,16 @@ def label(measure: str) -> str:
     ('responses, IW-limited', 'TLS flights')
     """
     return LABELS.get(measure, measure.replace("_", " "))
+
+
+def in_words(distributions: Sequence[Distribution]) -> str:
+    """Count and share of incomplete responses, in a sentence; empty if no response crossed the network."""
+    count, share = incomplete({one.measure: one for one in distributions})
+    return (
+        ""
+        if share is None
+        else f"Incomplete responses, counted apart: {grouped(count)} ({percent(share)} of all)."
+    )
 
 
 def percent(share: float) -> str:
@@ -75,6 +86,7 @@ def _environment() -> jinja2.Environment:
         percent=percent,
         quality=quality,
         citation=citation,
+        incomplete=in_words,
         signed=signed,
     )
     environment.globals.update(QUALITY=QUALITY, chart=chart)

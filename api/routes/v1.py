@@ -40,6 +40,7 @@ from api.routes.parameters import (
 from api.routes.provenance import QUALITY, citation, quality
 from api.routes.remembered import Remembered
 from api.stored.shelf import Version, Volume
+from releases.cdf import incomplete
 from releases.slow_start import MSS_FIG1
 from schema.computed_tables import MEASURES
 
@@ -189,7 +190,14 @@ async def read_distributions(
     held = await request.app.state.cdfs.at_hand(version)
     # This takes about a millisecond: a thread would cost more.
     found = distributions(held, measures=measures, windows=iw, mss=mss, points=points)
-    answer = DistributionsAnswer(provenance=provenance(request, version), mss=mss, distributions=[])
+    count, share = incomplete({name: one.cdf for name, one in held.items()})
+    answer = DistributionsAnswer(
+        provenance=provenance(request, version),
+        mss=mss,
+        incomplete_responses=count,
+        incomplete_share=share,
+        distributions=[],
+    )
     return Response(distributions_json(answer, found), media_type="application/json")
 
 

@@ -43,13 +43,15 @@ class MessageReader:
         self._chunks: ChunkReader | None = None
         self._is_http = False
         """True once a status line has come."""
+        self._is_closed = False
+        """True once the server has closed the connection cleanly."""
 
     @property
     def is_whole(self) -> bool:
-        """True if all of the response arrived; never, if the end of the connection ends it."""
+        """True if all of the response arrived (RFC 9112 §8)."""
         if self._chunks is not None:
             return self._chunks.ended
-        return self.in_body and self._due is not None and self.body_bytes >= self._due
+        return self.in_body and (self._is_closed if self._due is None else self.body_bytes >= self._due)
 
     @property
     def needs_bytes(self) -> bool:
@@ -87,8 +89,12 @@ class MessageReader:
             header, rest = bytes(self._buffer[start : end.end()]), bytes(self._buffer[end.end() :])
             self._header(header, rest)
 
-    def end(self) -> None:
-        """The connection ended: fewer bytes than a status line needs are an HTTP/0.9 body."""
+    def end(self, *, clean: bool) -> None:
+        """The connection ended: fewer bytes than a status line needs are an HTTP/0.9 body.
+
+        Not `clean`, TLS ended without close_notify, so that a body without a length may lack its end (RFC 9112 §9.8).
+        """
+        self._is_closed = clean
         if not self.in_body and not self._is_http and find_status_line(self._buffer) is None:
             self._begin_body(bytes(self._buffer))
 

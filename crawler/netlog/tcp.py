@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from crawler.netlog.event import Event
     from crawler.netlog.http2 import Http2Stream
 
+CLOSE_NOTIFY = b"\0"
+"""Description of the alert, its second byte (RFC 8446 §6)."""
+
 
 @dataclasses.dataclass(slots=True, eq=False)
 class TcpTransport(Transport):
@@ -27,6 +30,8 @@ class TcpTransport(Transport):
     """None without TLS."""
     frames: FrameReader | None = None
     """None unless the protocol is HTTP/2."""
+    is_notified: bool = False
+    """True once the server's close_notify has come (RFC 8446 §6.1)."""
 
     def _connected(self, event: Event[params.Connected]) -> None:
         if remote := event.params.get("remote_address"):
@@ -52,7 +57,8 @@ class TcpTransport(Transport):
         if self.records is not None:
             self.records.handshake_message(event.params["type"], len(event.encoded()))
 
-    def _alert(self, _: Event[params.NoParams]) -> None:
+    def _alert(self, event: Event[params.NoParams]) -> None:
+        self.is_notified |= event.content()[1:] == CLOSE_NOTIFY
         if self.records is not None:
             self.records.alert()
 
@@ -84,7 +90,7 @@ class TcpTransport(Transport):
         if exchange is None or exchange.message is None:
             return
         if not size:
-            exchange.message.end()
+            exchange.message.end(clean=self.records is None or self.is_notified)
             return
         exchange.touched(arrived_ms)
         if exchange.message.needs_bytes:

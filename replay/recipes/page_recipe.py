@@ -76,7 +76,7 @@ class Recipe:
     origins: tuple[Origin, ...]
     objects: tuple[Object, ...]
     left_out: int
-    """Number of responses that are not replayed: their size is unknown or 0."""
+    """Number of responses that are not replayed: their size is unknown or 0, or they are incomplete."""
 
     @property
     def response_bytes(self) -> int:
@@ -99,7 +99,7 @@ class Recipe:
 
 
 def read_recipes(release: Release) -> list[Recipe]:
-    """Recipes of all pages whose final visit is ok and whose main document has a known size, by host."""
+    """Recipes of all pages whose final visit is ok and whose main document is complete and of known size, by host."""
     visits = [row for row in rows(release, "visit") if row["is_final"] and row["outcome"] == "ok"]
     connections = by_visit(rows(release, "connection"))
     responses = by_visit(rows(release, "response"))
@@ -133,7 +133,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
     """The recipe of a visit; None if its main document cannot be replayed."""
     network = [row for row in responses if not row["from_cache"]]
     by_connection = {row["id"]: row for row in connections}
-    kept = [row for row in network if row["wire_bytes"] and row["connection_id"] in by_connection]
+    kept = [row for row in network if has_size(row) and row["connection_id"] in by_connection]
     document = visit["main_response_id"]
     if document not in {row["id"] for row in kept}:
         return None
@@ -165,6 +165,15 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
         ),
         left_out=len(network) - len(kept),
     )
+
+
+def has_size(row: Row) -> bool:
+    """Return whether the size of a response is that of its object: known, and not of a part alone.
+
+    Browsers stop reading the body of a redirect when it is long: what arrived is what such a response costs.
+    """
+    is_part = row.get("is_complete") is False and not 300 <= (row.get("status") or 0) < 400
+    return bool(row["wire_bytes"]) and not is_part
 
 
 OriginKey: TypeAlias = "tuple[str, int, bool, bool]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from releases.cdf import read_cdfs
+from releases.cdf import incomplete, read_cdfs
 from releases.distributions import share_intervals
 from releases.slow_start import MSS_FIG1, WINDOWS
 from schema.computed_tables import MEASURES
@@ -29,10 +29,12 @@ def size_section(
     """Count the items of known and unknown size of each measure, with shares that fit into each window and quantiles."""
     intervals = share_intervals(release, measures=list(MEASURES), windows=windows, mss=mss)
     cdfs = read_cdfs(release.file("distribution"))
+    apart, share = incomplete(cdfs)
     return {
         "mss_bytes": mss,
         "windows": list(windows),
         "headline": list(HEADLINE),
+        "incomplete_responses": {"count": apart, "percent": None if share is None else 100 * share},
         "measures": [
             {
                 "id": measure,

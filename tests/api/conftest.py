@@ -17,6 +17,8 @@ from tests.factories.made_up_release import make_release
 
 SIZES = {"responses": [100, 4290, 4291, 14_300, 14_301, 50_000, 50_000, 600_000], "pages": [600_000]}
 """Known sizes by measure; every other measure has none."""
+SIZES["responses_incomplete"] = [500, 700]
+
 UNKNOWN = {"responses": 2}
 
 REPORT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Report 2026</title>

@@ -141,6 +141,15 @@ def test_every_measure_is_answered_where_none_is_named(client: TestClient) -> No
     assert [one["measure"] for one in found] == list(MEASURES)
 
 
+@pytest.mark.parametrize("measure", [None, "pages"])
+def test_incomplete_responses_are_counted_apart_with_their_share(
+    client: TestClient, measure: str | None
+) -> None:
+    query = {"crawl": LOCALWEB} | ({} if measure is None else {"measure": measure})
+    answer = client.get("/v1/distributions", params=query).json()
+    assert (answer["incomplete_responses"], answer["incomplete_share"]) == (2, 2 / 12)
+
+
 def test_the_first_parts_of_a_name_suffice_if_they_are_unique(client: TestClient) -> None:
     answer = client.get("/v1/distributions", params={"crawl": "2026-10"}).json()
     assert answer["provenance"]["crawl"] == "2026-10.desktop.local.tcp.localweb"

@@ -122,6 +122,15 @@ class Visited:
             if _sizes(found) != _sizes(sent):
                 yield f"{self} {self.case_of(either)}: {where} got {_sizes(found)}, sent {_sizes(sent)}"
 
+    def wrong_completeness(self) -> Iterator[str]:
+        """Responses that are complete and not said to be, or the reverse."""
+        for where, row in self.received.items():
+            sent = self.sent.get(where)
+            if sent is not None:
+                complete = sent["is_complete"] and row["wire_bytes"] == sent["wire_bytes"]
+                if row["is_complete"] is not complete:
+                    yield f"{self} {self.case_of(row)}: {row['path']} is complete: {complete}, got {row['is_complete']}"
+
     def wrong_connections(self) -> Iterator[str]:
         """Connections that differ from the server's or the capture's."""
         bounded = {where[0] for where, one in self.sent.items() if self.is_bounded(one)}

@@ -135,6 +135,7 @@ STREAMS = Page(
 
 UNREAD = Page(
     host="unread.test",
+    settle_s=20.0,
     cases=(
         Case(
             id="unread",
@@ -144,7 +145,7 @@ UNREAD = Page(
         ),
         Case(
             id="read-late",
-            routes={"HERE/x": answer(b"r" * 8_000_000, NO_STORE)},
+            routes={"HERE/x": answer(b"r" * 3_000_000, NO_STORE)},
             script="const found = await fetch('HERE/x'); await pause(1000); await found.arrayBuffer();",
         ),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.zoo import asking, bodies, caching, endings, odd, others, repeats, secured
+from tests.zoo import abandoned, asking, bodies, caching, endings, odd, others, repeats, secured
 from tests.zoo.case import by_path
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ PAGES: tuple[Page, ...] = (
     *repeats.PAGES,
     *caching.PAGES,
     *endings.PAGES,
+    *abandoned.PAGES,
     *odd.PAGES,
     *others.PAGES,
     *asking.PAGES,

@@ -157,7 +157,7 @@ def report(facts: dict[str, Any], folder: Path) -> None:
     recipes, cells = facts["recipes"], facts["cells"]
     click.echo(
         f"{recipes['pages']} pages, {recipes['objects']} objects, {recipes['response_bytes'] / 1e6:.1f} MB "
-        f"({recipes['left_out_responses']} responses of unknown size left out)"
+        f"({recipes['left_out_responses']} responses left out: of unknown size, or incomplete)"
     )
     click.echo(f"{cells['done']} loads done, {cells['refused']} refused, {cells['failed']} failed")
     click.echo(

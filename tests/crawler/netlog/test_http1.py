@@ -99,7 +99,7 @@ def test_a_few_bytes_before_the_end_of_the_connection_are_a_body_without_a_heade
 ) -> None:
     reader = MessageReader()
     reader.feed(wire)
-    reader.end()
+    reader.end(clean=True)
     assert (reader.wire_bytes, reader.body_bytes) == (len(wire), body)
 
 
@@ -130,6 +130,23 @@ def test_a_response_is_whole_when_all_of_it_came(wire: bytes, whole: bool) -> No
     for n in range(len(wire)):
         reader.feed(wire[n : n + 1])
     assert reader.is_whole is whole
+
+
+@pytest.mark.parametrize("clean", [True, False])
+@pytest.mark.parametrize(
+    ("wire", "by_close"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\nto the end", True),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", False),
+    ],
+)
+def test_a_clean_close_ends_a_response_without_a_length_alone(
+    wire: bytes, by_close: bool, clean: bool
+) -> None:
+    reader = MessageReader()
+    reader.feed(wire)
+    reader.end(clean=clean)
+    assert reader.is_whole is (by_close and clean)
 
 
 def test_the_status_is_that_of_the_final_response() -> None:

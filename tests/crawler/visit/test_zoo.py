@@ -74,6 +74,10 @@ def test_every_response_is_what_the_server_sent(visits: list[Visited]) -> None:
     assert not told(wrong for one in visits for wrong in one.wrong_responses())
 
 
+def test_a_response_is_complete_if_all_that_the_server_sent_arrived(visits: list[Visited]) -> None:
+    assert not told(wrong for one in visits for wrong in one.wrong_completeness())
+
+
 def test_every_route_of_every_case_was_asked_for(visits: list[Visited]) -> None:
     for one in visits:
         asked = {(row["host"], row["path"]) for row in one.seen["responses"]}

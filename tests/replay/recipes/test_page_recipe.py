@@ -132,6 +132,24 @@ def test_a_response_of_unknown_size_is_counted_and_its_children_move_to_its_pare
     assert recipe.left_out == 2
 
 
+def test_a_response_that_is_incomplete_is_left_out_unless_it_is_a_redirect(release: WriteRelease) -> None:
+    responses = [
+        response(1, is_complete=True),
+        response(2, is_complete=False, status=200, initiator_id=1),
+        response(3, is_complete=True, initiator_id=2),
+        response(4, is_complete=False, status=302, initiator_id=1),
+        response(5, is_complete=True, redirected_from_id=4),
+    ]
+    (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
+    assert [(one.response_id, one.parent) for one in recipe.objects] == [(1, -1), (3, 0), (4, 0), (5, 2)]
+    assert recipe.left_out == 1
+
+
+def test_a_page_whose_document_is_incomplete_is_not_replayed(release: WriteRelease) -> None:
+    with pytest.raises(RecipeError, match="no page that can be replayed"):
+        read_recipes(release([visit()], [connection(1)], [response(1, is_complete=False, status=200)]))
+
+
 def test_server_delays_are_kept_as_far_as_they_were_recorded(release: WriteRelease) -> None:
     handshake = connection(1, remote_address="192.0.2.1", opened_us=0, connected_us=30_000)
     responses = [
