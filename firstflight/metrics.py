@@ -47,6 +47,14 @@ COUNTS: dict[str, tuple[str, Callable[[Status], float | None]]] = {
         lambda one: one.coverage_median,
     ),
     "uncovered_visits": ("Visits of whose bytes too few are accounted for.", lambda one: one.uncovered),
+    "packet_connection_share": (
+        "Share of captured connections whose packets carried the bytes that the log counts.",
+        lambda one: one.packets.connection_share,
+    ),
+    "packet_byte_share": (
+        "Share of the bytes that were received on such connections.",
+        lambda one: one.packets.byte_share,
+    ),
     "log_lines_lost": ("Lines of the browsers' logs that could not be read.", lambda one: one.log_lines_lost),
     "network_down_visits": (
         "Visits given back, since our own network was down.",

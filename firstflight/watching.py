@@ -37,6 +37,8 @@ def status_lines(name: str, counted: Status) -> list[str]:
         f"  responses  {'' if counted.responses_exact else 'about '}{known(counted.responses, ',')}, {counted.received_bytes:,} bytes received",
         f"  coverage   min {known(counted.coverage_min, '.4f')}, median {known(counted.coverage_median, '.4f')}, "
         f"{counted.uncovered:,} visits under {COVERAGE_FLOOR:g}; log lines lost {known(counted.log_lines_lost, ',')}",
+        f"  packets    {known(counted.packets.connection_share, '.2%')} of {counted.packets.connections:,} captured "
+        f"connections and {known(counted.packets.byte_share, '.2%')} of their bytes are as in the log",
     ]
 
 

@@ -24,6 +24,7 @@ from schema.tables import RELEASED, SCHEMA_VERSION, SiteList
 from schema.vocabulary import CONSENTS, OUTCOMES, WALLS, WIRE_BYTES_UNKNOWN
 from storage.crawls import find_crawl
 from storage.modes import UnsafeFolder
+from storage.packet_audit import QUERY, PacketAudit
 from storage.partitions import DETACHABLE, attached
 from storage.staging import flush, staging
 from storage.sums import MANIFEST, SIGNATURE, broken_sums, seal, sums_now
@@ -200,7 +201,17 @@ def _manifest(
         licence=LICENCE,
         rows=rows,
         files=sums_now(folder),
+        packets=packets_of(folder / "connection.parquet"),
     )
+
+
+def packets_of(connections: Path) -> dict[str, int]:
+    """Audit the connections of a release by their packets."""
+    query = QUERY.format(source="read_parquet($path, hive_partitioning = false)")
+    with duckdb.connect(":memory:") as database:
+        (counts,) = database.execute(query, {"path": str(connections)}).fetchall()
+    names = [field.name for field in dataclasses.fields(PacketAudit)]
+    return dict(zip(names, counts, strict=True))
 
 
 def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | None = None) -> Built:

@@ -45,6 +45,8 @@ class Manifest:
     """Number of rows by table."""
     files: dict[str, str]
     """SHA-256 by file name, for every file except the manifest and SHA256SUMS."""
+    packets: dict[str, int] | None = None
+    """storage.packet_audit.PacketAudit of the connections; None before schema version 6."""
 
     def to_json(self) -> str:
         """Canonical JSON with sorted keys, so that equal manifests have equal bytes."""
@@ -56,8 +58,10 @@ class Manifest:
         try:
             facts: dict[str, Any] = json.loads(text)
             found = cls(**{**facts, "crawl": CrawlName(**facts["crawl"])})
-            if not all(isinstance(table, dict) for table in (found.rows, found.files)):
-                raise ReleaseError("not a manifest of a release: its rows or its files are not a table")
+            if not all(isinstance(table, dict) for table in (found.rows, found.files, found.packets or {})):
+                raise ReleaseError(
+                    "not a manifest of a release: its rows, its files or its packets are not a table"
+                )
         except (ValueError, TypeError, KeyError) as exc:
             raise ReleaseError(f"not a manifest of a release: {exc}") from exc
         return found

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from releases import distributions
-from releases.build import count_rows, detached
+from releases.build import count_rows, detached, packets_of
 from releases.observations import table_of
 from schema.arrow import arrow_schema
 from schema.computed_tables import DISTRIBUTION, MEASURES
@@ -83,6 +83,8 @@ def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
     yield Check("checksums", not broken, ", ".join(f"{name} is not" for name in broken) or held)
     yield _readable("columns", lambda: _columns(release))
     yield _readable("rows are as many as the manifest says", lambda: _rows(release))
+    if release.manifest.packets is not None:
+        yield _readable("the audit by packets is as the manifest says", lambda: _packets(release))
     if engine is not None:
         yield _against_database(release, engine)
     yield from _row_checks(release)
@@ -122,6 +124,11 @@ def _columns(release: Release) -> tuple[bool, str]:
 def _rows(release: Release) -> tuple[bool, str]:
     found = {table: pq.read_metadata(release.file(table)).num_rows for table in release.manifest.rows}
     return _compared(found, release.manifest.rows, "in the files", "in the manifest")
+
+
+def _packets(release: Release) -> tuple[bool, str]:
+    found = packets_of(release.file("connection"))
+    return _compared(found, release.manifest.packets or {}, "in the file", "in the manifest")
 
 
 def _compared(found: dict[str, int], expected: dict[str, int], here: str, there: str) -> tuple[bool, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import text
 
 from schema.vocabulary import NETWORK_DOWN
+from storage.packet_audit import QUERY, PacketAudit
 from storage.partitions import partition_name
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 RATE_WINDOW = "15 minutes"
 
 COUNTED_BYTES = 64 << 20
-"""Size of a crawl's responses up to which they are counted, within 0.1 s; counting 100 million would take minutes."""
+"""Size of a table of a crawl up to which its rows are counted, within 0.1 s; counting 100 million would take minutes."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +43,8 @@ class Status:
     """Final visits by the bot wall that was recognised."""
     consents: dict[str, int]
     """Final visits by the consent platform that was recognised."""
+    packets: PacketAudit
+    """Audit of connections by their packets, of a sample if they are many."""
     uncovered: int
     """Visits with less than schema.vocabulary.COVERAGE_FLOOR of their bytes accounted for."""
     log_lines_lost: int | None
@@ -107,6 +110,7 @@ def status(connection: Connection, crawl: Crawl, *, exact: bool = False) -> Stat
         visits=visits.visits,
         repeat_loads=visits.repeat_loads,
         inner_pages=visits.inner_pages,
+        packets=_packets(connection, crawl, exact=exact),
         uncovered=visits.uncovered,
         log_lines_lost=visits.log_lines_lost,
         unfiltered=visits.unfiltered,
@@ -153,6 +157,19 @@ def _responses(connection: Connection, crawl: Crawl, *, exact: bool) -> tuple[in
     if known.rows <= 0 or not known.pages:
         return None, False
     return round(known.rows / known.pages * known.bytes / known.page_bytes), False
+
+
+def _packets(connection: Connection, crawl: Crawl, *, exact: bool) -> PacketAudit:
+    """Audit the connections, of which a random sample of pages is read if they are many."""
+    partition = partition_name("connection", crawl.id)
+    size = connection.scalar(
+        text("SELECT pg_relation_size(oid) FROM pg_class WHERE oid = to_regclass(:name)"), {"name": partition}
+    )
+    if size is None:  # the partition was detached and dropped
+        return PacketAudit()
+    percent = 100.0 if exact or size <= COUNTED_BYTES else 100.0 * COUNTED_BYTES / size
+    source = f"{partition} TABLESAMPLE SYSTEM ({percent:f})"
+    return PacketAudit(**connection.execute(text(QUERY.format(source=source))).one()._mapping)
 
 
 def _final_by(connection: Connection, crawl: Crawl, column: str) -> dict[str, int]:

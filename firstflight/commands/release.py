@@ -50,6 +50,7 @@ def facts_of(release: Release) -> dict[str, Any]:
         "checksum": release.checksum,
         "bytes": sum(path.stat().st_size for path in release.path.iterdir()),
         "rows": manifest.rows,
+        "packets": manifest.packets,
         "path": str(release.path),
     }
 

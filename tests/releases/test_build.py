@@ -240,3 +240,22 @@ def test_a_query_names_its_columns_and_orders_text_by_its_bytes() -> None:
     site = statement(Base.metadata.tables["site"], crawl_id=7)
     assert site.startswith('SELECT "crawl_id", "rank", "host", ')
     assert site.endswith('WHERE "crawl_id" = 7 ORDER BY "crawl_id", "rank"')
+
+
+def test_the_manifest_tells_how_many_connections_agree_with_their_packets(
+    database_18: Engine, tmp_path: Path
+) -> None:
+    made_up = stored_crawl.typical()
+    first, second, third = made_up.connection[:3]
+    first["packet_bytes"] = first["received_bytes"]
+    second["packet_bytes"] = second["received_bytes"] + 24
+    assert third["packet_bytes"] is None
+    stored_crawl.store(database_18, made_up)
+    release = build(database_18, str(NAME), tmp_path).release
+    assert release.manifest.packets == {
+        "connections": 2,
+        "agreeing_connections": 1,
+        "received_bytes": first["received_bytes"] + second["received_bytes"],
+        "agreeing_bytes": first["received_bytes"],
+    }
+    assert all(check.holds for check in verify(release, database_18))

@@ -13,6 +13,7 @@ from crawler.campaign import status as status_module
 from crawler.campaign.status import status
 from crawler.worker import claims
 from firstflight.watching import status_lines
+from storage.packet_audit import PacketAudit
 from storage.partitions import DETACHABLE, detach_partitions
 from tests.crawler.worker.stored_rows import asking, claim
 from tests.factories.made_up_visits import BEGAN, observation, planned
@@ -118,3 +119,27 @@ def test_the_status_counts_walls_loads_and_what_was_lost(database: Engine) -> No
     assert (counted.walls, counted.consents) == ({"cloudflare": 1}, {"didomi": 1})
     assert (counted.log_lines_lost, counted.unfiltered, counted.postponed) == (3, 1, 1)
     assert counted.network_down == 1
+
+
+def test_the_status_audits_connections_by_their_packets(
+    database: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = planned(database, sites=3)
+    with database.connect() as connection:
+        assert status(connection, crawl).packets.connection_share is None
+    for packet_bytes in (1000, 1024, None):
+        seen = observation()
+        rows = [{**one, "packet_bytes": packet_bytes} for one in seen.connections]
+        claims.store_visit(
+            database, crawl, claim(database, crawl), dataclasses.replace(seen, connections=rows)
+        )
+    with database.connect() as connection:
+        found = status(connection, crawl)
+        assert found.packets == PacketAudit(
+            connections=2, agreeing_connections=1, received_bytes=2000, agreeing_bytes=1000
+        )
+        assert (found.packets.connection_share, found.packets.byte_share) == (0.5, 0.5)
+        assert "50.00% of 2 captured connections" in "\n".join(status_lines("x", found))
+        monkeypatch.setattr("crawler.campaign.status.COUNTED_BYTES", 1)
+        assert status(connection, crawl).packets.connections <= 2
+        assert status(connection, crawl, exact=True).packets == found.packets
