@@ -21,7 +21,7 @@ from schema.crawls import name_of
 from schema.dictionary import dictionary
 from schema.http_caching import LIFETIMES
 from schema.tables import RELEASED, SCHEMA_VERSION, SiteList
-from schema.vocabulary import CONSENTS, OUTCOMES, WALLS, WIRE_BYTES_UNKNOWN
+from schema.vocabulary import CONSENTS, INITIAL_WINDOW_UNKNOWN, OUTCOMES, WALLS, WIRE_BYTES_UNKNOWN
 from storage.crawls import find_crawl
 from storage.modes import UnsafeFolder
 from storage.packet_audit import QUERY, PacketAudit
@@ -178,6 +178,7 @@ def _write_dictionary(folder: Path) -> None:
         "walls": WALLS,
         "consents": CONSENTS,
         "wire_bytes_unknown": WIRE_BYTES_UNKNOWN,
+        "initial_window_unknown": INITIAL_WINDOW_UNKNOWN,
         "lifetimes": LIFETIMES,
         "model": MODEL,
     }

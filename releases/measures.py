@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from releases.first_flights import Connection, Response, first_flight, iw_limited
 from releases.slow_start import MSS_TIMESTAMPS
+from schema.tables import Base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +57,11 @@ UNION ALL
 SELECT 'responses_first', visit_id, wire_bytes FROM arrived WHERE connection_id IS NOT NULL
 QUALIFY is_whole AND row_number() OVER (PARTITION BY visit_id, connection_id ORDER BY position, id) = 1
 UNION ALL
+SELECT 'initial_windows', visit_id,
+       CASE WHEN initial_window_unknown IS NULL THEN initial_window_segments::BIGINT * segment_bytes END
+FROM connection SEMI JOIN studied USING (visit_id)
+WHERE response_count > 0 AND protocol <> 'h3' AND (initial_window_segments IS NOT NULL OR initial_window_unknown IS NOT NULL)
+UNION ALL
 SELECT 'tls_flights', visit_id, tls_handshake_bytes FROM connection SEMI JOIN studied USING (visit_id)
 WHERE tls_version IS NOT NULL AND secured_us IS NOT NULL
 UNION ALL
@@ -86,11 +92,9 @@ def open_measures(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         for table in ("visit", "connection", "response"):
             # The path of a release looks like Hive's partitions, and would add its parts as columns.
             rows = database.read_parquet(str(folder / f"{table}.parquet"), hive_partitioning=False)
-            if (
-                table == "response" and "is_complete" not in rows.columns
-            ):  # an older schema version: null, which is unknown
-                rows = rows.project("*, NULL::BOOLEAN AS is_complete")
-            rows.create_view(table)
+            held = set(rows.columns)
+            newer = [one.name for one in Base.metadata.tables[table].columns if one.name not in held]
+            rows.project(", ".join(["*", *(f'NULL AS "{name}"' for name in newer)])).create_view(table)
         database.execute(f"CREATE VIEW studied AS {STUDIED}")
         database.execute(f"CREATE VIEW arrived AS {ARRIVED}")
         studied = {visit_id for (visit_id,) in database.execute("FROM studied").fetchall()}

@@ -18,7 +18,14 @@ from schema.arrow import arrow_schema
 from schema.computed_tables import DISTRIBUTION, MEASURES
 from schema.http_caching import LIFETIMES
 from schema.tables import RELEASED, SCHEMA_VERSION, Base
-from schema.vocabulary import CONSENTS, COVERAGE_FLOOR, OUTCOMES, WALLS, WIRE_BYTES_UNKNOWN
+from schema.vocabulary import (
+    CONSENTS,
+    COVERAGE_FLOOR,
+    INITIAL_WINDOW_UNKNOWN,
+    OUTCOMES,
+    WALLS,
+    WIRE_BYTES_UNKNOWN,
+)
 from storage.crawls import CrawlNotFound, find_crawl
 from storage.integrity import RELATIONS
 from storage.sums import broken_sums
@@ -53,6 +60,9 @@ ROW_CHECKS: dict[str, str] = {name: OF_CRAWL.sub("true", query) for name, query 
     "OR NOT list_contains($consents, consent)",
     "wire_bytes is null exactly where wire_bytes_unknown says why": "FROM response WHERE "
     "(wire_bytes IS NULL) <> coalesce(list_contains($unknown, wire_bytes_unknown), false)",
+    "an initial window has its first flight, and a known reason if it is not exact": "FROM connection WHERE "
+    "NOT list_contains($windows, coalesce(initial_window_unknown, 'growth')) OR initial_window_segments < 1 OR segment_bytes < 1 "
+    "OR (initial_window_segments IS NOT NULL AND (segment_bytes IS NULL OR first_flight_bytes IS NULL OR first_flight_packets IS NULL))",
     "a header's freshness is known as a whole or not at all": "FROM response WHERE "
     "(no_store IS NULL) <> (no_cache IS NULL) OR (no_store IS NULL) <> (has_validator IS NULL) "
     "OR (no_store IS NULL) <> NOT coalesce(list_contains($lifetimes, lifetime_by), false) "
@@ -172,6 +182,7 @@ def _row_checks(release: Release) -> Iterator[Check]:
         "consents": list(CONSENTS),
         "outcomes": list(OUTCOMES),
         "unknown": list(WIRE_BYTES_UNKNOWN),
+        "windows": list(INITIAL_WINDOW_UNKNOWN),
         "lifetimes": list(LIFETIMES),
         "measures": list(MEASURES),
     }

@@ -29,6 +29,7 @@ MEASURES: dict[str, str] = {
     "responses_incomplete": "what had arrived of the responses that are not complete (is_complete is false), which no other measure of responses counts",
     "first_flights": "TCP payload from the server for everything requested on a connection before the first acknowledgement of response data could reach the server: the TLS flight, tickets, connection frames, responses and their TLS records",
     "first_flights_after_tls": "first_flights without the TLS flight, which the client acknowledges before its first request",
+    "initial_windows": "payload of the server's initial window on each TCP connection with a response, as packets show it: initial_window_segments times segment_bytes; unknown where it is not exact",
     "tls_flights": "tls_handshake_bytes, the server's TLS flight, of each TLS connection",
     "connections": "received_bytes of each connection with a response",
     "hosts": "received_bytes of all connections to one host on one page",

@@ -47,6 +47,22 @@ WIRE_BYTES_UNKNOWN: dict[str, str] = {
 }
 """Values of response.wire_bytes_unknown."""
 
+INITIAL_WINDOW_UNKNOWN: dict[str, str] = {
+    "not_captured": "the connection's packets were not captured, or not all",
+    "quic": "a QUIC connection, whose acknowledgments are encrypted",
+    "no_handshake": "the first packets were not captured",
+    "no_response": "no response arrived to the first request",
+    "response_ended": "lower bound: the server sent nothing more after the flight",
+    "sender_paused": "lower bound: the server paused by itself, or until the next request",
+    "flights_merged": "lower bound: there was no pause between the flight and the next, as on a slow link",
+    "receive_window": "lower bound: the browser's receive window had no room for another segment",
+    "loss": "lower bound: packets were lost, or repeated, which changes the window",
+    "segment_size": "lower bound: no segment shows the size of a full one",
+    "small_segments": "lower bound: some segments were not full, and nothing shows whether the window counts segments or bytes",
+    "growth": "lower bound: acknowledgments of the TLS flight may have let the window grow before the response",
+}
+"""Values of connection.initial_window_unknown."""
+
 WALLS: dict[str, str] = {
     "cloudflare": "a challenge page of Cloudflare",
     "aws-waf": "a challenge or CAPTCHA of AWS WAF",

@@ -132,6 +132,7 @@ class Attempt:
             salt=salt,
             error_name=error_name,
             packet_bytes=[self._packet_bytes(one) for one in self.captured],
+            captured=self.captured,
         )
         index = self.document.among(traffic.exchanges) if self.document else None
         if index is None and self.document is not None and self.document.is_shown:

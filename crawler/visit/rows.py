@@ -7,12 +7,14 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from crawler.netlog.exchange import Exchange
+from crawler.visit.first_flights import first_flight_columns
 from crawler.visit.response_rows import ResponseRows, match
 from crawler.visit.stored_values import Times, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from crawler.capture.connections import CapturedConnection
     from crawler.devtools.initiators import PageRequest
     from crawler.netlog.assembler import Traffic
     from crawler.netlog.exchange import Transport
@@ -37,10 +39,11 @@ def rows(
     salt: bytes,
     error_name: Callable[[int], str],
     packet_bytes: Sequence[int | None] = (),
+    captured: Sequence[CapturedConnection | None] = (),
 ) -> Rows:
     """Make the rows of all connections that received bytes, and of all requests, numbered from 1.
 
-    `packet_bytes` is the payload of each connection by its captured packets; empty without a capture.
+    `captured` is each connection as captured, and `packet_bytes` its payload by its packets; both empty without a capture.
     """
     times = Times(start_ms)
     connection_ids = {id(transport): n for n, transport in enumerate(traffic.transports, 1)}
@@ -50,11 +53,15 @@ def rows(
     accounted = [_accounted(transport) for transport in traffic.transports]
     received = sum(transport.received_bytes for transport in traffic.transports)
     decrypted = sum(transport.decrypted_bytes for transport in traffic.transports)
-    captured = itertools.chain(packet_bytes, itertools.repeat(None))
+    seen = itertools.zip_longest(traffic.transports, packet_bytes, captured)
     return Rows(
         connections=[
-            {**_connection(transport, number, times), "packet_bytes": size}
-            for number, (transport, size) in enumerate(zip(traffic.transports, captured, strict=False), 1)
+            {
+                **_connection(transport, number, times),
+                **first_flight_columns(transport, packets),
+                "packet_bytes": size,
+            }
+            for number, (transport, size, packets) in enumerate(seen, 1)
         ],
         responses=[mapping.row(n) for n in range(len(traffic.exchanges))],
         received_bytes=received,

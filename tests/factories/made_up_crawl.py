@@ -142,6 +142,8 @@ class MadeUp:
         frame_bytes: int = 0,
         record_bytes: int = 0,
         protocol: str | None = None,
+        window: int | None = None,
+        window_unknown: str | None = None,
     ) -> int:
         """A connection of the last visit, opened at 0, RTT 50 ms; over TLS if it has a TLS flight."""
         visit = self.visit[-1]
@@ -171,6 +173,11 @@ class MadeUp:
                 "secured_us": 100_000 if tls else None,
                 "last_byte_us": 100_000,
                 "packet_bytes": None,
+                "first_flight_bytes": None if window is None else 1448 * window,
+                "first_flight_packets": window,
+                "segment_bytes": None if window is None else 1448,
+                "initial_window_segments": window,
+                "initial_window_unknown": window_unknown,
             }
         )
         visit["received_bytes"] += received

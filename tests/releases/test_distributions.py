@@ -36,11 +36,11 @@ def one_page() -> MadeUp:
     """A redirect, the document and two images over H2; another host in the clear."""
     made_up = MadeUp()
     made_up.add_visit()
-    made_up.add_connection(tls_handshake_bytes=3000, tls_ticket_bytes=500, frame_bytes=100, record_bytes=0)
+    made_up.add_connection(tls_handshake_bytes=3000, tls_ticket_bytes=500, frame_bytes=100, window=10)
     made_up.add_response(300, sent_ms=100, first_ms=150)
     made_up.add_response(20_000, sent_ms=150, first_ms=200, last_ms=300)
     made_up.add_response(5_000, sent_ms=301, first_ms=351)
-    made_up.add_connection(host="images.test")
+    made_up.add_connection(host="images.test", window=5, window_unknown="response_ended")
     made_up.add_response(7_000, sent_ms=400, first_ms=450)
     made_up.add_connection(host="images.test")
     made_up.add_response(1_000, sent_ms=400, first_ms=450)
@@ -57,6 +57,8 @@ def test_each_measure_counts_its_own_items(tmp_path: Path) -> None:
         "responses_incomplete": {},
         "first_flights": {1000: 1, 3900: 1, 7000: 1},
         "first_flights_after_tls": {900: 1, 1000: 1, 7000: 1},
+        # The other window is only bounded, and the third connection has no such columns.
+        "initial_windows": {14_480: 1, None: 1},
         "tls_flights": {3000: 1},
         "connections": {1000: 1, 7000: 1, 28_900: 1},
         "hosts": {8000: 1, 28_900: 1},
@@ -151,7 +153,11 @@ def many_pages(seed: int = 1, sites: int = 40) -> MadeUp:
         scale = chance.choice([500, 5000, 50_000])
         for number in range(chance.randrange(1, 5)):
             made_up.add_connection(
-                host=f"h{number % 2}.test", tls_handshake_bytes=chance.choice([None, 2500]), frame_bytes=50
+                host=f"h{number % 2}.test",
+                tls_handshake_bytes=chance.choice([None, 2500]),
+                frame_bytes=50,
+                window=10 * number + 10,
+                window_unknown="response_ended" if number == 1 else None,
             )
             for position in range(chance.randrange(1, 6)):
                 made_up.add_response(

@@ -19,6 +19,31 @@ COLUMNS: dict[str, list[tuple[str, Any, str]]] = {
             sa.BigInteger(),
             "TCP payload that arrived from the server before recording stopped, counted in captured packets, each byte once by its sequence number; for QUIC the UDP payload; compare received_bytes, which the browser's log counts; null if the connection was not captured whole or went on after recording stopped, and before schema version 6",
         ),
+        (
+            "first_flight_bytes",
+            sa.BigInteger(),
+            "payload that the server sent, from the first packet of the connection's first response on, before an acknowledgment of any of it can have reached the server: TCP payload, each byte once, or UDP payload; by captured packets; null where initial_window_unknown says that there is no first flight, and before schema version 6",
+        ),
+        (
+            "first_flight_packets",
+            sa.Integer(),
+            "TCP segments, or UDP datagrams, of first_flight_bytes; segments that Linux merged are counted one by one; null where first_flight_bytes is",
+        ),
+        (
+            "segment_bytes",
+            sa.Integer(),
+            "payload of a full TCP segment from the server: the largest that it sent, if its TCP cut it to that size; else the largest that the client allows; null for QUIC and where first_flight_bytes is",
+        ),
+        (
+            "initial_window_segments",
+            sa.Integer(),
+            "initial congestion window of the server (RFC 6928), in full segments: exact if initial_window_unknown is null, else a lower bound; null where segment_bytes is",
+        ),
+        (
+            "initial_window_unknown",
+            sa.Text(),
+            "why the initial window may be larger than initial_window_segments, or why nothing is known of it; null if it is exact, and before schema version 6",
+        ),
     ],
     "response": [
         (
