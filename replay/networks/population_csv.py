@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import hashlib
+import io
 import math
 import re
 from typing import TYPE_CHECKING
@@ -17,11 +19,17 @@ if TYPE_CHECKING:
 MOST_ROWS = 200
 """Most networks of a population: each costs a calibration."""
 
+MOST_CHARACTERS = 1_000_000
+"""Largest file that is read."""
+
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 MEASURED = re.compile(r"20\d\d-(0[1-9]|1[0-2])")
 
 SLOW_SHARE = 0.25
-"""Share of a population's weight that forms its slow part: the networks with the least bandwidth. Our choice."""
+"""Share of the weight that forms the slow part of a file without slow_weight: the networks with the least bandwidth. Ours."""
+
+LONGEST_ID = 24
+"""Most characters of a population's id."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -40,7 +48,8 @@ COLUMNS = (
     Column("loss", 0, 0.5),
     Column("weight", 1e-12, 1e15),
     Column("up_kbps", 16, 1_000_000, is_needed=False),
-    Column("queue_bytes", 3_028, 4_000_000, is_needed=False),
+    Column("queue_bytes", 3_028, 16_000_000, is_needed=False),
+    Column("slow_weight", 0, 1e15, is_needed=False),
 )
 
 
@@ -59,7 +68,7 @@ class CsvPopulation:
 def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
     """Read the population of a file; its id is the file's name. Raises PopulationError."""
     name = path.stem
-    if not ID.fullmatch(name) or len(name) > 24:
+    if not ID.fullmatch(name) or len(name) > LONGEST_ID:
         raise PopulationError(
             f"{path}: its name becomes the population's id; call it something like ndt-2026-05.csv"
         )
@@ -67,19 +76,45 @@ def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
         raise PopulationError(f"{measured!r} is no month such as 2026-05")
     if not source.strip():
         raise PopulationError("say where the population comes from: --population-source is empty")
-    rows = list(_rows(path))
+    content = _content(path)
+    rows = list(_rows(path, content))
     profiles = tuple(_profile(f"{name}-{number}", row, source) for number, row in enumerate(rows, start=1))
-    shares = [row["weight"] / math.fsum(one["weight"] for one in rows) for row in rows]
+    shares = shares_of([row["weight"] for row in rows])
     whole = tuple((one.id, share) for one, share in zip(profiles, shares, strict=True))
-    population = Population(id=name, version=1, weights=whole, slow=False, measured=measured, source=source)
+    checksum = hashlib.sha256(content.encode()).hexdigest()
+    population = Population(
+        id=name,
+        version=1,
+        weights=whole,
+        slow=False,
+        measured=measured,
+        source=source,
+        checksum=checksum,
+    )
+    how, slow_weights = _slow(path, profiles, rows, shares)
     slow = dataclasses.replace(
-        population,
-        id=f"{name}-slow",
-        weights=slow_part(profiles, shares),
-        source=f"{source}: the quarter of its weight with the least bandwidth (ours)",
-        slow=True,
+        population, id=f"{name}-slow", weights=slow_weights, source=f"{source}: {how}", slow=True
     )
     return CsvPopulation(profiles=profiles, populations=(population, slow))
+
+
+def shares_of(weights: Sequence[float]) -> list[float]:
+    """Weights made to sum to 1."""
+    whole = math.fsum(weights)
+    return [weight / whole for weight in weights]
+
+
+def _slow(
+    path: Path, profiles: Sequence[Profile], rows: Sequence[dict[str, float]], shares: Sequence[float]
+) -> tuple[str, tuple[tuple[str, float], ...]]:
+    """What the slow part is, and its weights: the file's slow_weight, or the slowest quarter."""
+    if "slow_weight" not in rows[0]:
+        return "the quarter of its weight with the least bandwidth (ours)", slow_part(profiles, shares)
+    told = [row["slow_weight"] for row in rows]
+    if not any(told):
+        raise PopulationError(f"{path}: no network has a slow_weight above 0")
+    pairs = zip(profiles, shares_of(told), strict=True)
+    return "its slow part, by slow_weight", tuple((one.id, share) for one, share in pairs if share > 0)
 
 
 def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tuple[str, float], ...]:
@@ -108,19 +143,27 @@ def _profile(name: str, row: dict[str, float], source: str) -> Profile:
     )
 
 
-def _rows(path: Path) -> Iterator[dict[str, float]]:
+def _content(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            _check_header(path, reader.fieldnames or [])
-            count = 0
-            for count, row in enumerate(reader, start=1):
-                if count > MOST_ROWS:
-                    raise PopulationError(
-                        f"{path} has more than {MOST_ROWS} networks: group them, with weights"
-                    )
-                yield dict(_values(f"{path}, line {reader.line_num}", row))
-    except (OSError, UnicodeDecodeError, csv.Error) as exc:
+        with path.open(encoding="utf-8", newline="") as file:
+            content = file.read(MOST_CHARACTERS + 1)
+    except (OSError, UnicodeDecodeError) as exc:
+        raise PopulationError(f"{path} cannot be read as CSV: {exc}") from exc
+    if len(content) > MOST_CHARACTERS:
+        raise PopulationError(f"{path} has more than {MOST_ROWS} networks: group them, with weights")
+    return content
+
+
+def _rows(path: Path, content: str) -> Iterator[dict[str, float]]:
+    try:
+        reader = csv.DictReader(io.StringIO(content.removeprefix("\ufeff"), newline=""), strict=True)
+        _check_header(path, reader.fieldnames or [])
+        count = 0
+        for count, row in enumerate(reader, start=1):
+            if count > MOST_ROWS:
+                raise PopulationError(f"{path} has more than {MOST_ROWS} networks: group them, with weights")
+            yield dict(_values(f"{path}, line {reader.line_num}", row))
+    except csv.Error as exc:
         raise PopulationError(f"{path} cannot be read as CSV: {exc}") from exc
     if not count:
         raise PopulationError(f"{path} has no network below its header")

@@ -77,3 +77,5 @@ class Population:
     measured: str
     """Year, or month as YYYY-MM. A recommendation accepts at most 24 months of age."""
     source: str
+    checksum: str | None = None
+    """SHA-256 of the file that the population was read from; None for a built-in one."""

@@ -1,0 +1,166 @@
+"""Populations made of a month of M-Lab's: the world, its twenty slowest countries, and single countries."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from replay.networks.mlab import sites
+from replay.networks.mlab.files import PERCENTS
+from replay.networks.mlab.joint import RHO, world
+from replay.networks.mlab.sample import PAGE_BYTES, ROUND_TRIPS, sampled, slowness, weighted_quantiles
+from replay.networks.population_csv import PopulationError
+from replay.networks.queues import queue_at
+from replay.networks.stored_populations import NewPopulation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from replay.networks.mlab.files import Country
+    from replay.networks.mlab.joint import Cloud, Floats
+    from replay.networks.mlab.sample import Sample
+
+FEWEST_TESTS = 1_000
+"""Tests of a month below which a country's percentiles are not used alone. Ours."""
+
+SLOWEST = 20
+MEDIAN = PERCENTS.index(50)
+SHARES = [percent / 100 for percent in PERCENTS]
+
+COLUMNS = ("bandwidth_kbps", "rtt_ms", "loss", "weight", "queue_bytes", "slow_weight")
+
+
+def populations_of(
+    countries: Sequence[Country],
+    month: str,
+    *,
+    rho: float = RHO,
+    codes: Sequence[str] = (),
+    users: Mapping[str, float] | None = None,
+    users_source: str = "",
+) -> Iterator[NewPopulation]:
+    """Populations of countries by `codes`, or without codes of the world and of the slowest countries. Raises PopulationError.
+
+    Each but the slowest countries' comes twice: as measured, and with round trips to sites. With `users`, Internet users by
+    country code, there is also the world weighted by them.
+    """
+    by_tests, name = world(countries, rho=rho), f"mlab-{month}"
+    known = {one.code: one for one in countries}
+    if codes:
+        for code in codes:
+            chosen = country(known, code)
+            yield from twice(f"{name}-{code.lower()}", chosen.code, world([chosen], rho=rho), by_tests, month, rho)
+        return
+    yield from twice(name, f"{len(countries)} countries by tests", by_tests, by_tests, month, rho)
+    some = slowest(countries)
+    title = f"the {len(some)} slowest countries by tests ({', '.join(sorted(one.code for one in some))})"
+    yield made(f"{name}-slow{len(some)}", title, world(some, rho=rho), month, rho)
+    if users is not None:
+        title = f"countries by Internet users ({users_source})"
+        yield made(f"{name}-users", title, world(countries, rho=rho, weights=users), month, rho)
+
+
+def country(known: Mapping[str, Country], code: str) -> Country:
+    """The country with a code; PopulationError if it is missing or has too few tests."""
+    if (found := known.get(code.upper())) is None:
+        raise PopulationError(f"no country {code!r}; there are {', '.join(sorted(known))}")
+    if found.tests < FEWEST_TESTS:
+        raise PopulationError(f"{found.code} has {found.tests:,} tests, of {FEWEST_TESTS:,} that are needed")
+    return found
+
+
+def usable(countries: Sequence[Country]) -> list[Country]:
+    """Countries with enough tests to be used alone."""
+    return [one for one in countries if one.tests >= FEWEST_TESTS]
+
+
+def slowest(countries: Sequence[Country]) -> list[Country]:
+    """The slowest countries by `slowness` of their medians, slowest first."""
+    some = usable(countries)
+    medians = np.array([(one.bandwidth_mbps[MEDIAN], one.rtt_ms[MEDIAN]) for one in some])
+    order = np.argsort(-slowness(medians[:, 0], medians[:, 1]), kind="stable")
+    return [some[at] for at in order[:SLOWEST]]
+
+
+def twice(
+    name: str, title: str, cloud: Cloud, by_tests: Cloud, month: str, rho: float
+) -> Iterator[NewPopulation]:
+    """A population as measured, and with round trips to sites."""
+    yield made(name, title, cloud, month, rho)
+    further = f"{title}, round trips to sites by CrUX of {sites.MEASURED}"
+    measured = min(month, sites.MEASURED)
+    yield made(name, further, sites.seen_from(cloud, by_tests), month, rho, measured=measured, suffix="-crux")
+
+
+def made(
+    name: str, title: str, cloud: Cloud, month: str, rho: float, *, measured: str | None = None, suffix: str = ""
+) -> NewPopulation:
+    """The population of a cloud. The id names rho where it is not the default one: -r06 is -0.6."""
+    if rho != RHO:
+        suffix += f"-r{'' if rho <= 0 else 'p'}{abs(rho):.1f}".replace(".", "")
+    rows = list(rows_of(sampled(cloud)))
+    file = io.StringIO()
+    writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return NewPopulation(
+        id=name + suffix,
+        measured=measured or month,
+        source=f"M-Lab NDT downloads of {month} (IQB, CC0): {title}; within a country a Gaussian copula with rho {rho:g}; loss: "
+        f"lower quartile; uplink and queues ours; slow part: the slowest tenth by {ROUND_TRIPS} round trips and "
+        f"{PAGE_BYTES / 1e6:g} MB (ours)",
+        content=file.getvalue(),
+        parameters={"month": month, "rho": rho},
+        percentiles=percentiles_of(cloud, rows),
+    )
+
+
+def rows_of(sample: Sample) -> Iterator[dict[str, Any]]:
+    """The networks of a sample, within the bounds of a population's file."""
+    for at, share in enumerate(sample.queue_shares):
+        mbps, rtt_ms = float(sample.bandwidth_mbps[at].clip(0.016, 1000)), float(sample.rtt_ms[at].clip(0.1, 5000))
+        yield {
+            "bandwidth_kbps": round(1000 * mbps),
+            "rtt_ms": round(rtt_ms, 2),
+            "loss": f"{min(sample.loss[at], 0.5):.6f}",
+            "weight": f"{sample.weights[at]:.8g}",
+            "queue_bytes": queue_at(float(share)).bytes(bandwidth_mbps=mbps, rtt_ms=rtt_ms),
+            "slow_weight": f"{sample.slow_weights[at]:.8g}",
+        }
+
+
+def percentiles_of(cloud: Cloud, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Percentiles of the source and of the sample, in the sample's own rounding."""
+    weights: Floats = np.array([float(row["weight"]) for row in rows])
+    found: dict[str, Any] = {"percents": list(PERCENTS)}
+    for name, source, column, factor in (
+        ("bandwidth_mbps", cloud.bandwidth_mbps, "bandwidth_kbps", 1000),
+        ("rtt_ms", cloud.rtt_ms, "rtt_ms", 1),
+    ):
+        values: Floats = np.array([row[column] for row in rows]) / factor
+        found[name] = {
+            "source": rounded(np.quantile(source, SHARES)),
+            "sample": rounded(weighted_quantiles(values, weights, SHARES)),
+        }
+    return found
+
+
+def rounded(values: Floats) -> list[float]:
+    """Values to four significant digits."""
+    return [float(f"{value:.4g}") for value in values]
+
+
+def read_users(path: Path) -> dict[str, float]:
+    """Internet users by country code, from a CSV with the columns country_code and users. Raises PopulationError."""
+    try:
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
+        found = {row["country_code"].upper(): float(row["users"]) for row in rows}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, csv.Error) as exc:
+        raise PopulationError(f"{path} is no CSV with the columns country_code and users: {exc!r}") from exc
+    if not found or not all(0 <= users < float("inf") for users in found.values()) or not any(found.values()):
+        raise PopulationError(f"{path}: users must be numbers from 0, and not all 0")
+    return found

@@ -1,0 +1,127 @@
+"""A small sample of networks whose weighted quantiles are those of a large cloud.
+
+Strata: the slowest tenth by `slowness`, then the rest; each cut into columns of equal weight by bandwidth, and each column into
+rows of equal weight by round trip. One network stands for each stratum, at low-discrepancy places within it. The networks
+keep the ranks of bandwidth and round trip, and take the cloud's values at these ranks (as Iman and Conover 1982).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from replay.networks.mlab.files import PERCENTS
+from replay.networks.mlab.joint import low_discrepancy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from replay.networks.mlab.joint import Cloud, Floats, Integers
+
+ROUND_TRIPS, PAGE_BYTES = 20, 2_710_000
+"""A page by which networks are ordered: HTTP Archive's median home page of July 2025 in bytes; its round trips are ours."""
+
+SLOW_SHARE = 0.1
+"""Share of the slow part."""
+
+SLOW_STRATA, OTHER_STRATA = (4, 4), (8, 6)
+"""Columns by bandwidth and rows by round trip: 16 networks of the slowest tenth, and 48 of the rest."""
+
+WITHIN = 16
+"""Part of a stratum, a sixteenth around its place in bandwidth, in which the place in round trip is looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Networks with weights that sum to 1; the slow ones come first."""
+
+    bandwidth_mbps: Floats
+    rtt_ms: Floats
+    loss: Floats
+    weights: Floats
+    slow_weights: Floats
+    """Weights in the slow part, which sum to 1; 0 for other networks."""
+    queue_shares: Floats
+    """Cumulative share of each network's queue among all queues, from the shallowest."""
+
+
+def slowness(bandwidth_mbps: Floats, rtt_ms: Floats) -> Floats:
+    """Milliseconds of ROUND_TRIPS and of PAGE_BYTES at the full rate: the order from fast to slow."""
+    order: Floats = ROUND_TRIPS * rtt_ms + 8e-3 * PAGE_BYTES / bandwidth_mbps
+    return order
+
+
+def sampled(cloud: Cloud) -> Sample:
+    """The sample of a cloud."""
+    bandwidth, rtt = cloud.bandwidth_mbps, cloud.rtt_ms
+    order = np.argsort(slowness(bandwidth, rtt), kind="stable")
+    others, slow = np.split(order, [round((1 - SLOW_SHARE) * len(order))])
+    cells = [*strata(slow, SLOW_STRATA, bandwidth, rtt), *strata(others, OTHER_STRATA, bandwidth, rtt)]
+    places = low_discrepancy(len(cells), 3)
+    chosen = np.array([pick(cell, place[0], place[1], bandwidth, rtt) for cell, place in zip(cells, places, strict=True)])
+    count = SLOW_STRATA[0] * SLOW_STRATA[1]
+    is_slow = np.arange(len(cells)) < count
+    weights = np.where(is_slow, SLOW_SHARE / count, (1 - SLOW_SHARE) / (len(cells) - count))
+    return Sample(
+        bandwidth_mbps=at_same_ranks(bandwidth[chosen], weights, bandwidth),
+        rtt_ms=at_same_ranks(rtt[chosen], weights, rtt),
+        loss=cloud.loss[chosen],
+        weights=weights,
+        slow_weights=np.where(is_slow, 1 / count, 0.0),
+        queue_shares=places[:, 2],
+    )
+
+
+def strata(members: Integers, shape: tuple[int, int], bandwidth: Floats, rtt: Floats) -> Iterator[Integers]:
+    """Cut members into columns by bandwidth, and each column into rows by round trip, all of equal numbers."""
+    columns, rows = shape
+    for column in np.array_split(members[np.argsort(bandwidth[members], kind="stable")], columns):
+        yield from np.array_split(column[np.argsort(rtt[column], kind="stable")], rows)
+
+
+def pick(cell: Integers, across: float, along: float, bandwidth: Floats, rtt: Floats) -> int:
+    """The member of a stratum at cumulative shares `across` by bandwidth and `along` by round trip."""
+    members = cell[np.argsort(bandwidth[cell], kind="stable")]
+    width = max(1, len(members) // WITHIN)
+    first = int(across * (len(members) - width))
+    near = members[first : first + width]
+    return int(near[np.argsort(rtt[near], kind="stable")][int(along * len(near))])
+
+
+def mid_shares(values: Floats, weights: Floats) -> Floats:
+    """Cumulative share of each value, up to the middle of its own weight."""
+    order = np.argsort(values, kind="stable")
+    shares = np.empty(len(values))
+    shares[order] = np.cumsum(weights[order]) - weights[order] / 2
+    return shares / weights.sum()
+
+
+def at_same_ranks(values: Floats, weights: Floats, cloud: Floats) -> Floats:
+    """The cloud's quantiles at the weighted ranks of the values, made to agree with it at PERCENTS.
+
+    The two networks around each percentile are moved by the factor that their interpolation is wrong by.
+    """
+    found: Floats = np.quantile(cloud, mid_shares(values, weights))
+    order = np.argsort(values, kind="stable")
+    shares = mid_shares(values, weights)[order]
+    for percent in PERCENTS:
+        after = int(np.searchsorted(shares, percent / 100))
+        around = order[max(after - 1, 0) : after + 1]
+        (there,) = weighted_quantiles(found, weights, [percent / 100])
+        found[around] *= np.quantile(cloud, percent / 100) / there
+    found[order] = np.maximum.accumulate(found[order])
+    return found
+
+
+def weighted_quantiles(values: Floats, weights: Floats, shares: Sequence[float]) -> Floats:
+    """Quantiles of weighted values: between them, the logarithm is linear in the normal score of the share."""
+    order = np.argsort(values, kind="stable")
+    normal = NormalDist()
+    scores = [normal.inv_cdf(share) for share in mid_shares(values, weights)[order]]
+    found: Floats = np.exp(
+        np.interp([normal.inv_cdf(share) for share in shares], scores, np.log(values[order]))
+    )
+    return found

@@ -1,0 +1,119 @@
+"""Stored populations: a CSV file that `population_csv` reads, and a JSON file with its source and its SHA-256.
+
+Some come with the code, in the folder `stored`; others lie in the data folder.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from replay.networks.population_csv import PopulationError, read_population
+from storage.staging import put_file_in_place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from replay.networks.population_csv import CsvPopulation
+
+BUNDLED = Path(__file__).with_name("stored")
+
+CURRENT = "mlab-2025-10"
+"""The bundled population that an annual report rests on by default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPopulation:
+    """Facts of a stored population."""
+
+    id: str
+    measured: str
+    """Month of its oldest source, as YYYY-MM."""
+    source: str
+    sha256: str
+    """Checksum of the CSV file."""
+    networks: int
+    parameters: Mapping[str, Any]
+    percentiles: Mapping[str, Any]
+    """Percentiles of bandwidth and round trip: the source's, and the sample's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPopulation:
+    """A population that is not stored yet."""
+
+    id: str
+    measured: str
+    source: str
+    content: str
+    """The CSV file."""
+    parameters: Mapping[str, Any]
+    percentiles: Mapping[str, Any]
+
+    @property
+    def facts(self) -> StoredPopulation:
+        """Its facts when it is stored."""
+        return StoredPopulation(
+            id=self.id,
+            measured=self.measured,
+            source=self.source,
+            sha256=hashlib.sha256(self.content.encode()).hexdigest(),
+            networks=self.content.count("\n") - 1,
+            parameters=self.parameters,
+            percentiles=self.percentiles,
+        )
+
+
+def store(folder: Path, new: NewPopulation) -> StoredPopulation:
+    """Store a population, each file whole or not at all; PopulationError if its id is stored with other networks."""
+    facts, path = new.facts, folder / f"{new.id}.csv"
+    known = {one.id: one for one in stored(folder)}.get(new.id)
+    if known is not None and known.sha256 != facts.sha256:
+        raise PopulationError(f"{new.id} is stored already, with other networks: move {path} away first")
+    text = json.dumps(dataclasses.asdict(facts), indent=1, sort_keys=True) + "\n"
+    for place, content in ((path, new.content), (path.with_suffix(".json"), text)):
+        with put_file_in_place(place) as half, half.open("w", encoding="utf-8", newline="") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    return facts
+
+
+def stored(folder: Path) -> list[StoredPopulation]:
+    """Facts of the bundled populations and of those in a folder, by id. Raises PopulationError."""
+    found = {facts.id: facts for place in (folder, BUNDLED) for facts in _facts(place)}
+    return [found[name] for name in sorted(found)]
+
+
+def find_population(folder: Path, name: str) -> CsvPopulation:
+    """Read a stored population by its id; PopulationError if there is none, or if it contradicts its checksum."""
+    facts = facts_of(folder, name)
+    place = BUNDLED if (BUNDLED / f"{name}.json").exists() else folder
+    found = read_population(place / f"{name}.csv", measured=facts.measured, source=facts.source)
+    if found.populations[0].checksum != facts.sha256:
+        raise PopulationError(f"{place / name}.csv is damaged: its SHA-256 is not the one in {name}.json")
+    return found
+
+
+def facts_of(folder: Path, name: str) -> StoredPopulation:
+    """Facts of a stored population by its id; PopulationError if there is none."""
+    known = {one.id: one for one in stored(folder)}
+    if name not in known:
+        raise PopulationError(f"no file and no stored population {name!r}; stored are {', '.join(known)}")
+    return known[name]
+
+
+def _facts(place: Path) -> Iterator[StoredPopulation]:
+    for path in sorted(place.glob("*.json")):
+        try:
+            facts = StoredPopulation(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as exc:
+            raise PopulationError(f"{path} does not describe a population: {exc}") from exc
+        if facts.id != path.stem:
+            raise PopulationError(f"{path} describes {facts.id}")
+        yield facts
