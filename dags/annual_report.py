@@ -1,7 +1,7 @@
 """The year's report: replays the pages of the year's newest crawl, and says how many segments should be sent first.
 
-It runs in January for the year before, and by hand for any year. It waits for nothing: if the newest crawl is not over, it
-fails and says so. Months without a crawl are named by `ready`, and are no failure. Every step can be run again.
+It runs in January for the year before, and by hand for any year. It waits for nothing: if the newest crawl is not over,
+or the population of networks is stale, it fails and says so. Months without a crawl are named by `ready`, and are no failure. Every step can be run again.
 
 The replay is cut into chunks of pages, each of which one task replays, wherever the data folder is seen: of about half an
 hour, for a task of more than a hundred minutes may lose the token by which it reports. A chunk that is done is found done.
@@ -24,13 +24,17 @@ VARIABLES = {
     "YEAR": "{{ params.year or dag_run.run_after.year - 1 }}",
     "SERIES": "{{ params.series }}",
     "CRAWL": "{{ ti.xcom_pull(task_ids='ready') }}",
+    "POPULATION": "{{ params.population }}",
     "SEEDS": "{{ params.seeds }}",
     "PAGES": "{{ params.pages or '' }}",
     "HARM": "{{ params.harm }}",
 }
 
-REPLAY = '--crawl "$CRAWL" --seeds "$SEEDS" --harm "$HARM" ${PAGES:+--pages "$PAGES"}'
-"""Options of the replay, the same for every chunk."""
+REPLAY = (
+    '--crawl "$CRAWL" --population "$POPULATION" --iw candidates --seeds "$SEEDS" --harm "$HARM" '
+    '${PAGES:+--pages "$PAGES"}'
+)
+"""Options of the replay, the same for every chunk: all windows that the rule may recommend."""
 
 PARAMETERS = {
     "year": Param(
@@ -41,6 +45,12 @@ PARAMETERS = {
         type="string",
         pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+){3}$",
         description="Whose crawls: a crawl's name without its month.",
+    ),
+    "population": Param(
+        "mlab-2025-10",
+        type="string",
+        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
+        description="Networks: a stored population, at most 24 months older than the crawl (`firstflight population list`).",
     ),
     "seeds": Param(3, type="integer", minimum=1, maximum=1000, description="Seeds of each cell."),
     "pages": Param(
@@ -83,10 +93,10 @@ with DAG(
 ) as dag:
     ready = firstflight(
         "ready",
-        'report ready --year "$YEAR" --series "$SERIES"',
+        'report ready --year "$YEAR" --series "$SERIES" --population "$POPULATION"',
         # Its own variables alone: the crawl's name is what it finds.
-        env={name: VARIABLES[name] for name in ("YEAR", "SERIES")},
-        doc="Which months of the year were crawled, and whether the newest crawl is over: its name is the last line.",
+        env={name: VARIABLES[name] for name in ("YEAR", "SERIES", "POPULATION")},
+        doc="Which months of the year were crawled, whether the newest crawl is over, and whether the population is fresh.",
     )
     verify = firstflight(
         "verify",

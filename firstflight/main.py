@@ -11,6 +11,7 @@ from firstflight.settings import from_environment
 COMMANDS = {
     "demo": "run the whole pipeline on the bundled web",
     "list": "fetch lists of sites",
+    "population": "fetch and list populations of networks",
     "optout": "leave sites out of crawls, and erase what was measured of them",
     "crawl": "plan, run, watch and seal a crawl",
     "release": "build, verify and list releases",

@@ -71,6 +71,11 @@ class Settings:
         return self.data_dir / "lists"
 
     @property
+    def populations(self) -> Path:
+        """Folder of fetched populations of networks."""
+        return self.data_dir / "populations"
+
+    @property
     def opt_out(self) -> Path:
         """Sites that asked not to be visited, where the operator keeps them."""
         return self.data_dir / "opt-out.txt"

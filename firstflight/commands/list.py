@@ -1,4 +1,4 @@
-"""`firstflight list`: lists of sites."""
+"""`firstflight list`: lists of sites, and the stored populations of networks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crawler.sites import fetch, lists
+from firstflight.commands.population import list_populations
 from firstflight.errors import one_line
 
 if TYPE_CHECKING:
@@ -20,14 +21,18 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Site lists.
+    """Site lists and populations.
 
     \b
     Example:
       firstflight list fetch tranco --date 2026-11-01
       firstflight list fetch crux --month 2026-10
       firstflight list fetch sites.txt
+      firstflight list populations
     """
+
+
+command.add_command(list_populations, "populations")
 
 
 @command.command("fetch")

@@ -12,6 +12,9 @@ from firstflight.commit import code_commit
 from firstflight.connect import database
 from firstflight.errors import one_line
 from releases.catalogue import ReleaseError
+from replay.networks.population_csv import PopulationError
+from replay.networks.stored_populations import CURRENT, find_population
+from reports.document.illustrative import FRESH_MONTHS, is_stale
 from reports.document.report import build_report
 from reports.document.report_content import canonical
 from reports.document.report_inputs import ReportError, read_inputs
@@ -58,19 +61,30 @@ def series_name(_: click.Context, __: click.Parameter, value: str) -> str:
     show_default=True,
     help="A crawl's name without its month.",
 )
+@click.option(
+    "--population",
+    "population_id",
+    default=CURRENT,
+    show_default=True,
+    metavar="ID",
+    help="Stored population that the replay is to take (`firstflight population list`).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the months as JSON.")
 @click.pass_obj
-def ready(settings: Settings, *, year: int, series: str, as_json: bool) -> None:
-    """Tell whether a year's newest crawl is over, and which months are missing. The last line is the crawl's name.
+def ready(settings: Settings, *, year: int, series: str, population_id: str, as_json: bool) -> None:
+    """Tell whether a year's newest crawl is over and its population of networks fresh, and which months are missing.
+
+    The last line is the crawl's name. A population is stale if it is more than 24 months older than the crawl.
 
     \b
     Example:
       firstflight report ready --year 2026
     """
-    with one_line(DatabaseError, NotReady), database(settings) as engine:
+    with one_line(DatabaseError, NotReady, PopulationError), database(settings) as engine:
         with engine.connect() as connection:
             found = year_of(connection, year, series=series)
         newest = found.newest()
+        check_population(settings, population_id, max(found.sealed))
     if as_json:
         click.echo(json.dumps({"crawl": newest, "sealed": found.sealed, "missing": found.missing}, indent=2))
         return
@@ -82,6 +96,16 @@ def ready(settings: Settings, *, year: int, series: str, as_json: bool) -> None:
         if names:
             click.echo(f"{state}: {', '.join(names)}")
     click.echo(newest)
+
+
+def check_population(settings: Settings, population_id: str, month: str) -> None:
+    """Raise NotReady if a stored population is too old for the crawl of `month`; PopulationError if it is missing or damaged."""
+    measured = find_population(settings.populations, population_id).populations[0].measured
+    if is_stale(measured, month):
+        raise NotReady(
+            f"the population {population_id} was measured in {measured}, which is more than {FRESH_MONTHS} months before "
+            f"{month}: fetch a newer one by `firstflight population fetch`"
+        )
 
 
 @command.command()

@@ -79,3 +79,5 @@ class Population:
     source: str
     checksum: str | None = None
     """SHA-256 of the file that the population was read from; None for a built-in one."""
+    is_stored: bool = False
+    """True for a population of `firstflight population list`, which is found by its id."""

@@ -97,7 +97,8 @@ def find_population(folder: Path, name: str) -> CsvPopulation:
     found = read_population(place / f"{name}.csv", measured=facts.measured, source=facts.source)
     if found.populations[0].checksum != facts.sha256:
         raise PopulationError(f"{place / name}.csv is damaged: its SHA-256 is not the one in {name}.json")
-    return found
+    whole, slow = (dataclasses.replace(one, is_stored=True) for one in found.populations)
+    return dataclasses.replace(found, populations=(whole, slow))
 
 
 def facts_of(folder: Path, name: str) -> StoredPopulation:

@@ -17,14 +17,20 @@ def illustrative_because(inputs: ReportInputs) -> list[str]:
     because = []
     if crawl.kind != "web":
         because.append("the crawl is of the bundled local web, not of live sites")
-    old = [
-        one["id"]
-        for one in (inputs.replay.populations if inputs.replay else [])
-        if age_in_months(one["measured"], crawl.month) > FRESH_MONTHS
-    ]
+    populations = inputs.replay.populations if inputs.replay else []
+    old = [one["id"] for one in populations if is_stale(one["measured"], crawl.month)]
     if old:
         because.append(f"the network populations {', '.join(old)} are more than 24 months old")
     return because
+
+
+def is_stale(measured: str, month: str) -> bool:
+    """Whether a population is too old for a crawl's month.
+
+    >>> is_stale("2024-11", "2026-11"), is_stale("2024-10", "2026-11")
+    (False, True)
+    """
+    return age_in_months(measured, month) > FRESH_MONTHS
 
 
 def age_in_months(measured: str, month: str) -> int:

@@ -31,8 +31,10 @@ def rebuild_commands(inputs: ReportInputs) -> list[str]:
 
 
 def _network_options(replay: Replay) -> str:
-    """Options for the replay's profiles, or for its population if it was imported from a file."""
+    """Options for the replay's profiles, or for its population if it was stored or imported from a file."""
     average = next(one for one in replay.populations if not one["slow"])
+    if average.get("is_stored"):
+        return f"--population {average['id']}"
     if average["id"] in {one.id for one in POPULATIONS}:
         return f"--profiles {','.join(profile['id'] for profile in replay.profiles)}"
     return (

@@ -16,17 +16,19 @@ from releases.slow_start import WINDOWS
 from replay.errors import ReplayError
 from replay.networks.population_csv import PopulationError, read_population
 from replay.networks.populations import DECIDING, PROFILES, profiles_of
+from replay.networks.stored_populations import find_population
 from replay.runs.cells import plan, sample
 from replay.runs.chunks import plan_of
 from replay.runs.replay_folder import plan_facts
 from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS
-from reports.recommendation.rule import RULE_VERSION
+from reports.recommendation.rule import CANDIDATES, RULE_VERSION
 from storage.signatures import SigningFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from firstflight.settings import Settings
+    from replay.networks.population_csv import CsvPopulation
     from replay.networks.profiles import Population, Profile
     from replay.runs.cells import Cell
 
@@ -36,12 +38,17 @@ EXPECTED = (ReplayError, ReleaseError, PopulationError, SigningFailed, OSError)
 
 DEFAULT_WINDOWS = ",".join(map(str, WINDOWS))
 
+ALL_CANDIDATES = "candidates"
+"""Value of --iw for all windows that the rule may recommend."""
+
 MOST_WINDOWS = 48
 """Most initial windows of a replay. A guest has room for 64, with those of background and competing flows."""
 
 
 def parse_windows(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[int, ...]:
-    """Read distinct numbers of segments from a comma-separated list."""
+    """Read distinct numbers of segments from a comma-separated list, or the rule's."""
+    if value == ALL_CANDIDATES:
+        return tuple(candidate.segments for candidate in CANDIDATES)
     words = value.split(",")
     if not all(word.isascii() and word.isdecimal() and 1 <= int(word) <= MOST_SEGMENTS for word in words):
         raise click.BadParameter(
@@ -73,7 +80,7 @@ OPTIONS = (
         metavar="N,...",
         default=DEFAULT_WINDOWS,
         show_default=True,
-        help="Initial windows of the servers, in segments.",
+        help="Initial windows of the servers, in segments; candidates: all that the rule may recommend.",
     ),
     click.option(
         "--profiles",
@@ -83,15 +90,15 @@ OPTIONS = (
     ),
     click.option(
         "--population",
-        type=click.Path(path_type=Path, dir_okay=False, exists=True),
-        metavar="FILE.csv",
-        help="Your own networks instead of --profiles, a line each: bandwidth_kbps, rtt_ms, loss, weight.",
+        metavar="ID|FILE.csv",
+        help="A stored population (`firstflight population list`) instead of --profiles; or your own networks, a line each: "
+        "bandwidth_kbps, rtt_ms, loss, weight.",
     ),
     click.option(
-        "--population-measured", metavar="YYYY-MM", help="Month in which the population was measured."
+        "--population-measured", metavar="YYYY-MM", help="Month in which the networks of FILE.csv were measured."
     ),
     click.option(
-        "--population-source", metavar="TEXT", help="Source of the population; the report prints it."
+        "--population-source", metavar="TEXT", help="Source of the networks of FILE.csv; the report prints it."
     ),
     click.option(
         "--pages",
@@ -160,7 +167,7 @@ def plan_replay(
     logs: tuple[Path, ...],
     windows: tuple[int, ...],
     profiles: tuple[Profile, ...],
-    population: Path | None,
+    population: str | None,
     population_measured: str | None,
     population_source: str | None,
     pages: int | None,
@@ -175,7 +182,7 @@ def plan_replay(
     if population:
         if profiles:
             raise click.UsageError("--population brings its own networks: leave --profiles out")
-        own = read_population(population, measured=population_measured or "", source=population_source or "")
+        own = networks_of(settings, population, population_measured, population_source)
         profiles, populations = own.profiles, own.populations
     elif population_measured or population_source:
         raise click.UsageError("--population-measured and --population-source belong to --population")
@@ -197,3 +204,13 @@ def plan_replay(
     return PlannedReplay(
         cells=cells, folder=settings.replays / source.folder, facts=facts, responses=responses
     )
+
+
+def networks_of(settings: Settings, name: str, measured: str | None, source: str | None) -> CsvPopulation:
+    """The networks of a CSV file, or of a stored population, which knows its month and source."""
+    path = Path(name)
+    if path.is_file() or path.suffix == ".csv":
+        return read_population(path, measured=measured or "", source=source or "")
+    if measured or source:
+        raise click.UsageError("a stored population knows its month and source")
+    return find_population(settings.populations, name)

@@ -1,0 +1,199 @@
+"""`firstflight population`: populations of networks, made of public measurements."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from firstflight.errors import one_line
+from replay.networks.mlab.files import MANIFEST, find_month, read_countries
+from replay.networks.mlab.joint import RHO
+from replay.networks.mlab.populations import populations_of, read_users, usable
+from replay.networks.population_csv import PopulationError
+from replay.networks.stored_populations import facts_of, find_population, store, stored
+
+if TYPE_CHECKING:
+    from firstflight.settings import Settings
+    from replay.networks.stored_populations import StoredPopulation
+
+
+@click.group()
+def command() -> None:
+    """Populations of networks that a replay takes by their ids.
+
+    \b
+    Example:
+      firstflight population list
+      firstflight population fetch mlab --month 2025-10 --country DE
+      firstflight replay run --crawl 2026-11 --population mlab-2025-10-de
+    """
+
+
+READABLE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+@command.command()
+@click.argument("source", type=click.Choice(["mlab"]))
+@click.option("--month", metavar="YYYY-MM", required=True, help="Month of the measurements.")
+@click.option(
+    "--country",
+    "countries",
+    multiple=True,
+    metavar="CODE",
+    help="A country by its two letters, instead of the world. Repeatable.",
+)
+@click.option("--per-country", is_flag=True, help="Each country with at least 1,000 tests, instead of the world.")
+@click.option(
+    "--from",
+    "place",
+    metavar="FOLDER|URL",
+    help="Where M-Lab's files lie.  [default: the bundled month, or M-Lab's bucket]",
+)
+@click.option(
+    "--manifest",
+    type=READABLE,
+    default=MANIFEST,
+    metavar="FILE",
+    help="M-Lab's manifest.json[.gz] with the files' SHA-256.  [default: that of 2009-01 to 2026-01]",
+)
+@click.option(
+    "--rho",
+    type=click.FloatRange(-0.9, 0.9),
+    default=RHO,
+    show_default=True,
+    help="Correlation of the normal scores of bandwidth and round trip within a country.",
+)
+@click.option(
+    "--users",
+    type=READABLE,
+    metavar="FILE.csv",
+    help="Internet users by country (country_code, users): also makes the world weighted by them.",
+)
+@click.option("--users-source", metavar="TEXT", help="Source of --users; the report prints it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.pass_obj
+def fetch(
+    settings: Settings,
+    *,
+    source: str,  # noqa: ARG001  # the only one
+    month: str,
+    countries: tuple[str, ...],
+    per_country: bool,
+    place: str | None,
+    manifest: Path,
+    rho: float,
+    users: Path | None,
+    users_source: str | None,
+    as_json: bool,
+) -> None:
+    """Make populations of a month of M-Lab's NDT tests, and store them in the data folder.
+
+    The world becomes three: by tests, the same with round trips to sites, and its twenty slowest countries. A country
+    becomes two. docs/populations.md says how.
+
+    \b
+    Example:
+      firstflight population fetch mlab --month 2025-10
+      firstflight population fetch mlab --month 2025-10 --country DE --rho -0.6
+      firstflight population fetch mlab --month 2024-10 --per-country --from iqb/
+    """
+    if bool(users) != bool(users_source and users_source.strip()):
+        raise click.UsageError("--users and --users-source go together")
+    if (countries or per_country) and users:
+        raise click.UsageError("--users weights the world: leave --country and --per-country out")
+    with one_line(PopulationError, OSError):
+        found = read_countries(find_month(month, source=place, manifest=manifest))
+        codes = tuple(one.code for one in usable(found)) if per_country else countries
+        made = [
+            store(settings.populations, new)
+            for new in populations_of(
+                found,
+                month,
+                rho=rho,
+                codes=codes,
+                users=read_users(users) if users else None,
+                users_source=users_source or "",
+            )
+        ]
+    tell(made, as_json=as_json)
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.pass_obj
+def list_populations(settings: Settings, *, as_json: bool) -> None:
+    """List the stored populations: the bundled ones and those in the data folder.
+
+    \b
+    Example:
+      firstflight population list
+    """
+    with one_line(PopulationError, OSError):
+        there = stored(settings.populations)
+    tell(there, as_json=as_json)
+
+
+@command.command()
+@click.argument("population_id", metavar="ID")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    metavar="FILE.svg",
+    help="File of the picture.",
+)
+@click.pass_obj
+def draw(settings: Settings, *, population_id: str, output: Path) -> None:
+    """Draw a stored population against its source.
+
+    \b
+    Example:
+      firstflight population draw mlab-2025-10 --output mlab-2025-10.svg
+    """
+    from reports.document.population_figure import population_figure
+
+    with one_line(PopulationError, OSError):
+        facts = facts_of(settings.populations, population_id)
+        drawn = population_figure(facts, find_population(settings.populations, population_id))
+        output.write_text(drawn, encoding="utf-8")
+    click.echo(str(output))
+
+
+def tell(populations: list[StoredPopulation], *, as_json: bool) -> None:
+    """Print populations as JSON, or as a line each."""
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(one) for one in populations], indent=2))
+        return
+    for one in populations:
+        click.echo(line(one))
+
+
+def line(one: StoredPopulation) -> str:
+    """A population as one line of text, with its medians and how well it follows its source."""
+    medians = [one.percentiles[name]["source"][one.percentiles["percents"].index(50)] for name in NAMES]
+    return (
+        f"{one.id}: {one.networks} networks, measured {one.measured}, median {medians[0]:g} Mbps and {medians[1]:g} ms, "
+        f"percentiles 5 to 95 within {worst(one):.1%}, SHA-256 {one.sha256[:12]}"
+    )
+
+
+NAMES = ("bandwidth_mbps", "rtt_ms")
+
+
+def worst(one: StoredPopulation) -> float:
+    """Largest relative difference between the sample's percentiles and its source's, from the 5th to the 95th."""
+    return max(
+        abs(found / wanted - 1)
+        for name in NAMES
+        for found, wanted, percent in zip(
+            one.percentiles[name]["sample"],
+            one.percentiles[name]["source"],
+            one.percentiles["percents"],
+            strict=True,
+        )
+        if 5 <= percent <= 95
+    )

@@ -1,0 +1,108 @@
+"""The figure of a stored population: its networks against the percentiles of its source, and all networks at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+
+from replay.networks.mlab.sample import mid_shares
+from reports.document.theme import FONT, LIGHT, svg
+
+if TYPE_CHECKING:
+    from replay.networks.population_csv import CsvPopulation
+    from replay.networks.stored_populations import StoredPopulation
+
+WIDTH, HEIGHT = 210, 190
+
+PANELS = {"bandwidth_mbps": "bandwidth, Mbps", "rtt_ms": "round trip, ms"}
+
+SOURCE, SLOW, OTHERS = "source", "slow networks", "other networks"
+COLOURS = dict(zip((SOURCE, SLOW, OTHERS), list(dict.fromkeys(LIGHT.palette.values()))[:3], strict=True))
+
+TICKS = [10**power for power in range(-2, 5)]
+
+
+def population_figure(facts: StoredPopulation, population: CsvPopulation) -> str:
+    """Draw a population as SVG: bandwidth and round trip over the source's percentiles, and one against the other."""
+    networks = networks_of(population)
+    drawn = (
+        alt.hconcat(*(against_source(facts, networks, name) for name in PANELS), all_networks(networks))
+        .properties(background=LIGHT.background, title=alt.TitleParams(facts.id, anchor="start", fontSize=13))
+        .configure(font=FONT)
+        .configure_view(stroke=None)
+        .configure_axis(labelColor=LIGHT.ink, titleColor=LIGHT.ink, titleFontWeight="normal", gridColor=LIGHT.faint)
+        .configure_legend(orient="bottom", title=None, labelColor=LIGHT.ink, labelLimit=220)
+    )
+    return svg(drawn)
+
+
+def networks_of(population: CsvPopulation) -> list[dict[str, Any]]:
+    """Each network's values, their cumulative shares in percent, and its part."""
+    whole, slow = (dict(one.weights) for one in population.populations)
+    weights = np.array([whole[one.id] for one in population.profiles])
+    values = {
+        "bandwidth_mbps": np.array([one.down_bps / 1e6 for one in population.profiles]),
+        "rtt_ms": np.array([one.rtt_us / 1e3 for one in population.profiles]),
+    }
+    percents = {name: 100 * mid_shares(found, weights) for name, found in values.items()}
+    return [
+        {
+            "part": SLOW if one.id in slow else OTHERS,
+            **{name: float(values[name][at]) for name in PANELS},
+            **{f"{name}_percent": round(float(percents[name][at]), 2) for name in PANELS},
+        }
+        for at, one in enumerate(population.profiles)
+    ]
+
+
+def logarithmic(name: str) -> dict[str, Any]:
+    """Options of an axis for a quantity."""
+    return {
+        "title": PANELS[name],
+        "scale": alt.Scale(type="log", nice=False),
+        "axis": alt.Axis(values=TICKS, format="~g"),
+    }
+
+
+def against_source(
+    facts: StoredPopulation, networks: list[dict[str, Any]], name: str
+) -> alt.LayerChart:
+    """The source's percentiles of a quantity as a line, the networks at their cumulative shares as points."""
+    percentiles = zip(facts.percentiles["percents"], facts.percentiles[name]["source"], strict=True)
+    source = [{"part": SOURCE, name: value, f"{name}_percent": percent} for percent, value in percentiles]
+    encoding = {
+        "x": alt.X(f"{name}:Q", **logarithmic(name)),
+        "y": alt.Y(f"{name}_percent:Q", title="percentile", scale=alt.Scale(domain=[0, 100])),
+        "color": colour(),
+    }
+    line = alt.Chart(alt.InlineData(values=source)).mark_line(order=False, strokeWidth=2)
+    return alt.layer(line.encode(**encoding), points(networks).encode(**encoding)).properties(
+        width=WIDTH, height=HEIGHT
+    )
+
+
+def all_networks(networks: list[dict[str, Any]]) -> alt.Chart:
+    """Bandwidth against round trip, a point for each network."""
+    drawn: alt.Chart = (
+        points(networks)
+        .encode(
+            x=alt.X("bandwidth_mbps:Q", **logarithmic("bandwidth_mbps")),
+            y=alt.Y("rtt_ms:Q", **logarithmic("rtt_ms")),
+            color=colour(),
+        )
+        .properties(width=WIDTH, height=HEIGHT)
+    )
+    return drawn
+
+
+def points(networks: list[dict[str, Any]]) -> alt.Chart:
+    """A mark for each network."""
+    drawn: alt.Chart = alt.Chart(alt.InlineData(values=networks)).mark_point(size=14, strokeWidth=1.2)
+    return drawn
+
+
+def colour() -> alt.Color:
+    """The colour of the parts, the same in all panels."""
+    return alt.Color("part:N", scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())))
