@@ -46,7 +46,9 @@ READABLE = click.Path(path_type=Path, exists=True, dir_okay=False)
     metavar="CODE",
     help="A country by its two letters, instead of the world. Repeatable.",
 )
-@click.option("--per-country", is_flag=True, help="Each country with at least 1,000 tests, instead of the world.")
+@click.option(
+    "--per-country", is_flag=True, help="Each country with at least 1,000 tests, instead of the world."
+)
 @click.option(
     "--from",
     "place",
@@ -186,7 +188,7 @@ NAMES = ("bandwidth_mbps", "rtt_ms")
 
 def worst(one: StoredPopulation) -> float:
     """Largest relative difference between the sample's percentiles and its source's, from the 5th to the 95th."""
-    return max(
+    found: float = max(
         abs(found / wanted - 1)
         for name in NAMES
         for found, wanted, percent in zip(
@@ -197,3 +199,4 @@ def worst(one: StoredPopulation) -> float:
         )
         if 5 <= percent <= 95
     )
+    return found

@@ -32,7 +32,9 @@ def population_figure(facts: StoredPopulation, population: CsvPopulation) -> str
         .properties(background=LIGHT.background, title=alt.TitleParams(facts.id, anchor="start", fontSize=13))
         .configure(font=FONT)
         .configure_view(stroke=None)
-        .configure_axis(labelColor=LIGHT.ink, titleColor=LIGHT.ink, titleFontWeight="normal", gridColor=LIGHT.faint)
+        .configure_axis(
+            labelColor=LIGHT.ink, titleColor=LIGHT.ink, titleFontWeight="normal", gridColor=LIGHT.faint
+        )
         .configure_legend(orient="bottom", title=None, labelColor=LIGHT.ink, labelLimit=220)
     )
     return svg(drawn)
@@ -68,19 +70,16 @@ def logarithmic(name: str) -> dict[str, Any]:
 
 def against_source(
     facts: StoredPopulation, networks: list[dict[str, Any]], name: str
-) -> alt.LayerChart:
+) -> alt.LayerChart | alt.FacetChart:
     """The source's percentiles of a quantity as a line, the networks at their cumulative shares as points."""
     percentiles = zip(facts.percentiles["percents"], facts.percentiles[name]["source"], strict=True)
     source = [{"part": SOURCE, name: value, f"{name}_percent": percent} for percent, value in percentiles]
-    encoding = {
-        "x": alt.X(f"{name}:Q", **logarithmic(name)),
-        "y": alt.Y(f"{name}_percent:Q", title="percentile", scale=alt.Scale(domain=[0, 100])),
-        "color": colour(),
-    }
+    x = alt.X(f"{name}:Q", **logarithmic(name))
+    y = alt.Y(f"{name}_percent:Q", title="percentile", scale=alt.Scale(domain=[0, 100]))
     line = alt.Chart(alt.InlineData(values=source)).mark_line(order=False, strokeWidth=2)
-    return alt.layer(line.encode(**encoding), points(networks).encode(**encoding)).properties(
-        width=WIDTH, height=HEIGHT
-    )
+    layers = (layer.encode(x=x, y=y, color=colour()) for layer in (line, points(networks)))
+    drawn: alt.LayerChart | alt.FacetChart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+    return drawn
 
 
 def all_networks(networks: list[dict[str, Any]]) -> alt.Chart:

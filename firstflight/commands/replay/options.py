@@ -95,10 +95,14 @@ OPTIONS = (
         "bandwidth_kbps, rtt_ms, loss, weight.",
     ),
     click.option(
-        "--population-measured", metavar="YYYY-MM", help="Month in which the networks of FILE.csv were measured."
+        "--population-measured",
+        metavar="YYYY-MM",
+        help="Month in which the networks of FILE.csv were measured.",
     ),
     click.option(
-        "--population-source", metavar="TEXT", help="Source of the networks of FILE.csv; the report prints it."
+        "--population-source",
+        metavar="TEXT",
+        help="Source of the networks of FILE.csv; the report prints it.",
     ),
     click.option(
         "--pages",

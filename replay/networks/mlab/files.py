@@ -65,7 +65,7 @@ def read_countries(content: bytes) -> list[Country]:
     try:
         rows = pq.read_table(pa.BufferReader(content)).to_pylist()
         found = [_country(row) for row in rows]
-    except (pa.ArrowException, KeyError, TypeError) as exc:
+    except (pa.ArrowException, KeyError, TypeError, ValueError, OverflowError, OSError) as exc:
         raise PopulationError(f"this is no IQB file of downloads by country: {exc}") from exc
     if not found:
         raise PopulationError("the IQB file has no country")
@@ -103,7 +103,9 @@ def read_manifest(path: Path = MANIFEST) -> dict[str, str]:
         if path.suffix == ".csv":
             return {row["month"]: row["sha256"] for row in csv.DictReader(text.splitlines())}
         files = json.loads(text)["files"]
-        wanted = re.compile(r"cache/v1/(\d{4})(\d\d)01T000000Z/\d{8}T000000Z/downloads_by_country/data\.parquet")
+        wanted = re.compile(
+            r"cache/v1/(\d{4})(\d\d)01T000000Z/\d{8}T000000Z/downloads_by_country/data\.parquet"
+        )
         return {
             f"{match[1]}-{match[2]}": str(facts["sha256"])
             for name, facts in files.items()
@@ -133,7 +135,9 @@ def find_month(month: str, *, source: str | None = None, manifest: Path = MANIFE
     else:
         content = _read(Path(source), month)
     if hashlib.sha256(content).hexdigest() != checksum:
-        raise PopulationError(f"the IQB file of {month} is not the one in M-Lab's manifest: its SHA-256 differs")
+        raise PopulationError(
+            f"the IQB file of {month} is not the one in M-Lab's manifest: its SHA-256 differs"
+        )
     return content
 
 

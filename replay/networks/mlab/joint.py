@@ -87,7 +87,9 @@ def values_at(rows: Floats, scores: Floats) -> Floats:
     return found
 
 
-def world(countries: Sequence[Country], *, rho: float = RHO, weights: Mapping[str, float] | None = None) -> Cloud:
+def world(
+    countries: Sequence[Country], *, rho: float = RHO, weights: Mapping[str, float] | None = None
+) -> Cloud:
     """The mixture of the countries by their tests, or by `weights` of their codes; each by a Gaussian copula with `rho`."""
     ordered = sorted(countries, key=lambda one: (one.bandwidth_mbps[len(PERCENTS) // 2], one.code))
     shares = np.array([one.tests if weights is None else weights.get(one.code, 0.0) for one in ordered])

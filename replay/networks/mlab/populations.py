@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,9 @@ def populations_of(
     if codes:
         for code in codes:
             chosen = country(known, code)
-            yield from twice(f"{name}-{code.lower()}", chosen.code, world([chosen], rho=rho), by_tests, month, rho)
+            yield from twice(
+                f"{name}-{code.lower()}", chosen.code, world([chosen], rho=rho), by_tests, month, rho
+            )
         return
     yield from twice(name, f"{len(countries)} countries by tests", by_tests, by_tests, month, rho)
     some = slowest(countries)
@@ -97,11 +100,22 @@ def twice(
 
 
 def made(
-    name: str, title: str, cloud: Cloud, month: str, rho: float, *, measured: str | None = None, suffix: str = ""
+    name: str,
+    title: str,
+    cloud: Cloud,
+    month: str,
+    rho: float,
+    *,
+    measured: str | None = None,
+    suffix: str = "",
 ) -> NewPopulation:
-    """The population of a cloud. The id names rho where it is not the default one: -r06 is -0.6."""
+    """The population of a cloud. The id names rho where it is not the default one: -r60 is -0.6, -rp05 is 0.05."""
+    if not math.isclose(rho, round(rho, 2)):
+        raise PopulationError(
+            f"rho {rho} has more than two decimals, which the population's id has no room for"
+        )
     if rho != RHO:
-        suffix += f"-r{'' if rho <= 0 else 'p'}{abs(rho):.1f}".replace(".", "")
+        suffix += f"-r{'p' if rho > 0 else ''}{round(100 * abs(rho)):02}"
     rows = list(rows_of(sampled(cloud)))
     file = io.StringIO()
     writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
@@ -122,7 +136,10 @@ def made(
 def rows_of(sample: Sample) -> Iterator[dict[str, Any]]:
     """The networks of a sample, within the bounds of a population's file."""
     for at, share in enumerate(sample.queue_shares):
-        mbps, rtt_ms = float(sample.bandwidth_mbps[at].clip(0.016, 1000)), float(sample.rtt_ms[at].clip(0.1, 5000))
+        mbps, rtt_ms = (
+            float(sample.bandwidth_mbps[at].clip(0.016, 1000)),
+            float(sample.rtt_ms[at].clip(0.1, 5000)),
+        )
         yield {
             "bandwidth_kbps": round(1000 * mbps),
             "rtt_ms": round(rtt_ms, 2),

@@ -2,7 +2,9 @@
 
 Strata: the slowest tenth by `slowness`, then the rest; each cut into columns of equal weight by bandwidth, and each column into
 rows of equal weight by round trip. One network stands for each stratum, at low-discrepancy places within it. The networks
-keep the ranks of bandwidth and round trip, and take the cloud's values at these ranks (as Iman and Conover 1982).
+keep the ranks of bandwidth and round trip, and take the cloud's values at these ranks (as Iman and Conover 1982). Before that,
+a round trip below the time of a full packet at the network's rate is raised to it: Linux would take each pause between packets
+for the loss of the last one (RFC 8985), and the lab's calibration refuses this. The round trips stay those of the cloud.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 
 from replay.networks.mlab.files import PERCENTS
 from replay.networks.mlab.joint import low_discrepancy
+from replay.networks.profiles import FRAME_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,13 +64,16 @@ def sampled(cloud: Cloud) -> Sample:
     others, slow = np.split(order, [round((1 - SLOW_SHARE) * len(order))])
     cells = [*strata(slow, SLOW_STRATA, bandwidth, rtt), *strata(others, OTHER_STRATA, bandwidth, rtt)]
     places = low_discrepancy(len(cells), 3)
-    chosen = np.array([pick(cell, place[0], place[1], bandwidth, rtt) for cell, place in zip(cells, places, strict=True)])
+    chosen = np.array(
+        [pick(cell, place[0], place[1], bandwidth, rtt) for cell, place in zip(cells, places, strict=True)]
+    )
     count = SLOW_STRATA[0] * SLOW_STRATA[1]
     is_slow = np.arange(len(cells)) < count
     weights = np.where(is_slow, SLOW_SHARE / count, (1 - SLOW_SHARE) / (len(cells) - count))
+    possible = np.maximum(rtt[chosen], 8e-3 * FRAME_BYTES / bandwidth[chosen])
     return Sample(
         bandwidth_mbps=at_same_ranks(bandwidth[chosen], weights, bandwidth),
-        rtt_ms=at_same_ranks(rtt[chosen], weights, rtt),
+        rtt_ms=at_same_ranks(possible, weights, rtt),
         loss=cloud.loss[chosen],
         weights=weights,
         slow_weights=np.where(is_slow, 1 / count, 0.0),
@@ -96,7 +102,8 @@ def mid_shares(values: Floats, weights: Floats) -> Floats:
     order = np.argsort(values, kind="stable")
     shares = np.empty(len(values))
     shares[order] = np.cumsum(weights[order]) - weights[order] / 2
-    return shares / weights.sum()
+    found: Floats = shares / weights.sum()
+    return found
 
 
 def at_same_ranks(values: Floats, weights: Floats, cloud: Floats) -> Floats:

@@ -1,0 +1,132 @@
+"""`firstflight population` as an operator runs it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from firstflight.commands.population import line
+from firstflight.commands.report import check_population
+from firstflight.main import main
+from firstflight.settings import from_environment
+from replay.networks.stored_populations import BUNDLED, facts_of, stored
+from storage.year import NotReady
+
+MONTHS = Path(__file__).parents[2] / "replay/networks/mlab"
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(tmp_path))
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def test_a_country_is_fetched_listed_and_drawn(tmp_path: Path) -> None:
+    fetched = run("population", "fetch", "mlab", "--month", "2025-10", "--country", "DE")
+    assert fetched.exit_code == 0, fetched.output
+    assert [row.split(":")[0] for row in fetched.output.splitlines()] == [
+        "mlab-2025-10-de",
+        "mlab-2025-10-de-crux",
+    ]
+    assert run("population", "list").output == run("list", "populations").output
+    there = json.loads(run("population", "list", "--json").output)
+    assert [one["id"] for one in there] == [
+        "mlab-2025-10",
+        "mlab-2025-10-crux",
+        "mlab-2025-10-de",
+        "mlab-2025-10-de-crux",
+        "mlab-2025-10-slow20",
+    ]
+    picture = tmp_path / "de.svg"
+    assert run("population", "draw", "mlab-2025-10-de", "--output", str(picture)).exit_code == 0
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_each_country_is_fetched_from_a_folder(tmp_path: Path) -> None:
+    content = (MONTHS / "downloads_2024-10.parquet").read_bytes()
+    (tmp_path / "202410_downloads_by_country.parquet").write_bytes(content)
+    done = run(
+        "population",
+        "fetch",
+        "mlab",
+        "--month",
+        "2024-10",
+        "--country",
+        "FJ",
+        "--rho",
+        "-0.6",
+        "--from",
+        str(tmp_path),
+    )
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "populations" / "mlab-2024-10-fj-r60.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--month", "2031-01"), "manifest has no file of 2031-01"),
+        (("--month", "2025-10", "--country", "QQ"), "no country 'QQ'"),
+        (("--month", "2024-10", "--from", "nowhere"), "nowhere has neither"),
+        (("--month", "2025-10", "--users", __file__), "go together"),
+        (
+            ("--month", "2025-10", "--users", __file__, "--users-source", "x", "--country", "DE"),
+            "weights the world",
+        ),
+    ],
+)
+def test_a_fetch_that_cannot_be_is_one_line(options: tuple[str, ...], said: str) -> None:
+    done = run("population", "fetch", "mlab", *options)
+    assert done.exit_code != 0
+    assert said in done.output
+    assert "Traceback" not in done.output
+
+
+def test_a_replay_takes_a_stored_population_by_its_id() -> None:
+    unknown = run("replay", "plan", "--crawl", "2026-11", "--population", "nothing", "--iw", "candidates")
+    assert "no file and no stored population 'nothing'" in unknown.output
+    told = run(
+        "replay",
+        "plan",
+        "--crawl",
+        "2026-11",
+        "--population",
+        "mlab-2025-10",
+        "--population-measured",
+        "2026-01",
+    )
+    assert "knows its month and source" in told.output
+
+
+def test_a_stale_population_is_not_ready() -> None:
+    settings = from_environment()
+    check_population(settings, "mlab-2025-10", "2027-10")
+    with pytest.raises(NotReady, match="measured in 2025-10, which is more than 24 months before 2027-11"):
+        check_population(settings, "mlab-2025-10", "2027-11")
+    with pytest.raises(NotReady, match="2024-12"):
+        check_population(settings, "mlab-2025-10-crux", "2027-01")
+
+
+def test_the_documented_table_is_that_of_the_stored_populations() -> None:
+    text = (DOCS / "populations.md").read_text(encoding="utf-8")
+    for one in stored(BUNDLED):
+        assert line(one) in text
+        for name in ("bandwidth_mbps", "rtt_ms"):
+            values = " | ".join(
+                f"{value:g}" for value in facts_of(BUNDLED, one.id).percentiles[name]["source"]
+            )
+            assert re.search(rf"^\| `{one.id}` .* \| {re.escape(values)} \|$", text, re.MULTILINE), (
+                one.id,
+                name,
+                values,
+            )
+        assert (DOCS / f"images/population-{one.id}.svg").exists()
+        assert f"images/population-{one.id}.svg" in text

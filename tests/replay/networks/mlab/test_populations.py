@@ -1,0 +1,236 @@
+"""Populations of M-Lab's October 2025 against the file they are made of."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from replay.networks.mlab import sites
+from replay.networks.mlab.files import PERCENTS, Country, find_month, read_countries
+from replay.networks.mlab.joint import RHO, SCORES, logarithms, low_discrepancy, values_at, world
+from replay.networks.mlab.populations import made, populations_of, read_users, slowest
+from replay.networks.mlab.sample import SLOW_SHARE, sampled, slowness, weighted_quantiles
+from replay.networks.population_csv import PopulationError
+from replay.networks.queues import QUEUES, queue_at
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from replay.networks.mlab.joint import Cloud, Floats
+
+SHARES = [percent / 100 for percent in PERCENTS]
+BETWEEN = (0.02, 0.15, 0.4, 0.6, 0.85, 0.97)
+
+
+@functools.cache
+def october() -> tuple[Country, ...]:
+    return tuple(read_countries(find_month("2025-10")))
+
+
+@functools.cache
+def cloud(code: str | None = None, rho: float = RHO) -> Cloud:
+    return world([one for one in october() if code in (None, one.code)], rho=rho)
+
+
+def spearman(one: Floats, other: Floats) -> float:
+    ranks = [np.argsort(np.argsort(values)) for values in (one, other)]
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+
+
+@pytest.mark.parametrize("code", ["US", "IN", "DE", "NG", "BR", "ID", "FJ"])
+@pytest.mark.parametrize("name", ["bandwidth_mbps", "rtt_ms"])
+def test_the_sample_of_a_country_has_the_percentiles_of_the_file(code: str, name: str) -> None:
+    country = next(one for one in october() if one.code == code)
+    sample = sampled(cloud(code))
+    found = weighted_quantiles(getattr(sample, name), sample.weights, SHARES)
+    assert found == pytest.approx(getattr(country, name), rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["bandwidth_mbps", "rtt_ms"])
+def test_the_sample_of_the_world_has_the_percentiles_of_the_mixture(name: str) -> None:
+    sample = sampled(cloud())
+    found = weighted_quantiles(getattr(sample, name), sample.weights, SHARES)
+    tests = np.array([one.tests for one in october()], float)
+    logs = logarithms([getattr(one, name) for one in october()])
+    for share, value in zip(SHARES, found, strict=True):
+        # Each country's share below the value, by its own percentiles; their mean by tests is the world's.
+        below = [NormalDist().cdf(float(np.interp(np.log(value), row, SCORES, -3.09, 3.09))) for row in logs]
+        assert np.log(value) == pytest.approx(np.log(np.quantile(getattr(cloud(), name), share)), abs=0.05)
+        assert np.average(below, weights=tests) == pytest.approx(share, abs=0.01)
+
+
+@pytest.mark.parametrize("code", [None, "US", "IN", "NG"])
+def test_between_the_percentiles_the_sample_follows_the_cloud(code: str | None) -> None:
+    sample = sampled(cloud(code))
+    for name in ("bandwidth_mbps", "rtt_ms"):
+        found = weighted_quantiles(getattr(sample, name), sample.weights, BETWEEN)
+        assert found == pytest.approx(np.quantile(getattr(cloud(code), name), BETWEEN), rel=0.12), name
+
+
+def test_a_percentile_left_out_is_predicted_best_by_the_rule_between_percentiles() -> None:
+    many = [one for one in october() if one.tests > 10_000]
+    for name in ("bandwidth_mbps", "rtt_ms"):
+        table = np.array([getattr(one, name) for one in many])
+        for column in range(1, len(PERCENTS) - 1):
+            by_score = _predicted(np.log(table), SCORES, column)
+            by_share = _predicted(table, np.array(SHARES), column)
+            errors = [
+                float(np.median(np.abs(found / table[:, column] - 1)))
+                for found in (np.exp(by_score), by_share)
+            ]
+            assert errors[0] <= errors[1] + 0.015, (name, PERCENTS[column], errors)
+            assert errors[0] < 0.15
+
+
+def _predicted(table: Floats, places: Floats, column: int) -> Floats:
+    part = (places[column] - places[column - 1]) / (places[column + 1] - places[column - 1])
+    return np.asarray(table[:, column - 1] + part * (table[:, column + 1] - table[:, column - 1]))
+
+
+def test_values_rise_with_the_score_and_the_tails_go_on() -> None:
+    rows = logarithms([(1, 2, 3, 4, 5, 5, 5, 6, 7)])
+    scores = np.linspace(-3, 3, 200)
+    found = values_at(np.repeat(rows, len(scores), axis=0), scores)
+    assert (np.diff(found) > 0).all()
+    assert found[0] < 1
+    assert found[-1] > 7
+    assert values_at(np.repeat(rows, len(SCORES), axis=0), SCORES) == pytest.approx(
+        [1, 2, 3, 4, 5, 5, 5, 6, 7]
+    )
+
+
+def test_rho_is_the_correlation_within_a_country_and_countries_add_theirs() -> None:
+    # Of a Gaussian copula, Spearman's correlation is 6/pi asin(rho/2).
+    assert spearman(cloud("DE").bandwidth_mbps, cloud("DE").rtt_ms) == pytest.approx(-0.287, abs=0.02)
+    assert abs(spearman(cloud("DE", 0.0).bandwidth_mbps, cloud("DE", 0.0).rtt_ms)) < 0.02
+    assert spearman(cloud().bandwidth_mbps, cloud().rtt_ms) == pytest.approx(-0.34, abs=0.02)
+    sample = sampled(cloud())
+    assert spearman(sample.bandwidth_mbps[16:], sample.rtt_ms[16:]) < -0.2
+
+
+def test_the_slow_part_is_the_slowest_tenth_of_the_sample_and_of_the_cloud() -> None:
+    sample = sampled(cloud())
+    assert sample.weights.sum() == pytest.approx(1)
+    assert sample.slow_weights.sum() == pytest.approx(1)
+    is_slow = sample.slow_weights > 0
+    assert sample.weights[is_slow].sum() == pytest.approx(SLOW_SHARE)
+    order = slowness(sample.bandwidth_mbps, sample.rtt_ms)
+    assert order[is_slow].min() > order[~is_slow].max()
+    everyone = slowness(cloud().bandwidth_mbps, cloud().rtt_ms)
+    slow = everyone > np.quantile(everyone, 1 - SLOW_SHARE)
+    found = weighted_quantiles(
+        sample.bandwidth_mbps[is_slow], sample.slow_weights[is_slow], [0.25, 0.5, 0.75]
+    )
+    assert found == pytest.approx(np.quantile(cloud().bandwidth_mbps[slow], [0.25, 0.5, 0.75]), rel=0.05)
+
+
+def test_points_fill_the_square_evenly() -> None:
+    points = low_discrepancy(1024, 2)
+    counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=8, range=((0, 1), (0, 1)))
+    assert counts.min() >= 12
+    assert counts.max() <= 20
+
+
+def test_round_trips_to_sites_are_those_of_crux() -> None:
+    distances = sites.distances_ms(cloud())
+    # For each domain, the 75th percentile of its users' round trips is what CrUX prints.
+    for distance, printed in zip(distances, sites.RTT_MS, strict=True):
+        assert np.quantile(cloud().rtt_ms + distance, 0.75) == pytest.approx(printed)
+    further = sites.seen_from(cloud(), cloud())
+    assert (further.bandwidth_mbps == cloud().bandwidth_mbps).all()
+    assert np.quantile(further.rtt_ms - cloud().rtt_ms, [0.1, 0.5, 0.9]) == pytest.approx(
+        distances[[0, 2, 4]], rel=0.01
+    )
+    assert abs(spearman(further.rtt_ms - cloud().rtt_ms, cloud().bandwidth_mbps)) < 0.02
+
+
+def test_loss_is_the_lower_quartile_of_the_country() -> None:
+    country = next(one for one in october() if one.code == "PK")
+    assert country.loss[3] < country.loss[4]
+    assert set(cloud("PK").loss) == {country.loss[3]}
+
+
+def test_queues_have_their_weights_in_the_sample() -> None:
+    assert sum(queue.weight for queue in QUEUES) == pytest.approx(1)
+    sample = sampled(cloud())
+    drawn = [queue_at(share).id for share in sample.queue_shares]
+    for queue in QUEUES:
+        held = sum(weight for one, weight in zip(drawn, sample.weights, strict=True) if one == queue.id)
+        assert held == pytest.approx(queue.weight, abs=0.03), queue.id
+
+
+def test_a_queue_is_milliseconds_of_the_rate_within_bounds() -> None:
+    sizes = [queue.bytes(bandwidth_mbps=50, rtt_ms=20) for queue in QUEUES]
+    assert sizes == [31_250, 125_000, 625_000, 1_875_000, 6_250_000]
+    assert [
+        QUEUES[0].bytes(bandwidth_mbps=0.1, rtt_ms=5),
+        QUEUES[-1].bytes(bandwidth_mbps=1000, rtt_ms=5),
+    ] == [
+        3_028,
+        16_000_000,
+    ]
+
+
+def test_the_slowest_countries_are_twenty_by_page_time_of_their_medians() -> None:
+    found = slowest(october())
+    assert len(found) == 20
+    order = [slowness(np.array([one.bandwidth_mbps[4]]), np.array([one.rtt_ms[4]]))[0] for one in found]
+    assert order == sorted(order, reverse=True)
+    assert all(one.tests >= 1_000 for one in found)
+
+
+def test_the_world_becomes_three_populations_and_a_country_two() -> None:
+    names = [one.id for one in populations_of(october(), "2025-10")]
+    assert names == ["mlab-2025-10", "mlab-2025-10-crux", "mlab-2025-10-slow20"]
+    some = list(populations_of(october(), "2025-10", codes=["de"], rho=-0.6))
+    assert [one.id for one in some] == ["mlab-2025-10-de-r60", "mlab-2025-10-de-crux-r60"]
+    assert [one.measured for one in some] == ["2025-10", "2024-12"]
+
+
+def test_every_rho_has_an_id_of_its_own() -> None:
+    rhos = [number / 20 for number in range(-18, 19)]
+    ids = {made("mlab-2025-10", "x", cloud("DE"), "2025-10", rho).id for rho in rhos}
+    assert len(ids) == len(rhos)
+
+
+@pytest.mark.parametrize(
+    ("code", "why"), [("XX", "no country 'XX'; there are AD, AE"), ("SJ", "SJ has 1 tests")]
+)
+def test_a_country_without_enough_tests_is_refused(code: str, why: str) -> None:
+    with pytest.raises(PopulationError, match=why):
+        list(populations_of(october(), "2025-10", codes=[code]))
+
+
+def test_the_world_by_users_weights_countries_by_them(tmp_path: Path) -> None:
+    path = tmp_path / "users.csv"
+    path.write_text("country_code,users\nde,1\nNG,1\n", encoding="utf-8")
+    *_, by_users = populations_of(october(), "2025-10", users=read_users(path), users_source="made up")
+    assert by_users.id == "mlab-2025-10-users"
+    assert "Internet users (made up)" in by_users.source
+    half = world([one for one in october() if one.code in {"DE", "NG"}], weights={"DE": 1, "NG": 1})
+    assert by_users.percentiles["bandwidth_mbps"]["source"] == pytest.approx(
+        np.quantile(half.bandwidth_mbps, SHARES), rel=0.01
+    )
+
+
+@pytest.mark.parametrize(
+    "content", ["", "country,users\nDE,1\n", "country_code,users\nDE,many\n", "country_code,users\nDE,0\n"]
+)
+def test_a_bad_table_of_users_is_one_line(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "users.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(PopulationError, match=r"users\.csv"):
+        read_users(path)
+
+
+def test_percentiles_of_every_country_with_enough_tests_are_within_a_seventh() -> None:
+    countries = [one for one in october() if one.tests >= 1_000]
+    for one in itertools.islice(countries, 0, None, 8):
+        sample = sampled(world([one]))
+        found = weighted_quantiles(sample.rtt_ms, sample.weights, SHARES[1:-1])
+        assert found == pytest.approx(one.rtt_ms[1:-1], rel=0.14), one.code

@@ -1,0 +1,90 @@
+"""Stored populations: the bundled ones are what the code makes, and a changed file is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from replay.networks.mlab.files import find_month, read_countries
+from replay.networks.mlab.populations import populations_of
+from replay.networks.population_csv import PopulationError
+from replay.networks.stored_populations import (
+    BUNDLED,
+    CURRENT,
+    NewPopulation,
+    facts_of,
+    find_population,
+    store,
+    stored,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = "bandwidth_kbps,rtt_ms,loss,weight,slow_weight\n20000,30,0,5,0\n400,200,0.01,2,1\n"
+
+
+def new(content: str = ROWS) -> NewPopulation:
+    return NewPopulation(
+        id="own-2026-05", measured="2026-05", source="tests", content=content, parameters={}, percentiles={}
+    )
+
+
+def test_the_bundled_populations_are_those_that_the_code_makes() -> None:
+    found = {one.id: one for one in populations_of(read_countries(find_month("2025-10")), "2025-10")}
+    assert sorted(found) == sorted(path.stem for path in BUNDLED.glob("*.csv"))
+    for name, one in found.items():
+        assert (BUNDLED / f"{name}.csv").read_text(encoding="utf-8") == one.content, name
+        assert facts_of(BUNDLED, name).source == one.source
+
+
+def test_the_bundled_populations_are_read_with_their_slow_part(tmp_path: Path) -> None:
+    assert [one.id for one in stored(tmp_path)] == [
+        "mlab-2025-10",
+        "mlab-2025-10-crux",
+        "mlab-2025-10-slow20",
+    ]
+    for facts in stored(tmp_path):
+        whole, slow = find_population(tmp_path, facts.id).populations
+        assert len(whole.weights) == facts.networks >= 48
+        assert sum(weight for _, weight in whole.weights) == pytest.approx(1)
+        assert sum(weight for _, weight in slow.weights) == pytest.approx(1)
+        assert len(slow.weights) == 16
+        assert (whole.measured, whole.checksum, whole.is_stored) == (facts.measured, facts.sha256, True)
+        assert CURRENT in facts.id
+
+
+def test_a_population_is_stored_and_found_again(tmp_path: Path) -> None:
+    facts = store(tmp_path, new())
+    assert facts in stored(tmp_path)
+    whole, slow = find_population(tmp_path, "own-2026-05").populations
+    assert dict(whole.weights) == pytest.approx({"own-2026-05-1": 5 / 7, "own-2026-05-2": 2 / 7})
+    assert dict(slow.weights) == {"own-2026-05-2": 1.0}
+    assert store(tmp_path, new()) == facts
+
+
+def test_an_id_is_never_given_to_other_networks(tmp_path: Path) -> None:
+    store(tmp_path, new())
+    with pytest.raises(PopulationError, match="is stored already, with other networks"):
+        store(tmp_path, new(ROWS.replace("20000", "30000")))
+
+
+def test_a_changed_file_is_refused(tmp_path: Path) -> None:
+    store(tmp_path, new())
+    (tmp_path / "own-2026-05.csv").write_text(ROWS.replace("20000", "30000"), encoding="utf-8")
+    with pytest.raises(PopulationError, match="is damaged"):
+        find_population(tmp_path, "own-2026-05")
+
+
+def test_an_unknown_id_names_those_that_there_are(tmp_path: Path) -> None:
+    with pytest.raises(PopulationError, match="stored are mlab-2025-10, mlab"):
+        find_population(tmp_path, "ndt")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", json.dumps({"id": "x"})])
+def test_a_broken_description_is_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.json").write_text(text, encoding="utf-8")
+    with pytest.raises(PopulationError, match="does not describe a population"):
+        stored(tmp_path)
