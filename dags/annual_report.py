@@ -54,7 +54,7 @@ PARAMETERS = {
     ),
     "seeds": Param(3, type="integer", minimum=1, maximum=1000, description="Seeds of each cell."),
     "pages": Param(
-        1000,
+        100,
         type=["null", "integer"],
         minimum=1,
         description="Pages to replay, evenly spread over their sizes. Empty: all.",

@@ -37,7 +37,11 @@ if TYPE_CHECKING:
     from storage.signatures import Signer
 
 LOAD_S = 0.1
-"""Seconds of a core for one load: about twice that of the bundled pages (docs/performance.md)."""
+"""Seconds of a core for one load without its background: about twice that of the bundled pages (docs/performance.md)."""
+
+BACKGROUND_S_PER_MBPS = 0.06
+"""Seconds of a core for a load's background flows, for each Mbps that they ask for: loads at 158 and 375 Mbps with a background
+of 5 % took 0.6 and 1.2 s."""
 
 MOST = 1000
 """Most chunks of a replay: Airflow maps a task at most 1,024 times."""
@@ -73,13 +77,20 @@ def chunks_folder(replay: Path) -> Path:
     return replay.with_name(f"{replay.name}.chunks")
 
 
-def how_many(loads: int, *, minutes: float, at_least: int = 1) -> int:
-    """Number of chunks for `loads` loads, each of about `minutes` minutes of one guest; ChunkError if above MOST.
+def core_seconds(cells: Sequence[Cell]) -> float:
+    """Planned seconds of a core for the loads."""
+    return math.fsum(
+        LOAD_S + BACKGROUND_S_PER_MBPS * cell.background_load * cell.profile.down_bps / 1e6 for cell in cells
+    )
 
-    >>> how_many(1_200, minutes=30), how_many(1_200, minutes=30, at_least=2), how_many(36_000, minutes=30)
+
+def how_many(seconds: float, *, minutes: float, at_least: int = 1) -> int:
+    """Number of chunks for so many seconds of a core, each of about `minutes` minutes of one guest; ChunkError if above MOST.
+
+    >>> how_many(120, minutes=30), how_many(120, minutes=30, at_least=2), how_many(3_600, minutes=30)
     (1, 2, 2)
     """
-    found = max(at_least, math.ceil(loads * LOAD_S / 60 / minutes))
+    found = max(at_least, math.ceil(seconds / 60 / minutes))
     if found > MOST:
         raise ChunkError(f"that is {found:,} chunks: replay fewer pages, or have them take more minutes")
     return found

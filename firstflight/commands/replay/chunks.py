@@ -9,7 +9,7 @@ import click
 from firstflight.commands.replay.options import EXPECTED, plan_replay, replay_options
 from firstflight.commands.replay.run import check_signer, tell
 from firstflight.errors import one_line
-from replay.runs.chunks import LOAD_S, MOST, how_many
+from replay.runs.chunks import MOST, core_seconds, how_many
 from replay.runs.chunks import merge as merge_chunks
 
 if TYPE_CHECKING:
@@ -42,11 +42,12 @@ def plan(settings: Settings, /, *, minutes: float, at_least: int, **options: Any
     """
     with one_line(*EXPECTED):
         planned = plan_replay(settings, **options)
-        chunks = how_many(len(planned.cells), minutes=minutes, at_least=at_least)
+        seconds = core_seconds(planned.cells)
+        chunks = how_many(seconds, minutes=minutes, at_least=at_least)
     recipes, loads = planned.facts["recipes"], len(planned.cells)
     click.echo(
-        f"{recipes['pages']:,} of {planned.facts['pages_there']:,} pages, {loads:,} loads: {loads * LOAD_S / 3600:.1f} "
-        "hours of a core, at twice the time of the bundled pages"
+        f"{recipes['pages']:,} of {planned.facts['pages_there']:,} pages, {loads:,} loads: about {seconds / 3600:.1f} "
+        "hours of a core"
     )
     click.echo(chunks)
 
