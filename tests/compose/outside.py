@@ -25,7 +25,13 @@ WITHIN_S = 600
 LOCAL_WEB = {"kind": "localweb", "list": "/data/lists/localweb.txt", "local_web": "/var/tmp/localweb.json"}
 """Parameters of a monthly crawl of the bundled web."""
 
-REPORT = {"series": "desktop.local.tcp.localweb", "seeds": 1, "pages": 3, "harm": "none"}
+REPORT = {
+    "series": "desktop.local.tcp.localweb",
+    "seeds": 1,
+    "pages": 6,
+    "harm": "none",
+    "population": "mlab-2025-10-slow20",
+}
 """Parameters of a quick report, without its year."""
 
 
