@@ -64,12 +64,13 @@ def test_the_licence_of_a_patch_is_no_part_of_what_the_kernel_is(
     assert kernel.build_key("1") == key
 
 
-def test_the_licence_file_and_the_package_name_both_licences() -> None:
+def test_the_licence_file_and_the_package_name_the_licences() -> None:
     text = (ROOT / "LICENSE").read_text(encoding="utf-8")
     assert f"{kernel.BUILD_INPUTS.relative_to(ROOT)}/" in text
     assert GPL in text
+    assert "CC0-1.0" in text
     metadata = importlib.metadata.metadata("firstflight")
-    assert metadata["License-Expression"] == f"MIT AND {GPL}"
+    assert metadata["License-Expression"] == f"MIT AND {GPL} AND CC0-1.0"
     assert f"LICENSES/{GPL}.txt" in metadata.get_all("License-File", [])
 
 
