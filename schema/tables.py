@@ -325,7 +325,7 @@ class Connection(Base):
     )
     tls_ticket_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="TCP payload of NewSessionTicket and KeyUpdate messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text, and, since schema version 6, where padded records (RFC 8446 §5.4) hide them",
+        comment="TCP payload of NewSessionTicket and KeyUpdate messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text, and, since schema version 6, where other records of the same read may as well have carried them",
     )
     frame_bytes: Mapped[int] = mapped_column(
         BigInteger,

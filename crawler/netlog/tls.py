@@ -8,6 +8,7 @@ a message as soon as it has opened the record in which the message ends.
 from __future__ import annotations
 
 import enum
+import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -51,8 +52,11 @@ def expansion(version: str, cipher_suite: int) -> int | None:
     return 24 if cipher_suite in GCM else None
 
 
-RECENT_RECORDS = 1024
-"""Encrypted records among which the end of a handshake message is looked for."""
+RUN_RECORDS = 32
+"""Most records that one message after the handshake may take to be found."""
+
+EFFORT_LIMIT = 50_000
+"""Records times messages that are compared on one connection, so that no server keeps the crawler busy."""
 
 
 class RecordReader:
@@ -62,13 +66,14 @@ class RecordReader:
         self.handshake_bytes = 0
         self.ticket_bytes = 0
         """Bytes of the records with messages after the handshake: tickets and key updates."""
+        self.are_tickets_known = True
+        """False if other records may as well have carried the messages after the handshake."""
         self.record_bytes = 0
         """Headers, tags, padding and alerts of all other records, set by `finish`."""
         self.unread_bytes = 0
         """Bytes that the browser never read: records, the last perhaps cut off, and the rest of a record half read."""
         self.is_handshake_known = True
-        self.are_tickets_known = True
-        """False if records are padded so that what carried the messages cannot be told from the rest."""
+        """False if records are padded so that some may as well have carried the server's first data."""
         self.expansion: int | None = TLS13_EXPANSION
         self._header = b""
         self._left = 0
@@ -81,27 +86,28 @@ class RecordReader:
         self._block = 0
         """Multiple to which the handshake's records are padded; 0 if they are not, 1 if it is unknown."""
         self._messages: list[int] = []
-        """Sizes of the encrypted messages of a handshake that goes on."""
-        self._awaited = 0
-        """Bytes of messages after the handshake whose record is not found yet: it may hold the next message too."""
+        """Sizes of the encrypted messages whose records are not told yet: of the handshake, or since the last read."""
         self._sealed: list[int] = []
-        """Lengths of recent encrypted records that carried no handshake message, as far as is known."""
+        """Lengths of recent encrypted records after those of the handshake."""
         self._fresh = 0
         """Number of those that came with the last read; the browser has opened all others."""
         self._opened = 0
         self._opened_bytes = 0
         """Number and lengths of the records before those."""
+        self._ticket_records = 0
+        self._effort = 0
         self._plain = 0
         self._others = 0
-        """Bytes of encrypted alerts."""
+        """Bytes of encrypted alerts, and of messages whose records are unknown."""
 
     def feed(self, data: bytes | Encoded) -> None:
         """Count the TCP payload of one read."""
+        self._find_messages()
         self._fresh = 0
-        if self._is_secured and (old := self._sealed[:-RECENT_RECORDS]):
+        if self._is_secured and (old := self._sealed[:-RUN_RECORDS]):
             self._opened += len(old)
             self._opened_bytes += sum(old)
-            del self._sealed[:-RECENT_RECORDS]
+            del self._sealed[:-RUN_RECORDS]
         at = 0
         while at < len(data):
             if self._left:
@@ -137,8 +143,6 @@ class RecordReader:
         # All handshake messages of TLS 1.2 are in handshake records; of TLS 1.3, only those that are not encrypted.
         if size <= self._own or kind == HandshakeType.SERVER_HELLO or not self._sealed:
             self._own = max(0, self._own - size)
-        elif self._is_secured:
-            self._after_handshake(size)
         else:
             self._messages.append(size)
         if kind == HandshakeType.FINISHED:
@@ -159,7 +163,7 @@ class RecordReader:
                 self._block = math.gcd(*(length - TAG_BYTES for length in self._sealed))
             else:
                 count = 0
-        self.handshake_bytes += self._take(0, count)
+        self._take(count)
 
     def _filled(self) -> int | None:
         """Number of records that the handshake fills to the byte; None if it does not end where a record does."""
@@ -182,39 +186,34 @@ class RecordReader:
                 return 0
         return count
 
-    def _take(self, first: int, count: int) -> int:
-        """Take records out of `_sealed`, all before which are opened; returns their bytes, headers included."""
-        taken = self._sealed[first : first + count]
-        del self._sealed[first : first + count]
-        self._fresh = min(self._fresh, len(self._sealed) - first)
-        return sum(taken) + RECORD_HEADER_BYTES * count
+    def _take(self, count: int) -> None:
+        """Count the first records as the handshake's."""
+        self.handshake_bytes += sum(self._sealed[:count]) + RECORD_HEADER_BYTES * count
+        del self._sealed[:count]
+        self._fresh = min(self._fresh, len(self._sealed))
+        self._messages = []
 
-    def _after_handshake(self, size: int) -> None:
-        self._awaited = size + (0 if self._block else self._awaited)
-        found = self._run(self._awaited)
-        if found is not None:
-            self.ticket_bytes += self._take(*found)
-            self._awaited = 0
-        elif self._block:
+    def _find_messages(self) -> None:
+        """Find the records of the messages that came with the last read after the handshake."""
+        if not self._is_secured or not self._messages:
+            return
+        messages, self._messages = [self._padded(size) for size in self._messages], []
+        self._effort += self._fresh * len(messages)
+        counts: set[int] = set()
+        if self.are_tickets_known and self._effort <= EFFORT_LIMIT:
+            contents = [length - TLS13_EXPANSION for length in self._sealed]
+            counts = record_counts(contents, len(contents) - self._fresh, messages)
+        if len(counts) == 1:
+            count = counts.pop()
+            self._ticket_records += count
+            self.ticket_bytes += sum(messages) + count * (RECORD_HEADER_BYTES + TLS13_EXPANSION)
+        else:
             self.are_tickets_known = False
+            self._others += sum(messages)
 
-    def _run(self, size: int) -> tuple[int, int] | None:
-        """First and number of the records with just `size` bytes, padded, that end in the last read; one if it can be."""
-        fresh = len(self._sealed) - self._fresh
-        if self._block:
-            size = -(-(size + 1) // self._block) * self._block - 1
-        first = total = 0
-        found = None
-        for at, length in enumerate(self._sealed):
-            if at >= fresh and length - TLS13_EXPANSION == size:
-                return at, 1
-            total += length - TLS13_EXPANSION
-            while total > size:
-                total -= self._sealed[first] - TLS13_EXPANSION
-                first += 1
-            if total == size and at >= fresh and found is None:
-                found = first, at + 1 - first
-        return found
+    def _padded(self, size: int) -> int:
+        """Size of a message with the padding of its record."""
+        return -(-(size + 1) // self._block) * self._block - 1 if self._block else size
 
     def plaintext(self, size: int) -> None:
         """The browser read `size` bytes of application data."""
@@ -232,20 +231,22 @@ class RecordReader:
     def finish(self) -> None:
         """Settle the count: of the last read, what follows the known content was never opened."""
         if not self._is_secured:  # what came is of the server's flight, whose end is missing
-            self.handshake_bytes += self._take(0, len(self._sealed))
-        self.are_tickets_known &= not self._awaited
+            self._take(len(self._sealed))
+        self._find_messages()
         self.unread_bytes = (
             RECORD_HEADER_BYTES + self._length - self._left if self._left else len(self._header)
         )
         last = self._sealed[len(self._sealed) - self._fresh :]
         opened = self._opened + len(self._sealed) - len(last)
         opened_bytes = self._opened_bytes + sum(self._sealed) - sum(last)
-        due = self._plain + self._others + self._awaited - opened_bytes + opened * (self.expansion or 0)
+        around = RECORD_HEADER_BYTES + (self.expansion or 0)
+        due = self._plain + self._others + self.ticket_bytes - self._ticket_records * around
+        due -= opened_bytes - opened * (self.expansion or 0)
         if self.expansion is None or self._block or due < 0:  # padding varies: only the sum is known
             whole = opened_bytes + sum(last) + RECORD_HEADER_BYTES * (opened + len(last))
-            self.record_bytes += max(0, whole - self._plain)
+            self.record_bytes += max(0, whole - self._plain - self.ticket_bytes)
             return
-        self.record_bytes += self._others + self._awaited + opened * (RECORD_HEADER_BYTES + self.expansion)
+        self.record_bytes += self._others + (opened - self._ticket_records) * around
         self._finish_last(last, due, self.expansion)
 
     def _finish_last(self, last: list[int], due: int, expansion: int) -> None:
@@ -260,3 +261,33 @@ class RecordReader:
                 self.record_bytes += RECORD_HEADER_BYTES + length
             else:
                 self.unread_bytes += RECORD_HEADER_BYTES + length
+
+
+def record_counts(contents: list[int], fresh: int, messages: list[int]) -> set[int]:
+    """Numbers of records that may have carried the messages, in their order.
+
+    A record holds one or several whole messages, or a run of full records and a last one does. Of `contents`, the
+    sizes of the records' content, those before the index `fresh` can only begin a run.
+
+    >>> record_counts([265, 265, 51], 0, [265, 265]), record_counts([530, 51], 0, [265, 265])
+    ({2}, {1})
+    >>> record_counts([200, 100, 100], 0, [200]) == {1, 2}
+    True
+    """
+    totals = list(itertools.accumulate(messages, initial=0))
+    numbers = {total: number for number, total in enumerate(totals)}
+    ways: list[dict[int, set[int]]] = [{0: {0}}] * (fresh + 1)
+    for at in range(fresh, len(contents)):
+        found = {number: set(counts) for number, counts in ways[at].items()}
+        size = 0
+        for first in range(at, max(-1, at - RUN_RECORDS), -1):
+            is_full = first == at or contents[first] == contents[at - 1] >= contents[at] > 0
+            if not is_full:
+                break
+            size += contents[first]
+            for number, counts in ways[first].items():
+                reached = numbers.get(totals[number] + size, 0)
+                if reached > number:
+                    found.setdefault(reached, set()).update(count + at + 1 - first for count in counts)
+        ways.append(found)
+    return ways[-1].get(len(messages), set())

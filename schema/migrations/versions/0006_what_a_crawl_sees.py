@@ -61,7 +61,7 @@ REDEFINED: dict[str, dict[str, str]] = {
     },
     "connection": {
         "tls_handshake_bytes": "TCP payload of the server's TLS flight, before the first response; for QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text, and, since schema version 6, where padded records (RFC 8446 §5.4) hide where it ends",
-        "tls_ticket_bytes": "TCP payload of NewSessionTicket and KeyUpdate messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text, and, since schema version 6, where padded records (RFC 8446 §5.4) hide them",
+        "tls_ticket_bytes": "TCP payload of NewSessionTicket and KeyUpdate messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text, and, since schema version 6, where other records of the same read may as well have carried them",
         "frame_bytes": "bytes inside TLS that belong to no response: H2 or H3 frames (SETTINGS, PING, ...), and what HTTP/1.1 sent after the end of a response (RFC 9112 §6.3), which was 0 before schema version 6",
     },
 }

@@ -52,8 +52,8 @@ def messages(*records: bytes) -> Pieces:
 
 
 def in_single_bytes(data: bytes) -> Pieces:
-    yield from plain(data[:200], size=1)
-    yield from plain(data[200:])
+    yield from plain(data[:60], size=1)
+    yield from plain(data[60:])
 
 
 def ticket_between(data: bytes) -> Pieces:
@@ -70,7 +70,7 @@ def two_in_one_record(data: bytes) -> Pieces:
 def one_in_three_records(data: bytes) -> Pieces:
     long = ticket(700)
     yield from plain(data[:100])
-    yield from messages(long[:300], long[300:301], long[301:])
+    yield from messages(long[:300], long[300:600], long[600:])
     yield from plain(data[100:])
 
 
@@ -116,7 +116,6 @@ def padded_beside_a_ticket(data: bytes) -> Pieces:
 WAYS: dict[Odd, tuple[Callable[[bytes], Pieces], ...]] = {
     "messages": (
         plain,
-        in_single_bytes,
         ticket_between,
         two_in_one_record,
         one_in_three_records,
@@ -126,7 +125,7 @@ WAYS: dict[Odd, tuple[Callable[[bytes], Pieces], ...]] = {
         ticket_with_new_keys,
         ticket_as_long_as_data,
     ),
-    "padding": (padded, padded_beside_a_ticket),
+    "padding": (in_single_bytes, padded, padded_beside_a_ticket),
 }
 """Ways that take turns, by name."""
 
