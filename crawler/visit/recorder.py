@@ -13,7 +13,7 @@ from crawler.browser.logstream import now_ms, same_moment
 from crawler.capture.capture import HANDED_OVER_MS
 from crawler.devtools.document import MainDocument
 from crawler.errors import PageCrashed, VisitTimeout
-from crawler.netlog.open_requests import QUIET_MS, UNREAD_MS
+from crawler.netlog.open_requests import QUIET_MS
 from crawler.visit.attempt import Attempt
 from crawler.visit.links import links_of
 from crawler.visit.navigation import visit_error
@@ -192,8 +192,7 @@ class Recorder:
         """
         attempt, browser, loop = self.attempt, self._browser, asyncio.get_running_loop()
         while (left_s := until - loop.time()) > 0:
-            still_ms = UNREAD_MS if attempt.initiators.outstanding else QUIET_MS
-            wait_s = attempt.last_event_s + still_ms / 1000 - loop.time()
+            wait_s = attempt.last_event_s + QUIET_MS / 1000 - loop.time()
             if wait_s <= 0:
                 if not await browser.drained(context, timeout_s=_left_s(until)):
                     return False

@@ -157,6 +157,7 @@ def test_rows_that_the_manifest_does_not_know_are_found(release: Release) -> Non
         ("response", "SELECT * REPLACE (NULL::BIGINT AS wire_bytes) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
         ("response", "SELECT * REPLACE (CASE WHEN wire_bytes IS NULL THEN 'because' END AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
         ("response", "SELECT * REPLACE ('unseen' AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
+        ("response", "SELECT * REPLACE (true AS is_complete) FROM response", "is_complete is said only of what arrived"),
         ("response", "SELECT * REPLACE (NULL::BOOLEAN AS no_cache) FROM response", "a header's freshness is known as a whole or not at all"),
         ("response", "SELECT * REPLACE ('weather' AS lifetime_by) FROM response", "a header's freshness is known as a whole or not at all"),
         ("response", "SELECT * REPLACE (-1::INTEGER AS age_s) FROM response", "a header's freshness is known as a whole or not at all"),

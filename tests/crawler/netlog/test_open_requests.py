@@ -73,5 +73,16 @@ def test_the_request_that_moves_longest_decides() -> None:
     assert requests.idle_at_ms == 20 + ANSWER_MS
 
 
+def test_a_request_that_stands_still_does_not_make_others_be_waited_for_longer() -> None:
+    requests = OpenRequests(0)
+    for source, time_ms, name, phase in (
+        *((1, *one) for one in FULL),
+        (2, 9_000, ALIVE, "BEGIN"),
+        (2, 9_100, ALIVE, "END"),
+    ):
+        requests.feed(Event(name, phase, source, time_ms, {"headers": []}, ""))
+    assert requests.idle_at_ms == 9_100 + QUIET_MS
+
+
 def test_events_of_an_unknown_request_change_nothing() -> None:
     assert idle_at_ms([(90, READ, "BEGIN"), (95, HEADER, "NONE")]) == QUIET_MS
