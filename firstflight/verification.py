@@ -1,4 +1,4 @@
-"""Checks everything that is stored: the database, releases, replays with their chunks, and reports."""
+"""Checks everything that is stored: the database, releases, replays with their chunks, reports, and fetched populations."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from releases.catalogue import Damaged, Release, Withdrawn, listed
 from releases.verify import verify
+from replay.networks.population_csv import PopulationError
+from replay.networks.stored_populations import find_population
 from schema.crawls import name_of
 from storage import integrity
 from storage.crawls import crawls
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 class Item:
     """The verdict on one stored folder or crawl."""
 
-    kind: Literal["database", "release", "replay", "chunk", "report"]
+    kind: Literal["database", "release", "replay", "chunk", "report", "population"]
     name: str
     state: Literal["ok", "damaged", "withdrawn"]
     said: str
@@ -59,6 +61,8 @@ def checks(settings: Settings, engine: Engine | None) -> list[Callable[[], Item]
     sums = {(str(one.crawl), one.version): one for one in there if isinstance(one, Release)}
     for kind, name, folder in stored_folders(settings):
         found.append(functools.partial(of_folder, kind, name, folder, sums, settings.allowed_signers))
+    for file in sorted(settings.populations.glob("*.csv")):
+        found.append(functools.partial(of_population, file))
     return found
 
 
@@ -116,6 +120,16 @@ def of_folder(
     wrong = list(misplaced(kind, folder, releases))
     said = f"{len(sums_of(folder))} files are as in SHA256SUMS"
     return _judged(kind, name, wrong, said, state(folder, allowed_signers))
+
+
+def of_population(file: Path) -> Item:
+    """Check a fetched population of networks against its checksum."""
+    try:
+        networks = len(find_population(file.parent, file.stem).profiles)
+    except PopulationError as exc:
+        return Item(kind="population", name=file.stem, state="damaged", said=str(exc))
+    said = f"{networks} networks are as its SHA-256 says"
+    return Item(kind="population", name=file.stem, state="ok", said=said)
 
 
 def misplaced(kind: str, folder: Path, releases: dict[tuple[str, int], Release]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The lab's self-test: every profile is calibrated, and no page is loaded."""
+"""The lab's self-test: networks are calibrated, and no page is loaded."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from replay.runs.calibration import calibration_checks
 from replay.runs.guests import Guest, calibrated_jobs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from replay.lab.guest_process import Lab
+    from replay.networks.profiles import Profile
     from replay.runs.calibration import CalibrationCheck
 
 
 ORIGINS = 4
 
 
-def selftest(lab: Lab) -> dict[str, list[CalibrationCheck]]:
+def selftest(lab: Lab, profiles: Sequence[Profile] = PROFILES) -> dict[str, list[CalibrationCheck]]:
     """The calibration checks of each profile, by its id; raises GuestFailed."""
     guest = Guest(
-        jobs=calibrated_jobs({one: [] for one in PROFILES}, WINDOWS, ORIGINS), recipes=[], origins=ORIGINS
+        jobs=calibrated_jobs({one: [] for one in profiles}, WINDOWS, ORIGINS), recipes=[], origins=ORIGINS
     )
     guest.run(lab)
     if guest.failure:

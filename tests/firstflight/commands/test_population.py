@@ -13,6 +13,7 @@ from firstflight.commands.population import line
 from firstflight.commands.report import check_population
 from firstflight.main import main
 from firstflight.settings import from_environment
+from firstflight.verification import checks
 from replay.networks.stored_populations import BUNDLED, facts_of, stored
 from storage.year import NotReady
 
@@ -88,6 +89,15 @@ def test_a_fetch_that_cannot_be_is_one_line(options: tuple[str, ...], said: str)
     assert done.exit_code != 0
     assert said in done.output
     assert "Traceback" not in done.output
+
+
+def test_a_fetched_population_is_verified() -> None:
+    assert run("population", "fetch", "mlab", "--month", "2025-10", "--country", "DE").exit_code == 0
+    settings = from_environment()
+    file = settings.populations / "mlab-2025-10-de.csv"
+    file.write_text(file.read_text(encoding="utf-8").replace("3028", "3029"), encoding="utf-8")
+    found = {item.name: item.state for item in (check() for check in checks(settings, None))}
+    assert found == {"mlab-2025-10-de": "damaged", "mlab-2025-10-de-crux": "ok"}
 
 
 def test_a_replay_takes_a_stored_population_by_its_id() -> None:

@@ -13,6 +13,7 @@ from releases.slow_start import MSS_TIMESTAMPS, linux_flights
 from replay.lab.guest_process import Lab
 from replay.networks.populations import PROFILES, profile
 from replay.networks.profiles import Profile
+from replay.networks.stored_populations import BUNDLED, find_population, stored
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.cells import plan
@@ -86,6 +87,15 @@ def test_every_profile_passes_its_calibration_checks(lab: Lab) -> None:
     assert set(found) == {one.id for one in PROFILES}
     assert [str(check) for checks in found.values() for check in checks if not check.passed] == []
     assert all(len(checks) > 20 for checks in found.values())
+
+
+@pytest.mark.slow
+def test_every_network_of_the_bundled_populations_passes_its_calibration_checks(lab: Lab) -> None:
+    for one in stored(BUNDLED):
+        networks = find_population(BUNDLED, one.id).profiles
+        found = selftest(lab, networks)
+        assert set(found) == {network.id for network in networks}
+        assert [str(check) for checks in found.values() for check in checks if not check.passed] == []
 
 
 def test_mininets_default_shaper_fails_a_check_and_its_cells_are_refused(lab: Lab) -> None:
