@@ -17,10 +17,10 @@ LENGTH_LIMIT = 2**63 - 1
 
 _HTTP = b"http"
 _VERSION = re.compile(rb"http/(\d)[^.]*\.(\d)", re.IGNORECASE)
-_STATUS = re.compile(rb"[^ ]* +(\d*)")
+_STATUS = re.compile(rb"[^ ]* +0*(\d{1,9})")
 _LINES = re.compile(rb"[^\r\n]+")
 _FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+)[ \t]*:(.*)", re.DOTALL)
-_VALUE = re.compile(rb"""(?:"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[^,"'])*""", re.DOTALL)
+_VALUE = re.compile(rb'(?:"(?:\\.|[^"\\])*"?|[^,"])*', re.DOTALL)
 _LENGTH = re.compile(rb"-?0*(\d{1,19})")
 _BLANK = b" \t"
 
@@ -54,14 +54,13 @@ def read_header(section: bytes) -> Header:
     """
     first, *lines = _unfolded(section)
     status = _STATUS.match(first)
-    digits = status[1][:9] if status else b""
     fields = [(name.lower(), value) for name, value in _fields(lines)]
     encodings = {
         one.lower() for name, value in fields if name == b"transfer-encoding" for one in _values(value)
     }
     lengths = [one for name, value in fields if name == b"content-length" for one in _values(value)]
     return Header(
-        status=int(digits) if digits else 200,
+        status=int(status[1]) if status else 200,
         is_chunked=b"chunked" in encodings and _version(first) >= (1, 1),
         content_length=_length(lengths[0]) if lengths else None,
     )

@@ -135,8 +135,8 @@ class QuicTransport(Transport):
 
     def _headers(self, event: Event[params.StreamHeaders]) -> None:
         exchange = self._sent.get(event.params["stream_id"])
-        if exchange is not None:
-            exchange.status = final_status(event) or exchange.status
+        if exchange is not None and exchange.status is None:
+            exchange.status = final_status(event)
         length = headers(event, CONTENT_LENGTH).get("content-length", "")
         if length.isascii() and length.isdecimal():
             self._stream(event).content_length = int(length[:LENGTH_DIGITS])

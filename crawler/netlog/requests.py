@@ -29,7 +29,7 @@ RESPONSE_HEADERS = (
 )
 REQUEST_HEADERS = frozenset({"sec-fetch-dest", "referer", "access-control-request-method", "content-length"})
 
-_STATUS = re.compile(r"^\S+ +(\d{3})\b")
+_STATUS = re.compile(r"^\S+ +0*(\d{1,9})")
 
 IO_PENDING = -1
 CACHE_MISS = -400
@@ -184,8 +184,9 @@ class Requests:
     def _http2_headers(self, event: Event[params.StreamHeaders]) -> None:
         transport = self._session_transport.get(event.source)
         for exchange in transport.exchanges if transport else ():
-            if exchange.stream_id == event.params["stream_id"]:
-                exchange.status = final_status(event) or exchange.status
+            # The first is the response's; others are trailers, or come after its end.
+            if exchange.stream_id == event.params["stream_id"] and exchange.status is None:
+                exchange.status = final_status(event)
 
     def _bound_to_quic(self, event: Event[params.NoParams]) -> None:
         transport = self._connections.quic.get(event.dependency)

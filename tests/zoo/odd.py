@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from localweb.serving.handler import Handler, Reply, Request
 
 HTTP1_ALONE = dict.fromkeys(("h2", "h3"), "the syntax is HTTP/1.1's alone")
+CLEAR = {"h1tls": "over TLS the browser refuses it"}
 HTTP2_ALONE = dict.fromkeys(("h1", "h1tls", "h3"), "the frames are HTTP/2's alone")
 
 HELLO = b"hello world"
@@ -22,8 +23,8 @@ LATE = b"these bytes come late"
 
 DATA, HEADERS, RST_STREAM, GOAWAY, CONTINUATION, UNKNOWN = 0x0, 0x1, 0x3, 0x7, 0x9, 0xEE
 END_STREAM, END_HEADERS, PADDED = 0x1, 0x4, 0x8
-STATUS_200 = b"\x88"
-"""`:status: 200` in HPACK (RFC 7541 Appendix A)."""
+STATUS_404 = b"\x8d"
+"""`:status: 404` in HPACK (RFC 7541 Appendix A)."""
 
 
 def message(
@@ -63,7 +64,13 @@ STATUS_LINES = (
     begun("two-crlf-before-status-line", b"\r\n\r\n" + OK),
     begun("two-lf-before-status-line", b"\n\n" + OK),
     begun("lower-case-version", b"http/1.1 200 OK\r\n"),
-    begun("no-reason-phrase", b"HTTP/1.1 200\r\n"),
+    begun("no-status-number", b"HTTP/1.1\r\n"),
+    one("zeros-before-status", message(b"HTTP/1.1 000404 Not Found\r\n" + LENGTH, HELLO, 11, status=404)),
+    begun("bare-cr", OK + b"X-Odd: 1\rX-Odd: 2\r"),
+    begun("interim-101", b"HTTP/1.1 101 Switching Protocols\r\nTransfer-Encoding: chunked\r\n\r\n" + OK),
+    one("no-status-line", message(b"", HELLO, 11, close=True)),
+    one("short-no-status-line", message(b"", b"hello", 5, close=True), apart=HTTP1_ALONE | CLEAR),
+    one("cut-header", message(OK + b"Content-Length: 11\r\n", close=True), apart=HTTP1_ALONE | CLEAR),
 )
 
 CHUNK_DETECTION = (
@@ -74,6 +81,7 @@ CHUNK_DETECTION = (
         "chunked-by-http-1.0",
         message(b"HTTP/1.0 200 OK\r\n" + CHUNKED, CHUNKS, len(CHUNKS), close=True),
     ),
+    one("chunked-in-apostrophes", message(OK + b"Transfer-Encoding: 'a, chunked, b'\r\n\r\n", CHUNKS, 11)),
     one("chunked-and-length", message(OK + b"Content-Length: 3\r\n" + CHUNKED, CHUNKS, 11)),
 )
 
@@ -81,6 +89,7 @@ AFTERWARDS = (
     one("after-length", message(OK + LENGTH, HELLO, 11, LATE)),
     one("after-last-chunk", message(OK + CHUNKED, CHUNKS, 11, LATE)),
     one("after-204", message(b"HTTP/1.1 204 No Content\r\n\r\n", after=LATE, status=204)),
+    one("after-205", message(b"HTTP/1.1 205 Reset Content\r\n" + LENGTH, after=HELLO, status=205)),
     one("after-head", message(OK + LENGTH, after=HELLO), "{method: 'HEAD'}"),
 )
 
@@ -130,9 +139,9 @@ STREAMS = (
     # The browser ends the connection with an error; the response has come before.
     streamed("data-on-stream-0", WHOLE, (DATA, 0, 0, LATE), host="stream0.test"),
     streamed("data-on-idle-stream", HALF, (DATA, 0, IDLE, LATE), (DATA, 0, PUSHED, LATE), WHOLE),
-    streamed("header-on-idle-stream", HALF, (HEADERS, END_HEADERS, IDLE, STATUS_200), WHOLE),
+    streamed("header-on-idle-stream", HALF, (HEADERS, END_HEADERS, IDLE, STATUS_404), WHOLE),
     streamed("data-after-end", WHOLE, (DATA, 0, None, LATE), (DATA, END_STREAM, None, LATE)),
-    streamed("header-after-end", WHOLE, (HEADERS, END_HEADERS, None, STATUS_200)),
+    streamed("header-after-end", WHOLE, (HEADERS, END_HEADERS, None, STATUS_404)),
     streamed("unknown-frames", (UNKNOWN, 0, None, LATE), HALF, (UNKNOWN, 0xFF, 0, LATE), WHOLE),
     streamed(
         "padded-data", (DATA, PADDED, None, b"\x05hello12345"), (DATA, PADDED, None, b"\x0512345"), WHOLE

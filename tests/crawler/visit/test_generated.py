@@ -1,0 +1,110 @@
+"""Generated messages that break the rules: the crawler's sizes are those of what Chromium's page saw.
+
+FIRSTFLIGHT_TEST_MESSAGES=5000 tries as many of each protocol.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.zoo.generated.visiting import COUNT, generated
+from tests.zoo.serving.namespace import in_namespace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.zoo.serving.server import Spoken
+
+pytestmark = [pytest.mark.browser]
+
+VISIT = "tests.zoo.generated.visiting:visit_generated"
+HTTP1 = "tests.zoo.generated.http1"
+HTTP2 = "tests.zoo.generated.http2"
+LEAST_TAKEN = 0.4
+
+
+def rows_of(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Responses that crossed the network, by path, with the connection's bytes that belong to none."""
+    connections = {one["id"]: one for one in told["connections"]}
+    return {
+        one["path"]: one | {"connection": connections[one["connection_id"]]}
+        for one in told["responses"]
+        if one["wire_bytes"]
+    }
+
+
+def is_refused(saw: dict[str, Any] | None) -> bool:
+    """Whether the page got an error for the header or for the body."""
+    return saw is None or saw["body_bytes"] is None
+
+
+def wrongly_taken(message: object, row: dict[str, Any] | None) -> Iterator[str]:
+    if row is not None and row["failure"] is None:
+        yield f"{message}: Chromium refused it, which {row} does not say"
+
+
+def stored_status(saw: dict[str, Any]) -> int | None:
+    """The status, unless it has no three digits."""
+    return saw["status"] if 100 <= saw["status"] <= 999 else None
+
+
+@pytest.mark.parametrize("protocol", ["h1", "h1tls"])
+def test_header_and_body_of_http1_are_those_that_chromium_saw(protocol: Spoken) -> None:
+    told = in_namespace(VISIT, protocol, HTTP1, 6, timeout_s=60 + COUNT)
+    messages = generated(HTTP1, COUNT)
+    taken = [one for one in told["saw"] if one is not None]
+    print(f"{protocol}: {len(taken)} of {len(messages)} messages taken, {told['visit']}")
+    assert len(told["saw"]) == len(messages)
+    wrong = list(wrong_http1(messages, told))
+    assert not wrong, "\n".join(wrong)
+    assert told["visit"]["outcome"] == "ok"
+    assert min(told["visit"]["coverage"], told["visit"]["decrypted_coverage"]) == 1
+    assert len(taken) >= LEAST_TAKEN * len(messages)
+
+
+def wrong_http1(messages: list[Any], told: dict[str, Any]) -> Iterator[str]:
+    rows = rows_of(told)
+    for number, (message, saw) in enumerate(zip(messages, told["saw"], strict=True)):
+        row = rows.get(f"/{number}")
+        if is_refused(saw):
+            yield from wrongly_taken(message, row)
+            continue
+        header, body, after = message.sizes(saw)
+        wanted = (stored_status(saw), header, body, after)
+        found = row and (
+            row["status"],
+            row["header_bytes"],
+            row["body_bytes"],
+            row["connection"]["frame_bytes"],
+        )
+        if message.cuts and found:  # the browser need not read what comes after the end
+            wanted, found = wanted[:3], found[:3]
+        if found != wanted:
+            yield f"{message}: got {found}, Chromium saw {saw}, so {wanted}"
+
+
+def test_frames_of_http2_are_those_that_chromium_took() -> None:
+    told = in_namespace(VISIT, "h2", HTTP2, 1, timeout_s=60 + COUNT)
+    taken = [one for one in told["saw"] if one is not None]
+    print(f"h2: {len(taken)} of {COUNT} messages taken, {told['visit']}")
+    wrong = list(wrong_http2(told))
+    assert not wrong, "\n".join(wrong)
+    assert told["visit"]["outcome"] == "ok"
+    assert min(told["visit"]["coverage"], told["visit"]["decrypted_coverage"]) == 1
+    assert len(taken) >= LEAST_TAKEN * COUNT
+
+
+def wrong_http2(told: dict[str, Any]) -> Iterator[str]:
+    rows = rows_of(told)
+    sent = {one["path"]: one for one in told["sent"]}
+    for number, (message, saw) in enumerate(zip(generated(HTTP2, COUNT), told["saw"], strict=True)):
+        row, truth = rows.get(f"/{number}"), sent[f"/{number}"]
+        if is_refused(saw):
+            yield from wrongly_taken(message, row)
+            continue
+        wanted = (stored_status(saw), truth["header_bytes"], saw["body_bytes"])
+        found = row and (row["status"], row["header_bytes"], row["body_bytes"])
+        if found != wanted:
+            yield f"{message}: got {found}, Chromium saw {saw}, so {wanted}"
