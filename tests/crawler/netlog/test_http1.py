@@ -153,3 +153,40 @@ def test_the_status_is_that_of_the_final_response() -> None:
     reader = MessageReader()
     reader.feed(b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n")
     assert reader.status == 404
+
+
+PIECES = st.sampled_from(
+    (
+        b"HTTP/1.1 200 OK\r\n",
+        b"http",
+        b"\r\n",
+        b"\n",
+        b"\r",
+        b" ",
+        b'"',
+        b"\\",
+        b",",
+        b"Content-Length: 5",
+        b"0",
+        b"F",
+    )
+    + (
+        b"Transfer-Encoding: chunked\r\n\r\n",
+        b"5\r\nhello\r\n",
+        b";",
+        b"9" * 5000,
+        b"\0",
+        b"\xff",
+        b"HTTP/1.1 103 a\n\n",
+    )
+)
+
+
+@given(st.lists(PIECES, max_size=12), st.booleans())
+def test_every_byte_of_any_message_counts_once(pieces: list[bytes], head: bool) -> None:
+    reader = MessageReader(head=head)
+    for piece in pieces:
+        reader.feed(piece) if reader.needs_bytes else reader.count(len(piece))
+    reader.end()
+    assert reader.wire_bytes + reader.surplus_bytes == sum(map(len, pieces))
+    assert 0 <= reader.body_bytes <= reader.wire_bytes
