@@ -156,29 +156,14 @@ def test_the_status_is_that_of_the_final_response() -> None:
 
 
 PIECES = st.sampled_from(
-    (
-        b"HTTP/1.1 200 OK\r\n",
-        b"http",
-        b"\r\n",
-        b"\n",
-        b"\r",
-        b" ",
-        b'"',
-        b"\\",
-        b",",
-        b"Content-Length: 5",
-        b"0",
-        b"F",
-    )
-    + (
+    [
+        *b'HTTP/1.1 200 OK\r\n|http|\r\n|\n|\r| |"|\\|,|Content-Length: 5|0|F|;|\x00|\xff|HTTP/1.1 103 a\n\n'.split(
+            b"|"
+        ),
         b"Transfer-Encoding: chunked\r\n\r\n",
         b"5\r\nhello\r\n",
-        b";",
         b"9" * 5000,
-        b"\0",
-        b"\xff",
-        b"HTTP/1.1 103 a\n\n",
-    )
+    ]
 )
 
 

@@ -57,6 +57,8 @@ def _of(*choices: bytes, plain: bytes) -> st.SearchStrategy[bytes]:
     return st.one_of(st.just(plain), st.just(plain), st.sampled_from((plain, *choices)))
 
 
+PLAIN = (b"hello world\n", 0)
+"""Body without chunks. As a chunk it is invalid, not cut off, which Chromium takes if a Content-Length agrees."""
 SLOP = _of(
     b"\r\n",
     b"\r\n\r\n",
@@ -111,72 +113,32 @@ STATUS = _of(
 )
 REASON = _of(b"", b" ", b" \xc3\xa9", b" .9 OK", b" a\tb", b" 404", plain=b" OK")
 LENGTH_VALUE = st.sampled_from(
-    (
-        b"11",
-        b"11",
-        b"11",
-        b"5",
-        b"0",
-        b"0011",
-        b"+11",
-        b"-11",
-        b"-0",
-        b"11, 11",
-        b"11,",
-        b",11",
-        b"",
-        b"eleven",
-    )
-    + (b"0xb", b"11 ", b"1 1", b"11;", b'"11"', b"9223372036854775807", b"9223372036854775808", b"9" * 30)
+    [
+        *b'12|12|11|5|0|0011|+11|-11|-0|11, 11|11,|,11||eleven|0xb|11 |1 1|11;|"11"'.split(b"|"),
+        b"9223372036854775807",
+        b"9223372036854775808",
+        b"9" * 30,
+    ]
 )
 CODING_VALUE = st.sampled_from(
-    (
-        b"chunked",
-        b"chunked",
-        b"Chunked",
-        b"CHUNKED ",
-        b"gzip, chunked",
-        b"chunked, gzip",
-        b"x-chunked",
-        b"identity",
+    b"chunked|chunked|Chunked|CHUNKED |gzip, chunked|chunked, gzip|x-chunked|identity|chunked;q=1||,chunked".split(
+        b"|"
     )
-    + (
-        b"chunked;q=1",
-        b'"chunked"',
-        b'"a, chunked"',
-        b"'a, chunked, b'",
-        b"chunked chunked",
-        b",chunked",
-        b"",
-    )
-    + (
-        b"\r\n chunked",
-        b"\n\tchunked",
-        b"gzip,\r\n  chunked",
-        b"\r\n \r\n chunked",
-        b"chun\r\n ked",
-        b'"a\\", chunked',
-    )
+    + b"""chunked chunked|"chunked"|"a, chunked"|'a, chunked, b'|"a\\", chunked""".split(b"|")
+    + b"\r\n chunked|\n\tchunked|gzip,\r\n  chunked|\r\n \r\n chunked|chun\r\n ked".split(b"|")
 )
 COLON = _of(b":", b" : ", b"\t:\t", b":\t", b" :", plain=b": ")
 LINE_END = _of(b"\n", b"\r", b"\r\r\n", b"\n\r", plain=b"\r\n")
 LAST_LINE_END = _of(b"\n", b"\r\r\n", plain=b"\r\n")
 OTHER_LINE = st.sampled_from(
-    (
-        b"X-Odd: 1",
-        b"no colon",
-        b": no name",
-        b" Folded: 1",
-        b"\tchunked",
-        b"X Odd: chunked",
-        b"X-Odd: \xff\xfe",
-        b"a:",
+    b"X-Odd: 1|no colon|: no name| Folded: 1|\tchunked|X Odd: chunked|X-Odd: \xff\xfe|a:|Connection: close".split(
+        b"|"
     )
-    + (b"X-Odd: Transfer-Encoding: chunked", b" Content-Length: 3", b"Content-Length 3", b"Connection: close")
+    + b"X-Odd: Transfer-Encoding: chunked| Content-Length: 3|Content-Length 3".split(b"|")
 )
 
 
-_CUTS = st.one_of(st.just([]), st.just([]), st.lists(st.integers(1, 15), max_size=4))
+_CUTS = st.lists(st.integers(1, 15), max_size=4)
 
 
 @st.composite
@@ -216,13 +178,15 @@ def messages(draw: st.DrawFn) -> Message:
     header = draw(INTERIM) + slop + draw(VERSION) + draw(STATUS) + draw(REASON)
     for line in draw(st.lists(_line(), max_size=4)):
         header += draw(LINE_END) + line
+    cuts = draw(_CUTS) if draw(st.booleans()) else []
+    if cuts:  # or the rest of this message might be taken for the next on the connection
+        header += draw(LINE_END) + b"Connection: close"
     header += draw(LINE_END) + b"X-Seen: 1"
     if draw(st.integers(0, 15)) == 0:
         return Message(method="GET", header=header, content=b"", chunk_data_bytes=0, after=b"")
     header += draw(LAST_LINE_END) + draw(_of(b"\n", plain=b"\r\n"))
-    content, data_bytes = draw(st.one_of(st.just((b"hello world", 0)), _chunks()))
+    content, data_bytes = draw(st.one_of(st.just(PLAIN), _chunks()))
     after = draw(_of(b"late", b"\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", plain=b""))
-    cuts = draw(_CUTS)
     return Message(
         method="HEAD" if not slop and draw(st.integers(0, 7)) == 0 else "GET",
         header=header,

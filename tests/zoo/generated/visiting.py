@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.zoo.serving.server import Spoken
 
 HOST = "generated.test"
-COUNT = int(os.environ.get("FIRSTFLIGHT_TEST_MESSAGES", "80"))
+COUNT = int(os.environ.get("FIRSTFLIGHT_TEST_MESSAGES", "60"))
 """Messages of each protocol."""
 
 SCRIPT = """<script>
