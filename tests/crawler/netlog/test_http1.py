@@ -172,6 +172,6 @@ def test_every_byte_of_any_message_counts_once(pieces: list[bytes], head: bool) 
     reader = MessageReader(head=head)
     for piece in pieces:
         reader.feed(piece) if reader.needs_bytes else reader.count(len(piece))
-    reader.end()
+    reader.end(clean=True)
     assert reader.wire_bytes + reader.surplus_bytes == sum(map(len, pieces))
     assert 0 <= reader.body_bytes <= reader.wire_bytes
