@@ -76,6 +76,11 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
         "--population ndt-2026-05.csv --population-measured 2026-05 --population-source 'M-Lab'\"'\"'s NDT'"
         in rebuild_commands(inputs)[1]
     )
+    for one in content["populations"]:
+        one["is_stored"] = True
+    path.write_text(json.dumps(content), encoding="utf-8")
+    seal(path.parent, {})
+    assert " --population ndt-2026-05 --seeds" in rebuild_commands(read_data_folder(tmp_path))[1]
 
 
 def test_a_replay_without_populations_must_be_run_again(tmp_path: Path) -> None:
