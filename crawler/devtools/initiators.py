@@ -64,32 +64,25 @@ class Initiators:
         self.requests: list[PageRequest] = []
         self._url_characters = 0
         self._open: dict[str, PageRequest] = {}
-        self._awaited: set[str] = set()
         self._preflights: dict[str, PageRequest] = {}
         """Preflights by the request that they precede, while that is unknown: another process reports it."""
 
-    @property
-    def outstanding(self) -> int:
-        """Number of requests that have not ended, of those whose end is reported."""
-        return len(self._awaited)
-
-    def feed(self, method: str, params: dict[str, Any], *, is_own: bool = True) -> None:
+    def feed(self, method: str, params: dict[str, Any]) -> None:
         """Take the next event, of the page itself or of its frame or worker, which may end before its requests do."""
         if method == "Network.requestWillBeSent":
-            self._request(params, is_own=is_own)
+            self._request(params)
         elif method == "Network.webSocketCreated":
             self._add(str(params.get("url")), params, kind="websocket")
         else:
             self._response(method, params)
 
-    def _request(self, params: dict[str, Any], *, is_own: bool) -> None:
+    def _request(self, params: dict[str, Any]) -> None:
         url = str(params.get("request", {}).get("url", ""))
         request_id = str(params.get("requestId"))
         kind = RESOURCE_TYPES.get(str(params.get("type")))
         if (params.get("initiator") or {}).get("type") == "preflight":
             kind = "preflight"
         # Requests by the browser's own process have an ID without a dot: documents, and the main scripts of workers.
-        # The end of these requests may never be reported here; the network's log has it.
         is_renderers = "." in request_id
         request = self._add(url, params, kind="worker" if kind == "script" and not is_renderers else kind)
         if request is not None:
@@ -98,8 +91,6 @@ class Initiators:
             elif early := self._preflights.pop(request_id, None):
                 early.initiator_url = request.initiator_url
             self._open[request_id] = request
-            if is_renderers and is_own:
-                self._awaited.add(request_id)
 
     def _add(self, url: str, params: dict[str, Any], *, kind: str | None) -> PageRequest | None:
         url = url[:URL_LIMIT]
@@ -144,7 +135,6 @@ class Initiators:
         else:
             request.failure = params.get("errorText") if method == "Network.loadingFailed" else None
             del self._open[request_id]
-            self._awaited.discard(request_id)
 
 
 def initiator_url(initiator: dict[str, Any]) -> str | None:

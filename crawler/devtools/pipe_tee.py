@@ -49,8 +49,6 @@ class PageEvent(NamedTuple):
 
     page: str
     """Target ID of the page."""
-    is_own: bool
-    """True for the page itself; False for a frame in another process, or a dedicated worker."""
     method: str
     params: dict[str, Any]
 
@@ -141,7 +139,7 @@ class PipeTee:
         elif method == DETACHED:
             self._detached(params["sessionId"])
         elif speaker is not None:
-            return PageEvent(*speaker, method, params)
+            return PageEvent(speaker[0], method, params)
         return None
 
     def _attached(self, params: dict[str, Any], by: tuple[str, bool] | None) -> None:

@@ -76,7 +76,7 @@ class Attempt:
         happened_s = float(event.params.get("timestamp", now_s))  # both CLOCK_MONOTONIC's
         if self.stop_ms is not None and happened_s * 1000 >= self.stop_ms + 1:
             return
-        self.initiators.feed(event.method, event.params, is_own=event.is_own)
+        self.initiators.feed(event.method, event.params)
         if self.document is not None:
             self.document.feed(event.method, event.params)
         self.last_event_s = happened_s

@@ -40,16 +40,6 @@ def test_initiators_come_from_parsers_and_stacks() -> None:
         PageRequest("https://a.test/x", "https://a.test/b.js", "fetch", failure="net::ERR_FAILED"),
         PageRequest("https://a.test/y", None, "fetch"),
     ]
-    assert initiators.outstanding == 1
-
-
-def test_requests_of_workers_are_not_awaited() -> None:
-    initiators = Initiators()
-    initiators.feed(*asks("2.1", "https://a.test/by-worker", type="Fetch"), is_own=False)
-    assert ([one.url for one in initiators.requests], initiators.outstanding) == (
-        ["https://a.test/by-worker"],
-        0,
-    )
 
 
 def test_text_from_the_network_can_be_stored() -> None:
@@ -96,7 +86,6 @@ def test_events_in_any_order_and_number_raise_nothing(name: str, data: st.DataOb
     for method, params in events:
         initiators.feed(method, params)
     asked = sum(method == "Network.requestWillBeSent" for method, _ in events)
-    assert 0 <= initiators.outstanding <= asked
     assert len(initiators.requests) <= asked + sum(
         method == "Network.webSocketCreated" for method, _ in events
     )
@@ -130,15 +119,15 @@ def test_a_preflight_reported_before_its_request_has_its_initiator() -> None:
     assert [one.initiator_url for one in initiators.requests] == ["https://a.test/"] * 2
 
 
-def test_requests_whose_end_is_not_reported_are_not_awaited() -> None:
+def test_the_browsers_own_requests_for_scripts_are_of_workers() -> None:
     initiators = Initiators()
     initiators.feed(*asks("ABC", "https://a.test/worker.js", type="Script"))
-    assert (initiators.outstanding, initiators.requests[0].resource_type) == (0, "worker")
+    assert initiators.requests[0].resource_type == "worker"
     initiators.feed(*asks("1.2", "https://a.test/script.js", type="Script"))
-    assert (initiators.outstanding, initiators.requests[1].resource_type) == (1, "script")
+    assert initiators.requests[1].resource_type == "script"
 
 
-def test_a_websocket_has_an_initiator_and_is_not_awaited() -> None:
+def test_a_websocket_has_an_initiator() -> None:
     initiators = Initiators()
     created = {
         "requestId": "1.3",
@@ -147,4 +136,3 @@ def test_a_websocket_has_an_initiator_and_is_not_awaited() -> None:
     }
     initiators.feed("Network.webSocketCreated", created)
     assert initiators.requests == [PageRequest("wss://a.test/s", "https://a.test/", "websocket")]
-    assert initiators.outstanding == 0

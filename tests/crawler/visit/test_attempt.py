@@ -105,7 +105,7 @@ def test_events_after_the_end_of_the_recording_are_ignored() -> None:
     def ask(path: str, second: float | None) -> None:
         at = {} if second is None else {"timestamp": second}
         request = {"requestId": path, "request": {"url": f"https://a.test/{path}"}, **at}
-        one.hear(PageEvent("page", True, "Network.requestWillBeSent", request), now_s=5.5)
+        one.hear(PageEvent("page", "Network.requestWillBeSent", request), now_s=5.5)
 
     ask("before", 4.9)
     ask("in-its-last-millisecond", 5.0009)
