@@ -78,11 +78,10 @@ SELECT measure, visit_id, size_bytes FROM flight_item
 
 
 @contextlib.contextmanager
-def open_measures(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a DuckDB with the views `studied` (visit_id) and `item` (measure, visit_id, size_bytes) of a release's folder.
+def open_tables(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a DuckDB with the views `visit`, `connection`, `response` and `studied` (visit_id) of a release's folder.
 
-    First flights and IW-limited responses are derived once, when it is opened. Both views read files and one table, so
-    that memory does not grow with the crawl.
+    Columns that are newer than the release are null.
     """
     with (
         # DuckDB would spill into the working directory otherwise.
@@ -96,6 +95,17 @@ def open_measures(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             newer = [one.name for one in Base.metadata.tables[table].columns if one.name not in held]
             rows.project(", ".join(["*", *(f'NULL AS "{name}"' for name in newer)])).create_view(table)
         database.execute(f"CREATE VIEW studied AS {STUDIED}")
+        yield database
+
+
+@contextlib.contextmanager
+def open_measures(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a DuckDB with the views of `open_tables` and the view `item` (measure, visit_id, size_bytes).
+
+    First flights and IW-limited responses are derived once, when it is opened. The views read files and one table, so
+    that memory does not grow with the crawl.
+    """
+    with open_tables(folder) as database:
         database.execute(f"CREATE VIEW arrived AS {ARRIVED}")
         studied = {visit_id for (visit_id,) in database.execute("FROM studied").fetchall()}
         database.register("batches", pa.RecordBatchReader.from_batches(ITEM, _batches(folder, studied)))

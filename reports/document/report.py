@@ -11,6 +11,8 @@ from reports.document.render import render_html, render_text
 from reports.document.replay_analysis import analyse
 from reports.document.replay_figures import by_profile, page_time
 from reports.document.report_content import canonical, report_content
+from reports.document.servers_figure import windows_figure
+from reports.document.servers_section import servers_section
 from reports.document.size_figures import cdf_figure
 from reports.document.size_section import size_section
 from reports.document.theme import LIGHT, svg
@@ -40,8 +42,13 @@ def build_report(
     analysis = analyse(inputs, inputs.replay, rule=rule) if inputs.replay else None
     recommended = analysis.recommendation.iw if analysis else None
     windows = sorted({*WINDOWS, *([recommended] if recommended else [])})
-    content = report_content(inputs, sizes=size_section(inputs.release, windows=windows), analysis=analysis)
-    figures = draw(inputs, analysis, is_illustrative=content["is_illustrative"])
+    content = report_content(
+        inputs,
+        sizes=size_section(inputs.release, windows=windows),
+        servers=servers_section(inputs.release),
+        analysis=analysis,
+    )
+    figures = draw(inputs, analysis, content["servers"], is_illustrative=content["is_illustrative"])
     with put_in_place(folder) as stage:
         (stage / "report.json").write_text(canonical(content), encoding="utf-8")
         (stage / "index.html").write_text(render_html(content, figures=figures), encoding="utf-8")
@@ -67,7 +74,13 @@ def origin(inputs: ReportInputs, content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def draw(inputs: ReportInputs, analysis: ReplayAnalysis | None, *, is_illustrative: bool) -> dict[str, str]:
+def draw(
+    inputs: ReportInputs,
+    analysis: ReplayAnalysis | None,
+    servers: Mapping[str, Any] | None,
+    *,
+    is_illustrative: bool,
+) -> dict[str, str]:
     """Draw the report's figures as SVG, by name."""
     note = "illustrative" if is_illustrative else None
     recommended = analysis.recommendation.iw if analysis else None
@@ -76,6 +89,8 @@ def draw(inputs: ReportInputs, analysis: ReplayAnalysis | None, *, is_illustrati
     cdf = cdf_figure(inputs.release, windows=(3, 10, third), title=note, theme=theme)
     cdf.config.legend.columnPadding = 28  # the reader's font may be wider than vl-convert's
     figures = {"cdf": svg(cdf)}
+    if servers and servers["exact"]:
+        figures["initial_windows"] = windows_figure(servers, note=note)
     if analysis is None:
         return figures
     results, incumbent = analysis.results, analysis.recommendation.incumbent

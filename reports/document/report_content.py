@@ -38,7 +38,11 @@ CRAWL_COLUMNS = (
 
 
 def report_content(
-    inputs: ReportInputs, *, sizes: dict[str, Any], analysis: ReplayAnalysis | None
+    inputs: ReportInputs,
+    *,
+    sizes: dict[str, Any],
+    servers: dict[str, Any] | None,
+    analysis: ReplayAnalysis | None,
 ) -> dict[str, Any]:
     """The whole content, ready for JSON. Names contain the units."""
     because = illustrative_because(inputs)
@@ -51,6 +55,7 @@ def report_content(
             "release": release_section(inputs.release),
             "crawl": crawl_section(inputs.release),
             "sizes": sizes,
+            "servers": servers,
             **analysis_sections(analysis),
             "limits": LIMITS,
             "redo": rebuild_commands(inputs),

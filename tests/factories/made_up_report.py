@@ -35,7 +35,13 @@ def crawl(*, hosts: tuple[str, ...] = (), kind: str = "localweb") -> MadeUp:
     for page in range(PAGES):
         made_up.add_visit(host=hosts[page] if page < len(hosts) else f"page{page:02}.test")
         for connection in range(1 + page % 3):
-            made_up.add_connection(tls_handshake_bytes=3_000 + 40 * page, record_bytes=200, frame_bytes=90)
+            made_up.add_connection(
+                tls_handshake_bytes=3_000 + 40 * page,
+                record_bytes=200,
+                frame_bytes=90,
+                window=16 if page % 4 == 3 else 10,
+                window_unknown="growth" if connection == 2 else None,
+            )
             for response in range(3):
                 size = 300 * (1 + page) * (1 + 9 * response) * (1 + 4 * connection)
                 made_up.add_response(size, sent_ms=100 + 60 * response, first_ms=150 + 60 * response)

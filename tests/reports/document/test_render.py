@@ -157,7 +157,7 @@ def test_chromium_shows_the_page_without_scrolling_sideways(
         tab.goto(page[0].as_uri())
         assert tab.locator(".verdict").inner_text() == "IW 16"
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        assert tab.locator("figure svg").count() == 7
+        assert tab.locator("figure svg").count() == 8
         ground, label = tab.evaluate(
             "[getComputedStyle(document.body).backgroundColor,"
             " getComputedStyle(document.querySelector('figure svg text')).fill]"

@@ -45,6 +45,23 @@ def test_a_report_is_a_page_its_content_as_json_and_a_summary(built: tuple[Path,
     assert list(folder.parent.iterdir()) == [folder]
 
 
+def test_what_servers_do_is_counted_by_exact_window_and_bounds_stand_apart(
+    built: tuple[Path, dict[str, Any]],
+) -> None:
+    folder, content = built
+    servers = content["servers"]
+    ten, sixteen = servers["windows"]
+    assert (ten["segments"], sixteen["segments"]) == (10, 16)
+    assert (ten["hosts"], sixteen["hosts"]) == (18, 6)
+    assert ten["exact"] + sixteen["exact"] == servers["exact"] == 40
+    assert ten["at_least"] + sixteen["at_least"] == servers["bounded"] == 8
+    assert [(one["unknown"], one["connections"]) for one in servers["unknown"]] == [("growth", 8)]
+    assert servers["first_flights"][0]["packets_p50"] == 10
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert "What servers do" in page
+    assert "Initial windows that servers use." in page
+
+
 def test_the_content_has_the_effects_that_were_put_into_the_cells(built: tuple[Path, dict[str, Any]]) -> None:
     _, content = built
     recommendation = content["recommendation"]
@@ -77,7 +94,7 @@ def test_a_report_of_the_local_web_is_marked_illustrative_everywhere(
     assert "local web" in content["illustrative_because"][0]
     assert "avgdc-2010" in content["illustrative_because"][1]
     page = (folder / "index.html").read_text(encoding="utf-8")
-    assert page.count("<figure") == 7
+    assert page.count("<figure") == 8
     for figure in page.split("<figure")[1:]:
         drawn, caption = figure.split("</figure>")[0].split("<figcaption>")
         assert ">illustrative</text>" in drawn

@@ -32,7 +32,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
     for _ in range(30):
         made_up.add_visit()
         for _ in range(10):
-            made_up.add_connection(tls_handshake_bytes=chance.choice([None, 3000]))
+            made_up.add_connection(tls_handshake_bytes=chance.choice([None, 3000]), window=10)
             for position in range(10):
                 made_up.add_response(
                     int(chance.lognormvariate(8, 2)) + 100,

@@ -1,0 +1,31 @@
+"""Figure of the initial windows that servers use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from reports.document.replay_figures import SERIES, styled
+from reports.document.theme import svg
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def windows_figure(servers: Mapping[str, Any], *, note: str | None = None) -> str:
+    """Bars of the exact initial windows, as shares of the connections whose window is exact."""
+    rows = [
+        {"segments": one["segments"], "percent": one["exact_percent"]}
+        for one in servers["windows"]
+        if one["exact"]
+    ]
+    bars = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_bar(color=SERIES[0])
+        .encode(
+            x=alt.X("segments:O", axis=alt.Axis(title="initial window, segments", labelAngle=0)),
+            y=alt.Y("percent:Q", axis=alt.Axis(title="connections, %"), scale=alt.Scale(domainMin=0)),
+        )
+    )
+    return svg(styled(bars, note=note))
