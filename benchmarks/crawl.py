@@ -1,6 +1,6 @@
 """Compares the crawler with other crawlers on the local web: CPU time, pages per second, memory; and measures writing alone.
 
-python -m benchmarks.crawl --peers FOLDER [--runs 3] [--pages 30] [--browsers 2,3,4,5,6] [--tools bare,firstflight,...]
+python -m benchmarks.crawl --peers FOLDER [--runs 3] [--pages 60] [--browsers 2,3,4,6] [--tools bare,firstflight,...]
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import playwright
 from tqdm import tqdm
 
 from benchmarks import copying, counting, results
-from benchmarks.local_web import serving
+from benchmarks.local_web import multiplied, serving
 from benchmarks.tools import MONTH, Bare, Browsertime, Ours, Puppeteer, ToolError, Web
 from crawler.campaign.plan import Plan, plan
 from crawler.sites.lists import Entry, Sites
@@ -255,8 +255,8 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", type=Path, help="folder with puppeteer.js and node_modules")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--pages", type=int, default=30)
-    parser.add_argument("--browsers", default="2,3,4,5,6", help="numbers of browsers to try")
+    parser.add_argument("--pages", type=int, default=60)
+    parser.add_argument("--browsers", default="2,3,4,6", help="numbers of browsers to try")
     parser.add_argument("--tools", default=f"{Bare.id},{OURS},{PEER}", help="browsertime too, if named")
     parser.add_argument("--responses", type=int, default=200_000, help="rows that are written alone")
     return parser.parse_args()
@@ -273,7 +273,9 @@ def main() -> int:
         try:
             state = folder / "web.json"
             with serving(state, "--mode", MODE) as served:
-                web = Web(sites=served["sites"][: asked.pages], flags=served["browser_flags"], state=state)
+                served = multiplied(served, served["sites"], asked.pages)
+                state.write_text(json.dumps(served), encoding="utf-8")
+                web = Web(sites=served["sites"], flags=served["browser_flags"], state=state)
                 tools = chosen(asked.tools.split(","), asked.peers, settings.data_dir)
                 counts = [int(count) for count in asked.browsers.split(",")]
                 facts |= crawl(tools, web, folder, asked.runs, counts)

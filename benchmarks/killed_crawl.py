@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import re
 import secrets
 import signal
 import subprocess
@@ -17,6 +16,7 @@ from typing import Any
 import psycopg
 
 from benchmarks.counting import pss_kb
+from benchmarks.local_web import multiplied
 from crawler.browser import processes
 from crawler.browser.driver import ARGUMENT
 from localweb import recipes
@@ -68,11 +68,9 @@ class KilledCrawl:
         small = {
             page.site + SUFFIX for page in recipes.bundled() if len(page.objects) <= LARGEST_PAGE_OBJECTS
         }
-        sites = [site for site in web["sites"] if site in small]
-        names = [f"{rank}.{sites[rank % len(sites)]}\n" for rank in range(self.pages)]
-        (self.folder / "sites.txt").write_text("".join(names), encoding="utf-8")
-        flags = [subdomains(flag, sites) for flag in web["browser_flags"]]
-        (self.folder / "web.json").write_text(json.dumps(web | {"browser_flags": flags}), encoding="utf-8")
+        web = multiplied(web, [site for site in web["sites"] if site in small], self.pages)
+        (self.folder / "sites.txt").write_text("\n".join(web["sites"]), encoding="utf-8")
+        (self.folder / "web.json").write_text(json.dumps(web), encoding="utf-8")
         options = ["--list", str(self.folder / "sites.txt"), "--kind", "localweb", "--attempts", "9"]
         if self.command("plan", *options).wait():
             sys.exit(f"the crawl cannot be planned: see {self.folder}/errors.log")
@@ -152,14 +150,3 @@ class KilledCrawl:
             with contextlib.suppress(OSError):
                 left += ours in Path(f"/proc/{pid}/environ").read_bytes()
         return {"processes": left, "files": len(list(self.temporary.iterdir()))}
-
-
-def subdomains(flag: str, sites: list[str]) -> str:
-    """The browser's host rules, with the same rules for the subdomains of sites.
-
-    >>> subdomains("--host-resolver-rules=MAP a.test:443 127.0.0.1:1,MAP * ~NOTFOUND", ["a.test"])
-    '--host-resolver-rules=MAP a.test:443 127.0.0.1:1,MAP *.a.test:443 127.0.0.1:1,MAP * ~NOTFOUND'
-    """
-    for site in sites:
-        flag = re.sub(rf"MAP ({re.escape(site)}:\d+ [^,]+)", r"MAP \1,MAP *.\1", flag)
-    return flag

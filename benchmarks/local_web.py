@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ STARTS_WITHIN_S = 120.0
 @contextlib.contextmanager
 def serving(state: Path, *options: str) -> Iterator[dict[str, Any]]:
     """Run `firstflight localweb serve` for the block; yields what it writes to `state`: sites and browser flags."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # so that what was started is ended
     command = [sys.executable, "-m", "firstflight", "localweb", "serve", *options, "--state", str(state)]
     with subprocess.Popen(command) as server:
         try:
@@ -30,3 +32,24 @@ def serving(state: Path, *options: str) -> Iterator[dict[str, Any]]:
             yield json.loads(state.read_text(encoding="utf-8"))
         finally:
             server.terminate()
+
+
+def multiplied(web: dict[str, Any], sites: list[str], count: int) -> dict[str, Any]:
+    """The local web with `count` sites: the given ones in turn, each under a subdomain of its own."""
+    names = [f"{number}.{sites[number % len(sites)]}" for number in range(count)]
+    flags = [subdomains(flag, sites) for flag in web["browser_flags"]]
+    return web | {"sites": names, "browser_flags": flags}
+
+
+def subdomains(flag: str, sites: list[str]) -> str:
+    """The browser's host rules, with the same rules for subdomains of sites that no earlier rule knows.
+
+    >>> subdomains("--host-resolver-rules=MAP a.test:443 127.0.0.1:1,MAP * ~NOTFOUND", ["a.test"])
+    '--host-resolver-rules=MAP a.test:443 127.0.0.1:1,MAP *.a.test:443 127.0.0.1:1,MAP * ~NOTFOUND'
+    """
+    name, _, text = flag.partition("=")
+    if name != "--host-resolver-rules":
+        return flag
+    *rules, last = text.split(",")
+    more = [rule.replace(" ", " *.", 1) for rule in rules if rule.split()[1].rpartition(":")[0] in sites]
+    return f"{name}={','.join([*rules, *more, last])}"

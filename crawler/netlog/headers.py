@@ -23,8 +23,7 @@ _STATUS = frozenset({":status"})
 
 def header_lines(event: Event[Headers]) -> list[str]:
     """The lines of a header section, the status line first if there is one."""
-    lines = [line for line in event.params["headers"] if isinstance(line, str)]
-    return [_unescaped(line) if line.startswith(ESCAPED) else line for line in lines]
+    return [_unescaped(line) if line.startswith(ESCAPED) else line for line in event.params["headers"]]
 
 
 def _unescaped(line: str) -> str:
@@ -63,7 +62,6 @@ def joined_headers(event: Event[Headers], wanted: frozenset[str]) -> dict[str, s
 
 def _fields(event: Event[Headers], wanted: frozenset[str]) -> Iterator[tuple[str, str]]:
     for line in header_lines(event):
-        name, _, value = line[1:].partition(":") if line.startswith(":") else line.partition(":")
-        name = f":{name}" if line.startswith(":") else name.lower()
-        if name in wanted:
-            yield name, value.strip()[:VALUE_LIMIT]
+        end = line.find(":", 1)  # a pseudo-header's name begins with a colon
+        if end > 0 and (name := line[:end].lower()) in wanted:
+            yield name, line[end + 1 :].strip()[:VALUE_LIMIT]

@@ -25,6 +25,8 @@ _PHASE = b'"phase":'
 """It cannot be part of a string in the log: there, its quotes would be escaped."""
 _ENDINGS = (b"},", b"}],", b"}")
 """Ends of a line after the event's type."""
+_TAIL = 8
+"""Bytes at the end of a line that hold its event's type, a number of at most four digits."""
 
 
 class _Source(msgspec.Struct, gc=False):
@@ -67,7 +69,7 @@ class LineReader:
         self.ignored = 0
         """Lines of events that could not be read."""
         self._kinds: dict[bytes, dict[bytes, _Kind] | None] = {}
-        """Kinds of event by the end of the line, and by phase; None for events that are not wanted."""
+        """Kinds of event by the line's tail, and by phase; None for events that are not wanted."""
         self._errors: dict[int, str] = {}
 
     def events(self, lines: Iterable[bytes]) -> Iterator[Event[Any]]:
@@ -81,7 +83,7 @@ class LineReader:
         kinds = self._kinds
         for line in lines:
             # Four lines in five are not wanted: their last field tells, before JSON is parsed.
-            phases = kinds.get(line[line.rfind(b":") + 1 :], {})
+            phases = kinds.get(line[-_TAIL:], {})
             if phases:
                 event = self._event(phases, line)
                 if event is not None:
@@ -108,7 +110,7 @@ class LineReader:
             constants = json.loads(line.rstrip().rstrip(b",") + b"}")["constants"]
             phases = {str(number).encode(): name[6:] for name, number in constants["logEventPhase"].items()}
             kinds = {
-                str(number).encode(): {
+                b'"type":%d' % number: {
                     digit: _Kind(name, phase, _decoder(PARAMS.get((name, phase), NoParams)))
                     for digit, phase in phases.items()
                 }
@@ -120,7 +122,7 @@ class LineReader:
         except (ValueError, KeyError, TypeError, AttributeError):
             self.ignored += 1
         else:
-            self._kinds = {number + end: kind for number, kind in kinds.items() for end in _ENDINGS}
+            self._kinds = {(field + end)[-_TAIL:]: kind for field, kind in kinds.items() for end in _ENDINGS}
 
     def error(self, number: int) -> str:
         """Chromium's name of a network error: `net::ERR_ABORTED` for -3."""
