@@ -102,7 +102,10 @@ def first_flight(packets: Sequence[Packet], *, client: bytes, request_ns: int) -
 def _flight_of(exchange: Exchange, index: int) -> Flight:
     """The flight that contains the data at `index`."""
     data, round_trip = exchange.data, exchange.round_trip_ns
-    base = exchange.acknowledged(data[index].time_ns - int(EARLIEST * round_trip))
+    base = min(
+        exchange.acknowledged(data[index].time_ns - int(EARLIEST * round_trip)),
+        data[index].start,  # what arrives although it was acknowledged was missed by the capture before
+    )
     first = next(n for n, one in enumerate(data) if one.end > base)
     first_ack = next(
         (

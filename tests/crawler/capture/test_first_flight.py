@@ -1,6 +1,8 @@
 """What a connection's packets tell of the server's initial window. Times are in milliseconds, the round trip is 50."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawler.capture.first_flight import FirstFlight, first_flight
 from crawler.capture.packets import ACK, SYN, TCP, Packet, end
@@ -189,3 +191,35 @@ def test_a_handshake_longer_than_the_window_shows_it() -> None:
 )
 def test_connections_that_cannot_be_read_have_a_reason(made: list[Packet], reason: str) -> None:
     assert first_flight(made, client=CLIENT, request_ns=0) == reason
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 400),
+            st.booleans(),
+            st.integers(-2, 20),
+            st.integers(-2, 20),
+            st.integers(0, 3),
+            st.sampled_from([ACK, ACK | PUSH, SYN, SYN | ACK, 0]),
+        ),
+        max_size=40,
+    ),
+    st.integers(0, 400),
+)
+def test_any_packets_give_an_estimate_or_a_reason(
+    made: list[tuple[int, bool, int, int, int, int]], request_ms: int
+) -> None:
+    wire = Wire().asks(50, 0, 0)
+    for ms, is_client, position, acknowledged, size, flags in made:
+        source = CLIENT if is_client else SERVER
+        wire.packets.append(
+            wire.packet(ms, source, position * 500, acknowledged * 500, size * 500, segment=1000, flags=flags)
+        )
+    wire.packets.sort(key=lambda one: one.time_ns)
+    found = first_flight(wire.packets, client=CLIENT, request_ns=request_ms * 1_000_000)
+    if isinstance(found, FirstFlight):
+        assert found.window_segments >= 1
+        assert min(found.bytes, found.packets, found.segment_bytes) >= 1
+    else:
+        assert found in {"no_handshake", "no_response"}
