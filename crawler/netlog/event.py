@@ -24,21 +24,19 @@ class Event(NamedTuple, Generic[Params_co]):
     time_ms: int
     """Time on the monotonic clock, in the log's own resolution of milliseconds."""
     params: Params_co
-    data: str | bytes = ""
-    """The event's bytes: in Base64 as the log has them, or decoded."""
+    data: str = ""
+    """The event's bytes, in Base64 as the log has them."""
 
     def content(self) -> bytes:
         """The bytes in `data`; empty if it is not valid Base64."""
-        if isinstance(self.data, bytes):
-            return self.data
         try:
             return base64.b64decode(self.data)
         except (binascii.Error, ValueError):
             return b""
 
-    def encoded(self) -> Encoded | bytes:
+    def encoded(self) -> Encoded:
         """The bytes in `data`, to be decoded in part."""
-        return self.data if isinstance(self.data, bytes) else Encoded(self.data)
+        return Encoded(self.data)
 
     @property
     def dependency(self) -> int:
