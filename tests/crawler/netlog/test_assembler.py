@@ -113,6 +113,18 @@ def test_a_request_that_was_sent_again_has_the_times_of_the_second_connection() 
             assert row["request_sent_us"] <= row["first_byte_us"] <= row["last_byte_us"]
 
 
+def test_a_stream_that_names_its_request_and_no_job_is_an_extended_connect() -> None:
+    log = list(recorded("h2-bodies"))
+    requests = {
+        event.dependency: event.source for event in log if event.name == "HTTP_STREAM_REQUEST_BOUND_TO_JOB"
+    }
+    for at, event in enumerate(log):
+        if event.name == "HTTP2_SESSION_SEND_HEADERS":
+            by_request = {"source_dependency": {"id": requests[event.dependency]}}
+            log[at] = event._replace(params={**event.params, **by_request})
+    assert received(assemble(log)) == sorted(("CONNECT", *rest) for _, *rest in sent("h2-bodies"))
+
+
 @pytest.mark.parametrize("name", ["h1-bodies", "h2-bodies"])
 def test_a_body_has_its_size_before_compression_too(name: str) -> None:
     by_path = {row["path"]: row for row in made_of(name)}
