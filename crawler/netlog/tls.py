@@ -55,6 +55,12 @@ def expansion(version: str, cipher_suite: int) -> int | None:
 RUN_RECORDS = 32
 """Most records that one message after the handshake may take to be found."""
 
+LEAST_FRAGMENT = 512
+"""Least size of a full record, in bytes (RFC 6066 §4)."""
+
+LEAST_BLOCK = 32
+"""Least multiple in all lengths of records that tells of padding where the messages could fill the records too."""
+
 EFFORT_LIMIT = 50_000
 """Records times messages that are compared on one connection, so that no server keeps the crawler busy."""
 
@@ -153,17 +159,15 @@ class RecordReader:
         if self._is_secured:
             return
         self._is_secured = True
-        count = self._filled()
-        if count is None:
-            count, self._block = self._one_by_one(), 1
-            self.is_handshake_known = count == len(
-                self._sealed
-            )  # else some may carry the server's first data
-            if self.is_handshake_known:
-                self._block = math.gcd(*(length - TAG_BYTES for length in self._sealed))
-            else:
-                count = 0
-        self._take(count)
+        filled, alone = self._filled(), self._one_by_one()
+        is_alone = alone == len(self._sealed)  # else some records may carry the server's first data
+        block = math.gcd(*(length - TAG_BYTES for length in self._sealed))
+        if filled is not None and (filled == alone or not is_alone or block < LEAST_BLOCK):
+            self._take(filled)
+            return
+        self.is_handshake_known = is_alone and filled is None
+        self._block = block if self.is_handshake_known else 1
+        self._take(alone if self.is_handshake_known else 0)
 
     def _filled(self) -> int | None:
         """Number of records that the handshake fills to the byte; None if it does not end where a record does."""
@@ -200,9 +204,11 @@ class RecordReader:
         messages, self._messages = [self._padded(size) for size in self._messages], []
         self._effort += self._fresh * len(messages)
         counts: set[int] = set()
-        if self.are_tickets_known and self._effort <= EFFORT_LIMIT:
+        if self.are_tickets_known and self._block != 1 and self._effort <= EFFORT_LIMIT:
             contents = [length - TLS13_EXPANSION for length in self._sealed]
             counts = record_counts(contents, len(contents) - self._fresh, messages)
+        if self._block:  # a server that pads sends each message in a record of its own
+            counts &= {len(messages)}
         if len(counts) == 1:
             count = counts.pop()
             self._ticket_records += count
@@ -271,8 +277,8 @@ def record_counts(contents: list[int], fresh: int, messages: list[int]) -> set[i
 
     >>> record_counts([265, 265, 51], 0, [265, 265]), record_counts([530, 51], 0, [265, 265])
     ({2}, {1})
-    >>> record_counts([200, 100, 100], 0, [200]) == {1, 2}
-    True
+    >>> record_counts([1024, 512, 512], 0, [1024])
+    {1, 2}
     """
     totals = list(itertools.accumulate(messages, initial=0))
     numbers = {total: number for number, total in enumerate(totals)}
@@ -281,8 +287,7 @@ def record_counts(contents: list[int], fresh: int, messages: list[int]) -> set[i
         found = {number: set(counts) for number, counts in ways[at].items()}
         size = 0
         for first in range(at, max(-1, at - RUN_RECORDS), -1):
-            is_full = first == at or contents[first] == contents[at - 1] >= contents[at] > 0
-            if not is_full:
+            if first < at and not contents[first] == contents[at - 1] >= max(contents[at], LEAST_FRAGMENT):
                 break
             size += contents[first]
             for number, counts in ways[first].items():

@@ -197,12 +197,12 @@ def test_padding_of_data_alone_shows_by_the_records_that_were_opened() -> None:
 
 def test_a_message_in_several_records_is_found_by_its_length() -> None:
     reader = tls13_flight()
-    reader.feed(record(23, 1000 + 17) + record(23, 200 + 17))
-    reader.feed(record(23, 200 + 17) + record(23, 50 + 17) + record(23, 401 + 17))
-    reader.handshake_message(4, 450)
+    reader.feed(record(23, 1000 + 17) + record(23, 600 + 17))
+    reader.feed(record(23, 600 + 17) + record(23, 50 + 17) + record(23, 401 + 17))
+    reader.handshake_message(4, 1250)
     reader.plaintext(1401)
     reader.finish()
-    assert (reader.ticket_bytes, reader.record_bytes) == (450 + 3 * 22, 2 * 22)
+    assert (reader.ticket_bytes, reader.record_bytes) == (1250 + 3 * 22, 2 * 22)
 
 
 def test_alerts_and_empty_records_are_records() -> None:

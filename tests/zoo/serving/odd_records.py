@@ -68,9 +68,9 @@ def two_in_one_record(data: bytes) -> Pieces:
 
 
 def one_in_three_records(data: bytes) -> Pieces:
-    long = ticket(700)
+    long = ticket(1100)
     yield from plain(data[:100])
-    yield from messages(long[:300], long[300:600], long[600:])
+    yield from messages(long[:512], long[512:1024], long[1024:])
     yield from plain(data[100:])
 
 
