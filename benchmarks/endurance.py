@@ -101,6 +101,9 @@ def quarters(samples: list[dict[str, float]]) -> dict[str, dict[str, float]]:
     >>> quarters([{"pages": pages, **roles} for pages in (1, 2, 3, 4)])["drivers"]
     {'third_quarter_mb': 3.0, 'last_quarter_mb': 3.0}
     """
+    samples = [
+        sample for sample in samples if all(sample[role] for role in ROLES)
+    ]  # not while they start or end
     last = max(sample["pages"] for sample in samples)
     found = {}
     for role in ROLES:
