@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from sqlalchemy import BigInteger, Boolean, Column, DateTime, Double, Integer, SmallInteger, Table, Text
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Double,
+    Integer,
+    SmallInteger,
+    Table,
+    Text,
+)
 
 ARROW_TYPES: list[tuple[type, pa.DataType]] = [
-    # Subclasses before their bases: SmallInteger and BigInteger are Integers.
+    # Subclasses before their bases: SmallInteger and BigInteger are Integers. Arrays are of Integer.
     (SmallInteger, pa.int16()),
     (BigInteger, pa.int64()),
     (Integer, pa.int32()),
@@ -14,6 +25,7 @@ ARROW_TYPES: list[tuple[type, pa.DataType]] = [
     (Double, pa.float64()),
     (DateTime, pa.timestamp("us", tz="UTC")),
     (Text, pa.string()),
+    (ARRAY, pa.list_(pa.int32())),
 ]
 
 

@@ -35,6 +35,8 @@ GLOSSARY: dict[str, str] = {
     "cell": "one replayed load: a page over a profile at an IW, under given conditions and with a seed",
     "conditions": "the other settings of a replay: congestion control, pacing, loss, competition, server delay, cache",
     "server delay": "the time that a server takes to begin its response, beyond the round trip",
+    "round trip": "the time from sending a packet until its acknowledgement arrives",
+    "browser delay": "the time that the browser takes from a response until it begins a request that the response led to",
     "page time": "time from the first SYN to the last byte of the page's payload",
     "gain": "percent of population-weighted mean page time that a candidate saves against the incumbent",
     "incumbent": "the window in force: last year's recommendation, or IW 10 without an earlier report in force",

@@ -11,6 +11,7 @@ import datetime
 from typing import Any, ClassVar
 
 from sqlalchemy import (
+    ARRAY,
     BigInteger,
     Boolean,
     CheckConstraint,
@@ -284,6 +285,18 @@ class Visit(Base):
     unfiltered_egress: Mapped[bool | None] = mapped_column(
         comment="true if the browser could reach any address, without the address guard; null before schema version 2"
     )
+    first_paint_us: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="time of the main document's first paint (Paint Timing), in µs since visit.started_at; null if it painted nothing by the end of the recording, and before schema version 6",
+    )
+    first_contentful_paint_us: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="time of the main document's first paint of text or an image (Paint Timing), in µs since visit.started_at; null if it painted none by the end of the recording, and before schema version 6",
+    )
+    largest_contentful_paint_us: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="time of the last candidate for the main document's largest contentful paint by the end of the recording (Largest Contentful Paint), in µs since visit.started_at; null if there was none, and before schema version 6",
+    )
 
 
 class Connection(Base):
@@ -369,6 +382,14 @@ class Connection(Base):
     )
     initial_window_unknown: Mapped[str | None] = mapped_column(
         comment="why the initial window may be larger than initial_window_segments, or why nothing is known of it; null if it is exact, and before schema version 6"
+    )
+    round_trip_us: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="round trip in µs: over TCP from SYN to SYN-ACK in captured packets, or without them the time that the handshake took the browser, in whole milliseconds; for QUIC the shortest time from sending a packet of the handshake to its acknowledgement, in whole milliseconds; null if SYN was sent twice, or the handshake took a second without packets to tell (RFC 6298 §2), if QUIC acknowledged no packet of the handshake by itself, and before schema version 6",
+    )
+    first_record_bytes: Mapped[list[int] | None] = mapped_column(
+        ARRAY(Integer),
+        comment="TCP payload of each of the first 10 TLS records from which the browser read application data, record header and tag included, in order (RFC 8446 §5.1); a browser can use nothing of a record before all of it has arrived; null for clear text and QUIC, if it read none, where it is not known which they are, and before schema version 6",
     )
 
 
@@ -482,6 +503,47 @@ class Response(Base):
     )
     is_complete: Mapped[bool | None] = mapped_column(
         comment="true if all of the response arrived, by its framing (RFC 9112 §8, RFC 9113 §8.1, RFC 9114 §4.1): Content-Length or last chunk, a clean close where only the close ends it, END_STREAM, or FIN; false if it broke off, or was still arriving when recording stopped; null if wire_bytes is null, and before schema version 6"
+    )
+    server_delay_us: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="time in µs from sending the request to the first byte that the browser could use, less round_trip_us, at least 0; waiting in the network or for the crawler's CPU is part of it, and the error is up to 2 ms; null without a round trip or either time, if the request's body has more than 14,000 bytes (a flight), if another response was arriving on the H2 or H3 connection, and before schema version 6",
+    )
+    round_trip_us: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="round trip in µs that server_delay_us was computed with: the shortest connection.round_trip_us of the visit to the server's address, over TCP or QUIC as the response's; null where server_delay_us is null",
+    )
+    browser_delay_us: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="time in µs from the last byte of the response that led to this one (redirected_from_id, else initiator_id) until the browser began this request, before name resolution, connecting and queueing; null if it began before that byte came, if either time is unknown or no request was sent, for the document, and before schema version 6",
+    )
+    browser_delay_first_byte_us: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="as browser_delay_us, from the first byte of the response that led to this one; also known if the request began while that response was arriving",
+    )
+    request_header_bytes: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="bytes of the request's header as sent, inside TLS or QUIC: request line and header section of HTTP/1.1 (RFC 9112 §2.1); HEADERS and CONTINUATION frames of H2 with their frame headers (RFC 9113 §6.2); the HEADERS frame of H3, without what its compression put on QPACK's own stream (RFC 9204 §4.2); null if the request was not sent whole, and before schema version 6",
+    )
+    urgency: Mapped[int | None] = mapped_column(
+        SmallInteger,
+        comment="urgency that the request's Priority header states, 0 (most urgent) to 7; 3 over H2 and H3 if it states none (RFC 9218 §4.1); null over HTTP/1.1 without the header, if no request was sent, and before schema version 6",
+    )
+    is_incremental: Mapped[bool | None] = mapped_column(
+        comment="true if the request's Priority header states that parts of the response are of use (i, RFC 9218 §4.2); null where urgency is null"
+    )
+    h2_weight: Mapped[int | None] = mapped_column(
+        SmallInteger,
+        comment="weight in the request's HEADERS frame, 1 to 256 (RFC 7540 §5.3.2); null if the frame has no priority, except over H2, and before schema version 6",
+    )
+    h2_parent_stream_id: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="stream that the request's HEADERS frame makes this one depend on, 0 for none (RFC 7540 §5.3.1); null where h2_weight is null",
+    )
+    h2_is_exclusive: Mapped[bool | None] = mapped_column(
+        comment="true if that dependency is exclusive (RFC 7540 §5.3.1); null where h2_weight is null"
+    )
+    render_blocking: Mapped[str | None] = mapped_column(
+        comment="whether the page could be painted before the response was there, as the browser decided when it asked: blocking, in_body (blocks what comes after it in the body), potentially_blocking (an async script: if it comes before the first paint), non_blocking, or dynamic (not blocking, inserted by a script); null where the browser decides nothing (documents, images, fonts and fetches that were not preloaded), and before schema version 6"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psycopg import sql
-from sqlalchemy import BigInteger, Boolean, DateTime, Double, Integer, SmallInteger, Text
+from sqlalchemy import ARRAY, BigInteger, Boolean, DateTime, Double, Integer, SmallInteger, Text
 
 from schema.tables import Base
 from storage.engine import driver_connection, psycopg_errors
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 POSTGRESQL_TYPES: list[tuple[type, str]] = [
-    # Subclasses before their bases: SmallInteger and BigInteger are Integers.
+    # Subclasses before their bases: SmallInteger and BigInteger are Integers. Arrays are of Integer.
     (SmallInteger, "int2"),
     (BigInteger, "int8"),
     (Integer, "int4"),
@@ -24,6 +24,7 @@ POSTGRESQL_TYPES: list[tuple[type, str]] = [
     (Double, "float8"),
     (DateTime, "timestamptz"),
     (Text, "text"),
+    (ARRAY, "int4[]"),
 ]
 """PostgreSQL types by column type. Binary COPY does not convert: the types sent must be those of the columns."""
 

@@ -96,6 +96,15 @@ class CapturedConnection:
         return self.packets[0].time_ns
 
     @property
+    def round_trip_ns(self) -> int | None:
+        """Time from SYN to SYN-ACK; None without either, for UDP, and if SYN was sent twice: either may be answered."""
+        if self.protocol != TCP:
+            return None
+        asked = [one.time_ns for one in self.packets if one.flags & (SYN | ACK) == SYN]
+        answered = [one.time_ns for one in self.packets if one.flags & (SYN | ACK) == SYN | ACK]
+        return answered[0] - asked[0] if answered and len(asked) == 1 else None
+
+    @property
     def received_bytes(self) -> int | None:
         """Payload from the server: of TCP each byte in order once, of UDP all datagrams; None if packets may be missing."""
         received = self._received

@@ -21,8 +21,16 @@ EVENTS = (
     "Network.loadingFailed",
     "Page.frameNavigated",
     "Page.loadEventFired",
+    "Page.lifecycleEvent",
+    "PerformanceTimeline.timelineEventAdded",
 )
 """Events to feed."""
+
+PAINTS = ("firstPaint", "firstContentfulPaint")
+"""Lifecycle events of painting."""
+
+LARGEST_PAINT = "largest-contentful-paint"
+"""Type of the performance entry of a candidate for the largest contentful paint."""
 
 KEPT = 16
 """Most navigations that are kept, so that no page fills the memory."""
@@ -45,6 +53,9 @@ class MainDocument:
     def __init__(self, frame_id: str) -> None:
         self.load_ms: int | None = None
         """Time of the shown document's load event, on the monotonic clock."""
+        self.paints_s: dict[str, float] = {}
+        """Times of the shown document's PAINTS on the monotonic clock, and of LARGEST_PAINT on the wall clock, in seconds."""
+        self._loader = ""
         self._frame_id = frame_id
         self._asked: dict[str, Navigation] = {}
         self._shown: list[Navigation] = []
@@ -68,6 +79,18 @@ class MainDocument:
                 failed.failed = True
         elif method == "Page.loadEventFired" and self._shown and not self._is_error_page:
             self.load_ms = _milliseconds(params)
+        elif method == "Page.lifecycleEvent":
+            self._lifecycle(params)
+        elif method == "PerformanceTimeline.timelineEventAdded":
+            entry = params.get("event") or {}
+            if entry.get("type") == LARGEST_PAINT and entry.get("frameId") == self._frame_id:
+                self.paints_s[LARGEST_PAINT] = float(entry.get("time", 0))
+
+    def _lifecycle(self, params: dict[str, Any]) -> None:
+        name = str(params.get("name"))
+        where = params.get("frameId"), params.get("loaderId")
+        if name in PAINTS and where == (self._frame_id, self._loader):
+            self.paints_s[name] = float(params.get("timestamp", 0))
 
     def _request(self, params: dict[str, Any]) -> None:
         number = str(params.get("requestId"))
@@ -84,6 +107,8 @@ class MainDocument:
         if frame.get("id") != self._frame_id:
             return
         self.load_ms = None
+        self.paints_s = {}
+        self._loader = str(frame.get("loaderId"))
         self._is_error_page = bool(frame.get("unreachableUrl"))
         navigation = self._asked.get(str(frame.get("loaderId")))
         if navigation is not None:  # about:blank and documents written by scripts have no request

@@ -40,6 +40,16 @@ RESOURCE_TYPES = {
 """resource_type by the protocol's resource type; destinations of the Fetch standard where there is one."""
 
 
+RENDER_BLOCKING = {
+    "Blocking": "blocking",
+    "InBodyParserBlocking": "in_body",
+    "PotentiallyBlocking": "potentially_blocking",
+    "NonBlocking": "non_blocking",
+    "NonBlockingDynamic": "dynamic",
+}
+"""render_blocking by the protocol's renderBlockingBehavior."""
+
+
 @dataclasses.dataclass(slots=True)
 class PageRequest:
     """One request, as the renderer reports it."""
@@ -55,6 +65,8 @@ class PageRequest:
     status: int | None = None
     mime_type: str | None = None
     failure: str | None = None
+    render_blocking: str | None = None
+    """One of RENDER_BLOCKING; None if the renderer does not say."""
 
 
 class Initiators:
@@ -90,6 +102,7 @@ class Initiators:
                 self._preflights[str(params["initiator"].get("requestId"))] = request
             elif early := self._preflights.pop(request_id, None):
                 early.initiator_url = request.initiator_url
+            request.render_blocking = RENDER_BLOCKING.get(str(params.get("renderBlockingBehavior")))
             self._open[request_id] = request
 
     def _add(self, url: str, params: dict[str, Any], *, kind: str | None) -> PageRequest | None:

@@ -143,8 +143,11 @@ class PipeTee:
         return None
 
     def _attached(self, params: dict[str, Any], by: tuple[str, bool] | None) -> None:
-        """Note a session. Playwright attaches to frames and workers by the session of their page."""
-        if len(self._pages) < SESSIONS_KEPT:
+        """Note a session. Playwright attaches to frames and workers by the session of their page.
+
+        A session that a caller of Playwright opens is attached to by one of the browser, which is no page.
+        """
+        if len(self._pages) < SESSIONS_KEPT and params["targetInfo"].get("type") != "browser":
             self._pages[params["sessionId"]] = (
                 (by[0], False) if by else (params["targetInfo"]["targetId"], True)
             )

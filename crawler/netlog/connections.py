@@ -43,6 +43,8 @@ class Connections:
                 stream = transport.stream(exchange.stream_id)
                 if stream is not None:
                     exchange.first_byte_ms, exchange.last_byte_ms = stream.first_byte_ms, stream.last_byte_ms
+                if exchange.stream_id is not None:
+                    exchange.request_header_bytes = transport.request_header_bytes(exchange.stream_id)
         return found
 
     def _connect_job(self, event: Event[params.ConnectJob]) -> None:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from crawler.netlog.http1 import MessageReader
     from crawler.netlog.http2 import Http2Stream
     from crawler.netlog.http3 import Http3Stream
+    from crawler.netlog.sending import Weight
     from schema.http_caching import Freshness
 
 MAIN_FRAME = "main frame"
@@ -51,6 +52,10 @@ class Transport:
     """Explained bytes outside TLS, set by `finish`."""
     tls_version: str | None = None
     tls_resumed: bool | None = None
+    round_trip_us: int | None = None
+    """Time of TCP's handshake, or of QUIC's fastest handshake packet to its acknowledgement; None if unknown."""
+    first_record_bytes: list[int] = dataclasses.field(default_factory=list)
+    """Sizes of the first TLS records with application data, set by `finish`."""
     exchanges: list[Exchange] = dataclasses.field(default_factory=list)
     """In the order of the requests."""
     current: Exchange | None = None
@@ -73,9 +78,14 @@ class Transport:
             self.current = None
         exchange.transport = exchange.message = exchange.stream_id = None
         exchange.first_byte_ms = exchange.last_byte_ms = None
+        exchange.request_header_bytes = exchange.weight = None
 
     def stream(self, stream_id: int | None) -> Http2Stream | Http3Stream | None:
         """An HTTP/2 or HTTP/3 stream; None if nothing is known of it."""
+        raise NotImplementedError
+
+    def request_header_bytes(self, stream_id: int) -> int | None:
+        """Bytes of the header section of an HTTP/2 or HTTP/3 request, as sent; None if unknown."""
         raise NotImplementedError
 
     def finish(self) -> None:
@@ -106,6 +116,10 @@ class Exchange:
     freshness: Freshness | None = None
     """Caching, by the response's headers; None until they have come."""
     request_headers: dict[str, str] = dataclasses.field(default_factory=dict)
+    request_header_bytes: int | None = None
+    """Header section as sent, with request line or frame headers; None if unknown."""
+    weight: Weight | None = None
+    """Priority in HTTP/2's HEADERS frame."""
     decoded_bytes: int | None = None
     error: int | None = None
     """Chromium's number of the network error."""

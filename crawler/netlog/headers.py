@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,16 @@ def _unescaped(line: str) -> str:
     'Location: /caf\xe9%'
     """
     return unquote(line.removeprefix(ESCAPED), errors="replace")
+
+
+def section_bytes(event: Event[Headers]) -> int:
+    """Bytes of a header section over HTTP/1.1, without the request line and with the empty line at its end."""
+    lines = [line for line in event.params["headers"] if isinstance(line, str)]
+    return sum(_line_bytes(line) + 2 for line in lines) + 2
+
+
+def _line_bytes(line: str) -> int:
+    return len(unquote_to_bytes(line.removeprefix(ESCAPED))) if line.startswith(ESCAPED) else len(line)
 
 
 def final_status(event: Event[Headers]) -> int | None:

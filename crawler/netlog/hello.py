@@ -1,8 +1,8 @@
-"""The ServerHello, and whether TLS 1.3 resumed a session (RFC 8446 §4.1.3, §4.2.11)."""
+"""Types of TLS records and messages, what encryption adds, and whether a ServerHello resumes a session (RFC 8446)."""
 
 from __future__ import annotations
 
-from crawler.netlog.tls import HandshakeType
+import enum
 
 PRE_SHARED_KEY = 41
 MESSAGES_LIMIT = 65_536
@@ -14,8 +14,41 @@ RANDOM_BYTES = 32
 CIPHER_AND_COMPRESSION_BYTES = 3
 
 
+class ContentType(enum.IntEnum):
+    """Types of records (RFC 8446 §5.1)."""
+
+    CHANGE_CIPHER_SPEC = 20
+    ALERT = 21
+    HANDSHAKE = 22
+    APPLICATION_DATA = 23
+
+
+class HandshakeType(enum.IntEnum):
+    """Types of handshake messages (RFC 8446 §4)."""
+
+    SERVER_HELLO = 2
+    FINISHED = 20
+
+
+TAG_BYTES = 16
+TLS13_EXPANSION = 1 + TAG_BYTES
+"""Content type and AEAD tag."""
+
+CHACHA20 = frozenset({0xCCA8, 0xCCA9, 0xCCAA})
+GCM = frozenset({0x009C, 0x009D, 0x009E, 0x009F, 0xC02B, 0xC02C, 0xC02F, 0xC030})
+
+
+def expansion(version: str, cipher_suite: int) -> int | None:
+    """Bytes by which a record's payload exceeds its plaintext; None if they vary (CBC)."""
+    if version == "TLS 1.3":
+        return TLS13_EXPANSION
+    if cipher_suite in CHACHA20:
+        return 16
+    return 24 if cipher_suite in GCM else None
+
+
 class HelloReader:
-    """Reassembles the Initial CRYPTO stream from frames in any order."""
+    """Reassembles the Initial CRYPTO stream from frames in any order (RFC 8446 §4.1.3, §4.2.11)."""
 
     def __init__(self) -> None:
         self._pieces: dict[int, bytes] = {}

@@ -98,6 +98,12 @@ class InternalRedirect(NoParams):
     reason: str
 
 
+class Http1Request(Headers):
+    """A request over HTTP/1.1."""
+
+    line: str
+
+
 class QuicRequest(Headers):
     """A request that goes out on a QUIC stream."""
 
@@ -124,6 +130,13 @@ class PacketHeader(NoParams):
 
     header_format: str
     packet_number: Number
+
+
+class SentPacket(NoParams):
+    """A QUIC packet that the browser sends."""
+
+    packet_number: Number
+    encryption_level: NotRequired[str]
 
 
 class DroppedPacket(NoParams):
@@ -193,6 +206,15 @@ class Http3HeadersFrame(OfStream):
     compressed_headers_length: int
 
 
+class Http2Request(OfStream):
+    """A request over HTTP/2, with the priority in its HEADERS frame."""
+
+    has_priority: NotRequired[bool]
+    weight: NotRequired[int]
+    parent_stream_id: NotRequired[int]
+    exclusive: NotRequired[bool]
+
+
 class StreamHeaders(Headers, OfStream):
     """A header section of one stream."""
 
@@ -226,7 +248,9 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("URL_REQUEST_START_JOB", "BEGIN"): RequestStart,
     ("URL_REQUEST_START_JOB", "END"): Result,
     ("URL_REQUEST_REDIRECT_JOB", "NONE"): InternalRedirect,
-    ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", "NONE"): Headers,
+    ("SSL_SOCKET_BYTES_SENT", "NONE"): ByteCount,
+    ("TCP_CONNECT_ATTEMPT", "END"): Result,
+    ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", "NONE"): Http1Request,
     ("HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS", "NONE"): Headers,
     ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): QuicRequest,
     ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): Headers,
@@ -236,9 +260,12 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): Result,
     ("REQUEST_ALIVE", "END"): Result,
     ("FAILED", "NONE"): Result,
-    ("HTTP2_SESSION_SEND_HEADERS", "NONE"): OfStream,
+    ("HTTP2_SESSION_SEND_HEADERS", "NONE"): Http2Request,
     ("HTTP2_SESSION_RECV_HEADERS", "NONE"): StreamHeaders,
     ("QUIC_SESSION", "BEGIN"): QuicSession,
+    ("QUIC_SESSION_PACKET_SENT", "NONE"): SentPacket,
+    ("QUIC_SESSION_STREAM_FRAME_SENT", "NONE"): StreamFrame,
+    ("QUIC_SESSION_STREAM_FRAME_COALESCED", "NONE"): StreamFrame,
     ("QUIC_SESSION_PACKET_RECEIVED", "NONE"): Datagram,
     ("QUIC_SESSION_UNAUTHENTICATED_PACKET_HEADER_RECEIVED", "NONE"): PacketHeader,
     ("QUIC_SESSION_DROPPED_UNDECRYPTABLE_PACKET", "NONE"): DroppedPacket,
@@ -251,6 +278,7 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("QUIC_SESSION_CONNECTION_CLOSE_FRAME_RECEIVED", "NONE"): CloseFrame,
     ("QUIC_SESSION_STOP_SENDING_FRAME_SENT", "NONE"): OfStream,
     ("HTTP3_HEADERS_SENT", "NONE"): OfStream,
+    ("HTTP3_DATA_SENT", "NONE"): Http3Frame,
     ("HTTP3_HEADERS_RECEIVED", "NONE"): Http3HeadersFrame,
     ("HTTP3_HEADERS_DECODED", "NONE"): StreamHeaders,
     ("HTTP3_DATA_FRAME_RECEIVED", "NONE"): Http3Frame,

@@ -15,6 +15,7 @@ from crawler.netlog.hello import HelloReader
 from crawler.netlog.http3 import Http3Stream, Ranges
 from crawler.netlog.params import number
 from crawler.netlog.quic_overhead import FRAMES, QuicOverhead, varint_bytes
+from crawler.netlog.sending import SentPackets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,7 @@ class QuicTransport(Transport):
     ticket_bytes: int = 0
     streams: dict[int, Http3Stream] = dataclasses.field(default_factory=dict)
     packets: QuicOverhead = dataclasses.field(default_factory=QuicOverhead)
+    sending: SentPackets = dataclasses.field(default_factory=SentPackets)
     _crypto: dict[str, Ranges] = dataclasses.field(default_factory=dict)
     _hello: HelloReader = dataclasses.field(default_factory=HelloReader)
     _sent: dict[int, Exchange] = dataclasses.field(default_factory=dict)
@@ -59,8 +61,14 @@ class QuicTransport(Transport):
         if handler is not None:
             handler(self, event)
 
+    def request_header_bytes(self, stream_id: int) -> int | None:
+        """Bytes of a request's HEADERS frame."""
+        return self.sending.header_bytes(stream_id)
+
     def finish(self) -> None:
         """Settle the counts at the end of the log."""
+        trip_ms = self.sending.round_trip_ms
+        self.round_trip_us = None if trip_ms is None else trip_ms * 1000
         self.handshake_bytes = self.packets.handshake_bytes
         self.frame_bytes = sum(one.wire_bytes for number, one in self.streams.items() if number % 4)
         self.overhead_bytes = max(0, self.packets.explained_bytes - self.decrypted_bytes)
@@ -89,6 +97,20 @@ class QuicTransport(Transport):
     def _packet(self, event: Event[params.PacketHeader]) -> None:
         is_long = "LONG" in event.params["header_format"]
         self.packets.packet(number(event.params["packet_number"]), long_header=is_long)
+
+    def _sent_packet(self, event: Event[params.SentPacket]) -> None:
+        self.sending.packet(event)
+
+    def _acknowledged(self, event: Event[params.AckFrame]) -> None:
+        self.sending.acknowledged(
+            number(event.params["largest_observed"]), self.last_byte_ms or event.time_ms
+        )
+
+    def _sent_stream_frame(self, event: Event[params.StreamFrame]) -> None:
+        self.sending.stream_frame(event)
+
+    def _sent_data_frame(self, event: Event[params.Http3Frame]) -> None:
+        self.sending.data_frame(event)
 
     def _dropped(self, event: Event[params.DroppedPacket]) -> None:
         self.packets.dropped(long_header=event.params.get("encryption_level", "") not in ("", ONE_RTT))
@@ -162,6 +184,11 @@ HANDLERS: dict[str, Callable[[QuicTransport, Event[Any]], None]] = {
     "QUIC_SESSION_CRYPTO_FRAME_RECEIVED": QuicTransport._crypto_frame,
     "QUIC_SESSION_STREAM_FRAME_RECEIVED": QuicTransport._stream_frame,
     "QUIC_SESSION_STOP_SENDING_FRAME_SENT": QuicTransport._stopped,
+    "QUIC_SESSION_PACKET_SENT": QuicTransport._sent_packet,
+    "QUIC_SESSION_ACK_FRAME_RECEIVED": QuicTransport._acknowledged,
+    "QUIC_SESSION_STREAM_FRAME_SENT": QuicTransport._sent_stream_frame,
+    "QUIC_SESSION_STREAM_FRAME_COALESCED": QuicTransport._sent_stream_frame,
+    "HTTP3_DATA_SENT": QuicTransport._sent_data_frame,
     "HTTP3_HEADERS_SENT": QuicTransport._request,
     "HTTP3_HEADERS_RECEIVED": QuicTransport._headers_frame,
     "HTTP3_HEADERS_DECODED": QuicTransport._headers,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.netlog.event import NO_SOURCE
 from crawler.netlog.exchange import MAIN_FRAME, REQUEST_LIMIT, URL_LIMIT, URLS_LIMIT, Exchange
-from crawler.netlog.headers import final_status, header_lines, headers, joined_headers
+from crawler.netlog.headers import final_status, header_lines, headers, joined_headers, section_bytes
 from crawler.netlog.http1 import MessageReader
+from crawler.netlog.sending import weight
 from schema import http_caching
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ BOT_WALL_HEADERS = frozenset(
 RESPONSE_HEADERS = (
     frozenset({"content-type", "content-encoding", "location", "retry-after"}) | BOT_WALL_HEADERS
 )
-REQUEST_HEADERS = frozenset({"sec-fetch-dest", "referer", "access-control-request-method", "content-length"})
+REQUEST_HEADERS = frozenset(
+    {"sec-fetch-dest", "referer", "access-control-request-method", "content-length", "priority"}
+)
 
 _STATUS = re.compile(r"^\S+ +0*(\d{1,9})")
 
@@ -129,6 +132,12 @@ class Requests:
             exchange.sent_ms = event.time_ms
             exchange.request_headers = headers(event, REQUEST_HEADERS)
 
+    def _http1_request(self, event: Event[params.Http1Request]) -> None:
+        self._request_headers(event)
+        exchange = self._exchange(event)
+        if exchange is not None:
+            exchange.request_header_bytes = len(event.params["line"]) + section_bytes(event)
+
     def _response_headers(self, event: Event[params.Headers]) -> None:
         exchange = self._exchange(event)
         if exchange is None:
@@ -168,7 +177,7 @@ class Requests:
             self._session_transport[event.source] = transport
             transport.current = None
 
-    def _http2_request(self, event: Event[params.OfStream]) -> None:
+    def _http2_request(self, event: Event[params.Http2Request]) -> None:
         exchange = self._job_exchange.pop(event.dependency, None)
         if exchange is None and (of_request := self._of_request.get(event.dependency)):
             exchange = of_request[-1]  # a WebSocket's headers name the request itself (RFC 8441)
@@ -180,6 +189,7 @@ class Requests:
             transport.bind(exchange)
             exchange.stream_id = event.params["stream_id"]
             exchange.sent_ms = event.time_ms
+            exchange.weight = weight(event)
 
     def _http2_headers(self, event: Event[params.StreamHeaders]) -> None:
         transport = self._session_transport.get(event.source)
@@ -207,7 +217,7 @@ HANDLERS: dict[tuple[str, str], Callable[[Requests, Event[Any]], None]] = {
     ("URL_REQUEST_REDIRECT_JOB", "NONE"): Requests._internal_redirect,
     ("SOCKET_POOL_BOUND_TO_SOCKET", "NONE"): Requests._bound_to_socket,
     ("HTTP_STREAM_REQUEST_BOUND_TO_JOB", "NONE"): Requests._bound_to_job,
-    ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", "NONE"): Requests._request_headers,
+    ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", "NONE"): Requests._http1_request,
     ("HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS", "NONE"): Requests._request_headers,
     ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): Requests._quic_request,
     ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): Requests._response_headers,

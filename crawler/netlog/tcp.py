@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.netlog.event import endpoint
 from crawler.netlog.exchange import Transport
+from crawler.netlog.hello import expansion
 from crawler.netlog.http2 import FrameReader
-from crawler.netlog.tls import RecordReader, expansion
+from crawler.netlog.sending import SentFrames
+from crawler.netlog.tls import RecordReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 CLOSE_NOTIFY = b"\0"
 """Description of the alert, its second byte (RFC 8446 §6)."""
 
+SYN_TIMEOUT_MS = 1000
+"""Time after which a SYN is sent again (RFC 6298 §2.1): a slower handshake does not tell the round trip."""
+
 
 @dataclasses.dataclass(slots=True, eq=False)
 class TcpTransport(Transport):
@@ -30,8 +35,20 @@ class TcpTransport(Transport):
     """None without TLS."""
     frames: FrameReader | None = None
     """None unless the protocol is HTTP/2."""
+    sent_frames: SentFrames | None = None
+    """None unless the protocol is HTTP/2, and once the log lacks a byte that the browser sent."""
     is_notified: bool = False
     """True once the server's close_notify has come (RFC 8446 §6.1)."""
+    _attempt_ms: int | None = None
+
+    def _attempted(self, event: Event[params.NoParams]) -> None:
+        self._attempt_ms = event.time_ms
+
+    def _answered(self, event: Event[params.Result]) -> None:
+        """The handshake with one address ended."""
+        if self._attempt_ms is not None and not event.params.get("net_error"):
+            trip_ms = max(0, event.time_ms - self._attempt_ms)
+            self.round_trip_us = trip_ms * 1000 if trip_ms < SYN_TIMEOUT_MS else None
 
     def _connected(self, event: Event[params.Connected]) -> None:
         if remote := event.params.get("remote_address"):
@@ -52,6 +69,7 @@ class TcpTransport(Transport):
             if agreed.get("next_proto") == "h2":
                 self.protocol = "h2"
                 self.frames = FrameReader()
+                self.sent_frames = SentFrames()
 
     def _handshake_message(self, event: Event[params.HandshakeMessage]) -> None:
         if self.records is not None:
@@ -70,6 +88,15 @@ class TcpTransport(Transport):
         else:
             self.decrypted_bytes += size
             self._response_bytes(event, event.time_ms)
+
+    def _plain_bytes_sent(self, event: Event[params.ByteCount]) -> None:
+        if self.sent_frames is None:
+            return
+        data = event.encoded()
+        if len(data) == event.params["byte_count"]:
+            self.sent_frames.feed(data)
+        else:
+            self.sent_frames = None
 
     def _plain_bytes(self, event: Event[params.ByteCount]) -> None:
         if self.records is None:
@@ -102,6 +129,10 @@ class TcpTransport(Transport):
         """An HTTP/2 stream; None if nothing has come on it."""
         return None if self.frames is None or stream_id is None else self.frames.streams.get(stream_id)
 
+    def request_header_bytes(self, stream_id: int) -> int | None:
+        """Bytes of a request's HEADERS and CONTINUATION frames."""
+        return None if self.sent_frames is None else self.sent_frames.header_bytes.get(stream_id)
+
     def finish(self) -> None:
         """Settle the counts at the end of the log."""
         messages = (exchange.message for exchange in self.exchanges)
@@ -113,6 +144,7 @@ class TcpTransport(Transport):
         records.finish()
         self.handshake_bytes = records.handshake_bytes if records.is_handshake_known else None
         self.ticket_bytes = records.ticket_bytes if records.are_tickets_known else None
+        self.first_record_bytes = records.first_record_bytes
         self.overhead_bytes = records.handshake_bytes + records.ticket_bytes + records.record_bytes
         # The browser never opens the last records of a connection that lost a race and got no request, or of a response
         # that it gave up. Where all responses are whole, neither is the reason, and the bytes stay unexplained.
@@ -121,6 +153,8 @@ class TcpTransport(Transport):
 
 
 HANDLERS: dict[tuple[str, str], Callable[[TcpTransport, Event[Any]], None]] = {
+    ("TCP_CONNECT_ATTEMPT", "BEGIN"): TcpTransport._attempted,
+    ("TCP_CONNECT_ATTEMPT", "END"): TcpTransport._answered,
     ("TCP_CONNECT", "END"): TcpTransport._connected,
     ("SSL_CONNECT", "BEGIN"): TcpTransport._tls_connect,
     ("SSL_CONNECT", "END"): TcpTransport._tls_connected,
@@ -128,5 +162,6 @@ HANDLERS: dict[tuple[str, str], Callable[[TcpTransport, Event[Any]], None]] = {
     ("SSL_ALERT_RECEIVED", "NONE"): TcpTransport._alert,
     ("SOCKET_BYTES_RECEIVED", "NONE"): TcpTransport._socket_bytes,
     ("SSL_SOCKET_BYTES_RECEIVED", "NONE"): TcpTransport._plain_bytes,
+    ("SSL_SOCKET_BYTES_SENT", "NONE"): TcpTransport._plain_bytes_sent,
 }
 """Handlers by event and phase."""

@@ -7,51 +7,20 @@ a message as soon as it has opened the record in which the message ends.
 
 from __future__ import annotations
 
-import enum
 import itertools
 import math
 from typing import TYPE_CHECKING
+
+from crawler.netlog.hello import TAG_BYTES, TLS13_EXPANSION, ContentType, HandshakeType
 
 if TYPE_CHECKING:
     from crawler.netlog.event import Encoded
 
 RECORD_HEADER_BYTES = 5
-
-
-class ContentType(enum.IntEnum):
-    """Types of records (RFC 8446 §5.1)."""
-
-    CHANGE_CIPHER_SPEC = 20
-    ALERT = 21
-    HANDSHAKE = 22
-    APPLICATION_DATA = 23
-
-
-class HandshakeType(enum.IntEnum):
-    """Types of handshake messages (RFC 8446 §4)."""
-
-    SERVER_HELLO = 2
-    FINISHED = 20
-
-
 ALERT_BYTES = 2
-TAG_BYTES = 16
-TLS13_EXPANSION = 1 + TAG_BYTES
-"""Content type and AEAD tag."""
 
-CHACHA20 = frozenset({0xCCA8, 0xCCA9, 0xCCAA})
-GCM = frozenset({0x009C, 0x009D, 0x009E, 0x009F, 0xC02B, 0xC02C, 0xC02F, 0xC030})
-
-
-def expansion(version: str, cipher_suite: int) -> int | None:
-    """Bytes by which a record's payload exceeds its plaintext; None if they vary (CBC)."""
-    if version == "TLS 1.3":
-        return TLS13_EXPANSION
-    if cipher_suite in CHACHA20:
-        return 16
-    return 24 if cipher_suite in GCM else None
-
-
+RECORDS_KEPT = 10
+"""Records of a connection whose sizes are kept."""
 RUN_RECORDS = 32
 """Most records that one message after the handshake may take to be found."""
 
@@ -80,6 +49,8 @@ class RecordReader:
         """Bytes that the browser never read: records, the last perhaps cut off, and the rest of a record half read."""
         self.is_handshake_known = True
         """False if records are padded so that some may as well have carried the server's first data."""
+        self.first_record_bytes: list[int] = []
+        """Sizes of the first RECORDS_KEPT opened records with application data, set by `finish`; none if unknown."""
         self.expansion: int | None = TLS13_EXPANSION
         self._header = b""
         self._left = 0
@@ -100,6 +71,11 @@ class RecordReader:
         self._opened = 0
         self._opened_bytes = 0
         """Number and lengths of the records before those."""
+        self._first: list[int] = []
+        """Lengths of the first records with application data."""
+        self._apart: list[int] = []
+        """Sizes of messages and alerts that came encrypted after the handshake, since the last read."""
+        self._are_first_known = True
         self._ticket_records = 0
         self._effort = 0
         self._plain = 0
@@ -109,6 +85,7 @@ class RecordReader:
     def feed(self, data: bytes | Encoded) -> None:
         """Count the TCP payload of one read."""
         self._find_messages()
+        self._find_first(None)
         self._fresh = 0
         if self._is_secured and (old := self._sealed[:-RUN_RECORDS]):
             self._opened += len(old)
@@ -151,6 +128,7 @@ class RecordReader:
             self._own = max(0, self._own - size)
         else:
             self._messages.append(size)
+            self._apart += [size] if self._is_secured else []
         if kind == HandshakeType.FINISHED:
             self._end_handshake()
 
@@ -217,6 +195,25 @@ class RecordReader:
             self.are_tickets_known = False
             self._others += sum(messages)
 
+    def _find_first(self, due: int | None) -> None:
+        """Add the last read's records with application data to the first ones; those that `due` bytes fill, if it is known."""
+        apart, self._apart = self._apart, []
+        if len(self._first) == RECORDS_KEPT or not self._is_secured:
+            return
+        fresh, carried = self._sealed[len(self._sealed) - self._fresh :], 0
+        for (
+            size
+        ) in apart:  # a record may carry several; of records of one length, it does not matter which did
+            carried += size
+            if (length := self._padded(carried) + TLS13_EXPANSION) in fresh:
+                fresh.remove(length)
+                carried = 0
+        self._are_first_known &= not carried
+        for length in fresh[: RECORDS_KEPT - len(self._first)]:
+            if due is None or due > 0:
+                self._first.append(length)
+                due = None if due is None else due - (length - (self.expansion or 0))
+
     def _padded(self, size: int) -> int:
         """Size of a message with the padding of its record."""
         return -(-(size + 1) // self._block) * self._block - 1 if self._block else size
@@ -233,6 +230,7 @@ class RecordReader:
             self._own_alerts -= 1
         else:
             self._others += ALERT_BYTES
+            self._apart.append(ALERT_BYTES)
 
     def finish(self) -> None:
         """Settle the count: of the last read, what follows the known content was never opened."""
@@ -248,7 +246,11 @@ class RecordReader:
         around = RECORD_HEADER_BYTES + (self.expansion or 0)
         due = self._plain + self._others + self.ticket_bytes - self._ticket_records * around
         due -= opened_bytes - opened * (self.expansion or 0)
-        if self.expansion is None or self._block or due < 0:  # padding varies: only the sum is known
+        padding_varies = self.expansion is None or self._block > 0 or due < 0
+        self._find_first(None if padding_varies else due - sum(self._apart))
+        if self.is_handshake_known and self._are_first_known:
+            self.first_record_bytes = [RECORD_HEADER_BYTES + length for length in self._first]
+        if self.expansion is None or padding_varies:  # only the sum is known
             whole = opened_bytes + sum(last) + RECORD_HEADER_BYTES * (opened + len(last))
             self.record_bytes += max(0, whole - self._plain - self.ticket_bytes)
             return

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from crawler.devtools.document import LARGEST_PAINT
 from crawler.devtools.initiators import Initiators
 from crawler.errors import (
     AddressBlocked,
@@ -40,6 +41,10 @@ UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
 
 ABORTED = "net::ERR_ABORTED"
 """Failure of a body that the browser itself gave up, as when the document's own script navigates away."""
+
+
+UNPROMPTED = ("Page.lifecycleEvent", "PerformanceTimeline.timelineEventAdded")
+"""Events that do not show that the page is loading: Chromium sends some because nothing loads."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -79,7 +84,8 @@ class Attempt:
         self.initiators.feed(event.method, event.params)
         if self.document is not None:
             self.document.feed(event.method, event.params)
-        self.last_event_s = happened_s
+        if event.method not in UNPROMPTED:
+            self.last_event_s = happened_s
 
     @property
     def answered(self) -> bool:
@@ -157,6 +163,7 @@ class Attempt:
                 "started_at": self.started_at,
                 "ended_at": self.ended_at,
                 "load_us": Times(self.start_ms).us(load_ms),
+                **self._paints(),
                 "wall": recognised(WALLS, status, headers, asked),
                 "consent": recognised(CONSENTS, status, headers, asked),
                 "retry_after_s": retry_after_s(
@@ -178,6 +185,20 @@ class Attempt:
         if captured is None or (captured.last_ns or 0) // 1_000_000 > (self.stop_ms or 0):
             return None
         return captured.received_bytes
+
+    def _paints(self) -> dict[str, int | None]:
+        """Make the columns of painting: null if an error page was painted."""
+        document = self.document
+        found = document.paints_s if document is not None and document.is_shown else {}
+        start_s, wall_s = self.start_ms / 1000, self.started_at.timestamp()
+        return {
+            column: round((found[name] - began_s) * 1e6) if name in found else None
+            for column, name, began_s in (
+                ("first_paint_us", "firstPaint", start_s),
+                ("first_contentful_paint_us", "firstContentfulPaint", start_s),
+                ("largest_contentful_paint_us", LARGEST_PAINT, wall_s),
+            )
+        }
 
     def _outcome(self, main: dict[str, Any] | None) -> str:
         if isinstance(self.error, PageCrashed) or self.lost:

@@ -11,7 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from crawler.browser.logstream import now_ms, same_moment
 from crawler.capture.capture import HANDED_OVER_MS
-from crawler.devtools.document import MainDocument
+from crawler.devtools.document import LARGEST_PAINT, MainDocument
 from crawler.errors import PageCrashed, VisitTimeout
 from crawler.netlog.open_requests import QUIET_MS
 from crawler.visit.attempt import Attempt
@@ -120,6 +120,7 @@ class Recorder:
         self.attempt.document = MainDocument(frame_id)
         loop = asyncio.get_running_loop()
         self._browser.pipe_tee.listen(frame_id, lambda event: self.attempt.hear(event, loop.time()))
+        await session.send("PerformanceTimeline.enable", {"eventTypes": [LARGEST_PAINT]})
         await self._browser.pose(session)
 
     async def _navigate(self, page: Page, url: str, settle_s: float) -> None:

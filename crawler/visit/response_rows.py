@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from crawler.netlog.sending import signal
 from crawler.visit.stored_values import (
     host,
     length,
@@ -74,6 +75,7 @@ class ResponseRows:
         url = split_url(exchange.url)
         initiator = self._initiator(exchange, request)
         before = exchange.redirected_from
+        above = None if before is None else self.ids.get(id(before))
         transport = exchange.transport
         one: Exchange | None = exchange
         while one is not None and not _is_preflight(exchange):
@@ -88,7 +90,8 @@ class ResponseRows:
             "position": self.positions.get(id(exchange)),
             "stream_id": exchange.stream_id,
             "initiator_id": initiator,
-            "redirected_from_id": None if before is None else self.ids.get(id(before)),
+            "redirected_from_id": above,
+            **_browser_delay(exchange, self.exchanges, above or initiator),
             "method": text(exchange.method) or "",
             "scheme": url.scheme,
             "host": host(url),
@@ -143,8 +146,39 @@ class ResponseRows:
             "last_byte_us": times.us(exchange.last_byte_ms),
             **_freshness(exchange),
             "request_body_bytes": length(exchange.request_headers.get("content-length", "")),
+            "request_header_bytes": exchange.request_header_bytes,
+            **_priority(exchange),
+            "render_blocking": request.render_blocking if request else None,
             "is_complete": exchange.is_whole if wire else None,
         }
+
+
+def _browser_delay(
+    exchange: Exchange, exchanges: Sequence[Exchange], parent_id: int | None
+) -> dict[str, int | None]:
+    """Make the columns of the time between a response and a request that it led to."""
+    parent = None if parent_id is None or exchange.sent_ms is None else exchanges[parent_id - 1]
+    since = (None, None) if parent is None else (parent.last_byte_ms, parent.first_byte_ms)
+    return {
+        name: (exchange.asked_ms - ms) * 1000 if ms is not None and ms <= exchange.asked_ms else None
+        for name, ms in zip(("browser_delay_us", "browser_delay_first_byte_us"), since, strict=True)
+    }
+
+
+def _priority(exchange: Exchange) -> dict[str, Any]:
+    """Make the columns of priority, as the request stated it."""
+    header = exchange.request_headers.get("priority")
+    stated = None
+    if exchange.sent_ms is not None and (header is not None or exchange.stream_id is not None):
+        stated = signal(header or "")
+    weight = exchange.weight
+    return {
+        "urgency": stated.urgency if stated else None,
+        "is_incremental": stated.is_incremental if stated else None,
+        "h2_weight": weight.weight if weight else None,
+        "h2_parent_stream_id": weight.parent_stream_id if weight else None,
+        "h2_is_exclusive": weight.is_exclusive if weight else None,
+    }
 
 
 def _freshness(exchange: Exchange) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from crawler.netlog.exchange import Exchange
 from crawler.visit.first_flights import first_flight_columns
 from crawler.visit.response_rows import ResponseRows, match
 from crawler.visit.stored_values import Times, text
+from schema.server_delay import fastest, server_delays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -54,16 +55,19 @@ def rows(
     received = sum(transport.received_bytes for transport in traffic.transports)
     decrypted = sum(transport.decrypted_bytes for transport in traffic.transports)
     seen = itertools.zip_longest(traffic.transports, packet_bytes, captured)
+    connections = [
+        {
+            **_connection(transport, number, times),
+            **first_flight_columns(transport, packets),
+            "packet_bytes": size,
+            "round_trip_us": _round_trip_us(transport, packets),
+        }
+        for number, (transport, size, packets) in enumerate(seen, 1)
+    ]
+    responses = [mapping.row(n) for n in range(len(traffic.exchanges))]
     return Rows(
-        connections=[
-            {
-                **_connection(transport, number, times),
-                **first_flight_columns(transport, packets),
-                "packet_bytes": size,
-            }
-            for number, (transport, size, packets) in enumerate(seen, 1)
-        ],
-        responses=[mapping.row(n) for n in range(len(traffic.exchanges))],
+        connections=connections,
+        responses=_with_server_delay(connections, responses),
         received_bytes=received,
         coverage=sum(all_ for all_, _ in accounted) / received if received else None,
         decrypted_coverage=sum(inside for _, inside in accounted) / decrypted if decrypted else None,
@@ -107,4 +111,26 @@ def _connection(transport: Transport, number: int, times: Times) -> dict[str, An
         "connected_us": times.us(transport.connected_ms or transport.opened_ms),
         "secured_us": times.us(transport.secured_ms),
         "last_byte_us": times.us(transport.last_byte_ms),
+        "first_record_bytes": transport.first_record_bytes or None,
     }
+
+
+def _round_trip_us(transport: Transport, captured: CapturedConnection | None) -> int | None:
+    by_packets = None if captured is None else captured.round_trip_ns
+    return transport.round_trip_us if by_packets is None else by_packets // 1000
+
+
+def _with_server_delay(
+    connections: Sequence[dict[str, Any]], responses: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Add the server's delay, and the round trip that it was computed with."""
+    trips = fastest(connections, {one["id"]: one["round_trip_us"] for one in connections})
+    delays = server_delays(connections, responses, trips)
+    return [
+        {
+            **row,
+            "server_delay_us": delays[row["id"]],
+            "round_trip_us": None if delays[row["id"]] is None else trips[row["connection_id"]],
+        }
+        for row in responses
+    ]

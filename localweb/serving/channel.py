@@ -125,7 +125,9 @@ class Channel:
     async def send(self, plaintext: bytes) -> Handed:
         """Hand all of it to TCP, inside TLS if there is TLS, or raise Gone."""
         handed = await self.transmit(self._tls.encrypt(plaintext) if self._tls else plaintext)
-        self.entry.tls_ticket_bytes = self._tls.ticket_bytes if self._tls else 0
+        if self._tls:
+            self.entry.tls_ticket_bytes = self._tls.ticket_bytes
+            self.entry.record_bytes = self._tls.record_bytes
         self.entry.plaintext_bytes += len(plaintext)
         return handed
 

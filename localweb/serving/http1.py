@@ -62,6 +62,7 @@ class Http1Session:
             head = await self.received.readuntil(b"\r\n\r\n")
             method, target, fields = parse(head[:-4])
             reply = self._reply(method, target, fields)
+            reply.entry.request_header_bytes = len(head)
             body = await self._body(fields, reply)
         except asyncio.IncompleteReadError:
             return None
@@ -96,6 +97,7 @@ class Http1Session:
             scheme=self.scheme,
             host=authority.rpartition(":")[0] or authority,
             path=target,
+            priority=fields.get("priority"),
         )
         self.site.log.responses.append(entry)
         return Http1Reply(self, entry)

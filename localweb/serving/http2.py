@@ -7,6 +7,7 @@ the connection.
 from __future__ import annotations
 
 import asyncio
+import collections
 import contextlib
 import functools
 from typing import TYPE_CHECKING
@@ -51,6 +52,10 @@ class Http2Session:
         self._windows = asyncio.Event()
         """Set, and then replaced, when a window may have grown."""
         self._position = 0
+        self._unscanned = b""
+        """The beginning of a frame whose end has not come."""
+        self._header_bytes: collections.Counter[int] = collections.Counter()
+        """Sizes of the header frames of requests, by stream."""
 
     async def serve(self) -> None:
         """Answer requests until the client leaves."""
@@ -67,6 +72,7 @@ class Http2Session:
             await asyncio.gather(*self._answering, return_exceptions=True)
 
     def _receive(self, octets: bytes) -> None:
+        self._scan(octets)
         try:
             events = self.connection.receive_data(octets)
         except h2.exceptions.ProtocolError as exc:
@@ -87,9 +93,19 @@ class Http2Session:
                     reply.is_reset = True
         self._wake()
 
+    def _scan(self, octets: bytes) -> None:
+        self._unscanned += octets.removeprefix(frames.PREFACE)
+        scanned = 0
+        for frame in frames.scan(self._unscanned):
+            scanned += frame.wire_bytes
+            if frame.type in (frames.HEADERS, frames.CONTINUATION):
+                self._header_bytes[frame.stream_id] += frame.wire_bytes
+        self._unscanned = self._unscanned[scanned:]
+
     def _asked(self, event: h2.events.RequestReceived) -> None:
         self._position += 1
         fields = combined(event.headers)
+        stated = event.priority_updated
         entry = SentResponse(
             connection_id=self.channel.entry.id,
             position=self._position,
@@ -99,6 +115,11 @@ class Http2Session:
             scheme=self._scheme,
             host=fields.get(":authority", "").partition(":")[0],
             path=fields[":path"],
+            request_header_bytes=self._header_bytes.pop(event.stream_id, 0),
+            priority=fields.get("priority"),
+            h2_priority=[stated.weight or 0, stated.depends_on or 0, int(bool(stated.exclusive))]
+            if stated
+            else None,
         )
         self._site.log.responses.append(entry)
         reply = self._replies[event.stream_id] = Http2Reply(self, entry, fields)

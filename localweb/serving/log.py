@@ -43,6 +43,12 @@ class SentResponse:
     """Header and framing: wire_bytes less body_bytes."""
     body_bytes: int = 0
     is_complete: bool = False
+    request_header_bytes: int = 0
+    """Request line and header section of HTTP/1.1, HEADERS and CONTINUATION frames of HTTP/2, HEADERS frame of HTTP/3."""
+    priority: str | None = None
+    """Priority header of the request."""
+    h2_priority: list[int] | None = None
+    """Weight, stream depended on, and 1 if exclusively, in the request's HEADERS frame of HTTP/2."""
     request_received_us: int = 0
     """Time at which the whole request had arrived."""
     first_byte_us: int | None = None
@@ -88,6 +94,8 @@ class SentConnection:
     """TCP payload of the server's TLS flight; 0 for clear text."""
     tls_ticket_bytes: int = 0
     """TCP payload of session tickets after the handshake."""
+    record_bytes: list[int] = dataclasses.field(default_factory=list)
+    """Sizes of the first TLS records with application data, with their headers."""
     frame_bytes: int = 0
     """Bytes inside TLS that belong to no response: HTTP/2 frames, and what follows a response of HTTP/1.1."""
     opened_us: int = 0

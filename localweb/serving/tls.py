@@ -9,6 +9,8 @@ ALERT_HANDSHAKE_FAILURE = bytes.fromhex("15030300020228")
 """A fatal alert record, handshake_failure (RFC 8446 §6)."""
 
 READ_SIZE = 65_536
+RECORD_HEADER = 5
+RECORDS_LOGGED = 10
 
 
 class TLSFailure(Exception):  # often the peer's decision
@@ -27,6 +29,8 @@ class TLSLayer:
         """True if the peer has sent close_notify."""
         self.handshake_bytes = 0
         self.ticket_bytes = 0
+        self.record_bytes: list[int] = []
+        """Sizes of the first records with application data, headers included."""
 
     @property
     def version(self) -> str | None:
@@ -90,7 +94,14 @@ class TLSLayer:
     def encrypt(self, plaintext: bytes) -> bytes:
         """Return records that hold the plaintext."""
         self._object.write(plaintext)
-        return self._outgoing.read()
+        octets = self._outgoing.read()
+        at = 0
+        while at < len(octets) and len(self.record_bytes) < RECORDS_LOGGED:
+            self.record_bytes.append(
+                RECORD_HEADER + int.from_bytes(octets[at + 3 : at + RECORD_HEADER], "big")
+            )
+            at += self.record_bytes[-1]
+        return octets
 
     def close_notify(self) -> bytes:
         """Return the alert that ends the server's side; the client's answer is not waited for."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow.parquet as pq
 
 from replay.errors import RecipeError
-from replay.recipes.server_delay import server_delays
 from schema.http_caching import can_be_confirmed, fresh_s
+from schema.server_delay import server_delays, tcp_round_trips
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -144,7 +144,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
         used[keys[row["id"]]].append(by_connection[row["connection_id"]])
     parents = find_parents(network, {row["id"] for row in kept}, document)
     indexes = {row["id"]: index for index, row in enumerate(kept)}
-    delays = server_delays(connections, network)
+    delays = server_delays(connections, network, tcp_round_trips(connections))
     return Recipe(
         page=visit["host"],
         visit_id=visit["id"],

@@ -13,7 +13,8 @@ from releases.catalogue import Manifest, Release
 from schema import http_caching
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
-from schema.tables import RELEASED, Base
+from schema.tables import RELEASED, Base, Connection, Response, Visit
+from storage.bulk_copy import column_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,6 +179,8 @@ class MadeUp:
                 "segment_bytes": None if window is None else 1448,
                 "initial_window_segments": window,
                 "initial_window_unknown": window_unknown,
+                "round_trip_us": 50_000,
+                "first_record_bytes": [73, 31, 16_406] if tls else None,
             }
         )
         visit["received_bytes"] += received
@@ -245,14 +248,18 @@ class MadeUp:
         )
 
     def rows(self) -> dict[str, list[Row]]:
-        """Rows of the tables that a release holds."""
+        """Rows of the tables that a release holds; null in the columns that nobody has set."""
         return {
             "crawl": [self.crawl],
             "site": self.site,
-            "visit": self.visit,
-            "connection": self.connection,
-            "response": self.response,
+            "visit": _whole(Visit, self.visit),
+            "connection": _whole(Connection, self.connection),
+            "response": _whole(Response, self.response),
         }
+
+
+def _whole(model: type[Base], rows: list[Row]) -> list[Row]:
+    return [dict.fromkeys(column_names(model)) | row for row in rows]
 
 
 def write_tables(folder: Path, made_up: MadeUp) -> None:

@@ -32,3 +32,5 @@ def test_types_are_as_wide_as_declared_and_times_are_utc() -> None:
         "host": pa.string(),
     }
     assert visit.field("started_at").type == pa.timestamp("us", tz="UTC")
+    connection = arrow_schema(Base.metadata.tables["connection"])
+    assert connection.field("first_record_bytes").type == pa.list_(pa.int32())

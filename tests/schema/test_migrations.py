@@ -142,10 +142,16 @@ def test_a_database_of_schema_version_1_keeps_its_rows_and_stays_usable(empty_da
         assert [tuple(row) for row in new] == [("home", 1, None, None, None)]
         planned = connection.execute(text("SELECT DISTINCT loads, inner_pages, contact_url FROM crawl"))
         assert [tuple(row) for row in planned] == [(1, 0, None)]
-        said = f"SELECT wire_bytes, request_body_bytes, is_complete, {', '.join(COLUMNS)} FROM response"
-        assert [tuple(row) for row in connection.execute(text(said))] == [
-            (5, None, None, *[None] * len(COLUMNS))
-        ] * 2
+        later = [
+            "request_body_bytes",
+            "is_complete",
+            "server_delay_us",
+            "urgency",
+            "render_blocking",
+            *COLUMNS,
+        ]
+        said = f"SELECT wire_bytes, {', '.join(later)} FROM response"
+        assert [tuple(row) for row in connection.execute(text(said))] == [(5, *[None] * len(later))] * 2
     goes_on = f"INSERT INTO visit ({VISIT}, wall) SELECT crawl_id, 2001, 2, {VISIT.split(', ', 3)[3]}, 'x' FROM visit "
     with engine.begin() as connection:
         connection.execute(text(goes_on + "WHERE crawl_id = 1"))

@@ -9,6 +9,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from crawler.netlog.open_requests import QUIET_MS
+from crawler.netlog.tls import RECORDS_KEPT
 from tests.zoo.case import PAGE
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 TRUNCATED_US = 2000
 """Rounding of times in microseconds: the browser's log and the start of a visit have whole milliseconds, so each may
 be off by one, and an effect may seem to precede its cause by this much."""
+
+PRIORITY = ("urgency", "is_incremental", "h2_weight", "h2_parent_stream_id", "h2_is_exclusive")
 
 Ends = tuple[str, int, int]
 """Server address and port, client port: ports alone repeat across the addresses of loopback."""
@@ -172,6 +175,23 @@ class Visited:
             if not read <= found <= min(most, carried):
                 yield f"{self} connection {ends}: {found} in packets, {carried} in the file, {read} read"
 
+    def wrong_requests(self) -> Iterator[str]:
+        """Requests whose header or priority differs from what the server read."""
+        for where in self.received.keys() & self.sent.keys():
+            row, sent = self.received[where], self.sent[where]
+            found = row["request_header_bytes"], *(row[name] for name in PRIORITY)
+            wanted = sent["request_header_bytes"], *_signal(sent), *(sent["h2_priority"] or [None] * 3)
+            if found != wanted:
+                yield f"{self} {self.case_of(row)}: {row['path']} asked with {found}, the server read {wanted}"
+
+    def wrong_records(self) -> Iterator[str]:
+        """Connections whose first TLS records differ from the server's; the browser may not have read them all."""
+        for row in self.seen["connections"]:
+            found, sent = row["first_record_bytes"] or [], self.sent_connections[self.ends[row["id"]]]
+            is_read = row["decrypted_bytes"] == sent["plaintext_bytes"] and not self.page.security.odd
+            if found != sent["record_bytes"][: RECORDS_KEPT if is_read else len(found)]:
+                yield f"{self} connection {row['id']}: records {found}, sent {sent['record_bytes']}"
+
     def _carried(self, ends: Ends, sent: dict[str, Any]) -> int:
         if sent["protocol"] == "h3":
             return sum(size for _, size in self._datagrams(ends, sent))
@@ -242,6 +262,16 @@ def _sizes(one: dict[str, Any] | None) -> tuple[Any, ...] | None:
     what = ("protocol", "method", "scheme", "host", "path", "status")
     sizes = ("wire_bytes", "header_bytes", "body_bytes")
     return None if one is None else tuple(one[name] for name in what + sizes)
+
+
+def _signal(sent: dict[str, Any]) -> tuple[int | None, bool | None]:
+    """Return urgency and incremental as the server read them (RFC 9218 §4)."""
+    stated = sent["priority"]
+    if stated is None and sent["protocol"] == "http/1.1":
+        return None, None
+    members = [member.strip() for member in (stated or "").split(",")]
+    urgency = next((int(member[2:]) for member in members if member.startswith("u=")), 3)
+    return urgency, "i" in members
 
 
 def _is_part(found: dict[str, Any], sent: dict[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.zoo import abandoned, asking, bodies, caching, endings, odd, others, repeats, secured
+from tests.zoo import abandoned, asking, bodies, caching, endings, odd, others, painting, repeats, secured
 from tests.zoo.case import by_path
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ PAGES: tuple[Page, ...] = (
     *odd.PAGES,
     *others.PAGES,
     *asking.PAGES,
+    *painting.PAGES,
     *secured.PAGES,
 )
 

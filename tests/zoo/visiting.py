@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from tests.zoo.serving.server import Spoken
 
 BUDGET_S = 60.0
-TOLD = ("outcome", "stop_reason", "error", "status", "coverage", "decrypted_coverage", "received_bytes")
+TOLD = (
+    *("outcome", "stop_reason", "error", "status", "coverage", "decrypted_coverage", "received_bytes"),
+    *("load_us", "first_paint_us", "first_contentful_paint_us", "largest_contentful_paint_us"),
+)
 
 
 def visit_all(protocol: Spoken) -> list[dict[str, Any]]:

@@ -203,3 +203,16 @@ ENDS = st.sampled_from([(CLIENT, SERVER), (SERVER, CLIENT), (CLIENT, end("192.0.
 def test_no_packets_raise(packets: list[Packet]) -> None:
     found = fed(*packets).take(CLIENT, SERVER)
     assert found is None or (found.received_bytes or 0) >= 0
+
+
+def test_the_round_trip_is_from_syn_to_syn_ack() -> None:
+    syn, answer = (packet._replace(time_ns=at) for packet, at in zip(opened(), (100, 350), strict=True))
+    assert taken(syn, answer, sent(size=10)._replace(time_ns=900)).round_trip_ns == 250
+
+
+def test_the_round_trip_is_unknown_if_either_of_two_syns_may_be_answered_or_none_was() -> None:
+    syn, answer = opened()
+    assert taken(syn, syn._replace(time_ns=5), answer).round_trip_ns is None
+    assert taken(syn).round_trip_ns is None
+    datagrams = [sent(size=9, protocol=UDP, ends=(CLIENT, SERVER)), sent(size=9, protocol=UDP)]
+    assert taken(*datagrams).round_trip_ns is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.devtools.document import KEPT, MainDocument
+from crawler.devtools.document import KEPT, LARGEST_PAINT, MainDocument
 from crawler.netlog.exchange import Exchange
 
 
@@ -133,3 +133,27 @@ def test_navigations_without_end_fill_no_memory() -> None:
     document = after(*events)
     assert len(document._asked) == len(document._shown) == KEPT
     assert document.among([exchange("http://a.test/999", 999_000)]) == 0
+
+
+def paints(name: str, seconds: float, *, frame: str = "top", loader: str = "1") -> Any:
+    return "Page.lifecycleEvent", {"name": name, "frameId": frame, "loaderId": loader, "timestamp": seconds}
+
+
+def largest(seconds: float, *, frame: str = "top", kind: str = LARGEST_PAINT) -> Any:
+    entry = {"frameId": frame, "type": kind, "time": seconds}
+    return "PerformanceTimeline.timelineEventAdded", {"event": entry}
+
+
+def test_paints_are_those_of_the_shown_document_and_of_no_frame() -> None:
+    document = after(
+        *(asks("1", "http://a.test/", 1.0), shows("1")),
+        *(paints("firstPaint", 1.5), paints("firstContentfulPaint", 1.6), paints("networkIdle", 1.7)),
+        *(paints("firstPaint", 1.8, frame="inner"), paints("firstPaint", 1.9, loader="0")),
+        *(largest(7.0), largest(8.0), largest(9.0, frame="inner"), largest(9.0, kind="layout-shift")),
+    )
+    assert document.paints_s == {"firstPaint": 1.5, "firstContentfulPaint": 1.6, LARGEST_PAINT: 8.0}
+
+
+def test_the_next_document_has_not_been_painted() -> None:
+    first = (asks("1", "http://a.test/", 1.0), shows("1"), paints("firstPaint", 1.5), largest(7.0))
+    assert after(*first, asks("2", "http://a.test/next", 2.0), shows("2")).paints_s == {}

@@ -24,8 +24,8 @@ def event(method: str, session: str, **params: Any) -> bytes:
     return json.dumps(fields, separators=(",", ":")).encode() + b"\0"
 
 
-def attached(target: str, session: str, *, by: str = "") -> bytes:
-    info = {"targetId": target, "type": "page"}
+def attached(target: str, session: str, *, by: str = "", kind: str = "page") -> bytes:
+    info = {"targetId": target, "type": kind}
     return event("Target.attachedToTarget", by, sessionId=session, targetInfo=info)
 
 
@@ -76,6 +76,12 @@ def test_a_page_has_its_own_events_and_those_of_its_frames_and_workers(tmp_path:
     )
     _, heard = asyncio.run(driven(tmp_path, written))
     assert [one.params["requestId"] for one in heard] == ["7.1", "7.2", "7.4"]
+
+
+def test_a_session_by_way_of_one_of_the_browser_is_the_pages_own(tmp_path: Path) -> None:
+    sessions = (attached("PAGE", "A"), attached("ITSELF", "B", kind="browser"), attached("PAGE", "C", by="B"))
+    _, heard = asyncio.run(driven(tmp_path, b"".join([*sessions, asked("B", 1), asked("C", 2)])))
+    assert [one.params["requestId"] for one in heard] == ["7.2"]
 
 
 def test_a_page_with_too_many_workers_has_its_events_and_so_has_the_next(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.netlog.tls import RecordReader, expansion
+from crawler.netlog.hello import expansion
+from crawler.netlog.tls import RECORDS_KEPT, RecordReader
 
 
 def record(kind: int, length: int) -> bytes:
@@ -223,3 +224,57 @@ def test_a_flight_without_end_is_handshake() -> None:
     reader.handshake_message(8, 19)
     reader.finish()
     assert (reader.handshake_bytes, reader.record_bytes, reader.unread_bytes) == (127 + 6 + 41 + 3005, 0, 0)
+
+
+def test_the_first_records_with_application_data_have_their_sizes() -> None:
+    reader = tls13_flight()
+    reader.feed(record(23, 282) + b"".join(record(23, n + 17) for n in (51, 16_384, 100)) + record(23, 700))
+    reader.handshake_message(4, 265)
+    for size in (51, 16_384, 100):
+        reader.plaintext(size)
+    reader.finish()
+    assert reader.first_record_bytes == [51 + 22, 16_384 + 22, 100 + 22]
+
+
+def test_records_of_cbc_have_their_sizes_too() -> None:
+    reader = RecordReader()
+    reader.expansion = None
+    reader.feed(record(23, 64) + record(23, 1024))
+    reader.plaintext(1000)
+    reader.finish()
+    assert reader.first_record_bytes == [69, 1029]
+
+
+def test_only_the_first_records_are_kept() -> None:
+    reader = tls13_flight()
+    for _ in range(3 * RECORDS_KEPT):
+        reader.feed(record(23, 18))
+        reader.plaintext(1)
+    reader.finish()
+    assert reader.first_record_bytes == [23] * RECORDS_KEPT
+
+
+def test_a_closing_alert_is_no_application_data() -> None:
+    reader = tls13_flight()
+    reader.feed(record(23, 117))
+    reader.plaintext(100)
+    reader.feed(record(23, 19))
+    reader.alert()
+    reader.finish()
+    assert reader.first_record_bytes == [122]
+
+
+def test_first_records_that_padding_hides_are_unknown() -> None:
+    reader = padded_flight(padded(1024))
+    reader.plaintext(1000)
+    reader.finish()
+    assert reader.first_record_bytes == []
+
+
+def test_a_closing_alert_is_no_application_data_even_if_it_is_padded() -> None:
+    reader = padded_flight()
+    reader.feed(padded(1024, 2))
+    reader.plaintext(1000)
+    reader.alert()
+    reader.finish()
+    assert reader.first_record_bytes == [1045]

@@ -6,13 +6,13 @@ import datetime
 
 import pytest
 
-from crawler.devtools.document import MainDocument
+from crawler.devtools.document import LARGEST_PAINT, MainDocument
 from crawler.devtools.pipe_tee import PageEvent
 from crawler.errors import BadResponse, ConnectError, NavigationAborted, TLSError, VisitError, VisitTimeout
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import NETWORK_CHANGED, Exchange
 from crawler.netlog.http1 import MessageReader
-from crawler.visit.attempt import Attempt
+from crawler.visit.attempt import UNPROMPTED, Attempt
 
 CERTIFICATE = TLSError("net::ERR_CERT_DATE_INVALID")
 REFUSED = ConnectError("net::ERR_CONNECTION_REFUSED")
@@ -96,6 +96,25 @@ def test_a_document_that_its_own_page_gave_up_is_aborted_and_not_a_bad_response(
     one.document = shown()
     seen = one.observation(salt=b"", error_name={number: name}.__getitem__)
     assert (seen.visit["outcome"], seen.visit["status"]) == (outcome, 200)
+
+
+def test_painting_and_idleness_do_not_show_that_a_page_is_loading() -> None:
+    one = ended("https", None)
+    for method in UNPROMPTED:
+        one.hear(PageEvent("page", method, {"timestamp": 4.0}), now_s=5.5)
+    assert one.last_event_s == 0
+
+
+def test_paints_are_stored_on_the_clock_of_the_visit() -> None:
+    one = ended("https", None)
+    one.document = shown()
+    one.document.paints_s = {
+        "firstPaint": one.start_ms / 1000 + 0.25,
+        LARGEST_PAINT: one.started_at.timestamp() + 1.5,
+    }
+    columns = ("first_paint_us", "first_contentful_paint_us", "largest_contentful_paint_us")
+    visit = one.observation(salt=b"", error_name=str).visit
+    assert [visit[column] for column in columns] == [250_000, None, 1_500_000]
 
 
 def test_events_after_the_end_of_the_recording_are_ignored() -> None:

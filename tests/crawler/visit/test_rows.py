@@ -70,3 +70,36 @@ def test_a_response_from_the_renderers_memory_is_a_row_in_order() -> None:
         ("/late", False, "unseen"),
     ]
     assert (made[1]["initiator_id"], made[1]["resource_type"], made[1]["status"]) == (1, "script", 200)
+
+
+def test_the_browsers_delay_is_since_the_response_that_led_to_the_request() -> None:
+    page = exchange("https://a.test/", "document", first_byte_ms=100, last_byte_ms=200, sent_ms=50)
+    asked = [
+        exchange("https://a.test/early", "empty", "https://a.test/", asked_ms=150, sent_ms=190),
+        exchange("https://a.test/late", "empty", "https://a.test/", asked_ms=230, sent_ms=290),
+        exchange("https://a.test/before", "empty", "https://a.test/", asked_ms=90, sent_ms=95),
+        exchange("https://a.test/unsent", "empty", "https://a.test/", asked_ms=240),
+        exchange("https://a.test/moved", "empty", asked_ms=260, sent_ms=261, redirected_from=page),
+    ]
+    made = rows(Traffic([], [page, *asked], 0), [], start_ms=0, salt=b"", error_name=str).responses
+    assert [(row["browser_delay_us"], row["browser_delay_first_byte_us"]) for row in made] == [
+        (None, None),
+        (None, 50_000),
+        (30_000, 130_000),
+        (None, None),
+        (None, None),
+        (60_000, 160_000),
+    ]
+
+
+def test_a_priority_that_is_not_stated_is_the_default_except_over_http1() -> None:
+    asked = [
+        exchange("https://a.test/1", "empty", sent_ms=1),
+        exchange("https://a.test/2", "empty", sent_ms=1, stream_id=1),
+        exchange("https://a.test/3", "empty", stream_id=3),
+    ]
+    asked[0].request_headers["priority"] = "u=1, i"
+    exchanges = [exchange("https://a.test/0", "empty", sent_ms=1), *asked]
+    made = rows(Traffic([], exchanges, 0), [], start_ms=0, salt=b"", error_name=str).responses
+    found = [(row["urgency"], row["is_incremental"]) for row in made]
+    assert found == [(None, None), (1, True), (3, False), (None, None)]

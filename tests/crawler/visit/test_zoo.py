@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 from schema.http_caching import COLUMNS
-from tests.zoo import table
+from tests.zoo import painting, table
 from tests.zoo.caching import HELD
 from tests.zoo.case import PROTOCOLS
-from tests.zoo.comparing import Visited
+from tests.zoo.comparing import TRUNCATED_US, Visited
 from tests.zoo.pages import PAGES
 from tests.zoo.serving.namespace import in_namespace
 
@@ -28,6 +28,8 @@ LEAST_COVERAGE = 0.999
 TOLERANCE_US = 2000
 LEAST_CAPTURED = 0.8
 """Share of connections of which no packet was dropped, on a machine that does other things beside."""
+
+PAINTS = ("first_paint_us", "first_contentful_paint_us", "largest_contentful_paint_us")
 
 GROWN_KIB = 50 * 1024
 """Most memory that a body of 200 MB may add to the crawler."""
@@ -125,6 +127,62 @@ def test_a_requests_body_has_its_length_and_other_requests_have_none(visits: lis
     (bodies,) = (one for one in visits if one.page.host == "bodies.test")
     found = {bodies.case_of(row): row["request_body_bytes"] for row in bodies.received.values()}
     assert {case: length for case, length in found.items() if length is not None} == {"upload": 40_000}
+
+
+def test_a_requests_header_and_priority_are_what_the_server_read(visits: list[Visited]) -> None:
+    assert not told(wrong for one in visits for wrong in one.wrong_requests())
+
+
+def test_tls_records_are_those_that_the_server_wrote(visits: list[Visited]) -> None:
+    assert not told(wrong for one in visits for wrong in one.wrong_records())
+
+
+def test_requests_are_as_urgent_and_as_blocking_as_the_page_says(visits: list[Visited]) -> None:
+    (hurried,) = (one for one in visits if one.page.host == "hurried.test")
+    rows = {row["path"]: row for row in hurried.received.values()}
+    blocking = {name: rows[f"/blocking/{name}"]["render_blocking"] for name in painting.BLOCKING}
+    assert blocking == painting.BLOCKING
+    assert rows["/"]["render_blocking"] is rows["/priority/high"]["render_blocking"] is None
+    signals = {
+        name: (rows[f"/priority/{name}"]["urgency"], rows[f"/priority/{name}"]["is_incremental"])
+        for name in painting.SIGNALS
+    }
+    if hurried.protocol in ("h1", "h1tls"):  # without the header, but for the script's own
+        assert signals == dict.fromkeys(painting.SIGNALS, (None, None)) | {"own": painting.SIGNALS["own"]}
+    else:
+        assert signals == painting.SIGNALS
+
+
+def test_a_page_is_painted_after_what_blocks_it_and_largest_after_its_image(visits: list[Visited]) -> None:
+    (hurried,) = (one for one in visits if one.page.host == "hurried.test")
+    (waiting,) = (one for one in visits if one.page.host == "waiting.test")
+    rows, visit = {row["path"]: row for row in hurried.received.values()}, hurried.seen["visit"]
+    times = [rows["/blocking/sheet"]["last_byte_us"] - TRUNCATED_US, *(visit[name] for name in PAINTS)]
+    assert times == sorted(times)
+    assert rows["/painted/large"]["last_byte_us"] - TRUNCATED_US <= visit["largest_contentful_paint_us"]
+    assert {waiting.seen["visit"][name] for name in PAINTS} == {None}
+
+
+def test_server_delays_are_the_servers_own(visits: list[Visited]) -> None:
+    (waiting,) = (one for one in visits if one.page.host == "waiting.test")
+    beyond = []
+    for where, row in waiting.received.items():
+        if waiting.case_of(row) == "think-time":
+            took_us = waiting.sent[where]["first_byte_us"] - waiting.sent[where]["request_received_us"]
+            assert took_us >= int(row["path"].rpartition("/")[2]) * 1000
+            assert row["server_delay_us"] + row["round_trip_us"] >= took_us - TRUNCATED_US
+            beyond.append(row["server_delay_us"] - took_us)
+    print(f"{waiting} server delay beyond the server's: {sorted(beyond)} us")
+    assert len(beyond) == 2 * len(painting.WAIT_MS)
+    assert min(beyond) <= TOLERANCE_US  # a machine that does other things beside adds to most
+
+
+def test_round_trips_are_shorter_than_the_handshakes_that_the_browser_saw(visits: list[Visited]) -> None:
+    rows = [row for one in visits for row in one.seen["connections"]]
+    for row in rows:
+        took_us = row["connected_us"] - row["opened_us"] if row["protocol"] != "h3" else 10**6
+        assert 0 <= row["round_trip_us"] <= took_us + TRUNCATED_US, row
+    assert any(row["round_trip_us"] % 1000 for row in rows if row["protocol"] != "h3")  # by the packets
 
 
 def test_times_are_the_servers_where_nothing_queues(visits: list[Visited]) -> None:

@@ -139,6 +139,8 @@ class Connection(QuicConnectionProtocol):
             scheme=fields.pop(":scheme"),
             host=fields.pop(":authority").partition(":")[0],
             path=fields.pop(":path"),
+            request_header_bytes=self.counter.request_header_bytes[event.stream_id],
+            priority=fields.get("priority"),
         )
         self._site.log.responses.append(entry)
         self._entries[event.stream_id] = entry

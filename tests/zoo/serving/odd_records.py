@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA384
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
-from localweb.serving.tls import TLSLayer
+from localweb.serving.tls import RECORDS_LOGGED, TLSLayer
 
 if TYPE_CHECKING:
     import ssl
@@ -178,6 +178,8 @@ class OddLayer(TLSLayer):
         nonce = (int.from_bytes(self._iv, "big") ^ self._sequence).to_bytes(IV_BYTES, "big")
         self._sequence += 1
         record = header + AESGCM(self._key).encrypt(nonce, inner, header)
+        if kind == APPLICATION_DATA and len(self.record_bytes) < RECORDS_LOGGED:
+            self.record_bytes.append(len(record))
         if kind == HANDSHAKE:
             self.ticket_bytes += len(record)
             if content.endswith(KEY_UPDATE):

@@ -7,6 +7,7 @@ import dataclasses
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from aioquic.buffer import encode_uint_var
 from aioquic.quic.congestion.base import QuicCongestionControl, register_congestion_control
 from aioquic.quic.connection import stream_is_unidirectional
 from aioquic.quic.logger import QuicLogger, QuicLoggerTrace
@@ -109,6 +110,8 @@ class Counter(QuicLoggerTrace):
         """Bytes of CRYPTO data after the handshake."""
         self.repeated_bytes = 0
         """Bytes of stream data that had been in a packet before."""
+        self.request_header_bytes: dict[int, int] = {}
+        """Sizes of the HEADERS frames that came, with their headers, by stream."""
 
     def stream(self, stream_id: int) -> SentStream:
         """Return the stream, which may not have sent a byte yet."""
@@ -119,6 +122,10 @@ class Counter(QuicLoggerTrace):
         if event == "packet_sent":
             for frame in data["frames"]:
                 self._frame(data["header"]["packet_type"], frame)
+        elif event == "frame_parsed" and "headers_bytes" in data:
+            size = data["headers_bytes"]
+            whole = 1 + len(encode_uint_var(size)) + size
+            self.request_header_bytes.setdefault(data["stream_id"], whole)
 
     def _frame(self, packet_type: str, frame: dict[str, Any]) -> None:
         if frame["frame_type"] == "stream":
@@ -136,8 +143,8 @@ class Counter(QuicLoggerTrace):
         stream.sent_until(stop)
 
     def encode_http3_headers_frame(self, length: int, headers: Any, stream_id: int) -> dict[str, Any]:
-        """Return nothing: names and values need not be UTF-8."""
-        return {}
+        """Return sizes alone: names and values need not be UTF-8."""
+        return {"headers_bytes": length, "stream_id": stream_id}
 
 
 class Counters(QuicLogger):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from replay.recipes.server_delay import FLIGHT_BYTES, server_delays
+from schema.server_delay import FLIGHT_BYTES, fastest, server_delays, tcp_round_trips
 
 Row = dict[str, Any]
 
@@ -39,7 +39,7 @@ def response(
 
 
 def delays_of(*responses: Row, connections: tuple[Row, ...] = (connection(),)) -> list[int | None]:
-    return list(server_delays(connections, responses).values())
+    return list(server_delays(connections, responses, tcp_round_trips(connections)).values())
 
 
 def test_the_first_request_on_a_connection_waits_a_round_trip_and_the_server() -> None:
@@ -106,8 +106,15 @@ def test_the_delay_of_a_request_of_more_than_a_flight_is_unknown() -> None:
     ]
 
 
-def test_quic_has_no_known_round_trip() -> None:
+def test_the_handshake_of_quic_is_no_tcp_round_trip() -> None:
     assert delays_of(response(1, 30_000, 160_000), connections=(connection(protocol="h3"),)) == [None]
+
+
+def test_round_trips_of_tcp_and_quic_to_one_address_are_kept_apart() -> None:
+    connections = (connection(1), connection(2, protocol="h3"), connection(3, protocol="h3"), connection(4))
+    trips = fastest(connections, {1: 9_000, 2: 30_000, 3: 20_000, 4: None})
+    assert trips == {1: 9_000, 2: 20_000, 3: 20_000, 4: 9_000}
+    assert server_delays(connections, [response(1, 0, 50_000, connection_id=2)], trips) == {1: 30_000}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,82 @@
+"""A path with a delay between a browser and a server of this machine.
+
+All packets of the path go through a TUN device, whose other end is this process. It holds each for the delay, exchanges
+source and destination, and sends it back: so what the browser sends to FAR reaches the server at NEAR as if it came from
+FAR, and the other way round. The sums over the addresses, and so all checksums, stay as they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import ipaddress
+import os
+import select
+import struct
+import subprocess
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+from tests.zoo.serving.server import ZooWeb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from localweb.serving.handler import Origin
+
+DEVICE = "delayed"
+TUNSETIFF = 0x400454CA
+IFF_TUN_NO_PI = 0x1001
+PACKET_BYTES = 65_536
+SOURCE, DESTINATION, END = 12, 16, 20
+"""Offsets of the addresses in the header of IPv4 (RFC 791 §3.1)."""
+
+NETWORK = ipaddress.IPv4Network("10.77.0.0/16")
+NEAR, FAR = str(NETWORK[256]), "10.78.1.0"
+
+
+class DelayedWeb(ZooWeb):
+    """A web of one host, which the browser reaches by the path."""
+
+    network = NETWORK
+
+    def endpoint(self, origin: Origin) -> tuple[str, int]:
+        """Return the far end's address and the port."""
+        return FAR, super().endpoint(origin)[1]
+
+
+@contextlib.contextmanager
+def path(delay_s: float) -> Iterator[None]:
+    """A path with this delay each way, in a network namespace of its own, while the block runs."""
+    device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+    fcntl.ioctl(device, TUNSETIFF, struct.pack("16sH", DEVICE.encode(), IFF_TUN_NO_PI))
+    for command in (
+        ("addr", "add", f"{NEAR}/{NETWORK.prefixlen}", "dev", "lo"),  # which makes all of the network local
+        ("link", "set", DEVICE, "up"),
+        ("route", "add", FAR, "dev", DEVICE, "src", NEAR),
+    ):
+        subprocess.run(("ip", *command), check=True)
+    ended = threading.Event()
+    carrier = threading.Thread(target=_carry, args=(device, delay_s, ended))
+    carrier.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        carrier.join()
+        os.close(device)
+
+
+def _carry(device: int, delay_s: float, ended: threading.Event) -> None:
+    held: deque[tuple[float, bytes]] = deque()
+    while not ended.is_set():
+        wait_s = max(0.0, held[0][0] - time.monotonic()) if held else 0.1
+        if select.select([device], [], [], wait_s)[0]:
+            held.append((time.monotonic() + delay_s, os.read(device, PACKET_BYTES)))
+        while held and held[0][0] <= time.monotonic():
+            packet = held.popleft()[1]
+            if packet[0] >> 4 == 4:  # IPv6 asks for neighbours
+                turned = packet[DESTINATION:END] + packet[SOURCE:DESTINATION]
+                os.write(device, packet[:SOURCE] + turned + packet[END:])
