@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI
 
-from api.contact import NOBODY
+from api.contact import NOBODY, Contact
 from api.http.hosts import PlainRequests, trusted_names
 from api.http.metrics import Metered
 from api.http.middleware import CommonHeaders, HeadAsGet
@@ -18,12 +20,7 @@ from api.stored.held_cdfs import HeldCdfs
 from api.stored.library import LOOKED_AT_EVERY_S, Library
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from prometheus_client import CollectorRegistry
-
-    from api.contact import Contact
 
 DESCRIPTION = """How much of the web fits into the first flight of packets: distributions of sizes by crawl,
 compared with initial windows. Every answer states its quality level, its licence and how to cite it.

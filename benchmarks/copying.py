@@ -5,23 +5,20 @@ from __future__ import annotations
 import functools
 import itertools
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from psycopg import sql
 from sqlalchemy import select, text
 
 from benchmarks import results
-from schema.tables import Response
+from schema.tables import Crawl, Response
 from storage.bulk_copy import column_names, copy_rows
 from storage.engine import driver_connection
 from storage.partitions import partition_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from sqlalchemy import Connection, Engine
-
-    from schema.tables import Crawl
 
 BLOCK_BYTES = 128 * 1024
 

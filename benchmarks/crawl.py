@@ -14,26 +14,22 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import playwright
 from tqdm import tqdm
 
 from benchmarks import copying, counting, results
 from benchmarks.local_web import multiplied, serving
-from benchmarks.tools import MONTH, Bare, Browsertime, Ours, Puppeteer, ToolError, Web
+from benchmarks.tools import MONTH, Bare, Browsertime, Ours, Puppeteer, Tool, ToolError, Web
 from crawler.campaign.plan import Plan, plan
 from crawler.sites.lists import Entry, Sites
 from firstflight.connect import database, embedded_folder
-from firstflight.settings import from_environment
+from firstflight.settings import Settings, from_environment
 from schema.crawls import CrawlName
 from storage import embedded
 from storage.crawls import crawls
 from storage.engine import DatabaseError
-
-if TYPE_CHECKING:
-    from benchmarks.tools import Tool
-    from firstflight.settings import Settings
 
 OURS = "firstflight"
 PEER = "puppeteer"

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.results import FOLDER, RECORDING_CPU_BOUND, SPEED_BOUND
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DOCUMENT = Path("docs/performance.md")
 

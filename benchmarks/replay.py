@@ -7,9 +7,10 @@ import resource
 import statistics
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks import results
 from firstflight.settings import from_environment
@@ -19,16 +20,12 @@ from replay.errors import LabMissing, ReplayError
 from replay.lab import debian, kernel, player
 from replay.lab.guest_process import Lab, run_guest, usable_cpus
 from replay.networks.populations import DECIDING, profiles_of
+from replay.networks.profiles import Profile
 from replay.published import cs244
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.run import replay
 from replay.runs.transfers import Transfer, transfer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from replay.networks.profiles import Profile
 
 RUNS = 3
 REPEATS = 10

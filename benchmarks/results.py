@@ -7,14 +7,12 @@ import json
 import os
 import platform
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firstflight.commit import code_commit
 from firstflight.settings import from_environment
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 RECORDING_CPU_BOUND = 1.25
 """Largest CPU time a page with recording and writing, as a multiple of Playwright alone that waits as long."""

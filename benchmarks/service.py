@@ -19,8 +19,9 @@ import tempfile
 import threading
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,9 +33,6 @@ from releases.catalogue import Manifest
 from schema.computed_tables import DISTRIBUTION, MEASURES
 from schema.crawls import CrawlName
 from storage.sums import seal, sums_now
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MONTHS = ("2026-10", "2026-11")
 SITES = 10_000

@@ -7,16 +7,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from benchmarks import counting
 from firstflight.connect import embedded_folder
 from firstflight.settings import from_environment
 from storage import embedded
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 VIEWPORT = {"width": 1280, "height": 720}
 """Viewport of every tool: Playwright's default."""

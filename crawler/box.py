@@ -10,13 +10,10 @@ import os
 import shutil
 import stat
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from crawler.errors import BoxUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BROWSER_UID = 61_501
 """User of the browsers if the crawl runs as root. The number is from systemd's range of transient users and in no passwd file,

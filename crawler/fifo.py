@@ -13,11 +13,8 @@ import struct
 import termios
 import threading
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from collections.abc import Callable
+from pathlib import Path
 
 PIPE_BYTES = 1024 * 1024
 CHUNK_BYTES = 256 * 1024

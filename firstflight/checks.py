@@ -8,16 +8,12 @@ import importlib.util
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from firstflight.settings import Settings
 from storage.modes import UnsafeFolder, check_above
 from storage.signatures import SigningFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from firstflight.settings import Settings
 
 BROWSER_STALE_DAYS = 70
 """Chromium drops its HSTS preload list some 75 days after its build: from then on it measures differently."""

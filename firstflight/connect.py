@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from firstflight.settings import Settings
 from storage import embedded, migrate
 from storage.engine import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from sqlalchemy import Engine
-
-    from firstflight.settings import Settings
 
 
 def embedded_folder(settings: Settings) -> Path:

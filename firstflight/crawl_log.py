@@ -6,20 +6,17 @@ import contextlib
 import datetime
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 import click
 from tqdm import tqdm
 
+from crawler.visit.claim import Claim
+from crawler.visit.observation import Observation
+from crawler.worker.claims import Stored
 from schema.crawls import name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawler.visit.claim import Claim
-    from crawler.visit.observation import Observation
-    from crawler.worker.claims import Stored
-    from schema.tables import Crawl
+from schema.tables import Crawl
 
 TEXT, JSON = "text", "json"
 

@@ -5,32 +5,28 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.sites import forgetting, optout
-from firstflight.erasure_journal import ErasureError
+from firstflight.erasure_journal import ErasureError, Journal
+from firstflight.settings import Settings
 from releases import withdrawing
 from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
 from releases.mentions import mentions
 from releases.publish import publish, withdraw
-from schema.crawls import name_of
+from schema.crawls import CrawlName, name_of
+from schema.tables import Crawl
 from storage import backup, erasing
 from storage.crawls import crawls
+from storage.erasing import Found
+from storage.signatures import Signer
 from storage.sums import broken_sums
+from storage.withdrawal import Withdrawal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from sqlalchemy import Engine
-
-    from firstflight.erasure_journal import Journal
-    from firstflight.settings import Settings
-    from schema.crawls import CrawlName
-    from schema.tables import Crawl
-    from storage.erasing import Found
-    from storage.signatures import Signer
-    from storage.withdrawal import Withdrawal
 
 
 MOST_SITES = 20

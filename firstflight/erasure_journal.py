@@ -8,15 +8,12 @@ import fcntl
 import json
 import os
 import secrets
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from crawler.sites.optout import hash_of
 from storage.staging import put_file_in_place
 from storage.withdrawal import Withdrawal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NAME = "erasure.json"
 LOCK = "erasure.lock"

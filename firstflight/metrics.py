@@ -6,6 +6,8 @@ A crawl has metrics until it is sealed; after that it does not change, and its r
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prometheus_client.core import GaugeMetricFamily
@@ -18,9 +20,6 @@ from storage.crawls import crawls
 from storage.engine import DatabaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
     from prometheus_client.core import Metric
     from sqlalchemy import Engine
 

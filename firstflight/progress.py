@@ -7,20 +7,18 @@ import contextlib
 import datetime
 import functools
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.campaign.status import minutes_left, status
 from schema.crawls import name_of
+from schema.tables import Crawl
 from storage.engine import DatabaseError
 from storage.progress import Progress, write_progress
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-    from pathlib import Path
-
     from sqlalchemy import Engine
-
-    from schema.tables import Crawl
 
 EVERY_S = 15.0
 AT_MOST = 0.05

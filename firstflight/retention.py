@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import text
@@ -10,15 +11,12 @@ from sqlalchemy import text
 from releases.catalogue import ReleaseError, find_release
 from releases.verify import verify
 from schema.crawls import name_of
+from schema.tables import Crawl
 from storage.crawls import crawls, find_crawl
 from storage.partitions import DETACHABLE, attached, detach_partitions
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sqlalchemy import Connection, Engine
-
-    from schema.tables import Crawl
 
 
 class RetentionError(Exception):

@@ -9,6 +9,8 @@ import ctypes
 import gc
 import resource
 import signal
+import socket
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from granian._granian import SocketHolder
@@ -20,9 +22,6 @@ from granian.server.mp import MPServer
 from firstflight.listening import BACKLOG
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
-
     from starlette.types import ASGIApp
 
 CONNECTIONS = 2048

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from firstflight.settings import Settings
 from releases.catalogue import Damaged, Release, Withdrawn, listed
 from releases.verify import verify
 from replay.networks.population_csv import PopulationError
 from replay.networks.stored_populations import find_population
 from schema.crawls import name_of
+from schema.tables import Crawl
 from storage import integrity
 from storage.crawls import crawls
-from storage.signatures import state
+from storage.signatures import Signature, state
 from storage.sums import broken_sums, manifest_of, sums_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from sqlalchemy import Engine
-
-    from firstflight.settings import Settings
-    from schema.tables import Crawl
-    from storage.signatures import Signature
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

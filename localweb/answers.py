@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from localweb.serving.handler import Handler, Origin, Reply, Request
+from localweb.serving.handler import Handler, Origin, Reply, Request
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

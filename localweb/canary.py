@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 from localweb.server import NETWORK
-from localweb.serving.handler import Site
+from localweb.serving.handler import Reply, Request, Site
 from localweb.serving.listener import TcpListener
 from localweb.serving.log import TruthLog
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from localweb.serving.handler import Reply, Request
 
 ADDRESS = str(NETWORK[2])
 """No site's address, but in the same network: if the sites are cut off, so is the canary."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 from localweb import markup, object_tree, padding
 from localweb.answers import Answer
-
-if TYPE_CHECKING:
-    from localweb.modes import Mode
-    from localweb.object_tree import Tree
-    from localweb.recipes import Page
+from localweb.modes import Mode
+from localweb.object_tree import Tree
+from localweb.recipes import Page
 
 MEDIA_TYPES = {
     "document": "text/html; charset=utf-8",

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from localweb import faults as misbehaviour
 from localweb.answers import Answer, answering, document, redirect
+from localweb.content import Played
 from localweb.faults import Fault
 from localweb.modes import MULTIPLEXED, Mode
-from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Origin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from localweb.content import Played
-    from localweb.serving.handler import Handler, Takeover
+from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Handler, Origin, Takeover
 
 OVER_TLS_ALONE = frozenset({Fault.BAD_CERTIFICATE, Fault.HANDSHAKE_FAILURE})
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import asyncio
 import enum
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from localweb.answers import Answer, document, redirect
+from localweb.serving.channel import Channel
+from localweb.serving.handler import Handler, Origin, Reply, Request, Takeover
 from localweb.serving.tls import ALERT_HANDSHAKE_FAILURE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from localweb.serving.channel import Channel
-    from localweb.serving.handler import Handler, Origin, Reply, Request, Takeover
 
 
 class Fault(enum.StrEnum):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from localweb.object_tree import Tree
+from localweb.object_tree import Tree
 
 FETCH = "fetch(u).then(r=>r.arrayBuffer()).catch(e=>0)"
 """Reads the body, because Chromium aborts a fetch whose body is not read."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 from localweb.modes import SUFFIX, Mode
+from localweb.recipes import Page
 from localweb.serving.handler import Origin
-
-if TYPE_CHECKING:
-    from localweb.recipes import Page
 
 ASKING = frozenset({"document", "script", "style"})
 """Kinds whose content can ask for other objects."""

@@ -6,10 +6,8 @@ import collections
 import dataclasses
 import importlib.resources
 import json
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 VERSION = 1
 """Version of the file format; `load` refuses any other."""

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from localweb.content import Played, play
 from localweb.deployment import Deployed, deploy
 from localweb.faults import Fault
+from localweb.modes import Mode
+from localweb.recipes import Page
 from localweb.serving.certificates import Authority
 from localweb.serving.handler import Site
 from localweb.serving.listener import TcpListener
 from localweb.serving.web import Ports, Web
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from localweb.modes import Mode
-    from localweb.recipes import Page
 
 NETWORK = ipaddress.IPv4Network("127.20.0.0/16")
 

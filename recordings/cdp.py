@@ -9,13 +9,11 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from recordings.exchange import RecordedExchange, Times, connection_name, protocol_name
 from recordings.har import media_type, stack_url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Event = dict[str, Any]
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from recordings.exchange import RecordedExchange, bare
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NEW_LOAD_GAP_S = 4.0
 """Silence that separates two loads in a recording without pages, in seconds."""

@@ -6,6 +6,8 @@ import contextlib
 import dataclasses
 import json
 import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -17,27 +19,21 @@ from releases.measures import MODEL_IW, MODEL_MSS
 from releases.observations import crawl_column, reading, table_of
 from schema.arrow import arrow_schema
 from schema.computed_tables import DISTRIBUTION, MEASURES
-from schema.crawls import name_of
+from schema.crawls import CrawlName, name_of
 from schema.dictionary import dictionary
 from schema.http_caching import LIFETIMES
-from schema.tables import RELEASED, SCHEMA_VERSION, SiteList
+from schema.tables import RELEASED, SCHEMA_VERSION, Crawl, SiteList
 from schema.vocabulary import CONSENTS, INITIAL_WINDOW_UNKNOWN, OUTCOMES, WALLS, WIRE_BYTES_UNKNOWN
 from storage.crawls import find_crawl
 from storage.modes import UnsafeFolder
 from storage.packet_audit import QUERY, PacketAudit
 from storage.partitions import DETACHABLE, attached
+from storage.signatures import Signer
 from storage.staging import flush, staging
 from storage.sums import MANIFEST, SIGNATURE, broken_sums, seal, sums_now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from sqlalchemy import Engine
-
-    from schema.crawls import CrawlName
-    from schema.tables import Crawl
-    from storage.signatures import Signer
 
 LICENCE = "CC-BY-4.0"
 

@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from schema.crawls import CrawlName
 from storage.sums import MANIFEST, checksum_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 TOMBSTONE = "tombstone.json"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -13,9 +15,6 @@ import pyarrow.parquet as pq
 from schema.computed_tables import MEASURES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
 COLUMNS = ["measure", "size_bytes", "count", "cumulative", "cdf"]

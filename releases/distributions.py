@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from releases.catalogue import Release
 from releases.interval import Interval
 from releases.measures import open_measures
 from releases.slow_start import MSS_FIG1
 from schema.computed_tables import DISTRIBUTION, MEASURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     import pyarrow as pa
     from numpy.typing import NDArray
-
-    from releases.catalogue import Release
 
 STEPS = """
 WITH step AS (SELECT measure, size_bytes, count(*) AS items FROM item GROUP BY measure, size_bytes)

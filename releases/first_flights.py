@@ -7,12 +7,10 @@ sender is Linux in slow start without loss, limited only by its window.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from releases.slow_start import MSS_TIMESTAMPS, segments
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 RTO_MIN_US = 200_000
 """Linux's TCP_RTO_MIN, in µs: its retransmission timeout is the round-trip time plus at least this."""

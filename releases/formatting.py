@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from releases.interval import Interval
+from releases.interval import Interval
 
 MINUS = "\u2212"
 

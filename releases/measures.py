@@ -6,7 +6,9 @@ import contextlib
 import itertools
 import operator
 import tempfile
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -15,10 +17,6 @@ import pyarrow.parquet as pq
 from releases.first_flights import Connection, Response, first_flight, iw_limited
 from releases.slow_start import MSS_TIMESTAMPS
 from schema.tables import Base
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 T = TypeVar("T")
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import gzip
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from storage.withdrawal import Withdrawal
+from storage.withdrawal import Withdrawal
 
 GZIP = b"\x1f\x8b"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import adbc_driver_manager
@@ -15,8 +16,6 @@ from schema.arrow import arrow_schema
 from schema.tables import Base
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import Engine, Table
 
 

@@ -9,19 +9,14 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import posixpath
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyarrow import fs
 
-from releases.catalogue import TOMBSTONE, ReleaseError
+from releases.catalogue import TOMBSTONE, Release, ReleaseError
 from storage.sums import MANIFEST, SIGNATURE, SUMS, broken_sums, sums_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from releases.catalogue import Release
 
 CHUNK_BYTES = 1024 * 1024
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 
 from releases import distributions
 from releases.build import count_rows, detached, packets_of
+from releases.catalogue import Release
 from releases.observations import table_of
 from schema.arrow import arrow_schema
 from schema.computed_tables import DISTRIBUTION, MEASURES
@@ -31,11 +33,7 @@ from storage.integrity import RELATIONS
 from storage.sums import broken_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from sqlalchemy import Engine
-
-    from releases.catalogue import Release
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ import contextlib
 import dataclasses
 import json
 import tempfile
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -17,17 +18,12 @@ from releases.build import finish, write_distribution
 from releases.catalogue import TOMBSTONE, Release, read_version, release_folders
 from releases.measures import MEMORY
 from releases.observations import table_of
+from schema.crawls import CrawlName
 from schema.tables import OBSERVATIONS, RELEASED, Base, Site
+from storage.signatures import Signer
 from storage.staging import flush, put_file_in_place, staging
 from storage.sums import MANIFEST, sums_now
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from schema.crawls import CrawlName
-    from storage.signatures import Signer
-    from storage.withdrawal import Withdrawal
+from storage.withdrawal import Withdrawal
 
 MATCHES = "regexp_matches"
 """DuckDB's function that matches text with a regular expression."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from schema.tables import Crawl
+from schema.tables import Crawl
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,10 +9,8 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import re
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Any
 
 HEADERS = frozenset({"cache-control", "expires", "date", "age", "last-modified", "etag", "vary"})
 """Header fields that are read; repeated fields are joined by commas (RFC 9110 §5.3)."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 Row: TypeAlias = "Mapping[str, Any]"
 

@@ -9,13 +9,10 @@ from __future__ import annotations
 import ast
 import sys
 import tomllib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import grimp
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/architecture.md"

@@ -14,15 +14,12 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import grimp
 
 from replay.lab.player import COMPILE, GUEST, sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 BESIDE_THE_PRODUCT = ["benchmarks", "dags", "scripts", "tests"]

@@ -7,7 +7,7 @@ import datetime
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -16,9 +16,6 @@ from storage.embedded import programs
 from storage.engine import DatabaseError
 from storage.modes import make_private
 from storage.staging import put_file_in_place
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VARIABLES = {
     "host": "PGHOST",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from psycopg import sql
@@ -11,8 +12,6 @@ from schema.tables import Base
 from storage.engine import driver_connection, psycopg_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from sqlalchemy import Connection
 
 POSTGRESQL_TYPES: list[tuple[type, str]] = [

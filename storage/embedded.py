@@ -15,15 +15,12 @@ import pwd
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psycopg
 
 from storage.engine import DatabaseError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SERVICE_USER = "firstflight"
 """User that PostgreSQL runs as if we are root, which it refuses to run as; created if missing."""

@@ -14,14 +14,13 @@ Errors of SQLAlchemy and psycopg are translated only here. An untranslated one i
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy.engine import ExceptionContext
 
 CONNECT_TIMEOUT_S = 10

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
-from schema.tables import Base, Site
+from schema.tables import Base, Crawl, Site
 from storage.partitions import attached_or_not
+from storage.withdrawal import Withdrawal
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
-
-    from schema.tables import Crawl
-    from storage.withdrawal import Withdrawal
 
 MATCHES = "regexp_like"
 """PostgreSQL's function that matches text with a regular expression, since version 15."""

@@ -7,19 +7,16 @@ verified separately (`firstflight release verify`).
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
-from schema.tables import OBSERVATIONS
+from schema.tables import OBSERVATIONS, Crawl
 from storage.partitions import DETACHABLE, attached
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import Connection
-
-    from schema.tables import Crawl
 
 RELATIONS: dict[str, str] = {
     "every site's final visit exists": "FROM site LEFT JOIN visit ON visit.crawl_id = site.crawl_id "

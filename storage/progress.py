@@ -6,12 +6,10 @@ import contextlib
 import dataclasses
 import datetime
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from storage.staging import put_file_in_place
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,13 +9,10 @@ import shutil
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from storage.modes import check_above
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PREFIX = ".building-"
 """Name prefix of staging folders; each is hidden, and locked (flock(2)) by the process that uses it."""

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
 from urllib.parse import quote
 
 from sqlalchemy import Text
 
 from schema.tables import Base, Connection, Response, Visit
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
 KEY = re.compile(r"[0-9a-f]{32,}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
@@ -10,8 +11,6 @@ from sqlalchemy import select
 from schema.tables import Crawl
 
 if TYPE_CHECKING:
-    import datetime
-
     from sqlalchemy import Connection
 
 SERIES = "desktop.local.tcp.web"

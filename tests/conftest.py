@@ -10,6 +10,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,6 @@ from storage import embedded, migrate
 from storage.engine import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import Connection, Engine
 
 DEBIAN_PROGRAMS = Path("/usr/lib/postgresql/15/bin")

@@ -5,10 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.resources
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
+from importlib.resources.abc import Traversable
 
 LIBRARIES = ("fastapi", "jinja2", "numpy", "pyarrow", "pydantic")
 """Libraries that influence the bytes of an answer."""

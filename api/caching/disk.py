@@ -6,12 +6,9 @@ import contextlib
 import hashlib
 import logging
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from storage.staging import write_whole
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOG = logging.getLogger(__name__)
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Generic, TypeVar
 
 from api.http.problems import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable
 
 V = TypeVar("V")
 

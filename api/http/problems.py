@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import http
 import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
@@ -14,8 +15,6 @@ from starlette.exceptions import HTTPException
 from api.http.middleware import HEADERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fastapi import FastAPI, Request
 
 MEDIA_TYPE = "application/problem+json"

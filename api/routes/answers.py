@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime  # noqa: TC003  # pydantic reads the annotation
+import datetime  # pydantic reads the annotation
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field

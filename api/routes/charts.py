@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from api.routes.distributions import Distribution
 from releases.formatting import size
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from api.routes.distributions import Distribution
 
 WIDTH, HEIGHT = 340, 200
 MANY_DECADES = 5

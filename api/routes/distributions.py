@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from api.stored.held_cdfs import HeldCdf, Points
+from releases.cdf import Fit
 from schema.computed_tables import MEASURES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from api.stored.held_cdfs import HeldCdf, Points
-    from releases.cdf import Fit
 
 PERCENTS = (5, 10, 25, 50, 75, 90, 95, 99)
 

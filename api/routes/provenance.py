@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from api.stored.shelf import Version
-    from schema.crawls import CrawlName
-    from storage.signatures import Signature
+from api.stored.shelf import Version
+from schema.crawls import CrawlName
+from storage.signatures import Signature
 
 QUALITY = {
     "illustrative": "not evidence about the live web: made from the bundled local web",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request, Response
@@ -17,15 +19,11 @@ from api.caching.disk import Disk
 from api.caching.single_flight import SingleFlight
 from api.http.etags import CACHE_CONTROL, is_known, not_modified
 from api.http.middleware import HEADERS
+from api.stored.library import Library
+from api.stored.shelf import Shelf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from pathlib import Path
-
     from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from api.stored.library import Library
-    from api.stored.shelf import Shelf
 
 MEMORY_BYTES = 64 * 1024 * 1024
 """Maximum size of all answers in memory."""

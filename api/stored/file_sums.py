@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from api.caching.bounded import Bounded
 from storage.sums import sha256
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILES = 65_536
 """Maximum number of files whose checksums are cached."""

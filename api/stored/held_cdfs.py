@@ -5,20 +5,16 @@ from __future__ import annotations
 import dataclasses
 import json
 import threading
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from fastapi.concurrency import run_in_threadpool
 
 from api.caching.bounded import Bounded
 from api.http.problems import Problem
-from releases.cdf import read_cdfs
-
-if TYPE_CHECKING:
-    from api.stored.library import Library
-    from api.stored.shelf import Version
-    from releases.catalogue import Release
-    from releases.cdf import Cdf
+from api.stored.library import Library
+from api.stored.shelf import Version
+from releases.catalogue import Release
+from releases.cdf import Cdf, read_cdfs
 
 ARRAY_BYTES = 96 * 1024 * 1024
 """Maximum size of all arrays kept: about five crawls of 10,000 sites."""

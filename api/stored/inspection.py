@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self, TypeVar
 
-from api.stored.shelf import Report, Version
+from api.stored.file_sums import Sums
+from api.stored.shelf import Report, Version, Volume
 from releases.catalogue import Damaged, Release, Withdrawn
 from storage.signatures import Signature
 from storage.signatures import state as signature_state
 from storage.sums import MANIFEST, SIGNATURE, SUMS, misstated, sums_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Self
-
-    from api.stored.file_sums import Sums
-    from api.stored.shelf import Volume
 
 CHECKED_AT_ONCE_BYTES = 512 * 1024 * 1024
 """Maximum number of bytes that one scan reads to compare checksums; the rest is left to later scans."""

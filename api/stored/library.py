@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from api.http.problems import Problem
 from api.stored.file_sums import Sums
 from api.stored.inspection import Inspection
-from api.stored.shelf import Shelf
+from api.stored.shelf import Shelf, Volume
 from releases.catalogue import listed
 from storage.progress import read_progress
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from api.stored.shelf import Volume
 
 LOOKED_AT_EVERY_S = 1.0
 """Interval at which the folders are scanned again, in seconds: new publications appear without a restart."""

@@ -5,17 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from api.http.problems import Problem
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from releases.catalogue import Release
-    from schema.crawls import CrawlName
-    from storage.progress import Progress
-    from storage.signatures import Signature
+from releases.catalogue import Release
+from schema.crawls import CrawlName
+from storage.progress import Progress
+from storage.signatures import Signature
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

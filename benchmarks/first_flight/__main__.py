@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from benchmarks.first_flight.grid import CONTROLS, EXCHANGES, MSS, NETWORKS, SHARES, WINDOWS, measure, work
+from benchmarks.first_flight.grid import (
+    CONTROLS,
+    EXCHANGES,
+    MSS,
+    NETWORKS,
+    SHARES,
+    WINDOWS,
+    Outcome,
+    measure,
+    work,
+)
 from crawler.capture.first_flight import FirstFlight
 from firstflight.settings import from_environment
 from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from benchmarks.first_flight.grid import Outcome
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 BEGIN, END = "<!-- first-flight: begin -->\n", "<!-- first-flight: end -->\n"

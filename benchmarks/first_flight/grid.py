@@ -5,17 +5,15 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.capture.first_flight import FirstFlight, first_flight
 from crawler.capture.packets import end, parse
 from replay.lab.guest_process import SILENCE_S, Lab, listen, start, usable_cpus
 from replay.lab.scratch import guest_scratch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 MSS = 1448
 """Payload of a full segment of the guest, in bytes: 1460 less the timestamps."""

@@ -7,6 +7,8 @@ import contextlib
 import os
 import re
 import signal
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
@@ -14,24 +16,17 @@ from playwright.async_api import async_playwright
 
 from crawler import box
 from crawler.browser import processes
-from crawler.browser.channels import CAPTURE_MODE_FLAG, channels
-from crawler.browser.identity import PACKAGE, check_there, identify, version_of
-from crawler.browser.user_agent import AS_IT_IS
+from crawler.browser.channels import CAPTURE_MODE_FLAG, Channels, channels
+from crawler.browser.devices import Device
+from crawler.browser.identity import PACKAGE, Identity, check_there, identify, version_of
+from crawler.browser.user_agent import AS_IT_IS, Appearance, Guise
+from crawler.capture.capture import Capture
+from crawler.egress.guard import Guard
 from crawler.errors import LaunchFailed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from pathlib import Path
-
     from playwright.async_api import Browser as PlaywrightBrowser
     from playwright.async_api import BrowserContext, CDPSession, Playwright
-
-    from crawler.browser.channels import Channels
-    from crawler.browser.devices import Device
-    from crawler.browser.identity import Identity
-    from crawler.browser.user_agent import Appearance, Guise
-    from crawler.capture.capture import Capture
-    from crawler.egress.guard import Guard
 
 QUIET_FLAGS = (
     "--disable-background-networking",

@@ -5,16 +5,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from crawler import box
 from crawler.browser.logstream import LogStream
 from crawler.devtools import document, initiators
 from crawler.devtools.pipe_tee import PipeTee, opened_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 EVENTS = frozenset((*initiators.EVENTS, *document.EVENTS))
 """DevTools events that are read."""

@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import dataclasses
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
@@ -15,10 +17,6 @@ from crawler.browser import processes
 from crawler.errors import LaunchFailed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from types import TracebackType
-    from typing import Self
-
     from playwright.async_api import Playwright
 
 BROWSERS_EACH = 10

@@ -7,15 +7,11 @@ import dataclasses
 import datetime
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
+from crawler.browser.user_agent import Guise
 from crawler.errors import BrowserMissing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from crawler.browser.user_agent import Guise
 
 PACKAGE = "chromium-headless-shell"
 """Debian's package of the browser."""

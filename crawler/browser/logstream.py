@@ -7,19 +7,15 @@ import contextlib
 import secrets
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from crawler.fifo import Drain
-from crawler.netlog.assembler import EVENTS, Assembler
+from crawler.netlog.assembler import EVENTS, Assembler, Traffic
+from crawler.netlog.event import Event
 from crawler.netlog.lines import LineReader, LineSplitter
 from crawler.netlog.open_requests import EVENTS as REQUEST_EVENTS
 from crawler.netlog.open_requests import OpenRequests
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from crawler.netlog.assembler import Traffic
-    from crawler.netlog.event import Event
 
 COOKIE_ADDED = "COOKIE_STORE_COOKIE_ADDED"
 

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from crawler.browser.devices import DESKTOP
+from crawler.browser.devices import DESKTOP, Device
 from crawler.errors import CrawlerError
-
-if TYPE_CHECKING:
-    from crawler.browser.devices import Device
 
 CONTACT_URL = re.compile(r"https?://[!#-'*-:=?-Z_a-z~]{1,200}")
 """URLs that may stand between parentheses in a header."""

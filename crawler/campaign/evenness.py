@@ -8,13 +8,10 @@ ranks fail more often, so a window of time is compared with the visits before an
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import itertools
 import math
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import datetime
-    from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
@@ -11,15 +12,11 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import aliased
 
 from crawler.campaign.evenness import EVENNESS, Excess, FirstVisit, excesses
-from schema.tables import Site, Visit
+from schema.tables import Crawl, Site, Visit
 from schema.vocabulary import ANSWERED, NEVER_FINAL, OUR_FAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from sqlalchemy import Connection
-
-    from schema.tables import Crawl
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

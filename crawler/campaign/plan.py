@@ -9,7 +9,9 @@ from sqlalchemy import func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from crawler.errors import CrawlerError
-from schema.crawls import name_of
+from crawler.sites.lists import Entry, Sites
+from crawler.sites.optout import OptOut
+from schema.crawls import CrawlName, name_of
 from schema.tables import Crawl, Site, SiteList
 from storage.bulk_copy import copy_rows
 from storage.crawls import crawls
@@ -17,10 +19,6 @@ from storage.partitions import create_partitions
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
-
-    from crawler.sites.lists import Entry, Sites
-    from crawler.sites.optout import OptOut
-    from schema.crawls import CrawlName
 
 METHOD_VERSION = "2"
 """Version of the measuring method; a change that moves numbers raises it, and every time series marks it."""

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
+from schema.tables import Crawl
 from schema.vocabulary import NETWORK_DOWN
 from storage.packet_audit import QUERY, PacketAudit
 from storage.partitions import partition_name
 
 if TYPE_CHECKING:
-    import datetime
-
     from sqlalchemy import Connection
-
-    from schema.tables import Crawl
 
 RATE_WINDOW = "15 minutes"
 

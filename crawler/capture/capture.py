@@ -5,19 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import socket
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from crawler.capture.connections import CapturedConnections
+from crawler.capture.connections import CapturedConnection, CapturedConnections
 from crawler.capture.packets import end
 from crawler.capture.ring import LOOPBACK, RETIRE_MS, Ring, open_socket
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Iterator
-
-    from crawler.capture.connections import CapturedConnection
 
 HANDED_OVER_MS = 2 * RETIRE_MS
 """Time after which the kernel has handed over a captured packet, in milliseconds."""

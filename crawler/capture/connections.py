@@ -6,12 +6,8 @@ All input is accepted, and memory is bounded. Not thread-safe.
 from __future__ import annotations
 
 import bisect
-from typing import TYPE_CHECKING
 
-from crawler.capture.packets import ACK, PORT, SYN, TCP
-
-if TYPE_CHECKING:
-    from crawler.capture.packets import Packet
+from crawler.capture.packets import ACK, PORT, SYN, TCP, Packet
 
 PACKETS_LIMIT = 400
 """Most packets that are kept of a connection, the first ones: its handshakes and first flights."""

@@ -13,17 +13,12 @@ from __future__ import annotations
 
 import bisect
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from crawler.capture.tcp_exchange import Exchange, read_exchange
+from crawler.capture.packets import Packet
+from crawler.capture.tcp_exchange import Ack, Data, Exchange, read_exchange
 from crawler.capture.window_growth import Before, initial_windows, least_window, may_be_bbr
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.capture.packets import Packet
-    from crawler.capture.tcp_exchange import Ack, Data
 
 EARLIEST, LATEST = 7 / 8, 9 / 8
 """Bounds of a later round trip, in the shortest round trip of the connection: what arrives before the earliest was sent

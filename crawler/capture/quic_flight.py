@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.capture.packets import Packet
+from crawler.capture.packets import Packet
 
 SHARE = 7 / 8
 """Share of the round trip within which nothing can answer the response's first datagram."""

@@ -12,14 +12,9 @@ import mmap
 import socket
 import struct
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from crawler.capture.packets import IPV6_HEADER, TCP, UDP, UDP_HEADER, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawler.capture.packets import Packet
+from crawler.capture.packets import IPV6_HEADER, TCP, UDP, UDP_HEADER, Packet, parse
 
 LOOPBACK = "lo"
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import bisect
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from crawler.capture.packets import ACK, RST, SYN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from crawler.capture.packets import Packet
+from crawler.capture.packets import ACK, RST, SYN, Packet
 
 PUSH = 0x08
 SEQUENCES = 1 << 32

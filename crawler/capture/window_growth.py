@@ -7,13 +7,10 @@ sends, from the eleventh data segment of a connection on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.capture.tcp_exchange import Data
+from crawler.capture.tcp_exchange import Data
 
 UNPACED_SEGMENTS = 10
 """Data segments at the beginning of a connection that Linux does not pace (tcp_update_skb_after_send)."""

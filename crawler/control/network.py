@@ -7,16 +7,13 @@ import contextlib
 import dataclasses
 import json
 import sys
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
+from crawler.control.canaries import Canary
 from crawler.control.probe import WITHIN_S
+from crawler.egress.guard import Guard
 from crawler.errors import EgressUnavailable, GuardEnded
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.control.canaries import Canary
-    from crawler.egress.guard import Guard
 
 MEND_WITHIN_S = 60.0
 """Time for which mending the guard may fail before the run ends, in seconds."""

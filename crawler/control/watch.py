@@ -9,15 +9,11 @@ import asyncio
 import contextlib
 import dataclasses
 import math
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Callable
 
+from crawler.control.network import Fault, Network
+from crawler.visit.observation import Observation, Row
 from schema.vocabulary import ANSWERED, NETWORK_DOWN
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from crawler.control.network import Fault, Network
-    from crawler.visit.observation import Observation, Row
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,14 +7,10 @@ a navigation's request (redirects included) and the loader of the resulting docu
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from crawler.netlog.exchange import MAIN_FRAME, URL_LIMIT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.netlog.exchange import Exchange
+from crawler.netlog.exchange import MAIN_FRAME, URL_LIMIT, Exchange
 
 EVENTS = (
     "Network.requestWillBeSent",

@@ -9,14 +9,12 @@ import asyncio
 import contextlib
 import json
 import shlex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from crawler.fifo import SHORT_PAUSE_S, Drain
 from crawler.netlog.lines import LineSplitter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 BEGIN = b'{"method":"'
 """Beginning of every event; answers to commands begin otherwise."""

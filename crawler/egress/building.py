@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import socket
+from typing import Any
 
 from crawler.egress import forwarding
 from crawler.egress.changes import have_changed, listeners
@@ -10,14 +11,9 @@ from crawler.egress.inside import Inside
 from crawler.egress.lock import alone
 from crawler.egress.machine import machine
 from crawler.egress.nameservers import RESOLV_CONF, nameservers
-from crawler.egress.plan import planned
+from crawler.egress.networks import Network
+from crawler.egress.plan import Link, Plan, planned
 from crawler.errors import EgressUnavailable
-
-if TYPE_CHECKING:
-    import socket
-
-    from crawler.egress.networks import Network
-    from crawler.egress.plan import Link, Plan
 
 
 class Building:

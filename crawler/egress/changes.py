@@ -6,10 +6,7 @@ The kernel reports each change on netlink sockets (rtnetlink(7)). The contents o
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 NETLINK_NETFILTER = 12
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import socket
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.egress.inside import receive_sockets
+from crawler.egress.networks import Network
 from crawler.errors import EgressUnavailable, GuardEnded
-
-if TYPE_CHECKING:
-    import socket
-
-    from crawler.egress.networks import Network
 
 CHECK, MEND = b"check", b"mend"
 

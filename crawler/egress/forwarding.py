@@ -11,17 +11,14 @@ import contextlib
 import json
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.egress import rules
+from crawler.egress.machine import Machine
 from crawler.egress.namespace import INNER
-from crawler.egress.plan import LINKS, Link
+from crawler.egress.plan import LINKS, Link, Plan
 from crawler.egress.programs import batch, listed, load, rules_digest, run, shown_link, tables
 from crawler.errors import EgressUnavailable
-
-if TYPE_CHECKING:
-    from crawler.egress.machine import Machine
-    from crawler.egress.plan import Plan
 
 SYSCTL = Path("/proc/sys/net")
 TRIES = 100

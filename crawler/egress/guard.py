@@ -8,20 +8,15 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from crawler.box import browser_uid
 from crawler.capture.ring import renew
 from crawler.egress.control import CHECK, MEND, Control
 from crawler.egress.namespace import INNER
-from crawler.egress.networks import is_refused
+from crawler.egress.networks import Network, is_refused
 from crawler.errors import EgressUnavailable, GuardEnded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from crawler.egress.networks import Network
 
 READY_WITHIN_S = 60.0
 ENDS_WITHIN_S = 40.0

@@ -12,8 +12,8 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from crawler.egress.building import Building
 from crawler.egress.control import CHECK
@@ -22,9 +22,6 @@ from crawler.egress.nameservers import Relay
 from crawler.egress.namespace import MESSAGE_BYTES, check_privilege
 from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def main() -> int:

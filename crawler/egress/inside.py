@@ -6,17 +6,15 @@ import contextlib
 import json
 import os
 import socket
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.egress import namespace
 from crawler.egress.changes import listeners
 from crawler.egress.namespace import MESSAGE_BYTES, SOCKETS_LIMIT
 from crawler.egress.plan import Plan
 from crawler.errors import EgressUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ANSWERS_WITHIN_S = 60.0
 

@@ -6,12 +6,9 @@ import contextlib
 import fcntl
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from crawler.errors import EgressUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FILE = "/proc/sys/net/ipv4/tcp_fastopen_key"
 """File that is locked. Each network namespace has its own, of mode 0600, which the kernel opens only for the namespace's owner

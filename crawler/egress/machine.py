@@ -9,14 +9,11 @@ from __future__ import annotations
 import dataclasses
 import ipaddress
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from crawler.egress.networks import beyond_registries
+from crawler.egress.networks import Network, beyond_registries
 from crawler.egress.programs import listed
 from crawler.errors import EgressUnavailable
-
-if TYPE_CHECKING:
-    from crawler.egress.networks import Network
 
 BEYOND = {"gateway", "via", "nexthops"}
 """Keys of a route that leads to another machine first."""

@@ -9,19 +9,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import socket
+from collections.abc import Coroutine, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from crawler.egress import questions
+from crawler.egress.networks import Address
 from crawler.egress.rules import DNS_PORT
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Coroutine, Iterable
-
     from dns.message import Message
-
-    from crawler.egress.networks import Address
 
 RESOLV_CONF = Path("/etc/resolv.conf")
 DEFAULT = ipaddress.ip_address("127.0.0.1")

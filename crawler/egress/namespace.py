@@ -11,16 +11,14 @@ import ctypes
 import os
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.capture.ring import open_socket
 from crawler.egress import rules
+from crawler.egress.networks import Address
+from crawler.egress.plan import Plan
 from crawler.egress.programs import batch, listed, load, rules_digest, run, shown_link
 from crawler.errors import EgressUnavailable
-
-if TYPE_CHECKING:
-    from crawler.egress.networks import Address
-    from crawler.egress.plan import Plan
 
 # linux/sched.h, linux/prctl.h, linux/capability.h
 CLONE_NEWUSER = 0x1000_0000

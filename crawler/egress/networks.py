@@ -9,12 +9,10 @@ from __future__ import annotations
 import dataclasses
 import functools
 import ipaddress
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable
+from typing import TypeAlias
 
 from crawler.errors import EgressUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network

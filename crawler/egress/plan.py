@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import ipaddress
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from crawler.egress import rules
-from crawler.egress.networks import is_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from crawler.egress.machine import Machine
-    from crawler.egress.networks import Address, Network
+from crawler.egress.machine import Machine
+from crawler.egress.networks import Address, Network, is_refused
 
 IPV4_LINKS = ipaddress.IPv4Network("198.18.0.0/15")
 IPV6_LINKS = ipaddress.IPv6Network("fd66:6c69:6e6b::/48")

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from crawler.egress.networks import refused_networks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.egress.networks import Address, Network
+from crawler.egress.networks import Address, Network, refused_networks
 
 DNS_PORT = 53
 

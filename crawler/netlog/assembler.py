@@ -9,17 +9,13 @@ HTTP/3: the log of the QUIC session has every stream frame and every packet.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterable
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.netlog import connections, requests
-from crawler.netlog.exchange import NETWORK_CHANGED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from crawler.netlog.event import Event
-    from crawler.netlog.exchange import Exchange, Transport
+from crawler.netlog.event import Event
+from crawler.netlog.exchange import NETWORK_CHANGED, Exchange, Transport
 
 EVENTS = frozenset(name for name, _ in (*connections.HANDLERS, *requests.HANDLERS))
 """The events to feed."""

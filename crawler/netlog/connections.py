@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from crawler.netlog import quic, tcp
-from crawler.netlog.event import endpoint
+from crawler.netlog import params, quic, tcp
+from crawler.netlog.event import Event, endpoint
+from crawler.netlog.exchange import Transport
 from crawler.netlog.quic import QuicTransport
 from crawler.netlog.tcp import TcpTransport
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from crawler.netlog import params
-    from crawler.netlog.event import Event
-    from crawler.netlog.exchange import Transport
 
 _HOST = re.compile(r"(?:https?|wss?)://(\[[^\]]*\]|[^:/ <>]+)")
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from crawler.netlog.http1 import MessageReader
-    from crawler.netlog.http2 import Http2Stream
-    from crawler.netlog.http3 import Http3Stream
-    from crawler.netlog.sending import Weight
-    from schema.http_caching import Freshness
+from crawler.netlog.http1 import MessageReader
+from crawler.netlog.http2 import Http2Stream
+from crawler.netlog.http3 import Http3Stream
+from crawler.netlog.sending import Weight
+from schema.http_caching import Freshness
 
 MAIN_FRAME = "main frame"
 """Exchange.frame of the page's own document, and of a popup's."""

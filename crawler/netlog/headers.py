@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 from urllib.parse import unquote, unquote_to_bytes
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawler.netlog.event import Event
-    from crawler.netlog.params import Headers
+from crawler.netlog.event import Event
+from crawler.netlog.params import Headers
 
 VALUE_LIMIT = 8192
 """Longest header value that is kept, in characters."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from crawler.netlog.event import Encoded
+from crawler.netlog.event import Encoded
 
 FRAME_HEADER_BYTES = 9
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import msgspec
 
 from crawler.netlog.event import Event
 from crawler.netlog.params import PARAMS, NoParams
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 LINE_LIMIT = 16 * 1024 * 1024
 """Longest line that is read, in bytes; only a data: URL in a header makes a line that long."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from crawler.netlog.event import Event
 from crawler.netlog.exchange import REQUEST_LIMIT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from crawler.netlog.event import Event
 
 QUIET_MS = 500
 """Time without a beginning or an end of a request after which a page is quiet, in milliseconds."""

@@ -6,9 +6,11 @@ Chromium logs every datagram, packet and frame of a session, but no payload besi
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from crawler.netlog.event import endpoint
+from crawler.netlog import params
+from crawler.netlog.event import Event, endpoint
 from crawler.netlog.exchange import Exchange, Transport
 from crawler.netlog.headers import final_status, headers
 from crawler.netlog.hello import HelloReader
@@ -16,12 +18,6 @@ from crawler.netlog.http3 import Http3Stream, Ranges
 from crawler.netlog.params import number
 from crawler.netlog.quic_overhead import FRAMES, QuicOverhead, varint_bytes
 from crawler.netlog.sending import SentPackets
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from crawler.netlog import params
-    from crawler.netlog.event import Event
 
 CONTENT_LENGTH = frozenset({"content-length"})
 LENGTH_DIGITS = 18

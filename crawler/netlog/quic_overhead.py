@@ -8,17 +8,13 @@ size lies between the sums of both. A frame that is missing from the log, or one
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from crawler.netlog.event import Encoded
+from crawler.netlog import params
+from crawler.netlog.event import Encoded, Event
 from crawler.netlog.params import number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from crawler.netlog import params
-    from crawler.netlog.event import Event
 
 Sizes: TypeAlias = tuple[int, int]
 """Least and most bytes."""

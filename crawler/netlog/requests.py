@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from crawler.netlog.event import NO_SOURCE
+from crawler.netlog import params
+from crawler.netlog.connections import Connections
+from crawler.netlog.event import NO_SOURCE, Event
 from crawler.netlog.exchange import MAIN_FRAME, REQUEST_LIMIT, URL_LIMIT, URLS_LIMIT, Exchange
 from crawler.netlog.headers import final_status, header_lines, headers, joined_headers, section_bytes
 from crawler.netlog.http1 import MessageReader
+from crawler.netlog.quic import QuicTransport
 from crawler.netlog.sending import weight
+from crawler.netlog.tcp import TcpTransport
 from schema import http_caching
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from crawler.netlog import params
-    from crawler.netlog.connections import Connections
-    from crawler.netlog.event import Event
-    from crawler.netlog.quic import QuicTransport
-    from crawler.netlog.tcp import TcpTransport
 
 BOT_WALL_HEADERS = frozenset(
     {"cf-mitigated", "server", "x-amzn-waf-action", "x-datadome", "x-vercel-mitigated"}

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from crawler.netlog import params
+from crawler.netlog.event import Encoded, Event
 from crawler.netlog.http2 import FRAME_HEADER_BYTES, FrameType
 from crawler.netlog.params import number
 from crawler.netlog.quic_overhead import varint_bytes
-
-if TYPE_CHECKING:
-    from crawler.netlog import params
-    from crawler.netlog.event import Encoded, Event
 
 PREFACE_BYTES = 24
 """Bytes that a client sends before its first HTTP/2 frame (RFC 9113 §3.4)."""

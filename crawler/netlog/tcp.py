@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from crawler.netlog.event import endpoint
+from crawler.netlog import params
+from crawler.netlog.event import Event, endpoint
 from crawler.netlog.exchange import Transport
 from crawler.netlog.hello import expansion
-from crawler.netlog.http2 import FrameReader
+from crawler.netlog.http2 import FrameReader, Http2Stream
 from crawler.netlog.sending import SentFrames
 from crawler.netlog.tls import RecordReader
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from crawler.netlog import params
-    from crawler.netlog.event import Event
-    from crawler.netlog.http2 import Http2Stream
 
 CLOSE_NOTIFY = b"\0"
 """Description of the alert, its second byte (RFC 8446 §6)."""

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
 
+from crawler.netlog.event import Encoded
 from crawler.netlog.hello import TAG_BYTES, TLS13_EXPANSION, ContentType, HandshakeType
-
-if TYPE_CHECKING:
-    from crawler.netlog.event import Encoded
 
 RECORD_HEADER_BYTES = 5
 ALERT_BYTES = 2

@@ -5,6 +5,7 @@ A list is fetched once: Tranco's ids and CrUX's months are permanent.
 
 from __future__ import annotations
 
+import datetime
 import http.client
 import os
 import re
@@ -12,14 +13,10 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from crawler.sites import lists
 from crawler.sites.lists import ListError, Sites
 from storage.staging import put_file_in_place
-
-if TYPE_CHECKING:
-    import datetime
 
 TRANCO = "https://tranco-list.eu"
 """Le Pochat et al., "Tranco: A Research-Oriented Top Sites Ranking Hardened Against Manipulation", NDSS 2019."""

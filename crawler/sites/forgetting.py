@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import gzip
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from crawler.sites.lists import ListError, host_in, unpacked
 from storage.staging import put_file_in_place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 FETCHED = ("tranco", "crux")
 """Folders of lists that can be fetched again by id: a copy without a line would be another list."""

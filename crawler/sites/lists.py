@@ -10,15 +10,12 @@ import dataclasses
 import hashlib
 import re
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import idna
 
 from crawler.errors import CrawlerError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")

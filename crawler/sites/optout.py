@@ -10,15 +10,12 @@ import dataclasses
 import hashlib
 import re
 import secrets
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from crawler.sites import lists
 from crawler.sites.lists import Entry, ListError
 from storage.staging import put_file_in_place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 SALT_BYTES = 16
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
-from crawler.devtools.document import LARGEST_PAINT
+from crawler.capture.connections import CapturedConnection
+from crawler.devtools.document import LARGEST_PAINT, MainDocument
 from crawler.devtools.initiators import Initiators
+from crawler.devtools.pipe_tee import PageEvent
 from crawler.errors import (
     AddressBlocked,
     BadResponse,
@@ -28,13 +31,6 @@ from crawler.visit.observation import Observation
 from crawler.visit.retry_after import retry_after_s
 from crawler.visit.rows import Rows, rows, with_reused
 from crawler.visit.stored_values import Times, text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from crawler.capture.connections import CapturedConnection
-    from crawler.devtools.document import MainDocument
-    from crawler.devtools.pipe_tee import PageEvent
 
 UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
 """Errors of an https attempt after which http is tried, if no response had come."""

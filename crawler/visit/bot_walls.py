@@ -7,10 +7,7 @@ of 4xx or 5xx.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 REFUSALS = frozenset({403, 405, 429, 503})
 """Statuses of walls; the same scripts run unseen on pages that are let through."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from crawler.capture.connections import CapturedConnection
 from crawler.capture.first_flight import first_flight
 from crawler.capture.quic_flight import quic_first_flight
-
-if TYPE_CHECKING:
-    from crawler.capture.connections import CapturedConnection
-    from crawler.netlog.exchange import Transport
+from crawler.netlog.exchange import Transport
 
 COLUMNS = (
     "first_flight_bytes",

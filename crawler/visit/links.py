@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from playwright.async_api import Page
 
 LINKS = """(() => {

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from crawler.errors import BrowserError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 Row: TypeAlias = "Mapping[str, Any]"
 """Column name to value; the names and types are those of schema.tables."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
 
+from crawler.browser.browser import Browser
 from crawler.browser.logstream import now_ms, same_moment
 from crawler.capture.capture import HANDED_OVER_MS
 from crawler.devtools.document import LARGEST_PAINT, MainDocument
@@ -20,8 +21,6 @@ from crawler.visit.navigation import visit_error
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page
-
-    from crawler.browser.browser import Browser
 
 POLL_S = 0.1
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
+from crawler.devtools.initiators import PageRequest
+from crawler.netlog.exchange import Exchange
 from crawler.netlog.sending import signal
 from crawler.visit.stored_values import (
+    Times,
     host,
     length,
     media_type,
@@ -17,13 +21,6 @@ from crawler.visit.stored_values import (
     text,
 )
 from schema import http_caching
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from crawler.devtools.initiators import PageRequest
-    from crawler.netlog.exchange import Exchange
-    from crawler.visit.stored_values import Times
 
 DESTINATIONS = {
     "": "fetch",

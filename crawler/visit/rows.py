@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from crawler.netlog.exchange import Exchange
+from crawler.capture.connections import CapturedConnection
+from crawler.devtools.initiators import PageRequest
+from crawler.netlog.assembler import Traffic
+from crawler.netlog.exchange import Exchange, Transport
 from crawler.visit.first_flights import first_flight_columns
 from crawler.visit.response_rows import ResponseRows, match
 from crawler.visit.stored_values import Times, text
 from schema.server_delay import fastest, server_delays
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from crawler.capture.connections import CapturedConnection
-    from crawler.devtools.initiators import PageRequest
-    from crawler.netlog.assembler import Traffic
-    from crawler.netlog.exchange import Transport
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from typing import TYPE_CHECKING
 
-from crawler.visit.observation import BrowserDied
+from crawler.browser.browser import Browser
+from crawler.visit.observation import BrowserDied, Observation
 from crawler.visit.recorder import Recorder
-
-if TYPE_CHECKING:
-    from crawler.browser.browser import Browser
-    from crawler.visit.observation import Observation
 
 SETTLE_S = 10.0
 """Time after the load event in which a page may become quiet, in seconds; then it is left as it is."""

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import platform
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
+from crawler.visit.claim import Claim
+from crawler.visit.observation import Observation, Row
 from schema.tables import Connection as ConnectionRow
 from schema.tables import Response, Visit
 from schema.vocabulary import NEVER_FINAL, is_covered
 from storage.bulk_copy import copy_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from sqlalchemy import Connection
-
-    from crawler.visit.claim import Claim
-    from crawler.visit.observation import Observation, Row
 
 
 def write_visit(connection: Connection, claim: Claim, observation: Observation, *, is_final: bool) -> None:

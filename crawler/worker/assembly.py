@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import dataclasses
 import functools
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from crawler.browser.browser import Browser
@@ -12,23 +14,18 @@ from crawler.browser.devices import DEVICES
 from crawler.browser.driver import Drivers
 from crawler.browser.user_agent import Appearance
 from crawler.control.network import OwnNetwork
+from crawler.visit.claim import Claim
+from crawler.visit.observation import Observation
 from crawler.visit.visit import visit
-from crawler.worker.run import Loop
+from crawler.worker.claims import Stored
+from crawler.worker.limits import Limits
+from crawler.worker.run import Loop, Tally
 from crawler.worker.series import Series
+from crawler.worker.surroundings import Surroundings
+from schema.tables import Crawl
 
 if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import AsyncIterator, Callable
-
     from sqlalchemy import Engine
-
-    from crawler.visit.claim import Claim
-    from crawler.visit.observation import Observation
-    from crawler.worker.claims import Stored
-    from crawler.worker.limits import Limits
-    from crawler.worker.run import Tally
-    from crawler.worker.surroundings import Surroundings
-    from schema.tables import Crawl
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select, update
 
+from crawler.browser.identity import Identity
 from crawler.errors import CrawlerError
 from schema.tables import Crawl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sqlalchemy import Engine
-
-    from crawler.browser.identity import Identity
 
 SURROUNDINGS = ("--host-resolver-rules=", "--ignore-certificate-errors-spki-list=", "--net-log-capture-mode=")
 """Flags that may differ between runs of a crawl: the local web's address, and of crawls begun with version 0.2 what the log contains."""

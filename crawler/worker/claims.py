@@ -14,6 +14,8 @@ may be lost.
 from __future__ import annotations
 
 import dataclasses
+import datetime
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, func, or_, select, update
@@ -21,17 +23,13 @@ from sqlalchemy import and_, func, or_, select, update
 from crawler.campaign import seal
 from crawler.errors import CrawlerError
 from crawler.visit.claim import ATTEMPT_LIMIT, Claim
+from crawler.visit.observation import Observation
 from crawler.visit.visit_writer import count_our_faults, is_written, write_visit
 from schema.tables import Crawl, Site
 from schema.vocabulary import NEVER_FINAL, RETRIED
 
 if TYPE_CHECKING:
-    import datetime
-    from collections.abc import Iterable
-
     from sqlalchemy import ColumnElement, Connection, Engine
-
-    from crawler.visit.observation import Observation
 
 LEASE_S = 15.0
 """Lease of a claim, in seconds; a running crawler renews it (crawler.worker.leases)."""

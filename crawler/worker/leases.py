@@ -6,19 +6,17 @@ import concurrent.futures
 import contextlib
 import threading
 import time
+from collections.abc import Iterator
+from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from crawler.visit.claim import Claim
 from crawler.worker import claims
+from schema.tables import Crawl
 from storage.engine import DatabaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import TracebackType
-
     from sqlalchemy import Engine
-
-    from crawler.visit.claim import Claim
-    from schema.tables import Crawl
 
 RENEW_S = claims.LEASE_S / 3
 """Interval of renewals, in seconds: two may be late before a lease ends."""

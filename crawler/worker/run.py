@@ -12,30 +12,27 @@ import functools
 import os
 import platform
 import secrets
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
+from crawler.browser.browser import Browser
+from crawler.control.network import Network
 from crawler.control.watch import PACING, Pacing, Watch
 from crawler.errors import CrawlerError, LaunchFailed
-from crawler.visit.observation import BrowserDied
+from crawler.visit.claim import Claim
+from crawler.visit.observation import BrowserDied, Observation
 from crawler.worker import claims
 from crawler.worker.browser_record import record_browser
 from crawler.worker.database_retry import DatabaseRetry
 from crawler.worker.leases import Leases
 from crawler.worker.limits import DEFAULTS, Limits
+from schema.tables import Crawl
 from storage.engine import DatabaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-    from types import TracebackType
-
     from sqlalchemy import Engine
-
-    from crawler.browser.browser import Browser
-    from crawler.control.network import Network
-    from crawler.visit.claim import Claim
-    from crawler.visit.observation import Observation
-    from schema.tables import Crawl
 
 QUEUE_EMPTY = "queue empty"
 TIME_OVER = "time over"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from crawler.browser.browser import Browser
 from crawler.visit.links import inner_pages
-from crawler.visit.observation import BrowserDied
-
-if TYPE_CHECKING:
-    from crawler.browser.browser import Browser
-    from crawler.visit.observation import Observation
+from crawler.visit.observation import BrowserDied, Observation
 
 
 class Visit(Protocol):

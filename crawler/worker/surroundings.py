@@ -5,23 +5,16 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from crawler.browser.identity import check_there
-from crawler.capture.capture import capturing, on_loopback
-from crawler.control.canaries import chosen
-from crawler.egress.guard import guarded
+from crawler.capture.capture import Capture, capturing, on_loopback
+from crawler.control.canaries import Canary, chosen
+from crawler.egress.guard import Guard, guarded
 from crawler.egress.networks import parse
 from crawler.errors import CrawlerError, EgressUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from crawler.capture.capture import Capture
-    from crawler.control.canaries import Canary
-    from crawler.egress.guard import Guard
-    from schema.tables import Crawl
+from schema.tables import Crawl
 
 LOCAL_WEB = "localweb"
 """Kind of crawl that visits the bundled web."""

@@ -5,20 +5,17 @@ from __future__ import annotations
 import datetime
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from firstflight.connect import database, database_url, embedded_folder
 from firstflight.errors import one_line
 from firstflight.retention import RetentionError, detach, held, is_older
+from firstflight.settings import Settings
 from schema.crawls import name_of
 from storage import backup, embedded, integrity
 from storage.crawls import CrawlNotFound, crawls, find_crawl
 from storage.engine import DatabaseError
-
-if TYPE_CHECKING:
-    from firstflight.settings import Settings
 
 
 @click.group()

@@ -10,19 +10,15 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from storage import embedded
 from storage.engine import DatabaseError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from firstflight.settings import Settings
 
 READY_WITHIN_S = 60
 """Time limit for the local web to start; it takes one or two seconds on an idle machine."""

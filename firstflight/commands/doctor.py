@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING
 
 import click
 
 from firstflight.checks import examine
-
-if TYPE_CHECKING:
-    from firstflight.settings import Settings
+from firstflight.settings import Settings
 
 COLOURS = {"ok": "green", "warning": "yellow", "missing": "red"}
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
-from typing import TYPE_CHECKING
 
 import click
 
 from crawler.sites import fetch, lists
+from crawler.sites.lists import Sites
 from firstflight.commands.population import list_populations
 from firstflight.errors import one_line
-
-if TYPE_CHECKING:
-    import datetime
-
-    from crawler.sites.lists import Sites
-    from firstflight.settings import Settings
+from firstflight.settings import Settings
 
 
 @click.group()

@@ -6,22 +6,18 @@ import asyncio
 import json
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from firstflight.errors import one_line
 from localweb import recipes
 from localweb.canary import canary
-from localweb.content import play
+from localweb.content import Played, play
 from localweb.modes import SUFFIX, Mode
 from localweb.server import LocalWeb
 from localweb.serving.listener import ListenError
 from localweb.serving.web import Ports
 from storage.staging import write_whole
-
-if TYPE_CHECKING:
-    from localweb.content import Played
 
 MODES = click.Choice([mode.value for mode in Mode])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
 import click
 from prometheus_client import CollectorRegistry
@@ -12,10 +11,8 @@ from firstflight.connect import database
 from firstflight.errors import one_line
 from firstflight.listening import ListenError, serve_metrics
 from firstflight.metrics import Crawls, Replays
+from firstflight.settings import Settings
 from storage.engine import DatabaseError
-
-if TYPE_CHECKING:
-    from firstflight.settings import Settings
 
 
 @click.command()

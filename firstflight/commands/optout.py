@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 import duckdb
@@ -15,16 +15,12 @@ from firstflight.connect import database, database_url
 from firstflight.erasing import Surroundings, Survey, erase, survey
 from firstflight.erasure_journal import ErasureError, Journal, journal
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
 from releases.publish import StoreError
 from schema.crawls import name_of
 from storage.engine import DatabaseError
 from storage.signatures import SigningFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from firstflight.settings import Settings
 
 EXPECTED = (
     ListError,

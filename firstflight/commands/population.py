@@ -5,20 +5,16 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from replay.networks.mlab.files import MANIFEST, find_month, read_countries
 from replay.networks.mlab.joint import RHO
 from replay.networks.mlab.populations import populations_of, read_users, usable
 from replay.networks.population_csv import PopulationError
-from replay.networks.stored_populations import facts_of, find_population, store, stored
-
-if TYPE_CHECKING:
-    from firstflight.settings import Settings
-    from replay.networks.stored_populations import StoredPopulation
+from replay.networks.stored_populations import StoredPopulation, facts_of, find_population, store, stored
 
 
 @click.group()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +13,7 @@ from tqdm import tqdm
 
 from firstflight.connect import database
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from releases.build import build
 from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
 from releases.publish import StoreError, publish
@@ -21,12 +24,7 @@ from storage.signatures import SigningFailed, faults, state
 from storage.sums import misstated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from sqlalchemy import Engine
-
-    from firstflight.settings import Settings
 
 EXPECTED = (ReleaseError, CrawlNotFound, DatabaseError, SigningFailed)
 

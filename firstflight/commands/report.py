@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 import click
 
 from firstflight.commit import code_commit
 from firstflight.connect import database
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
 from replay.networks.population_csv import PopulationError
 from replay.networks.stored_populations import CURRENT, find_population
@@ -22,9 +22,6 @@ from reports.statistics.paired_loads import CellsError
 from storage.engine import DatabaseError
 from storage.signatures import SigningFailed
 from storage.year import SERIES, NotReady, year_of
-
-if TYPE_CHECKING:
-    from firstflight.settings import Settings
 
 FIRST_YEAR, LAST_YEAR = 2000, 9999
 

@@ -12,12 +12,11 @@ from api.contact import Contact, ContactError
 from firstflight import serving
 from firstflight.errors import one_line
 from firstflight.listening import ListenError, listen, serve_metrics
+from firstflight.settings import Settings
 from releases.catalogue import release_folders
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
-
-    from firstflight.settings import Settings
 
 
 @click.command()

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from firstflight.verification import stored_folders
 from releases.catalogue import ReleaseError, find_release, releases
 from storage.signatures import SigningFailed, state
 from storage.sums import broken_sums
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from firstflight.settings import Settings
 
 
 @click.command()

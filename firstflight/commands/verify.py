@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import itertools
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -13,15 +14,12 @@ from tqdm import tqdm
 
 from firstflight.connect import engine as connected
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from firstflight.verification import Item, checks
 from storage.engine import DatabaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import Engine
-
-    from firstflight.settings import Settings
 
 
 @click.command()

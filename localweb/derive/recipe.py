@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from localweb.recipes import Page, RecipeError, Source, WebObject
+from recordings.exchange import RecordedExchange
 from recordings.order import find_parents, first_load, kind_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recordings.exchange import RecordedExchange
 
 
 def page(

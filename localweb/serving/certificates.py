@@ -12,16 +12,13 @@ import hashlib
 import os
 import ssl
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 AUTHORITY = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "firstflight local web")])
 COMMON_NAME_LIMIT = 64

@@ -8,13 +8,10 @@ import fcntl
 import socket
 import struct
 import termios
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from localweb.serving.log import SentConnection, now_us
-from localweb.serving.tls import TLSFailure
-
-if TYPE_CHECKING:
-    from localweb.serving.tls import TLSLayer
+from localweb.serving.tls import TLSFailure, TLSLayer
 
 READ_SIZE = 262_144
 DRAIN_S = 5.0

@@ -6,13 +6,11 @@ import abc
 import asyncio
 import contextlib
 import dataclasses
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-
-    from localweb.serving.channel import Channel
-    from localweb.serving.log import SentResponse, TruthLog
+from localweb.serving.channel import Channel
+from localweb.serving.log import SentResponse, TruthLog
 
 ALPN_H2 = "h2"
 ALPN_HTTP1 = "http/1.1"

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
 
-from localweb.serving.channel import Gone, ProtocolViolation
-from localweb.serving.handler import ALPN_HTTP1, Reply, Request
+from localweb.serving.channel import Channel, Gone, ProtocolViolation
+from localweb.serving.handler import ALPN_HTTP1, Fields, Reply, Request, Site
 from localweb.serving.log import SentResponse
 from localweb.serving.messages import chunk_size, header, parse, section
-
-if TYPE_CHECKING:
-    from localweb.serving.channel import Channel
-    from localweb.serving.handler import Fields, Site
 
 PIECE = 65_536
 """Bytes of body that are written at a time: four TLS records."""

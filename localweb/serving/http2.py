@@ -10,7 +10,7 @@ import asyncio
 import collections
 import contextlib
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Iterable
 
 import h2.config
 import h2.connection
@@ -20,15 +20,9 @@ import h2.exceptions
 import h2.settings
 
 from localweb.serving import frames
-from localweb.serving.channel import Gone, ProtocolViolation
-from localweb.serving.handler import ALPN_H2, Reply, Request
+from localweb.serving.channel import Channel, Gone, ProtocolViolation
+from localweb.serving.handler import ALPN_H2, Fields, Reply, Request, Site
 from localweb.serving.log import SentResponse
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
-
-    from localweb.serving.channel import Channel
-    from localweb.serving.handler import Fields, Site
 
 
 class Http2Session:

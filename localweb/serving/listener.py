@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from typing import TYPE_CHECKING, Protocol
+import ssl
+from collections.abc import Callable
+from typing import Protocol
 
 from localweb.serving.channel import Channel, Gone, ProtocolViolation
-from localweb.serving.handler import ALPN_H2, ALPN_HTTP1
+from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Site
 from localweb.serving.http1 import Http1Session
 from localweb.serving.http2 import Http2Session
 from localweb.serving.log import SentConnection, now_us
 from localweb.serving.tls import TLSLayer
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable
-
-    from localweb.serving.handler import Site
 
 BACKLOG = 512
 

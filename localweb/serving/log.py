@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import time
 import traceback
-from typing import TYPE_CHECKING, Any, Self
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any, Self
 
 
 def now_us() -> int:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import http
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from localweb.serving.channel import ProtocolViolation
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from localweb.serving.handler import Fields
+from localweb.serving.handler import Fields
 
 
 def parse(head: bytes) -> tuple[str, str, dict[str, str]]:

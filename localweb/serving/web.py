@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import resource
 import socket
-from typing import TYPE_CHECKING, NamedTuple, Self
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import NamedTuple, Self
 
 from localweb.serving.handler import Origin
+from localweb.serving.listener import Listener
 from localweb.serving.log import TruthLog
-
-if TYPE_CHECKING:
-    import ipaddress
-    from collections.abc import Mapping, Sequence
-    from types import TracebackType
-
-    from localweb.serving.listener import Listener
 
 SCHEME_PORTS = {"http": 80, "https": 443}
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from replay.errors import LabMissing
 from replay.lab.guest_process import ISOLATED, Lab
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 PROGRAMS = {"unshare": "util-linux", "ip": "iproute2", "tc": "iproute2", "taskset": "util-linux"}
 """Required programs and their Debian packages."""

@@ -11,13 +11,10 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from replay.errors import BuildFailed, KernelError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 PACKAGE = "linux-source-6.12"
 SOURCE = Path(f"/usr/src/{PACKAGE}.tar.xz")

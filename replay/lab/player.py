@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from replay.errors import LabMissing
 from replay.lab.kernel import publish, run, scratch_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GUEST = Path(__file__).with_name("guest")
 WARNINGS = ["-Wall", "-Wextra", "-Wmissing-prototypes", "-Wredundant-decls", "-Wnested-externs", "-Werror"]

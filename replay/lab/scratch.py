@@ -5,14 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from replay.errors import LabMissing
 from storage.scratch import locked_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PREFIX = ".firstflight-guest-"
 

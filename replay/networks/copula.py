@@ -5,14 +5,11 @@ from __future__ import annotations
 import bisect
 import csv
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 from replay.networks.profiles import QUEUE_BYTES, Population, Profile
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FIG3 = Path(__file__).with_name("paper_fig3_percentiles.csv")
 """Percentiles of bandwidth and RTT, digitised from the vector figure (within 0.3 %)."""

@@ -8,13 +8,10 @@ import hashlib
 import io
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from replay.networks.profiles import QUEUE_BYTES, Population, Profile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 MOST_ROWS = 200
 """Most networks of a population: each costs a calibration."""

@@ -9,17 +9,13 @@ import dataclasses
 import hashlib
 import json
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from replay.networks.population_csv import PopulationError, read_population
+from replay.networks.population_csv import CsvPopulation, PopulationError, read_population
 from storage.staging import put_file_in_place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from replay.networks.population_csv import CsvPopulation
 
 BUNDLED = Path(__file__).with_name("stored")
 

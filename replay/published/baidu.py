@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from releases.slow_start import flights
+from replay.lab.guest_process import Lab
 from replay.networks.populations import profile
+from replay.networks.profiles import Profile
 from replay.published.reproduction import Criterion, Place, Reproduction, Row, at_least, at_most
 from replay.runs.transfers import Flow, Race, race
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from replay.lab.guest_process import Lab
-    from replay.networks.profiles import Profile
 
 ORACLE = json.loads((Path(__file__).with_name("oracles") / "baidu_2018.json").read_text(encoding="utf-8"))
 MSS: int = ORACLE["mss"]

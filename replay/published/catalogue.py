@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from replay.lab.guest_process import Lab
 from replay.published import baidu, cs244, dukkipati, fld, ietf77, linkedin, rfc6928
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from replay.lab.guest_process import Lab
-    from replay.published.reproduction import Reproduction
+from replay.published.reproduction import Reproduction
 
 REPRODUCTIONS: dict[str, Callable[[Lab], Reproduction]] = {
     "rfc6928-rounds": rfc6928.run,

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile, symmetric
-from replay.published.reproduction import Place, Reproduction, Row, error_criteria
+from replay.published.reproduction import Criterion, Place, Reproduction, Row, error_criteria
 from replay.runs.transfers import Transfer, transfer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from replay.lab.guest_process import Lab
-    from replay.published.reproduction import Criterion
 
 CELLS = Path(__file__).with_name("oracles") / "cs244_2017_cells.csv"
 """Medians of the published raw run in seconds, without the first sample of each configuration."""

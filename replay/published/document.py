@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from replay.published.reproduction import Reproduction, Row
+from replay.published.reproduction import Reproduction, Row
 
 HEAD = """# Published results, measured again
 

@@ -9,12 +9,14 @@ import json
 import random
 import re
 import statistics
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from releases.slow_start import MSS_FIG1, arrivals_ms, segments
+from replay.lab.guest_process import Lab
 from replay.networks.copula import interpolated, quantile
 from replay.networks.profiles import QUEUE_BYTES, Profile
 from replay.published.reproduction import (
@@ -28,11 +30,6 @@ from replay.published.reproduction import (
     spearman,
 )
 from replay.runs.transfers import Transfer, transfer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from replay.lab.guest_process import Lab
 
 ORACLES = Path(__file__).with_name("oracles")
 FIGURES = ORACLES / "dukkipati_2010_figures.json"

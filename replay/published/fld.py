@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile, symmetric
 from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most
-from replay.runs.transfers import Flow, Race, race
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from replay.lab.guest_process import Lab
-    from replay.runs.transfers import RaceOutcome
+from replay.runs.transfers import Flow, Race, RaceOutcome, race
 
 ORACLE = json.loads((Path(__file__).with_name("oracles") / "fld_2012.json").read_text(encoding="utf-8"))
 BURSTS: tuple[int, ...] = tuple(ORACLE["bursts_bytes"])

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from releases.slow_start import MSS
-from replay.lab.guest_process import usable_cpus
+from replay.lab.guest_process import Lab, usable_cpus
+from replay.networks.profiles import Profile
 from replay.published import dukkipati
+from replay.published.dukkipati import Client
 from replay.published.reproduction import Criterion, Place, Reproduction, Row, at_least, at_most
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell
 from replay.runs.conditions import Conditions
 from replay.runs.run import replay
 from replay.runs.transfers import Flow, Race, race
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from replay.lab.guest_process import Lab
-    from replay.networks.profiles import Profile
-    from replay.published.dukkipati import Client
 
 ORACLE = json.loads((Path(__file__).with_name("oracles") / "ietf77.json").read_text(encoding="utf-8"))
 RHOS = {"AvgDC": -0.6, "SlowDC": -0.4}

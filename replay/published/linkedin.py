@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from replay.lab.guest_process import Lab
 from replay.networks.populations import LONG_RTT_MBPS, LONG_RTTS_MS, long_rtt
+from replay.networks.profiles import Profile
 from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most
 from replay.published.signed_rank import wilcoxon_signed_rank
 from replay.runs.transfers import Flow, Race, race
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import numpy.typing as npt
-
-    from replay.lab.guest_process import Lab
-    from replay.networks.profiles import Profile
 
     Floats = npt.NDArray[np.float64]
 

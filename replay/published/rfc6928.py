@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from releases.slow_start import MSS_TIMESTAMPS, delayed_ack_rounds, linux_flights
+from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
 from replay.published.reproduction import Place, Reproduction, Row, at_most
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from replay.lab.guest_process import Lab
 
 TABLE: tuple[tuple[int, int, int], ...] = (
     (3, 1, 1),

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow.parquet as pq
 
+from releases.catalogue import Release
 from replay.errors import RecipeError
 from schema.http_caching import can_be_confirmed, fresh_s
 from schema.server_delay import server_delays, tcp_round_trips
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from releases.catalogue import Release
 
 Row: TypeAlias = "Mapping[str, Any]"
 

@@ -9,20 +9,17 @@ import dataclasses
 import gzip
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from recordings import cdp, har
+from recordings.exchange import RecordedExchange
 from recordings.order import find_parents, first_load, is_redirect
 from replay.errors import RecipeError
 from replay.recipes.page_recipe import Recipe, Row, make_recipe
 from schema import http_caching
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from recordings.exchange import RecordedExchange
 
 H2_FRAME_BYTES, H2_FRAME_HEADER_BYTES = 16_384, 9
 """Default maximum of an HTTP/2 frame's payload, and the size of its header (RFC 9113 §4)."""

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 from replay.errors import RecipeError
-from replay.recipes.page_recipe import payload
-
-if TYPE_CHECKING:
-    from replay.recipes.page_recipe import Object, Recipe
+from replay.recipes.page_recipe import Object, Recipe, payload
 
 REVISIT_S = 60
 """Time between the visits. Our choice, like the repeat view of page tests."""

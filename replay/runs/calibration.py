@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from releases.slow_start import MSS_TIMESTAMPS
-from replay.networks.profiles import FRAME_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from replay.networks.profiles import Profile
+from replay.networks.profiles import FRAME_BYTES, Profile
 
 RTT_TOLERANCE = 0.001
 SERIALISATION_TOLERANCE = 0.01

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from replay.networks.profiles import Profile
+from replay.recipes.page_recipe import Recipe
 from replay.recipes.warm_cache import warm_recipe
 from replay.runs.conditions import Conditions
 from schema.computed_tables import CELL
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from replay.networks.profiles import Profile
-    from replay.recipes.page_recipe import Recipe
 
 BACKGROUND_LOAD = 0.05
 """Share of the bottleneck that short background flows ask for, at IW 10. Our choice: enough that seeds differ, and

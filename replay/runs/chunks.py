@@ -15,26 +15,22 @@ import heapq
 import json
 import math
 import shutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from replay.errors import ReplayError
+from replay.runs.cells import Cell
 from replay.runs.replay_folder import guest_facts, origin, table_of, write_cells, write_facts, write_replay
 from replay.runs.responses import read_responses, response_tables, write_responses
-from replay.runs.run import share_out, sort_key
+from replay.runs.run import Result, share_out, sort_key
 from schema.computed_tables import CELL, CELL_KEY
+from storage.signatures import Signer
 from storage.staging import put_in_place
 from storage.sums import broken_sums, seal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from replay.runs.cells import Cell
-    from replay.runs.run import Result
-    from storage.signatures import Signer
 
 LOAD_S = 0.1
 """Seconds of a core for one load without its background: about twice that of the bundled pages (docs/performance.md)."""

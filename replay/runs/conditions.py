@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from replay.networks.profiles import FRAME_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from replay.networks.profiles import Profile
+from replay.networks.profiles import FRAME_BYTES, Profile
 
 BACKGROUND_IW = 10
 """Initial window of background flows: today's (RFC 6928). Every guest has a route for it."""

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.errors import GuestFailed
-from replay.lab.guest_process import SILENCE_S, run_guest, usable_cpus
+from replay.lab.guest_process import SILENCE_S, Lab, run_guest, usable_cpus
+from replay.networks.profiles import Profile
+from replay.recipes.page_recipe import Recipe
 from replay.runs.calibration import CalibrationCheck, Flight
+from replay.runs.cells import Cell
 from replay.runs.conditions import BACKGROUND_IW
 from replay.runs.network_jobs import FIRST_ORIGIN, network_job
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from replay.lab.guest_process import Lab
-    from replay.networks.profiles import Profile
-    from replay.recipes.page_recipe import Recipe
-    from replay.runs.cells import Cell
 
 MOST_ORIGINS = 250
 """Server hosts in one guest. On a page with more origins, several origins share a host's address."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from replay.networks.profiles import Profile
+from replay.networks.profiles import Profile
 
 FIRST_ORIGIN = 2
 """Number of the first origin's host; host 0 is the client, host 1 serves the background traffic."""

@@ -6,7 +6,9 @@ import collections
 import dataclasses
 import json
 import statistics
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,23 +17,18 @@ from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.kernel import PACKAGE, build_key, package_version, patches
 from replay.lab.player import player_key
 from replay.networks.populations import DECIDING
+from replay.networks.profiles import Population
 from replay.recipes import page_recipe, warm_cache
+from replay.recipes.page_recipe import Recipe
 from replay.runs import cells as cell_plan
+from replay.runs.cells import Cell
 from replay.runs.conditions import BACKGROUND_IW
 from replay.runs.responses import write_responses
+from replay.runs.run import Result
 from schema.computed_tables import CELL
+from storage.signatures import Signer
 from storage.staging import put_in_place
 from storage.sums import seal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from replay.networks.profiles import Population
-    from replay.recipes.page_recipe import Recipe
-    from replay.runs.cells import Cell
-    from replay.runs.run import Result
-    from storage.signatures import Signer
 
 FORMAT_VERSION = 1
 """Format of replay.json."""

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from replay.runs.cells import milliseconds
-from replay.runs.run import judge, sort_key
+from replay.runs.cells import Cell, milliseconds
+from replay.runs.run import Result, judge, sort_key
 from schema.computed_tables import CELL_KEY, REPLAYED_RESPONSE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from replay.runs.cells import Cell
-    from replay.runs.run import Result
 
 FILE = "responses.parquet"
 

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from replay.lab.guest_process import SILENCE_S, usable_cpus
-from replay.runs.calibration import calibration_checks
-from replay.runs.cells import row
+from replay.errors import GuestFailed
+from replay.lab.guest_process import SILENCE_S, Lab, usable_cpus
+from replay.runs.calibration import CalibrationCheck, calibration_checks
+from replay.runs.cells import Cell, row
 from replay.runs.conditions import Conditions
-from replay.runs.guests import guest_for
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from replay.errors import GuestFailed
-    from replay.lab.guest_process import Lab
-    from replay.runs.calibration import CalibrationCheck
-    from replay.runs.cells import Cell
-    from replay.runs.guests import Guest, NetworkJob, Progress
+from replay.runs.guests import Guest, NetworkJob, Progress, guest_for
 
 
 @dataclass(kw_only=True, slots=True)

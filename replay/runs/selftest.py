@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from releases.slow_start import WINDOWS
+from replay.lab.guest_process import Lab
 from replay.networks.populations import PROFILES
-from replay.runs.calibration import calibration_checks
+from replay.networks.profiles import Profile
+from replay.runs.calibration import CalibrationCheck, calibration_checks
 from replay.runs.guests import Guest, calibrated_jobs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from replay.lab.guest_process import Lab
-    from replay.networks.profiles import Profile
-    from replay.runs.calibration import CalibrationCheck
-
 
 ORIGINS = 4
 

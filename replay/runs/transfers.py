@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from replay.errors import GuestFailed
-from replay.lab.guest_process import run_guest, usable_cpus
+from replay.lab.guest_process import Lab, run_guest, usable_cpus
+from replay.networks.profiles import Profile
 from replay.runs.network_jobs import FIRST_ORIGIN, network_job
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from replay.lab.guest_process import Lab
-    from replay.networks.profiles import Profile
 
 VIRTUAL_S = 3600.0
 """Time limit of a race, in virtual seconds."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from reports.document.report_inputs import ReportInputs
+from reports.document.report_inputs import ReportInputs
 
 FRESH_MONTHS = 24
 """Age on the crawl's first day, in months, beyond which a population makes a report illustrative."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import numpy as np
 
 from replay.networks.mlab.sample import mid_shares
+from replay.networks.population_csv import CsvPopulation
+from replay.networks.stored_populations import StoredPopulation
 from reports.document.theme import FONT, LIGHT, svg
-
-if TYPE_CHECKING:
-    from replay.networks.population_csv import CsvPopulation
-    from replay.networks.stored_populations import StoredPopulation
 
 WIDTH, HEIGHT = 210, 190
 

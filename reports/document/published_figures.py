@@ -5,16 +5,13 @@ They are drawn here, and not in replay.published, since they share the report's 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 
+from replay.published.reproduction import Reproduction, Row
 from reports.document.theme import LIGHT, svg
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from replay.published.reproduction import Reproduction, Row
 
 COLUMNS = 2
 WIDTH, HEIGHT = 400, 210

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
 from replay.networks.populations import POPULATIONS
+from reports.document.report_inputs import Replay, ReportInputs
 from reports.recommendation.harm_conditions import HIGH_LOAD
-
-if TYPE_CHECKING:
-    from reports.document.report_inputs import Replay, ReportInputs
 
 
 def rebuild_commands(inputs: ReportInputs) -> list[str]:

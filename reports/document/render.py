@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from releases.formatting import UNKNOWN, grouped, number, size
 from reports.document.theme import CURVES, DARK, LIGHT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 

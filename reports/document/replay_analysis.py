@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from reports.document.replay_summary import summarise
-from reports.document.report_inputs import ReportError
+from reports.document.replay_summary import WindowResult, summarise
+from reports.document.report_inputs import Replay, ReportError, ReportInputs
 from reports.recommendation.estimates import estimates_of
-from reports.recommendation.recommend import decide
-from reports.recommendation.rule import RULE
-from reports.recommendation.sensitivity import sensitivity
-from reports.statistics.arithmetic import document_times
+from reports.recommendation.recommend import Recommendation, decide
+from reports.recommendation.rule import RULE, Rule
+from reports.recommendation.sensitivity import Variant, sensitivity
+from reports.statistics.arithmetic import DocumentTime, document_times
 from reports.statistics.paired_loads import PairedLoads, pair_loads
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reports.document.replay_summary import WindowResult
-    from reports.document.report_inputs import Replay, ReportInputs
-    from reports.recommendation.recommend import Recommendation
-    from reports.recommendation.rule import Rule
-    from reports.recommendation.sensitivity import Variant
-    from reports.statistics.arithmetic import DocumentTime
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import altair as alt
 
+from releases.interval import Interval
+from reports.document.replay_summary import WindowResult
 from reports.document.theme import FONT, LIGHT, svg
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from releases.interval import Interval
-    from reports.document.replay_summary import WindowResult
 
 SERIES = tuple(dict.fromkeys(LIGHT.palette.values()))
 """Colours of the series: the colours of the CDFs, so that the page recolours all figures alike for dark screens."""

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
-from reports.statistics.bootstrap import bootstrap
-from reports.statistics.paired_loads import complete
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from releases.interval import Interval
-    from reports.recommendation.rule import Rule
-    from reports.statistics.bootstrap import Floats
-    from reports.statistics.paired_loads import PairedLoads
+from releases.interval import Interval
+from reports.recommendation.rule import Rule
+from reports.statistics.bootstrap import Floats, bootstrap
+from reports.statistics.paired_loads import PairedLoads, complete
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from releases.slow_start import WINDOWS
 from replay.runs import replay_folder
 from reports.document.render import render_html, render_text
-from reports.document.replay_analysis import analyse
+from reports.document.replay_analysis import ReplayAnalysis, analyse
 from reports.document.replay_figures import by_profile, page_time
 from reports.document.report_content import canonical, report_content
+from reports.document.report_inputs import ReportInputs
 from reports.document.servers_figure import windows_figure
 from reports.document.servers_section import servers_section
 from reports.document.size_figures import cdf_figure
 from reports.document.size_section import size_section
 from reports.document.theme import LIGHT, svg
 from reports.recommendation.rule import RULE, Rule
+from storage.signatures import Signer
 from storage.staging import put_in_place
 from storage.sums import seal
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from reports.document.replay_analysis import ReplayAnalysis
-    from reports.document.report_inputs import ReportInputs
-    from storage.signatures import Signer
 
 THIRD_WINDOW = 16
 """Window marked in the figure of sizes besides 3 and 10 segments, unless another window is recommended."""

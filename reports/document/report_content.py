@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pyarrow.parquet as pq
 
+from releases.catalogue import Release
 from reports.document.illustrative import illustrative_because
 from reports.document.rebuilding import rebuild_commands
+from reports.document.replay_analysis import ReplayAnalysis
+from reports.document.report_inputs import ReportInputs
 from reports.document.standing_text import LIMITS, TERMS
+from reports.recommendation.candidate_verdicts import CandidateVerdict
+from reports.recommendation.harm_verdicts import HarmVerdict
+from reports.recommendation.recommend import Recommendation
 from reports.recommendation.rule import UNMEASURED
 from schema.glossary import GLOSSARY
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from releases.catalogue import Release
-    from reports.document.replay_analysis import ReplayAnalysis
-    from reports.document.report_inputs import ReportInputs
-    from reports.recommendation.candidate_verdicts import CandidateVerdict
-    from reports.recommendation.harm_verdicts import HarmVerdict
-    from reports.recommendation.recommend import Recommendation
 
 FORMAT_VERSION = 1
 """Format of report.json."""

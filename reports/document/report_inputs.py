@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from releases.catalogue import Damaged, Release, Withdrawn, listed
+from reports.recommendation.rule import Role
 from schema.computed_tables import CELL
 from storage.signatures import faults
 from storage.sums import MANIFEST, checksum_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from reports.recommendation.rule import Role
 
 
 class ReportError(Exception):

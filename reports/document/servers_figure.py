@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 
 from reports.document.replay_figures import SERIES, styled
 from reports.document.theme import svg
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def windows_figure(servers: Mapping[str, Any], *, note: str | None = None) -> str:

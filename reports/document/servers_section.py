@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from releases.catalogue import Release
 from releases.measures import open_tables
 from schema.vocabulary import INITIAL_WINDOW_UNKNOWN
 
 if TYPE_CHECKING:
     import duckdb
-
-    from releases.catalogue import Release
 
 # Connections of which packets could tell something: with a response, in a release that has the columns.
 SEEN = """

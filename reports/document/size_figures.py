@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 
-from releases.cdf import read_cdfs
+from releases.catalogue import Release
+from releases.cdf import Cdf, read_cdfs
 from releases.slow_start import MSS_FIG1
-from reports.document.theme import CURVES, FONT, LIGHT
+from reports.document.theme import CURVES, FONT, LIGHT, Theme
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
-
-    from releases.catalogue import Release
-    from releases.cdf import Cdf
-    from reports.document.theme import Theme
 
 SLICES = 250
 """Slices of probability of a thinned curve, which keeps at most two steps of each; 0.4 % is about a pixel."""

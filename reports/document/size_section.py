@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from releases.cdf import incomplete, read_cdfs
+from releases.catalogue import Release
+from releases.cdf import Cdf, incomplete, read_cdfs
 from releases.distributions import share_intervals
+from releases.interval import Interval
 from releases.slow_start import MSS_FIG1, WINDOWS
 from schema.computed_tables import MEASURES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from releases.catalogue import Release
-    from releases.cdf import Cdf
-    from releases.interval import Interval
 
 PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
 """Quantiles that the report states."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from releases.formatting import MINUS
+from releases.interval import Interval
+from reports.recommendation.estimates import Estimates
+from reports.recommendation.rule import Rule
 from reports.recommendation.window_pair import NotEstimable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from releases.interval import Interval
-    from reports.recommendation.estimates import Estimates
-    from reports.recommendation.rule import Rule
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

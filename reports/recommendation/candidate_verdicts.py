@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from releases.formatting import interval_text
+from releases.interval import Interval
 from reports.recommendation.choice import choose, surpassing
 from reports.recommendation.effects import Gain
+from reports.recommendation.estimates import Estimates
 from reports.recommendation.harm_verdicts import HarmVerdict, judge
+from reports.recommendation.rule import Candidate, Rule
 from reports.statistics.bootstrap import holm
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from releases.interval import Interval
-    from reports.recommendation.estimates import Estimates
-    from reports.recommendation.rule import Candidate, Rule
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from releases.interval import Interval
 from releases.slow_start import FRAME_OVERHEAD, MSS_TIMESTAMPS
 from replay.published.signed_rank import wilcoxon_signed_rank
-from reports.recommendation.window_pair import TooFewLoads
+from reports.recommendation.rule import HarmMeasure, Margin
+from reports.recommendation.window_pair import Sample, TooFewLoads, WindowPair
 from reports.statistics.bootstrap import Estimate, Floats, bootstrap_quantile_ratio, hodges_lehmann
-
-if TYPE_CHECKING:
-    from reports.recommendation.rule import HarmMeasure, Margin
-    from reports.recommendation.window_pair import Sample, WindowPair
 
 SHARES: dict[HarmMeasure, tuple[str, str]] = {
     "retransmitted_bytes": ("bytes_retransmitted", "payload_bytes"),

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import ParamSpec, TypeVar
 
-from reports.recommendation.effects import Gain, gain, harm
-from reports.recommendation.rule import CANDIDATES, RULE
-from reports.recommendation.self_comparison import compare_with_itself
+from reports.recommendation.effects import Gain, Harm, gain, harm
+from reports.recommendation.rule import CANDIDATES, RULE, Candidate, Margin, Role, Rule
+from reports.recommendation.self_comparison import SelfComparison, compare_with_itself
 from reports.recommendation.window_pair import NotEstimable, TooFewLoads, WindowPair
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from reports.recommendation.effects import Harm
-    from reports.recommendation.rule import Candidate, Margin, Role, Rule
-    from reports.recommendation.self_comparison import SelfComparison
-    from reports.statistics.paired_loads import PairedLoads
+from reports.statistics.paired_loads import PairedLoads
 
 NOT_REPLAYED = NotEstimable("not replayed: `firstflight replay run --harm core`")
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from typing import Literal
 
 from releases.formatting import interval_text
+from releases.interval import Interval
+from reports.recommendation.effects import Harm
+from reports.recommendation.rule import Margin, Rule
 from reports.recommendation.window_pair import NotEstimable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from releases.interval import Interval
-    from reports.recommendation.effects import Harm
-    from reports.recommendation.rule import Margin, Rule
 
 Verdict = Literal["passed", "failed", "too few loads", "not measured"]
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from releases.formatting import interval_text
 from reports.recommendation.adequacy import AdequacyCheck, adequacy_checks
 from reports.recommendation.candidate_verdicts import AppliedRule, CandidateVerdict
+from reports.recommendation.estimates import Estimates
 from reports.recommendation.rule import RULE, UNMEASURED, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reports.recommendation.estimates import Estimates
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reports.recommendation.window_pair import TooFewLoads
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reports.statistics.paired_loads import PairedLoads
+from reports.statistics.paired_loads import PairedLoads
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

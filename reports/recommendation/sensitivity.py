@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
+from reports.recommendation.estimates import Estimates
 from reports.recommendation.recommend import Recommendation, decide
 from reports.recommendation.rule import RULE, Rule
-
-if TYPE_CHECKING:
-    from reports.recommendation.estimates import Estimates
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

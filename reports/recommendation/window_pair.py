@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from reports.statistics.bootstrap import Estimate, Floats, bootstrap
-from reports.statistics.paired_loads import complete
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from reports.recommendation.rule import Rule
-    from reports.statistics.bootstrap import Mask
-    from reports.statistics.paired_loads import PairedLoads
+from reports.recommendation.rule import Rule
+from reports.statistics.bootstrap import Estimate, Floats, Mask, bootstrap
+from reports.statistics.paired_loads import PairedLoads, complete
 
 
 class TooFewLoads(Exception):  # it describes the sample, not a fault

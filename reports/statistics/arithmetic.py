@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from releases.catalogue import Release
 from releases.slow_start import arrivals_ms
 from replay.runs.conditions import Conditions
 from reports.statistics.paired_loads import cells_under
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import pyarrow as pa
-
-    from releases.catalogue import Release
 
 DOCUMENTS = """
 SELECT visit.id, response.wire_bytes

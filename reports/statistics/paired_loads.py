@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow.compute as pc
 
 from replay.runs.conditions import Conditions
+from reports.statistics.bootstrap import Floats, Mask
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import pyarrow as pa
-
-    from reports.statistics.bootstrap import Floats, Mask
 
 NUMERIC_COLUMNS = (
     "page_ms",

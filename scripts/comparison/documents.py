@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import difflib
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
 
-from scripts.comparison.values import NUMBER, masked
-
-if TYPE_CHECKING:
-    from scripts.comparison.values import Findings
+from scripts.comparison.values import NUMBER, Findings, masked
 
 UNREAD = ("style", "script", "title")
 """Elements whose text is not compared."""

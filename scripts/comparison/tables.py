@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import collections
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from scripts.comparison.values import is_equal
+from scripts.comparison.values import Findings, is_equal
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
-
-    from scripts.comparison.values import Findings
 
 Row = tuple[Any, ...]
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import email.parser
 import re
 import tarfile
-from typing import IO, TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import IO
 
 from cyclonedx.contrib.license.factories import LicenseFactory
 from cyclonedx.model.component import Component
 from packageurl import PackageURL
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 KERNEL_SOURCE = "usr/src/linux-source-6.12.version"
 """Version of the Debian source from which the image's guest kernel is compiled (Dockerfile)."""

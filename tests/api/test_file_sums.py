@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from api.stored import file_sums
 from api.stored.file_sums import Sums
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
 

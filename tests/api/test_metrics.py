@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from fastapi.testclient import TestClient
 from prometheus_client import CollectorRegistry
 
 from api.app import create_app
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_answers_are_counted_by_route_for_any_number_of_paths(tmp_path: Path) -> None:

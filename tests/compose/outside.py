@@ -11,12 +11,10 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any
 
 AIRFLOW = os.environ.get("AIRFLOW_URL", "http://127.0.0.1:8080")
 SITE = os.environ.get("SITE_URL", "http://127.0.0.1:8750")

@@ -11,7 +11,7 @@ import gzip
 import json
 import pathlib
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from playwright.async_api import async_playwright
 
@@ -23,10 +23,7 @@ from localweb.server import LocalWeb
 from tests.crawler.netlog.h3_page import HOST, HOSTS
 from tests.zoo.pages import handlers
 from tests.zoo.serving.packets import Path
-from tests.zoo.serving.server import ZooWeb
-
-if TYPE_CHECKING:
-    from tests.zoo.serving.server import Spoken
+from tests.zoo.serving.server import Spoken, ZooWeb
 
 FOLDER = pathlib.Path(__file__).parent / "logs/netlog"
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pyarrow as pa
 
 from replay.runs.conditions import Conditions
+from reports.recommendation.rule import Role
 from schema.computed_tables import CELL
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reports.recommendation.rule import Role
 
 POPULATIONS: Mapping[Role, Mapping[str, float]] = {
     "average": {"cable": 0.7, "slow": 0.3},

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,9 +16,6 @@ from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
 from schema.tables import RELEASED, Base, Connection, Response, Visit
 from storage.bulk_copy import column_names
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Row = dict[str, Any]
 

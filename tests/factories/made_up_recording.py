@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from replay.recipes.page_recipe import Recipe
 from replay.recipes.recorded import Recorded, read_recordings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from replay.recipes.page_recipe import Recipe
 
 ROOT = "https://a.example/"
 TIMINGS = {"blocked": 1, "dns": 2, "connect": 60, "ssl": 40, "send": 1, "wait": 120, "receive": 30}

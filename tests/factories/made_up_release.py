@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 from releases.catalogue import Manifest, Release
+from schema.crawls import CrawlName
 from storage.sums import seal, sums_now
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from schema.crawls import CrawlName
 
 
 def make_release(folder: Path, crawl: CrawlName, *, version: int = 1, rows: Mapping[str, int]) -> Release:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from releases.catalogue import Release
 from releases.distributions import compute
 from replay.networks.populations import DECIDING, profiles_of
 from replay.runs.replay_folder import population_facts
 from reports.document.report_inputs import ReportInputs, read_inputs
+from schema.crawls import CrawlName
 from storage.sums import seal
 from tests.factories.made_up import cells
 from tests.factories.made_up_crawl import NAME, MadeUp, write_tables
 from tests.factories.made_up_release import make_release
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from releases.catalogue import Release
-    from schema.crawls import CrawlName
 
 PAGES = 24
 PROFILE_IDS = tuple(profile.id for profile in profiles_of(DECIDING))

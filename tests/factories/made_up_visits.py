@@ -9,13 +9,11 @@ from crawler.campaign.plan import Plan, plan
 from crawler.sites.lists import Entry, Sites
 from crawler.visit.observation import WRITER_COLUMNS, Observation
 from schema.crawls import CrawlName
-from schema.tables import Connection, Response, Visit
+from schema.tables import Base, Connection, Crawl, Response, Visit
 from storage.bulk_copy import column_names
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
-
-    from schema.tables import Base, Crawl
 
 BEGAN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from storage.signatures import Signer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def make_signer(folder: Path, principal: str = "releases@example.org") -> Signer:

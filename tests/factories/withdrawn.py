@@ -6,6 +6,8 @@ import dataclasses
 import gzip
 import json
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -22,9 +24,6 @@ from tests.factories import stored_crawl
 from tests.factories.made_up_crawl import NAME, MadeUp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from sqlalchemy import Engine
 
 HOST = "very-own-name.test"

@@ -3,15 +3,12 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from firstflight import checks
 from firstflight.settings import Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

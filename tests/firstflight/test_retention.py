@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,9 +16,6 @@ from storage.partitions import detach_partitions
 from tests.factories import stored_crawl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from click.testing import Result
     from sqlalchemy import Engine
 

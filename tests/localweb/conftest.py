@@ -7,7 +7,7 @@ import dataclasses
 import ssl
 import sys
 from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import h2.config
 import h2.connection
@@ -16,9 +16,7 @@ import hyperframe.frame
 import pytest
 
 from localweb.recipes import Page, Source, WebObject
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Origin
+from localweb.serving.handler import Origin
 
 SOURCE = Source(
     repository="a/b", commit="c0ffee", licence="MIT", file="x.har", tool="by hand", date="2020-02-02"

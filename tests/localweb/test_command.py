@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -18,10 +20,6 @@ from click.testing import CliRunner
 from firstflight.commands.localweb import command
 from firstflight.main import main
 from localweb.serving.handler import Origin
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from pathlib import Path
 
 SERVE = [sys.executable, "-m", "firstflight", "localweb", "serve"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +13,6 @@ from localweb.answers import Answer
 from localweb.content import Played, play
 from localweb.modes import Mode
 from localweb.recipes import Page, WebObject
-
-if TYPE_CHECKING:
-    from localweb.answers import Answer
 
 Make = Callable[..., WebObject]
 MakePage = Callable[..., Page]

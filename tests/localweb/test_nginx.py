@@ -8,22 +8,19 @@ import shutil
 import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
 from localweb import recipes
+from localweb.answers import Answer
 from localweb.content import play
 from localweb.modes import Mode
 from localweb.server import LocalWeb
 from localweb.serving.certificates import Authority
 from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Origin
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
-    from pathlib import Path
-
-    from localweb.answers import Answer
 
 HOST = "www.arcelormittal.com.test"
 ADDRESS = "127.20.255.1"

@@ -2,15 +2,13 @@ from __future__ import annotations
 
 import importlib.resources
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from localweb import recipes
 from localweb.recipes import RecipeError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def test_thirty_pages_come_with_firstflight() -> None:

@@ -6,19 +6,17 @@ import asyncio
 import re
 import ssl
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from localweb import recipes
 from localweb.modes import Mode
+from localweb.recipes import Page
 from localweb.server import LocalWeb
 from localweb.serving.handler import Origin
 from localweb.serving.listener import ListenError
 from localweb.serving.web import Ports
-
-if TYPE_CHECKING:
-    from localweb.recipes import Page
 
 SITES = (
     "www.mousel.lu,www.etat.lu,www.arcelormittal.com,www.calibreapp.com,www.wikipedia.org,www.linkedin.com"

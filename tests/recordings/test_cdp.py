@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from recordings import cdp
-
-if TYPE_CHECKING:
-    from recordings.exchange import RecordedExchange
+from recordings.exchange import RecordedExchange
 
 
 def asked(key: str, url: str, **other: Any) -> dict[str, Any]:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from replay.lab.player import GUEST
 from scripts.circles import PYPROJECT, c_graph, circles, main, our_packages, python_graph
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 ROOT = PYPROJECT.parent
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,10 +14,6 @@ import pytest
 
 from scripts.comparison.__main__ import main
 from scripts.comparison.values import Renames
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 ROWS: list[dict[str, Any]] = [
     {"visit_id": 1, "ordinal": 0, "wire_bytes": 900, "ms": 1.5},

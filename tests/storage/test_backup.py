@@ -4,16 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from storage.backup import BackupFailed, backup, copies, restore
 from storage.modes import UnsafeFolder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

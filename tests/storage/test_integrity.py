@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from crawler.campaign.seal import seal
 from crawler.worker import claims
+from schema.tables import Crawl
 from storage.crawls import find_crawl
 from storage.integrity import INVARIANTS, check
 from storage.partitions import DETACHABLE, attached, detach_partitions
@@ -16,8 +17,6 @@ from tests.factories.made_up_visits import observation, planned
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
-
-    from schema.tables import Crawl
 
 
 def crawled(engine: Engine) -> Crawl:

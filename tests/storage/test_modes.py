@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from storage.modes import UnsafeFolder, check_above, make_private
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_folder_that_everybody_could_replace_is_refused_in_one_line(tmp_path: Path) -> None:

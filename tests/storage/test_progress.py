@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from storage.progress import Progress, end_progress, read_progress, write_progress
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def progress(crawl: str, done: int = 3) -> Progress:

@@ -3,16 +3,13 @@ from __future__ import annotations
 import random
 import subprocess
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from storage.signatures import NAMESPACE, Signature, Signer, SigningFailed, state
 from storage.sums import SIGNATURE, SUMS, broken_sums, seal
 from tests.factories.signing import make_signer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

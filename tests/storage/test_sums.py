@@ -3,14 +3,11 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from storage.sums import MANIFEST, SIGNATURE, SUMS, broken_sums, checksum_of, misstated, seal, sums_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

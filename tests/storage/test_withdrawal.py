@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import duckdb
 import pytest
 from sqlalchemy import Engine, text
 
 from storage.withdrawal import Withdrawal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 KEY = "ab" * 32
 

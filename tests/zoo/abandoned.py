@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.http1 import Http1Reply
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import HTML, NO_STORE, PIXEL, TEXT, answer, fields, page, script, stalled
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Handler, Reply, Request
-    from localweb.serving.http1 import Http1Reply
 
 IMAGE = "content-type: image/gif"
 LENGTH = 1_000_000

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
+from localweb.serving.handler import Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import (
     CORS,
@@ -19,9 +19,6 @@ from tests.zoo.replies import (
     page,
     script,
 )
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Reply, Request
 
 IMAGE = "content-type: image/gif"
 FRESH = "cache-control: max-age=3600"

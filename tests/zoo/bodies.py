@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import (
     BROTLI,
@@ -17,9 +16,6 @@ from tests.zoo.replies import (
     pieces,
     revalidated,
 )
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Handler, Reply, Request
 
 NO_HTTP1 = "HTTP/1.1 has no frames"
 CHUNKS_ARE_HTTP1 = "chunks are HTTP/1.1's alone"

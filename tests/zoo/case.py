@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.replies import answer
 from tests.zoo.serving.security import Security
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from localweb.serving.handler import Handler, Reply, Request
 
 OTHER = "other.test"
 """Another origin, for all pages."""

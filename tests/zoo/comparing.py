@@ -6,16 +6,12 @@ import collections
 import dataclasses
 import functools
 import itertools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from crawler.netlog.open_requests import QUIET_MS
 from crawler.netlog.tls import RECORDS_KEPT
-from tests.zoo.case import PAGE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.zoo.case import Case, Page
+from tests.zoo.case import PAGE, Case, Page
 
 TRUNCATED_US = 2000
 """Rounding of times in microseconds: the browser's log and the start of a visit have whole milliseconds, so each may

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-from typing import TYPE_CHECKING
 
+from localweb.serving.handler import Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import (
     EVENTS,
@@ -20,9 +20,6 @@ from tests.zoo.replies import (
     silence,
     stalled,
 )
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Reply, Request
 
 WEBSOCKET_KEY = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 """Constant of the WebSocket handshake (RFC 6455 §1.3)."""

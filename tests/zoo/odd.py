@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import CORS, NO_STORE, fields
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Handler, Reply, Request
 
 HTTP1_ALONE = dict.fromkeys(("h2", "h3"), "the syntax is HTTP/1.1's alone")
 CLEAR = {"h1tls": "over TLS the browser refuses it"}

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from localweb.serving.handler import Handler
 from tests.zoo import abandoned, asking, bodies, caching, endings, odd, others, painting, repeats, secured
-from tests.zoo.case import by_path
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Handler
-    from tests.zoo.case import Page
+from tests.zoo.case import Page, by_path
 
 PAGES: tuple[Page, ...] = (
     *bodies.PAGES,

@@ -5,18 +5,14 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import functools
-from typing import TYPE_CHECKING, Self
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
 
-from localweb.serving.handler import ALPN_HTTP1, Site
+from localweb.serving.certificates import Authority
+from localweb.serving.handler import ALPN_HTTP1, Reply, Request, Site
 from localweb.serving.listener import TcpListener
 from localweb.serving.log import TruthLog
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
-
-    from localweb.serving.certificates import Authority
-    from localweb.serving.handler import Reply, Request
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from localweb.serving.handler import Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.media import recording
 from tests.zoo.replies import (
@@ -19,9 +18,6 @@ from tests.zoo.replies import (
     ranges,
     taking_turns,
 )
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Reply, Request
 
 IMAGE = "content-type: image/gif"
 FRESH = "cache-control: max-age=3600"

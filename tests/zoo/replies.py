@@ -7,10 +7,8 @@ import base64
 import gzip
 import itertools
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, Request
 
 TEXT = b"all work and no play makes jack a dull boy\n" * 400
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
 
+from localweb.serving.handler import Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import CORS, NO_STORE, TEXT, answer, fields
 from tests.zoo.serving.security import Security
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Reply, Request
 
 CLEAR = {"h1": "there is no TLS"}
 QUIC = {"h3": "QUIC has TLS 1.3 alone"}

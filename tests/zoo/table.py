@@ -6,16 +6,13 @@ It has no value that differs between runs.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from tests.zoo.case import PROTOCOLS
+from tests.zoo.comparing import Visited
 from tests.zoo.pages import PAGES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.zoo.comparing import Visited
 
 ROOT = Path(__file__).parents[2]
 RESULT = ROOT / "build" / "zoo.json"

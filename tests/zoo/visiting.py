@@ -8,6 +8,7 @@ import itertools
 import resource
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +17,17 @@ from playwright.async_api import async_playwright
 from crawler.browser.browser import Browser
 from crawler.browser.logstream import same_moment
 from crawler.capture.capture import on_loopback
+from crawler.visit.observation import Observation
 from crawler.visit.visit import visit
 from firstflight.settings import from_environment
+from tests.zoo.case import Page
 from tests.zoo.pages import PAGES
 from tests.zoo.serving.capture import capturing
 from tests.zoo.serving.process import playing
+from tests.zoo.serving.server import Spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from playwright.async_api import Playwright
-
-    from crawler.visit.observation import Observation
-    from tests.zoo.case import Page
-    from tests.zoo.serving.server import Spoken
 
 BUDGET_S = 60.0
 TOLD = (

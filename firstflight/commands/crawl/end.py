@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import click
 
@@ -12,14 +12,10 @@ from crawler.campaign.seal import seal as seal_crawl
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
 from firstflight.connect import database
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from schema.crawls import name_of
 from storage.crawls import find_crawl
 from storage.progress import end_progress
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from firstflight.settings import Settings
 
 
 def bound(option: str, name: str, text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,10 +14,8 @@ from firstflight.commands.crawl.options import AS_JSON, EXPECTED, finite, header
 from firstflight.commit import code_commit
 from firstflight.connect import database
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from schema.crawls import CrawlName
-
-if TYPE_CHECKING:
-    from firstflight.settings import Settings
 
 
 @click.command()

@@ -6,34 +6,31 @@ import asyncio
 import contextlib
 import dataclasses
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from crawler.campaign.plan import check_method
+from crawler.worker.assembly import Assembly
 from crawler.worker.claims import CrawlSealed, open_sites
 from crawler.worker.limits import DEFAULTS, Limits
 from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
-from crawler.worker.surroundings import surroundings, web
+from crawler.worker.surroundings import Surroundings, surroundings, web
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, finite, show
 from firstflight.connect import database, revival
 from firstflight.crawl_log import JSON, TEXT, crawl_log
 from firstflight.errors import one_line
 from firstflight.progress import told
+from firstflight.settings import Settings
 from schema.crawls import name_of
+from schema.tables import Crawl
 from storage.crawls import find_crawl
 from storage.scratch import scratch_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import Engine
-
-    from crawler.worker.assembly import Assembly
-    from crawler.worker.surroundings import Surroundings
-    from firstflight.settings import Settings
-    from schema.tables import Crawl
 
 AGAIN = 75
 """Exit code of a run that should be started again: EX_TEMPFAIL of sysexits.h."""

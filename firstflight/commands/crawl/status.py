@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,12 +10,10 @@ from crawler.campaign.status import status
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
 from firstflight.connect import database
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from firstflight.watching import status_lines, watch
 from schema.crawls import name_of
 from storage.crawls import crawls, find_crawl
-
-if TYPE_CHECKING:
-    from firstflight.settings import Settings
 
 
 @click.command("status")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from firstflight.commands.replay.options import EXPECTED, plan_replay, replay_options
 from firstflight.commands.replay.run import check_signer, tell
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from replay.runs.chunks import MOST, core_seconds, how_many
 from replay.runs.chunks import merge as merge_chunks
-
-if TYPE_CHECKING:
-    from firstflight.settings import Settings
 
 
 @click.command("plan")

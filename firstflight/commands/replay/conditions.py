@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
 from replay.lab.kernel import congestion_controls
 from replay.runs.conditions import CACHE, SERVER_DELAY, Competition, Conditions, Loss
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CONGESTION_CONTROLS = congestion_controls()
 MOST_LOSS = 0.5

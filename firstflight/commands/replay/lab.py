@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from replay.errors import ReplayError
 from replay.lab import debian, host, kernel, player
 from replay.lab.guest_process import Lab
 from replay.runs.selftest import selftest
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from firstflight.settings import Settings
 
 VIRTUAL, DEBIAN, HOST = "uml", "uml-debian", "host"
 """Our kernel in virtual time; in real time, Debian's kernel as a second opinion and the host's as a cross-check."""

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from firstflight.commands.replay.conditions import CONDITION_OPTIONS, MOST_SEGMENTS, arms
 from firstflight.commands.replay.sources import SOURCE_OPTIONS, find_source
 from firstflight.commit import code_commit
+from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
 from releases.slow_start import WINDOWS
 from replay.errors import ReplayError
-from replay.networks.population_csv import PopulationError, read_population
+from replay.networks.population_csv import CsvPopulation, PopulationError, read_population
 from replay.networks.populations import DECIDING, PROFILES, profiles_of
+from replay.networks.profiles import Population, Profile
 from replay.networks.stored_populations import find_population
-from replay.runs.cells import plan, sample
+from replay.runs.cells import Cell, plan, sample
 from replay.runs.chunks import plan_of
 from replay.runs.replay_folder import plan_facts
 from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS
 from reports.recommendation.rule import CANDIDATES, RULE_VERSION
 from storage.signatures import SigningFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from firstflight.settings import Settings
-    from replay.networks.population_csv import CsvPopulation
-    from replay.networks.profiles import Population, Profile
-    from replay.runs.cells import Cell
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from tqdm import tqdm
@@ -12,15 +12,11 @@ from tqdm import tqdm
 from firstflight.commands.replay.lab import find_lab, which_lab
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from replay.errors import ReplayError
 from replay.published.catalogue import REPRODUCTIONS
 from replay.published.document import document, verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from firstflight.settings import Settings
-    from replay.published.reproduction import Reproduction
+from replay.published.reproduction import Reproduction
 
 
 @click.command("reproduce")

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import click
 from tqdm import tqdm
 
 from firstflight.commands.replay.lab import find_lab
-from firstflight.commands.replay.options import EXPECTED, plan_replay, replay_options
+from firstflight.commands.replay.options import EXPECTED, PlannedReplay, plan_replay, replay_options
 from firstflight.errors import one_line
+from firstflight.settings import Settings
 from replay.errors import ReplayError
 from replay.lab.cpus import quiet_cpus
-from replay.lab.guest_process import usable_cpus
+from replay.lab.guest_process import Lab, usable_cpus
+from replay.runs.cells import Cell
 from replay.runs.chunks import MOST, Chunk, is_done, write_chunk
 from replay.runs.replay_folder import guest_facts, table_of, write_replay
 from replay.runs.responses import response_tables
-from replay.runs.run import replay
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from firstflight.commands.replay.options import PlannedReplay
-    from firstflight.settings import Settings
-    from replay.lab.guest_process import Lab
-    from replay.runs.cells import Cell
-    from replay.runs.run import Result
+from replay.runs.run import Result, replay
 
 
 def parse_chunk(_ctx: click.Context, _option: click.Parameter, value: str | None) -> Chunk | None:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from releases.catalogue import ReleaseError, find_release
-from replay.recipes.page_recipe import read_recipes
+from firstflight.settings import Settings
+from releases.catalogue import Release, ReleaseError, find_release
+from replay.recipes.page_recipe import Recipe, read_recipes
 from replay.recipes.recorded import read_recordings
 from storage.signatures import faults
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from firstflight.settings import Settings
-    from releases.catalogue import Release
-    from replay.recipes.page_recipe import Recipe
 
 RECORDING = click.Path(path_type=Path, exists=True, dir_okay=False)
 

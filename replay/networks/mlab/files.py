@@ -15,17 +15,14 @@ import json
 import math
 import re
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from replay.networks.population_csv import PopulationError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PERCENTS = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 """Percentiles that the files have."""

@@ -7,19 +7,14 @@ were left out and predicted from their neighbours, this rule errs least (docs/po
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from replay.networks.mlab.files import PERCENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from replay.networks.mlab.files import Country
+from replay.networks.mlab.files import PERCENTS, Country
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]

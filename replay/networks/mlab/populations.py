@@ -5,25 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from replay.networks.mlab import sites
-from replay.networks.mlab.files import PERCENTS
-from replay.networks.mlab.joint import RHO, world
-from replay.networks.mlab.sample import PAGE_BYTES, ROUND_TRIPS, sampled, slowness, weighted_quantiles
+from replay.networks.mlab.files import PERCENTS, Country
+from replay.networks.mlab.joint import RHO, Cloud, Floats, world
+from replay.networks.mlab.sample import PAGE_BYTES, ROUND_TRIPS, Sample, sampled, slowness, weighted_quantiles
 from replay.networks.population_csv import PopulationError
 from replay.networks.queues import queue_at
 from replay.networks.stored_populations import NewPopulation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from replay.networks.mlab.files import Country
-    from replay.networks.mlab.joint import Cloud, Floats
-    from replay.networks.mlab.sample import Sample
 
 FEWEST_TESTS = 1_000
 """Tests of a month below which a country's percentiles are not used alone. Ours."""

@@ -9,20 +9,15 @@ for the loss of the last one (RFC 8985), and the lab's calibration refuses this.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from replay.networks.mlab.files import PERCENTS
-from replay.networks.mlab.joint import low_discrepancy
+from replay.networks.mlab.joint import Cloud, Floats, Integers, low_discrepancy
 from replay.networks.profiles import FRAME_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from replay.networks.mlab.joint import Cloud, Floats, Integers
 
 ROUND_TRIPS, PAGE_BYTES = 20, 2_710_000
 """A page by which networks are ordered: HTTP Archive's median home page of July 2025 in bytes; its round trips are ours."""

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from replay.networks.mlab.joint import Cloud, Floats
+from replay.networks.mlab.joint import Cloud, Floats
 
 MEASURED = "2024-12"
 PERCENTS = (10, 25, 50, 75, 90)

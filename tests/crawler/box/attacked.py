@@ -13,20 +13,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.browser.browser import Browser
-from crawler.egress.guard import guarded
+from crawler.egress.guard import Guard, guarded
 from crawler.errors import EgressUnavailable, LaunchFailed
 from storage import embedded
 from tests.crawler.box.users import SECRET
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawler.egress.guard import Guard
-
 
 MARKER = "--password-of-somebody-else"
 ATTACKER = Path(__file__).with_name("attacker.py")

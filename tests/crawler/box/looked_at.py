@@ -9,16 +9,13 @@ import asyncio
 import contextlib
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.browser.browser import Browser
-from crawler.egress.guard import guarded
+from crawler.egress.guard import Guard, guarded
 from firstflight.settings import from_environment
 from tests.crawler.box.attacked import uplink
 from tests.crawler.box.confinement import confined, ourselves
-
-if TYPE_CHECKING:
-    from crawler.egress.guard import Guard
 
 
 async def looked_at(guard: Guard | None) -> list[dict[str, Any]]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.crawler.box.users import ORDINARY_UID, USERS, played
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.browser
 

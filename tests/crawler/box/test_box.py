@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +17,6 @@ from crawler.browser import processes
 from crawler.browser.browser import Browser
 from crawler.errors import BoxUnavailable, LaunchFailed
 from tests.crawler.box.users import NAMESPACES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +20,6 @@ from crawler.browser.driver import BROWSERS_EACH, Drivers
 from crawler.visit.observation import BrowserDied
 from crawler.visit.visit import visit
 from tests.zoo.raw import RawWeb, html
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.browser
 

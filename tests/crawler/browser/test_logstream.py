@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from crawler.browser.logstream import APART_NS, READINGS, LogStream, now_ms, same_moment
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONSTANTS = {
     "logEventTypes": {"REQUEST_ALIVE": 1, "URL_REQUEST_START_JOB": 2},

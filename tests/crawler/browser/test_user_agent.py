@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
 
 from crawler.browser.browser import Browser
 from crawler.browser.devices import DESKTOP, DEVICES, MOBILE, Device
+from crawler.browser.identity import Identity
 from crawler.browser.user_agent import Appearance, ContactError, brands
 from crawler.visit.visit import visit
 from tests.zoo.raw import RawWeb, answer, html
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from crawler.browser.identity import Identity
 
 CONTACT = "https://crawl.test/why"
 

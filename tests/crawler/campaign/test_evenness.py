@@ -6,14 +6,11 @@ import dataclasses
 import datetime
 import math
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from crawler.campaign.evenness import EVENNESS, FirstVisit, excesses, tail
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BEGAN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
 

@@ -8,13 +8,12 @@ from sqlalchemy import exc, text
 from crawler.campaign.seal import SealError, seal
 from crawler.visit.claim import Claim
 from crawler.worker import claims
+from schema.tables import Crawl
 from tests.crawler.worker.stored_rows import claim, counts
 from tests.factories.made_up_visits import observation, planned
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
-
-    from schema.tables import Crawl
 
 
 def finished(engine: Engine) -> Crawl:

@@ -11,8 +11,10 @@ from sqlalchemy import text
 
 from crawler.campaign import status as status_module
 from crawler.campaign.status import status
+from crawler.visit.observation import Observation
 from crawler.worker import claims
 from firstflight.watching import status_lines
+from schema.tables import Crawl
 from storage.packet_audit import PacketAudit
 from storage.partitions import DETACHABLE, detach_partitions
 from tests.crawler.worker.stored_rows import asking, claim
@@ -20,9 +22,6 @@ from tests.factories.made_up_visits import BEGAN, observation, planned
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
-
-    from crawler.visit.observation import Observation
-    from schema.tables import Crawl
 
 
 def crawled(engine: Engine, responses: int) -> Crawl:

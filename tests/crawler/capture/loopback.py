@@ -7,14 +7,12 @@ import socket
 import struct
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from crawler.capture.connections import CapturedConnection, CapturedConnections
 from crawler.capture.packets import end
 from crawler.capture.ring import BLOCK_BYTES, Ring, open_socket
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 MIB = 1024 * 1024
 WAIT_S = 10.0

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.capture.packets import ACK, SYN, TCP, UDP, Packet, end, option, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SERVER, CLIENT = ("192.0.2.1", 443), ("198.51.100.7", 50123)
 SERVER_6, CLIENT_6 = ("2001:db8::1", 443), ("2001:db8::2", 50123)

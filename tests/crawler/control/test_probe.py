@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import json
 import os
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
@@ -15,12 +15,10 @@ from crawler.browser import processes
 from crawler.control import network
 from crawler.control.canaries import CANARIES, Canary, CanaryError, chosen
 from crawler.control.network import Fault, OwnNetwork
+from crawler.egress.guard import Guard
 from crawler.errors import EgressUnavailable
 from localweb.canary import canary
 from tests.zoo.raw import Answer, RawWeb, answer
-
-if TYPE_CHECKING:
-    from crawler.egress.guard import Guard
 
 
 def test_the_canaries_are_of_independent_operators_each_with_its_source() -> None:

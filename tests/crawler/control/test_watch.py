@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from crawler.control.watch import Pacing, given_back, is_whole
 from crawler.errors import EgressUnavailable
+from crawler.visit.observation import Observation
 from crawler.worker import claims
 from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
 from tests.crawler.control.weather import Silent, Weather
@@ -19,8 +20,6 @@ from tests.factories.made_up_visits import observation, planned, response
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
-
-    from crawler.visit.observation import Observation
 
 QUICK = Pacing(every_s=0.02, slow_s=0.1, down_s=0.02)
 """The default pacing, at a faster rate."""

@@ -7,14 +7,12 @@ import json
 import os
 import shlex
 import socket
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from crawler.devtools.pipe_tee import SESSIONS_KEPT, PageEvent, PipeTee
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ASKED = "Network.requestWillBeSent"
 

@@ -14,8 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.capture.ring import ETH_P_ALL
 from crawler.egress.guard import Guard, guarded
@@ -23,9 +24,6 @@ from crawler.egress.networks import parse
 from crawler.errors import EgressUnavailable
 from tests.crawler.egress import world
 from tests.crawler.egress.looking import captured, network, nft, parent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 REACHED = ["ok.test", world.PUBLIC, world.PUBLIC_6]
 REFUSED = [

@@ -14,8 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler import box
 from crawler.box import BROWSER_UID, browser_uid
@@ -38,9 +39,6 @@ from tests.crawler.egress.looking import (
     processes,
     seen,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HOSTS = [
     "ok.test",

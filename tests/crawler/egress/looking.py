@@ -9,15 +9,13 @@ import select
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.capture.connections import CapturedConnections
 from crawler.capture.packets import end
 from crawler.capture.ring import Ring
+from crawler.egress.guard import Guard
 from tests.crawler.egress import world
-
-if TYPE_CHECKING:
-    from crawler.egress.guard import Guard
 
 SEEN = """
 table inet truth {

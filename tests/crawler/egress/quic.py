@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import Site
+from localweb.serving.handler import Reply, Request, Site
 from localweb.serving.log import TruthLog
 from tests.zoo.serving.packets import Path
 from tests.zoo.serving.quic import QuicListener
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from localweb.serving.handler import Reply, Request
 
 PUBLIC_HOST, PRIVATE_HOST = "quic.test", "quic-private.test"
 PORT = 443

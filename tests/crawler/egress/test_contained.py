@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.crawler.egress.breaking import REACHED, REFUSED
 from tests.crawler.egress.test_guard import OWN_NAMESPACES, played
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_with_one_capability_and_no_sysctl_a_guard_is_set_up_and_mended(server_folder: Path) -> None:

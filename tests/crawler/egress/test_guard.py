@@ -9,7 +9,9 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,10 +31,6 @@ from tests.crawler.egress.world import (
     PUBLIC_6,
 )
 from tests.zoo.serving.namespace import in_namespace
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 pytestmark = pytest.mark.browser
 

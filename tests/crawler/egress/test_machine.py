@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
 from crawler.egress import machine as machines
 from crawler.errors import EgressUnavailable
 from tests.zoo.serving.namespace import in_namespace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 LINK = ["link add up0 type veth peer other", "link set up0 up", "link set other up"]
 IPV4 = [*LINK, "address add 9.9.1.7/24 dev up0"]

@@ -5,7 +5,8 @@ All of it happens in namespaces that are made for it: of root, and of an ordinar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,6 @@ from crawler.egress.networks import is_refused
 from tests.crawler.egress.breaking import REACHED, REFUSED, WAYS
 from tests.crawler.egress.test_guard import OWN_NAMESPACES, WORLDS, as_ordinary_user, played
 from tests.crawler.egress.world import BLOCKED, GATEWAY, PUBLIC
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import ipaddress
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import dns.message
 import dns.rrset
@@ -14,9 +14,6 @@ import pytest
 
 from crawler.egress import nameservers as relaying
 from crawler.egress.nameservers import Relay, nameservers
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 HERE = ipaddress.ip_address("127.0.0.1")
 WITHIN_S = 20

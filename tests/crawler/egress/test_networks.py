@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.egress.networks import NAT64, REFUSED, beyond_registries, is_refused, parse, refused_networks
+from crawler.egress.networks import (
+    NAT64,
+    REFUSED,
+    Network,
+    beyond_registries,
+    is_refused,
+    parse,
+    refused_networks,
+)
 from crawler.egress.rules import inside, outside
 from crawler.errors import EgressUnavailable
-
-if TYPE_CHECKING:
-    from crawler.egress.networks import Network
 
 EDGES = [
     ("0.255.255.255", True),

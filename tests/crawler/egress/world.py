@@ -15,14 +15,12 @@ import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.crawler.egress import quic
 from tests.crawler.egress.pages import answer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PUBLIC = "93.184.216.34"
 PUBLIC_6 = "2606:2800:220:1::34"

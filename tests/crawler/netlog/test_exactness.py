@@ -7,24 +7,20 @@ import collections
 import dataclasses
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 from playwright.async_api import async_playwright
 
 from crawler.browser.browser import Browser
-from crawler.capture.capture import on_loopback
+from crawler.capture.capture import Capture, on_loopback
+from crawler.visit.observation import Observation
 from crawler.visit.visit import visit
 from firstflight.settings import from_environment
 from tests.crawler.playing import Played, playing
 from tests.zoo.serving.namespace import in_namespace
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.capture.capture import Capture
-    from crawler.visit.observation import Observation
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, TypeAlias
+import pathlib
+from typing import Any, TypeAlias
 
 import pytest
 
 from crawler.browser.browser import Browser
+from crawler.visit.observation import Observation
 from crawler.visit.visit import visit
 from tests.crawler.netlog.h3_page import HOST, HOSTS
 from tests.zoo.serving.packets import CLEAN, Path
 from tests.zoo.serving.server import ZooWeb
-
-if TYPE_CHECKING:
-    import pathlib
-
-    from crawler.visit.observation import Observation
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.browser.logstream import COOKIE_ADDED
 from crawler.netlog import connections, quic, quic_overhead, requests, tcp
 from crawler.netlog.assembler import EVENTS
 from crawler.netlog.lines import LineReader
 from crawler.netlog.params import PARAMS, NoParams
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LOGS = Path(__file__).parents[1] / "logs/netlog"
 

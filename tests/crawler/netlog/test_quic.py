@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.netlog.assembler import EVENTS, assemble
+from crawler.netlog.event import Event
 from crawler.netlog.http3 import Http3Stream, Ranges
 from crawler.netlog.lines import LineReader
 from crawler.visit.rows import Rows, rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from crawler.netlog.event import Event
 
 LOGS = Path(__file__).parents[1] / "logs/netlog"
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from crawler.netlog.tls import RecordReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 FINISHED, TICKET = 20, 4
 SERVER_HELLO = bytes([22, 3, 3, 0, 122]) + bytes(122)

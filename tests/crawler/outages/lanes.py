@@ -15,15 +15,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 
 from tests.crawler.egress import world
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 LANES = 3
 CANARY = "canary.test"

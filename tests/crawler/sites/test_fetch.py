@@ -6,16 +6,14 @@ import datetime
 import gzip
 import http.server
 import threading
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from crawler.sites import fetch
 from crawler.sites.lists import ListError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 TWO = b"1,a.test\r\n2,b.test\r\n"
 CRUX = gzip.compress(b"origin,rank\nhttps://a.test,1000\nhttps://b.test,5000\n", mtime=0)

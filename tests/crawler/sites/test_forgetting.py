@@ -1,12 +1,9 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from crawler.sites import forgetting
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_list_of_ones_own_loses_the_lines_of_the_host_and_one_that_can_be_fetched_goes(

@@ -2,14 +2,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from crawler.sites import lists
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def entries(content: str, **options: bool) -> list[lists.Entry]:

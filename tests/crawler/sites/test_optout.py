@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from crawler.sites import optout
 from crawler.sites.lists import Entry, ListError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_site_that_opted_out_is_left_out_with_all_below_it_and_ranks_are_kept(tmp_path: Path) -> None:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from crawler.browser.browser import Browser
 from crawler.netlog.requests import BOT_WALL_HEADERS
 from crawler.visit.bot_walls import CONSENTS, WALLS, Header, recognised
+from crawler.visit.observation import Observation
 from crawler.visit.visit import visit
 from schema import vocabulary as schema
 from tests.zoo.raw import Answer, RawWeb, answer, html
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from crawler.visit.observation import Observation
 
 
 def page(status: str, *headers: str, script: str = "") -> Answer:

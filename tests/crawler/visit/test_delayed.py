@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,9 +15,7 @@ from tests.zoo.comparing import TRUNCATED_US
 from tests.zoo.painting import WAITING
 from tests.zoo.serving.delayed import DelayedWeb, path
 from tests.zoo.serving.namespace import in_namespace
-
-if TYPE_CHECKING:
-    from tests.zoo.serving.server import Spoken
+from tests.zoo.serving.server import Spoken
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

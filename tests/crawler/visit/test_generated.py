@@ -5,17 +5,14 @@ FIRSTFLIGHT_TEST_MESSAGES=5000 tries as many of each protocol.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.zoo.generated.visiting import COUNT, generated
 from tests.zoo.serving.namespace import in_namespace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.zoo.serving.server import Spoken
+from tests.zoo.serving.server import Spoken
 
 pytestmark = [pytest.mark.browser]
 

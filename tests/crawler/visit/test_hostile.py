@@ -11,24 +11,20 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import crawler.browser.browser
 from crawler.browser.browser import Browser
 from crawler.browser.processes import own_memory_bytes
-from crawler.visit.observation import BrowserDied
+from crawler.visit.observation import BrowserDied, Observation
 from crawler.visit.recorder import CLEANUP_S
 from crawler.visit.visit import visit
 from tests.crawler.visit.hostile_cases import CASES, CHOSEN
 from tests.zoo.hostile.pages import PAGES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from crawler.visit.observation import Observation
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import concurrent.futures
 import statistics
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable
+from typing import TypeAlias
 
 import pytest
 
@@ -15,9 +16,6 @@ from tests.zoo.case import PROTOCOLS
 from tests.zoo.comparing import TRUNCATED_US, Visited
 from tests.zoo.pages import PAGES
 from tests.zoo.serving.namespace import in_namespace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import text
 
+from crawler.browser.browser import Browser
 from crawler.browser.identity import Identity
+from crawler.visit.observation import Observation
 from crawler.worker.run import Loop, Tally
+from schema.tables import Crawl
 from tests.factories.made_up_visits import observation
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
     from sqlalchemy import Engine
-
-    from crawler.browser.browser import Browser
-    from crawler.visit.observation import Observation
-    from schema.tables import Crawl
 
     Visit = Callable[[str], Awaitable[Observation]]
 

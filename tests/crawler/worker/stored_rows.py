@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
+from crawler.visit.claim import Claim
+from crawler.visit.observation import Observation
 from crawler.worker import claims
+from schema.tables import Crawl
 from tests.factories.made_up_visits import observation
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
-
-    from crawler.visit.claim import Claim
-    from crawler.visit.observation import Observation
-    from schema.tables import Crawl
 
 
 def one(engine: Engine, statement: str) -> dict[str, Any]:

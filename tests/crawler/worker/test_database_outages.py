@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 from sqlalchemy import text
 
+from crawler.visit.observation import Observation
 from crawler.worker.limits import Limits
 from crawler.worker.run import QUEUE_EMPTY, Tally
 from storage.engine import DatabaseError
@@ -17,11 +19,7 @@ from tests.crawler.worker.played_browsers import Browsers, fine, run, sites, vis
 from tests.factories.made_up_visits import observation, planned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import Engine
-
-    from crawler.visit.observation import Observation
 
 
 @contextlib.contextmanager

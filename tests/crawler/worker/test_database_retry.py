@@ -6,8 +6,8 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import text
@@ -16,9 +16,6 @@ from crawler.browser import processes
 from crawler.worker.database_retry import DatabaseRetry
 from storage import embedded
 from storage.engine import DatabaseFull, DatabaseUnreachable, connect
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -28,9 +28,6 @@ from localweb.serving.certificates import Authority
 from schema.vocabulary import RETRIED
 from storage import embedded
 from tests.zoo.raw import Answer, RawWeb, answer, html
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from crawler.visit.observation import Observation
 from crawler.worker import claims
 from crawler.worker.run import QUEUE_EMPTY, Tally
 from tests.crawler.worker.played_browsers import Browsers, run
@@ -13,8 +14,6 @@ from tests.factories.made_up_visits import observation, planned
 if TYPE_CHECKING:
     import pytest
     from sqlalchemy import Engine
-
-    from crawler.visit.observation import Observation
 
 
 def test_a_slow_visit_keeps_its_claim_beyond_the_lease(

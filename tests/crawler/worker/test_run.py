@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import text
 
+from crawler.browser.browser import Browser
 from crawler.errors import BrowserMissing, LaunchFailed
 from crawler.visit.observation import BrowserDied, Observation
 from crawler.worker import claims
@@ -19,11 +21,7 @@ from tests.crawler.worker.played_browsers import Browsers, endless, fine, run, s
 from tests.factories.made_up_visits import observation, planned
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from sqlalchemy import Engine
-
-    from crawler.browser.browser import Browser
 
 
 def test_a_crawl_runs_until_its_queue_is_empty(database: Engine) -> None:

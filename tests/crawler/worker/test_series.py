@@ -5,22 +5,18 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import functools
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from crawler.browser.browser import Browser
 from crawler.visit.links import inner_pages
-from crawler.visit.observation import BrowserDied
+from crawler.visit.observation import BrowserDied, Observation
 from crawler.visit.visit import visit
 from crawler.worker.series import Series
 from tests.factories.made_up_visits import observation
 from tests.zoo.raw import RawWeb, html
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from crawler.visit.observation import Observation
 
 HOSTILE = """
 <script>document.querySelectorAll = () => [{href: 'http://evil.test/a'}]; window.Array.from = () => []</script>

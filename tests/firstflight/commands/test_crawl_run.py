@@ -11,6 +11,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,9 +22,6 @@ from crawler.capture.ring import open_socket
 from storage.progress import read_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from sqlalchemy import Engine
 
 pytestmark = pytest.mark.browser

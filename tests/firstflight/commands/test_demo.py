@@ -7,7 +7,8 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -17,10 +18,6 @@ from releases.catalogue import find_release
 from replay.networks.populations import DECIDING, profiles_of
 from storage import embedded
 from storage.sums import broken_sums, checksum_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PAGES, SEEDS = 4, 2
 WINDOWS = [3, 10, 16, 30]

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import collections
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -19,10 +20,6 @@ from storage.sums import broken_sums
 from tests.factories.made_up_crawl import NAME
 from tests.factories.signing import make_signer
 from tests.factories.withdrawn import CRAWL, HOST, NEEDLE, World, make
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from localweb.derive.__main__ import derive
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HAR = {
     "log": {

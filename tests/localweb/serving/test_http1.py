@@ -5,18 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Coroutine
 
 import pytest
 
-from localweb.serving.handler import Origin
+from localweb.serving.handler import Origin, Reply, Request
 from tests.zoo.serving.examples import HOSTS, TEXT
 from tests.zoo.serving.server import ZooWeb
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
-
-    from localweb.serving.handler import Reply, Request
 
 HOST = "zoo.test"
 LIMIT_S = 30

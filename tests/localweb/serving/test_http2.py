@@ -6,21 +6,16 @@ import asyncio
 import collections
 import contextlib
 import ssl
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
 
 import h2.config
 import h2.connection
 import h2.events
 from hyperframe.frame import ContinuationFrame, DataFrame, Frame, HeadersFrame
 
-from localweb.serving.handler import Origin
+from localweb.serving.handler import Origin, Reply, Request
 from tests.zoo.serving.examples import HOSTS, TEXT
 from tests.zoo.serving.server import ZooWeb
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-    from localweb.serving.handler import Reply, Request
 
 HOST = "zoo.test"
 STREAMS = 100

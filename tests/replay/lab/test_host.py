@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +15,6 @@ from replay.lab.guest_process import Lab, host_command, run_guest, usable_cpus
 from replay.lab.player import GUEST
 from replay.networks.populations import profile
 from replay.runs.transfers import Transfer, transfer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.lab
 

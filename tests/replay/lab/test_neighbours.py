@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
+from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Conditions, Neighbours, Queue
 from replay.runs.run import replay
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from replay.lab.guest_process import Lab
 
 pytestmark = pytest.mark.lab
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import TYPE_CHECKING
 
 import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.errors import LabMissing
 from replay.lab import debian
+from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
 from replay.published import cs244
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
 from replay.runs.transfers import Flow, Race, RaceOutcome, race, transfer
-
-if TYPE_CHECKING:
-    from replay.lab.guest_process import Lab
 
 pytestmark = pytest.mark.lab
 

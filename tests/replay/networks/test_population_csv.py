@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +14,6 @@ from replay.networks.population_csv import (
     read_population,
     slow_part,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEADER = "bandwidth_kbps,rtt_ms,loss,weight"
 GOOD = f"{HEADER}\n20000,30,0,5\n1500,60.5,0.001,3\n400,200,0.01,2\n"

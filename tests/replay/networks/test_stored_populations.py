@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,9 +19,6 @@ from replay.networks.stored_populations import (
     store,
     stored,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = "bandwidth_kbps,rtt_ms,loss,weight,slow_weight\n20000,30,0,5,0\n400,200,0.01,2,1\n"
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from replay.lab.guest_process import Lab
 from replay.networks.populations import long_rtt
 from replay.published import baidu, cs244, dukkipati, fld, ietf77, linkedin, rfc6928
 from replay.published.reproduction import errors
 from replay.runs.transfers import transfer
-
-if TYPE_CHECKING:
-    from replay.lab.guest_process import Lab
 
 pytestmark = pytest.mark.lab
 

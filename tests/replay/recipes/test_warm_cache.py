@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
 from tests.factories.made_up_recording import DOCUMENT, entry, read_one, recipe_of_har, write_har
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import dataclasses
 import functools
 import json
 import random
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from replay.errors import GuestFailed
 from replay.lab.cpus import quiet_cpus
 from replay.lab.guest_process import usable_cpus
 from replay.runs.calibration import CalibrationCheck
+from replay.runs.cells import Cell
 from replay.runs.chunks import (
     Chunk,
     ChunkError,
@@ -32,11 +34,6 @@ from replay.runs.run import Result, judge, share_out, sort_key
 from reports.recommendation.rule import RULE
 from storage.sums import broken_sums
 from tests.replay.runs.test_run import cells, recipe
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from replay.runs.cells import Cell
 
 PLANNED = cells([recipe(number, size=1_000 * number) for number in (1, 2, 3, 10, 11)])
 RELEASE = {"crawl": "2026-11.desktop.local.tcp.web", "version": 1}

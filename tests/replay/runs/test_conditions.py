@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab import kernel
+from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Competition, Conditions, Loss, Neighbours
 from replay.runs.run import replay
-
-if TYPE_CHECKING:
-    from replay.lab.guest_process import Lab
 
 pytestmark = pytest.mark.lab
 

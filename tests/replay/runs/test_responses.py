@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS, linux_flights
+from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.responses import response_tables, write_responses
 from replay.runs.run import Result, replay
 from schema.computed_tables import REPLAYED_RESPONSE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from replay.lab.guest_process import Lab
 
 pytestmark = pytest.mark.lab
 

@@ -6,7 +6,8 @@ import copy
 import dataclasses
 import html.parser
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -18,9 +19,6 @@ from reports.recommendation.harm_conditions import CORE
 from reports.recommendation.rule import RULE
 from schema.computed_tables import CELL
 from tests.factories.made_up_report import data_folder, read_data_folder, replay_cells
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.process
 

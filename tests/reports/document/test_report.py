@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,6 @@ from reports.recommendation.rule import RULE
 from storage.sums import broken_sums, checksum_of
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import PAGES, crawl, data_folder, read_data_folder, write_release
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.process
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -27,9 +27,6 @@ from tests.factories.made_up_report import (
     write_replay,
 )
 from tests.factories.signing import make_signer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 QUICK = dataclasses.replace(RULE, replicates=100, harm_conditions=())
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from releases.interval import Interval
+from reports.recommendation.candidate_verdicts import CandidateVerdict
 from reports.recommendation.effects import Harm
 from reports.recommendation.estimates import NOT_REPLAYED, estimates_of
-from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS, KINDS
+from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS, KINDS, HarmCondition
 from reports.recommendation.harm_verdicts import judge, verdict_of
 from reports.recommendation.recommend import Recommendation, decide
 from reports.recommendation.rule import MARGINS, RULE, Rule
@@ -21,12 +23,6 @@ from reports.statistics.bootstrap import Estimate
 from reports.statistics.paired_loads import pair_loads
 from schema.computed_tables import CELL
 from tests.factories.made_up import POPULATIONS, cells
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reports.recommendation.candidate_verdicts import CandidateVerdict
-    from reports.recommendation.harm_conditions import HarmCondition
 
 IDLE, BULK, ALONE = (next(one for one in CORE if one.kind == kind) for kind in ("idle", "bulk", "alone"))
 CONDITIONS = (IDLE, BULK, ALONE)

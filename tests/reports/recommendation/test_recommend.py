@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pyarrow as pa
 import pytest
@@ -17,9 +17,6 @@ from reports.statistics.paired_loads import pair_loads
 from schema.computed_tables import CELL
 from tests.factories.made_up import POPULATIONS, cells
 from tests.factories.recommendations import QUICK, recommend
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def test_a_larger_window_that_gains_and_does_no_harm_is_recommended() -> None:

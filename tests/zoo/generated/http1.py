@@ -6,12 +6,11 @@ import asyncio
 import contextlib
 import dataclasses
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import strategies as st
 
-if TYPE_CHECKING:
-    from localweb.serving.handler import Reply
+from localweb.serving.handler import Reply
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-if TYPE_CHECKING:
-    from localweb.serving.handler import Reply
+from localweb.serving.handler import Reply
 
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = (
     range(10)

@@ -7,7 +7,7 @@ import dataclasses
 import importlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import Phase, given, seed, settings
 from playwright.async_api import async_playwright
@@ -16,12 +16,9 @@ from crawler.browser.browser import Browser
 from crawler.visit.visit import visit
 from firstflight.settings import from_environment
 from localweb.serving.channel import ProtocolViolation
+from localweb.serving.handler import Reply, Request
 from tests.zoo.replies import bodiless, page
-from tests.zoo.serving.server import ZooWeb
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Reply, Request
-    from tests.zoo.serving.server import Spoken
+from tests.zoo.serving.server import Spoken, ZooWeb
 
 HOST = "generated.test"
 COUNT = int(os.environ.get("FIRSTFLIGHT_TEST_MESSAGES", "60"))

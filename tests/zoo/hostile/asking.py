@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from typing import TYPE_CHECKING
 
+from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.hostile.handlers import (
     as_fast_as_it_goes,
     by_path,
@@ -16,9 +16,6 @@ from tests.zoo.hostile.handlers import (
     response,
     script,
 )
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Handler, Reply, Request
 
 ATTACHMENT = response(
     b"x" * 5000, "Content-Type: application/zip", "Content-Disposition: attachment; filename=a.zip"

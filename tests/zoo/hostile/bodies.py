@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from localweb.serving.handler import Handler
 from tests.zoo.hostile.bombs import BROTLI_BOMB, bomb, gzip_bomb, zstd_bomb
 from tests.zoo.hostile.handlers import (
     HTML,
@@ -15,9 +14,6 @@ from tests.zoo.hostile.handlers import (
     script,
     slowly,
 )
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Handler
 
 INVALID = b"\xff\xfe\x80\xc3\x28\xed\xa0\x80"  # no beginning, no middle, half a pair
 GARBLED = (

@@ -5,16 +5,12 @@ from __future__ import annotations
 import base64
 import functools
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.hostile.handlers import (
     response,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from localweb.serving.handler import Handler, Reply, Request
 
 MIB = 1 << 20
 

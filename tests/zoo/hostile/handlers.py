@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from localweb.serving.handler import Handler, Reply, Request
-
+from localweb.serving.handler import Handler, Reply, Request
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+from localweb.serving.handler import Handler
 from tests.zoo.hostile.handlers import (
     by_path,
     document,
@@ -14,9 +14,6 @@ from tests.zoo.hostile.handlers import (
     script,
     stalled,
 )
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Handler
 
 SCHEMES = [
     "mailto:a@b.test",

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from localweb.serving.handler import Handler
 from tests.zoo.hostile import asking, bodies, navigation, scripts, windows
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Handler
 
 PAGES: dict[str, Handler] = {
     **navigation.PAGES,

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from localweb.serving.handler import Handler
 from tests.zoo.hostile.handlers import (
     document,
     html,
     script,
 )
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Handler
 
 WORKER = "new Worker(URL.createObjectURL(new Blob(['for(;;);'])))"
 

@@ -9,16 +9,12 @@ import json
 import socket
 import ssl
 import sys
-from typing import TYPE_CHECKING
 
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import ALPN_HTTP1, Origin, Site
+from localweb.serving.handler import ALPN_HTTP1, Origin, Reply, Request, Site
 from localweb.serving.listener import TcpListener
 from localweb.serving.web import Web
 from tests.zoo.hostile.pages import PAGES
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Reply, Request
 
 HEAD_LIMIT = 8 << 20
 FILTERED = "filtered.secure.test"

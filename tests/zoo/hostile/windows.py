@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.hostile.handlers import (
     document,
     html,
     raw,
     script,
 )
-
-if TYPE_CHECKING:
-    from localweb.serving.handler import Handler, Reply, Request
 
 
 async def nested(request: Request, reply: Reply) -> None:

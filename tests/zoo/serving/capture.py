@@ -11,13 +11,10 @@ import signal
 import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from tests.zoo.serving.pcap import Carried, carried
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 HEADERS = 160
 """Bytes kept of a packet: Ethernet, and IPv4 and TCP with all their options."""

@@ -17,14 +17,10 @@ import subprocess
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from localweb.serving.handler import Origin
 from tests.zoo.serving.server import ZooWeb
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from localweb.serving.handler import Origin
 
 DEVICE = "delayed"
 TUNSETIFF = 0x400454CA

@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, Request
 
 HOST, OTHER = "zoo.test", "other.test"
 TEXT = b"all work and no play makes jack a dull boy\n" * 400

@@ -24,14 +24,12 @@ from aioquic.quic.events import (
     StreamReset,
 )
 
-from localweb.serving.handler import Reply, Request
+from localweb.serving.handler import Fields, Reply, Request, Site
 from localweb.serving.log import SentConnection, SentResponse, now_us
 from tests.zoo.serving.packets import CountedSocket, Counter, HostSocket, Path
 
 if TYPE_CHECKING:
     from aioquic.quic.connection import QuicConnection
-
-    from localweb.serving.handler import Fields, Site
 
 PIECE = 65_536
 """Bytes of a DATA frame, and of the body that is in memory twice."""

@@ -7,6 +7,7 @@ import dataclasses
 import socket
 import struct
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,21 +15,16 @@ from playwright.async_api import async_playwright
 
 from crawler.browser.browser import Browser
 from firstflight.settings import from_environment
-from localweb.serving.handler import Origin
+from localweb.serving.handler import Origin, Reply, Request
 from tests.zoo.serving.capture import capturing
 from tests.zoo.serving.examples import HOST, PIECE
 from tests.zoo.serving.pcap import Ends
 from tests.zoo.serving.process import playing
 from tests.zoo.serving.security import Security
-from tests.zoo.serving.server import ZooWeb
+from tests.zoo.serving.server import Spoken, ZooWeb
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from playwright.async_api import Playwright
-
-    from localweb.serving.handler import Reply, Request
-    from tests.zoo.serving.server import Spoken
 
 LOAD_MS = 30_000
 

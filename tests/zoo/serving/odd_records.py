@@ -5,17 +5,15 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
-from typing import TYPE_CHECKING, Literal, TypeAlias
+import ssl
+from collections.abc import Callable, Iterator
+from typing import Literal, TypeAlias
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA384
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from localweb.serving.tls import RECORDS_LOGGED, TLSLayer
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Iterator
 
 CIPHER = "TLS_AES_256_GCM_SHA384"
 KEY_BYTES, IV_BYTES = 32, 12

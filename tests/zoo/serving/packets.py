@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections import deque
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from aioquic.buffer import encode_uint_var
@@ -15,8 +16,6 @@ from aioquic.quic.logger import QuicLogger, QuicLoggerTrace
 from localweb.serving.log import SentConnection, now_us
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from aioquic.quic.packet_builder import QuicSentPacket
 
 LONG_HEADER = 0x80

@@ -9,10 +9,8 @@ from __future__ import annotations
 import dataclasses
 import ipaddress
 import struct
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 FILE_HEADER = 24
 PACKET_HEADER = 16

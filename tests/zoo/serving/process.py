@@ -11,18 +11,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from localweb.serving.handler import Origin
 from localweb.serving.log import TruthLog
 from tests.zoo.serving.security import Security
-from tests.zoo.serving.server import ZooWeb
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.zoo.serving.server import Spoken
+from tests.zoo.serving.server import Spoken, ZooWeb
 
 MODULE = "tests.zoo.serving.process"
 START_S = 30.0

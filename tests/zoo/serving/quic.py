@@ -11,6 +11,8 @@ from aioquic.quic.packet import QuicFrameType
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509 import load_pem_x509_certificates
 
+from localweb.serving.certificates import Authority
+from localweb.serving.handler import Site
 from tests.zoo.serving.h3 import Connection
 from tests.zoo.serving.packets import CLEAN, Counters, HostSocket, Path
 
@@ -18,9 +20,6 @@ if TYPE_CHECKING:
     from aioquic.quic.connection import QuicConnection
     from aioquic.quic.packet_builder import QuicPacketBuilder
     from aioquic.tls import SessionTicket
-
-    from localweb.serving.certificates import Authority
-    from localweb.serving.handler import Site
 
 
 TOKEN = bytes(range(200)) * 2

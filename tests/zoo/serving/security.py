@@ -6,18 +6,14 @@ import ctypes
 import dataclasses
 import functools
 import ssl
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from localweb.serving.certificates import Authority
 from localweb.serving.tls import TLSLayer
-from tests.zoo.serving.odd_records import OddLayer, keep_secret
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tests.zoo.serving.odd_records import Odd
+from tests.zoo.serving.odd_records import Odd, OddLayer, keep_secret
 
 VERSIONS = {"TLS 1.2": ssl.TLSVersion.TLSv1_2, "TLS 1.3": ssl.TLSVersion.TLSv1_3}
 

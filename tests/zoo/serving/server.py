@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
-from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Origin, Site
+from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Handler, Origin, Site
 from localweb.serving.listener import Listener, TcpListener
 from localweb.serving.web import SCHEME_PORTS, Web
 from tests.zoo.serving.packets import CLEAN, Path
 from tests.zoo.serving.quic import QuicListener
 from tests.zoo.serving.security import Security
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from localweb.serving.handler import Handler
 
 Spoken: TypeAlias = Literal["h1", "h1tls", "h2", "h3"]
 """Protocol of a web; http is always clear HTTP/1.1, and `h1` has nothing else."""

@@ -6,7 +6,8 @@ import asyncio
 import collections
 import contextlib
 import ssl
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, cast
 
 import pytest
 from aioquic.asyncio.client import connect
@@ -16,15 +17,10 @@ from aioquic.h3.events import DataReceived, HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import QuicEvent, StreamDataReceived, StreamReset
 
-from localweb.serving.handler import Origin
+from localweb.serving.handler import Origin, Reply, Request
 from tests.zoo.serving.examples import HOST, HOSTS, TEXT
 from tests.zoo.serving.packets import CLEAN, LATE_S, Path
 from tests.zoo.serving.server import ZooWeb
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
-
-    from localweb.serving.handler import Reply, Request
 
 STREAMS = 100
 PIECES, PIECE = 3, 2000

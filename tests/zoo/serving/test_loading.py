@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.zoo.serving.examples import PIECE, PIECES, TEXT
 from tests.zoo.serving.namespace import in_namespace
-
-if TYPE_CHECKING:
-    from tests.zoo.serving.server import Spoken
+from tests.zoo.serving.server import Spoken
 
 pytestmark = [pytest.mark.browser]
 

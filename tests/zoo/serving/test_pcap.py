@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import struct
-from typing import TYPE_CHECKING
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.zoo.serving.pcap import MICROSECONDS, NANOSECONDS, SYN, TCP, UDP, Carried, Ends, carried
-
-if TYPE_CHECKING:
-    from random import Random
 
 ENDS = Ends("127.21.1.0", 443, "127.0.0.1", 40_000)
 ACK = 0x10

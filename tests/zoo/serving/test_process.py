@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.zoo.serving.examples import HOST
 from tests.zoo.serving.process import playing
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.zoo.serving.server import Spoken
+from tests.zoo.serving.server import Spoken
 
 PATHS = ["/plain", "/redirect", "/in-pieces", "/no-content", "/ended-apart", "/large"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -18,8 +19,6 @@ from tests.factories.made_up_crawl import NAME, MadeUp
 from tests.factories.made_up_report import write_release
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from click.testing import Result
 
 FILE = "bandwidth_kbps,rtt_ms,loss,weight\n2000,60,0,3\n800,120,0.01,1\n"

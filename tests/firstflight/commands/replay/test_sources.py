@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,9 +12,6 @@ from click.testing import CliRunner
 from firstflight.main import main
 from firstflight.settings import from_environment
 from tests.factories.made_up_recording import write_har
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import functools
 import itertools
+from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from replay.networks.mlab import sites
 from replay.networks.mlab.files import PERCENTS, Country, find_month, read_countries
-from replay.networks.mlab.joint import RHO, SCORES, logarithms, low_discrepancy, values_at, world
+from replay.networks.mlab.joint import (
+    RHO,
+    SCORES,
+    Cloud,
+    Floats,
+    logarithms,
+    low_discrepancy,
+    values_at,
+    world,
+)
 from replay.networks.mlab.populations import made, populations_of, read_users, slowest
 from replay.networks.mlab.sample import SLOW_SHARE, sampled, slowness, weighted_quantiles
 from replay.networks.population_csv import PopulationError
 from replay.networks.queues import QUEUES, queue_at
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from replay.networks.mlab.joint import Cloud, Floats
 
 SHARES = [percent / 100 for percent in PERCENTS]
 BETWEEN = (0.02, 0.15, 0.4, 0.6, 0.85, 0.97)
