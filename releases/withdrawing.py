@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from releases import parquet
-from releases.build import finish, write_distribution
+from releases.build import finish, packets_of, write_distribution
 from releases.catalogue import TOMBSTONE, Release, read_version, release_folders
 from releases.measures import MEMORY
 from releases.observations import table_of
@@ -72,6 +72,8 @@ def without_site(
         rows["distribution"] = write_distribution(folder)
         (folder / "dictionary.json").write_bytes((release.path / "dictionary.json").read_bytes())
         manifest = dataclasses.replace(release.manifest, version=version, rows=rows, files=sums_now(folder))
+        if manifest.packets is not None:
+            manifest = dataclasses.replace(manifest, packets=packets_of(folder / "connection.parquet"))
         return finish(folder, manifest, place, signer=signer).release
 
 

@@ -25,7 +25,7 @@ ARROW_TYPES: list[tuple[type, pa.DataType]] = [
     (Double, pa.float64()),
     (DateTime, pa.timestamp("us", tz="UTC")),
     (Text, pa.string()),
-    (ARRAY, pa.list_(pa.int32())),
+    (ARRAY, pa.list_(pa.field("element", pa.int32()))),  # the name that Parquet gives back
 ]
 
 

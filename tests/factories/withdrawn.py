@@ -103,6 +103,8 @@ def visits() -> MadeUp:
         made_up.add_response(600 + place)
         made_up.response[-1]["path"] = f"/proxy/https://{HOST}/logo.png"
     made_up.visit[-1]["final_host"] = HOST
+    for connection in made_up.connection:
+        connection["packet_bytes"] = connection["received_bytes"]
     return made_up
 
 

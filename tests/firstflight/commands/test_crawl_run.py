@@ -168,7 +168,7 @@ def test_a_crawl_whose_web_cannot_be_reached_waits_and_says_so_once(
     with server(answer) as port:
         pass
     operator = Operator(tmp_path, database_18, port, canary=port)
-    waiting = operator.run("--minutes", "0.05", "--until-empty")
+    waiting = operator.run("--minutes", "0.15", "--until-empty")
     output, errors = waiting.communicate(timeout=120)
     assert (waiting.returncode, json.loads(output)["visits"]) == (75, 0), errors
     assert errors.count("the network is down: no canary answers") == 1
