@@ -198,9 +198,8 @@ class RecordReader:
         if len(self._first) == RECORDS_KEPT or not self._is_secured:
             return
         fresh, carried = self._sealed[len(self._sealed) - self._fresh :], 0
-        for (
-            size
-        ) in apart:  # a record may carry several; of records of one length, it does not matter which did
+        # A record may carry several messages; of records of one length, it does not matter which one did.
+        for size in apart:
             carried += size
             if (length := self._padded(carried) + TLS13_EXPANSION) in fresh:
                 fresh.remove(length)

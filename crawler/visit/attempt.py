@@ -133,8 +133,8 @@ class Attempt:
             start_ms=self.start_ms,
             salt=salt,
             error_name=error_name,
-            packet_bytes=[self._packet_bytes(one) for one in self.captured],
             captured=self.captured,
+            stop_ms=self.stop_ms or 0,
         )
         index = self.document.among(traffic.exchanges) if self.document else None
         if index is None and self.document is not None and self.document.is_shown:
@@ -175,12 +175,6 @@ class Attempt:
             responses=made.responses,
             links=self.links,
         )
-
-    def _packet_bytes(self, captured: CapturedConnection | None) -> int | None:
-        """Return the payload of a connection by its packets; None if it is unknown, or went on after the recording."""
-        if captured is None or (captured.last_ns or 0) // 1_000_000 > (self.stop_ms or 0):
-            return None
-        return captured.received_bytes
 
     def _paints(self) -> dict[str, int | None]:
         """Make the columns of painting: null if an error page was painted."""

@@ -35,12 +35,12 @@ def rows(
     start_ms: int,
     salt: bytes,
     error_name: Callable[[int], str],
-    packet_bytes: Sequence[int | None] = (),
     captured: Sequence[CapturedConnection | None] = (),
+    stop_ms: int = 0,
 ) -> Rows:
     """Make the rows of all connections that received bytes, and of all requests, numbered from 1.
 
-    `captured` is each connection as captured, and `packet_bytes` its payload by its packets; both empty without a capture.
+    `captured` has what a capture has of each connection, and is empty without one; the recording ended at `stop_ms`.
     """
     times = Times(start_ms)
     connection_ids = {id(transport): n for n, transport in enumerate(traffic.transports, 1)}
@@ -50,15 +50,15 @@ def rows(
     accounted = [_accounted(transport) for transport in traffic.transports]
     received = sum(transport.received_bytes for transport in traffic.transports)
     decrypted = sum(transport.decrypted_bytes for transport in traffic.transports)
-    seen = itertools.zip_longest(traffic.transports, packet_bytes, captured)
+    seen = itertools.zip_longest(traffic.transports, captured)
     connections = [
         {
             **_connection(transport, number, times),
             **first_flight_columns(transport, packets),
-            "packet_bytes": size,
+            "packet_bytes": _packet_bytes(packets, stop_ms),
             "round_trip_us": _round_trip_us(transport, packets),
         }
-        for number, (transport, size, packets) in enumerate(seen, 1)
+        for number, (transport, packets) in enumerate(seen, 1)
     ]
     responses = [mapping.row(n) for n in range(len(traffic.exchanges))]
     return Rows(
@@ -109,6 +109,13 @@ def _connection(transport: Transport, number: int, times: Times) -> dict[str, An
         "last_byte_us": times.us(transport.last_byte_ms),
         "first_record_bytes": transport.first_record_bytes or None,
     }
+
+
+def _packet_bytes(captured: CapturedConnection | None, stop_ms: int) -> int | None:
+    """Return the payload of a connection by its packets; None if it is unknown, or went on after the recording."""
+    if captured is None or (captured.last_ns or 0) // 1_000_000 > stop_ms:
+        return None
+    return captured.received_bytes
 
 
 def _round_trip_us(transport: Transport, captured: CapturedConnection | None) -> int | None:

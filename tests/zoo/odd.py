@@ -84,7 +84,7 @@ CHUNK_DETECTION = (
         message(b"HTTP/1.0 200 OK\r\n" + CHUNKED, CHUNKS, len(CHUNKS), close=True),
     ),
     one("chunked-in-apostrophes", message(OK + b"Transfer-Encoding: 'a, chunked, b'\r\n\r\n", CHUNKS, 11)),
-    # As many bytes as the Content-Length says, which Chromium does not heed otherwise: it takes this for whole.
+    # The bytes are as many as the Content-Length says. Chromium ignores that header here, but then takes the body for whole.
     one(
         "cut-chunks-of-length",
         message(OK + b"Content-Length: 5\r\n" + CHUNKED, b"5\r\nhello\r\n", 5, close=True, whole=False),

@@ -30,6 +30,15 @@ def test_the_servers_flight_is_its_handshake_records() -> None:
     assert (reader.handshake_bytes, reader.ticket_bytes, reader.record_bytes) == (FLIGHT, 0, 0)
 
 
+def test_records_that_are_padded_and_could_be_filled_leave_the_handshake_unknown() -> None:
+    """Two messages of 31 and 32 bytes, each padded to 64, would also fill one record of 63."""
+    reader = RecordReader()
+    reader.feed(record(22, 122) + record(23, 64 + 16) + record(23, 64 + 16))
+    for kind, size in ((2, 122), (8, 31), (20, 32)):
+        reader.handshake_message(kind, size)
+    assert not reader.is_handshake_known
+
+
 def test_tickets_count_with_their_records_and_data_leaves_its_records_overhead() -> None:
     reader = tls13_flight()
     reader.feed(record(23, 282) + record(23, 282) + record(23, 51 + 17))

@@ -2,9 +2,11 @@
 
 from crawler.capture.connections import CapturedConnection
 from crawler.capture.packets import ACK, SYN, TCP, Packet, end
+from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange
 from crawler.netlog.tcp import TcpTransport
 from crawler.visit.first_flights import first_flight_columns
+from crawler.visit.rows import rows
 from schema.vocabulary import INITIAL_WINDOW_UNKNOWN
 
 CLIENT, SERVER = end("192.0.2.1", 50_000), end("192.0.2.2", 80)
@@ -63,3 +65,14 @@ def test_without_a_flight_a_known_reason_says_why() -> None:
         (reason, None) for _, reason in cases
     ]
     assert {reason for _, reason in cases} <= INITIAL_WINDOW_UNKNOWN.keys()
+
+
+def test_packets_that_came_after_the_recording_leave_the_audit_unknown() -> None:
+    traffic = Traffic([transport(sent_ms=1_021)], [], 0)
+    found = [
+        rows(
+            traffic, [], start_ms=1_000, salt=b"", error_name=str, captured=[captured()], stop_ms=stop_ms
+        ).connections[0]["packet_bytes"]
+        for stop_ms in (1_040, 1_041)
+    ]
+    assert found == [None, 700]

@@ -146,6 +146,36 @@ def test_a_renderer_that_crashes_costs_the_browser_and_not_the_row(chromium: Pat
     assert observation.responses[0]["body_bytes"] > 10_000
 
 
+def test_a_page_that_keeps_the_browser_from_answering_is_ended_before_its_log_is_awaited(
+    chromium: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    end_pages, drained = Browser.end_pages, Browser.drained
+
+    async def no_answer(*_: Any) -> bool:
+        await asyncio.sleep(60)
+        return False
+
+    async def noted_end(browser: Browser) -> None:
+        done.append("pages ended")
+        await end_pages(browser)
+
+    async def noted_drain(browser: Browser, *arguments: Any, **options: Any) -> bool:
+        done.append("log awaited")
+        return await drained(browser, *arguments, **options)
+
+    monkeypatch.setattr(Recorder, "_quiet", no_answer)
+    monkeypatch.setattr(Browser, "end_pages", noted_end)
+    monkeypatch.setattr(Browser, "drained", noted_drain)
+    with pytest.raises(BrowserDied) as died:
+        run(chromium, RawWeb({"a.test/": html("hello")}), "a.test")
+    of_https, *of_http = done  # https was refused
+    assert (of_https, of_http) == ("log awaited", ["pages ended", "log awaited"])
+    seen = died.value.observation
+    assert ending(seen) == ("timeout", "budget", "the browser did not answer", "http", 200)
+    assert seen.visit["coverage"] == 1
+
+
 def kill_browser(browser: Browser) -> None:
     assert browser.pid is not None
     os.kill(browser.pid, signal.SIGKILL)

@@ -85,7 +85,7 @@ async def _visit(protocol: Spoken, messages: list[Any], at_once: int) -> dict[st
             from_environment().chromium, flags=web.browser_flags, playwright=playwright
         ) as browser:
             seen = await visit(browser, HOST, budget_s=60.0, settle_s=30.0)
-        # What the browser says as it ends a connection over a frame is not always what the server's library awaits.
+        # The browser's last frames on a connection that it ends are not always valid to the server's library.
         failures = [one for one in web.log.failures if ProtocolViolation.__name__ not in one]
         assert not failures, "\n".join(failures)
         return {

@@ -109,7 +109,7 @@ def test_values_rise_with_the_score_and_the_tails_go_on() -> None:
 
 
 def test_rho_is_the_correlation_within_a_country_and_countries_add_theirs() -> None:
-    # Of a Gaussian copula, Spearman's correlation is 6/pi asin(rho/2).
+    # Spearman's correlation of a Gaussian copula is 6/pi asin(rho/2).
     assert spearman(cloud("DE").bandwidth_mbps, cloud("DE").rtt_ms) == pytest.approx(-0.287, abs=0.02)
     assert abs(spearman(cloud("DE", 0.0).bandwidth_mbps, cloud("DE", 0.0).rtt_ms)) < 0.02
     assert spearman(cloud().bandwidth_mbps, cloud().rtt_ms) == pytest.approx(-0.34, abs=0.02)
