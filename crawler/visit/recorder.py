@@ -114,13 +114,15 @@ class Recorder:
 
     async def _listen(self, context: BrowserContext, page: Page) -> None:
         session = await context.new_cdp_session(page)
-        tree = await session.send("Page.getFrameTree")
+        tree, _, _ = await asyncio.gather(
+            session.send("Page.getFrameTree"),
+            session.send("PerformanceTimeline.enable", {"eventTypes": [LARGEST_PAINT]}),
+            self._browser.pose(session),
+        )
         frame_id = tree["frameTree"]["frame"]["id"]  # which is the page's own, too
         self.attempt.document = MainDocument(frame_id)
         loop = asyncio.get_running_loop()
         self._browser.pipe_tee.listen(frame_id, lambda event: self.attempt.hear(event, loop.time()))
-        await session.send("PerformanceTimeline.enable", {"eventTypes": [LARGEST_PAINT]})
-        await self._browser.pose(session)
 
     async def _navigate(self, page: Page, url: str, settle_s: float) -> None:
         attempt, loop = self.attempt, asyncio.get_running_loop()

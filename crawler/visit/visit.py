@@ -51,7 +51,9 @@ async def visit(
             attempt = second
         else:
             attempt.broken = second.broken
-    observation = attempt.observation(salt=salt or secrets.token_bytes(16), error_name=browser.log.error_name)
+    observation = await asyncio.to_thread(  # other browsers' pages go on meanwhile
+        attempt.observation, salt=salt or secrets.token_bytes(16), error_name=browser.log.error_name
+    )
     if attempt.broken:
         raise BrowserDied(attempt.broken, observation)
     return observation

@@ -24,6 +24,7 @@ from crawler.errors import CrawlerError, LaunchFailed
 from crawler.visit.claim import Claim
 from crawler.visit.observation import BrowserDied, Observation
 from crawler.worker import claims
+from crawler.worker.behind import Behind
 from crawler.worker.browser_record import record_browser
 from crawler.worker.database_retry import DatabaseRetry
 from crawler.worker.leases import Leases
@@ -182,26 +183,32 @@ class Loop:
         raise AssertionError
 
     async def _visits(self, browser: Browser, owner: str) -> str | None:
-        """Make visit after visit; return why the browser must be replaced, None if nothing is left to do."""
+        """Make visit after visit; return why the browser must be replaced, None if nothing is left to do.
+
+        A visit is written while the next page loads.
+        """
         pages = 0
-        while not self._is_over():
-            worn = await self._worn(browser, pages)
-            if worn is not None:
-                return worn
-            if await self._watch.is_down() or self._is_over():
-                if not await self._work_is_left():
+        async with Behind() as writing:
+            while not self._is_over():
+                worn = await self._worn(browser, pages)
+                if worn is not None:
+                    return worn
+                if await self._watch.is_down() or self._is_over():
+                    if not await self._work_is_left():
+                        break
+                    continue
+                claim = await self._database(claims.claim, self.engine, self.crawl, owner=owner)
+                if claim is not None:
+                    pages += 1
+                    if not await self._take(browser, claim, writing):
+                        return DIED
+                    continue
+                await writing.done()  # it may be the last
+                if await self._work_is_left():
+                    # Others hold the rest: they may give it back, or their leases expire.
+                    await self._pause(WAIT_S)
+                else:
                     break
-                continue
-            claim = await self._database(claims.claim, self.engine, self.crawl, owner=owner)
-            if claim is not None:
-                pages += 1
-                if not await self._take(browser, claim):
-                    return DIED
-            elif await self._work_is_left():
-                # Others hold the rest: they may give it back, or their leases expire.
-                await self._pause(WAIT_S)
-            else:
-                break
         return None
 
     async def _worn(self, browser: Browser, pages: int) -> str | None:
@@ -217,8 +224,8 @@ class Loop:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.stop.wait(), seconds)
 
-    async def _take(self, browser: Browser, claim: Claim) -> bool:
-        """Visit a site, then write the visit or give the claim back; False when the browser must be replaced."""
+    async def _take(self, browser: Browser, claim: Claim, writing: Behind) -> bool:
+        """Visit a site, and have the visit written or the claim given back; False when the browser must be replaced."""
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(self._leases.hold(claim))
             stack.push_async_exit(functools.partial(self._give_back, claim))
@@ -227,11 +234,19 @@ class Loop:
                 observation, alive = await self._observe(browser, claim)
             if observation is not None:
                 observation = await self._watch.judge(observation, began=began)
+            await writing.done()
+            writing.begin(self._end(claim, observation, stack.pop_all()))
+        return alive
+
+    async def _end(
+        self, claim: Claim, observation: Observation | None, held: contextlib.AsyncExitStack
+    ) -> None:
+        """Write a visit, or give its claim back if there is none to write; the lease is held meanwhile."""
+        async with held:
             if observation is None:
                 await self._database(claims.release, self.engine, claim)
             else:
                 await self._write(claim, observation)
-        return alive
 
     async def _give_back(
         self,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import text
@@ -40,6 +41,26 @@ def test_a_crawl_that_is_done_needs_no_browser(database_18: Engine) -> None:
     played = Browsers(fine)
     assert run(database_18, crawl, played) == Tally(ended=QUEUE_EMPTY)
     assert played.launched == 0
+
+
+def test_a_visit_is_written_while_the_next_page_loads(
+    database_18: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    next_loads = threading.Event()
+    store = claims.store_visit
+
+    def waiting(*args: Any) -> claims.Stored:
+        assert next_loads.wait(10), "the next visit did not begin before the first was written"
+        return store(*args)
+
+    async def telling(host: str) -> Observation:
+        if host == "s2.test":
+            next_loads.set()
+        return observation()
+
+    monkeypatch.setattr(claims, "store_visit", waiting)
+    crawl = planned(database_18, sites=3)
+    assert run(database_18, crawl, Browsers(telling), browsers=1).final == 3
 
 
 def test_a_site_that_fails_gets_its_attempts_and_each_is_kept(database_18: Engine) -> None:
