@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from releases.catalogue import Release
 from replay.errors import RecipeError
+from replay.recipes.tls_records import Run, payload, record_runs, runs_text
 from schema.http_caching import can_be_confirmed, fresh_s
 from schema.server_delay import server_delays, tcp_round_trips
 
@@ -21,12 +22,6 @@ REQUEST_BYTES = 450
 
 MOST_BODY_BYTES = 4 * 1024 * 1024
 """Most bytes of a request's body that are replayed: the player writes a whole request at once."""
-
-RECORD_BYTES = 16_384
-"""Maximum plaintext of a TLS record (RFC 8446 §5.1)."""
-
-RECORD_OVERHEAD_BYTES = 22
-"""Bytes that TLS 1.3 adds to a record: header, content type, AEAD tag."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +36,8 @@ class Origin:
     """Size of the server's TLS flight; 0 for clear text."""
     tls_after_bytes: int
     """Session tickets and connection frames before the first response."""
+    tls_records: tuple[Run, ...] = ()
+    """Sizes of the server's TLS records as recorded; none: unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +49,7 @@ class Object:
     parent: int
     """Index of the object that must arrive before this one is requested; -1: none."""
     response_bytes: int
-    """TCP payload: wire_bytes and the overhead of TLS records."""
+    """Size inside TLS: wire_bytes. The server adds the overhead of its records."""
     is_document: bool
     request_bytes: int = REQUEST_BYTES
     """TCP payload of the request."""
@@ -77,14 +74,15 @@ class Recipe:
 
     @property
     def response_bytes(self) -> int:
-        """Total TCP payload of the responses."""
+        """Total size of the responses inside TLS."""
         return sum(object_.response_bytes for object_ in self.objects)
 
     def to_text(self) -> str:
         """The recipe in the player's format."""
         lines = [f"page {len(self.origins)} {len(self.objects)}"]
         lines += [
-            f"origin {'h2' if origin.h2 else 'h1'} {origin.tls_flight_bytes} {origin.tls_after_bytes}"
+            f"origin {'h2' if origin.h2 else 'h1'} {origin.tls_flight_bytes} {origin.tls_after_bytes} "
+            f"{runs_text(origin.tls_records)}"
             for origin in self.origins
         ]
         lines += [
@@ -151,7 +149,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
                 response_id=row["id"],
                 origin=numbers[keys[row["id"]]],
                 parent=indexes.get(parents[row["id"]], -1),
-                response_bytes=payload(row["wire_bytes"], tls=keys[row["id"]][3]),
+                response_bytes=row["wire_bytes"],
                 is_document=row["id"] == document,
                 request_bytes=request_bytes(row, tls=keys[row["id"]][3]),
                 server_delay_us=delays[row["id"]],
@@ -200,20 +198,14 @@ def make_origin(key: OriginKey, connections: Sequence[Row]) -> Origin:
         h2=h2,
         tls_flight_bytes=(first["tls_handshake_bytes"] if first else UNKNOWN_TLS_FLIGHT_BYTES) if tls else 0,
         tls_after_bytes=after,
+        tls_records=next(
+            (runs for one in connections if (runs := record_runs(one.get("first_record_bytes")))), ()
+        ),
     )
 
 
 UNKNOWN_TLS_FLIGHT_BYTES = 4_096
 """TLS flight of a connection without a measured one: about a chain of two certificates. Our choice."""
-
-
-def payload(wire_bytes: int, *, tls: bool) -> int:
-    """TCP payload of a response.
-
-    >>> payload(16_385, tls=False), payload(16_385, tls=True)
-    (16385, 16429)
-    """
-    return wire_bytes + (-(-wire_bytes // RECORD_BYTES) * RECORD_OVERHEAD_BYTES if tls else 0)
 
 
 def request_bytes(row: Row, *, tls: bool) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from replay.errors import RecipeError
-from replay.recipes.page_recipe import Object, Recipe, payload
+from replay.recipes.page_recipe import Object, Recipe
 
 REVISIT_S = 60
 """Time between the visits. Our choice, like the repeat view of page tests."""
@@ -44,16 +44,13 @@ def warm_recipe(recipe: Recipe) -> Recipe:
         dataclasses.replace(
             recipe.objects[index],
             parent=parent_of(index),
-            response_bytes=revisit_bytes(recipe, recipe.objects[index]),
+            response_bytes=revisit_bytes(recipe.objects[index]),
         )
         for index in kept
     ]
     return dataclasses.replace(recipe, objects=tuple(objects))
 
 
-def revisit_bytes(recipe: Recipe, one: Object) -> int:
-    """TCP payload of a response on the second visit."""
-    if not one.can_be_confirmed:
-        return one.response_bytes
-    tls = recipe.origins[one.origin].tls_flight_bytes > 0
-    return min(one.response_bytes, payload(NOT_MODIFIED_BYTES, tls=tls))
+def revisit_bytes(one: Object) -> int:
+    """Size of a response on the second visit, inside TLS."""
+    return min(one.response_bytes, NOT_MODIFIED_BYTES) if one.can_be_confirmed else one.response_bytes

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from replay.networks.profiles import FRAME_BYTES, Profile
+from replay.recipes.tls_records import TLS_RECORDS, runs_text
 
 BACKGROUND_IW = 10
 """Initial window of background flows: today's (RFC 6928). Every guest has a route for it."""
@@ -16,6 +17,16 @@ SERVER_DELAY = ("none", "recorded")
 
 CACHE = ("cold", "warm")
 """Values of the column `cache`: a first visit, or a second one."""
+
+
+RECORDED_RECORDS, ANY_BYTE = "recorded", "none"
+RECORDS = {
+    RECORDED_RECORDS: f"recorded {runs_text(TLS_RECORDS['16k'])}",
+    **{name: f"fixed {runs_text(runs)}" for name, runs in TLS_RECORDS.items()},
+    ANY_BYTE: f"bytes {runs_text(TLS_RECORDS['16k'])}",
+}
+"""Values of the column `tls_records`, as the player takes them: sizes as recorded, and of 16 kB where they are not; the same for
+all servers; or records of 16 kB of which each byte is of use when it arrives, which is not what browsers do."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,6 +101,8 @@ class Conditions:
     """True for a second visit, with the cache that the first visit filled."""
     queue: Queue | None = None
     """Queue that replaces the profile's; None: the profile's."""
+    tls_records: str = RECORDED_RECORDS
+    """Sizes of the servers' TLS records: a key of RECORDS."""
     neighbours: Neighbours | None = None
     """Traffic that replaces the ordinary background; None: the ordinary background."""
 
@@ -105,6 +118,8 @@ class Conditions:
     @property
     def _others(self) -> str:
         found = f".{self.queue}" if self.queue else ""
+        if self.tls_records != RECORDED_RECORDS:
+            found += f".tls-{self.tls_records}"
         if self.neighbours:
             windows = "everyone" if self.neighbours.everyone else "today"
             found += f".{self.neighbours.load:g}.{windows}{'.probe' if self.neighbours.probe else ''}"
@@ -124,6 +139,7 @@ class Conditions:
             "competition": self.competition and str(self.competition),
             "think": SERVER_DELAY[self.server_delay],
             "cache": CACHE[self.warm_cache],
+            "tls_records": self.tls_records,
             "queue": self.queue and str(self.queue),
             "background_load": self.neighbours and self.neighbours.load,
             "everyone": self.neighbours and self.neighbours.everyone,
@@ -137,6 +153,7 @@ class Conditions:
         loss = self.loss or Loss(share=profile.loss, burst=profile.loss_burst)
         yield f"loss {loss.share:.9f} {loss.burst:.3f}"
         competing = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
+        yield f"tls-records {RECORDS[self.tls_records]}"
         yield f"server-delay {'on' if self.server_delay else 'off'}"
         yield f"competing-flows {competing.flows} {competing.iw} {competing.congestion_control}"
         neighbours = self.neighbours or Neighbours()

@@ -18,7 +18,7 @@ from replay.lab.kernel import PACKAGE, build_key, package_version, patches
 from replay.lab.player import player_key
 from replay.networks.populations import DECIDING
 from replay.networks.profiles import Population
-from replay.recipes import page_recipe, warm_cache
+from replay.recipes import page_recipe, tls_records, warm_cache
 from replay.recipes.page_recipe import Recipe
 from replay.runs import cells as cell_plan
 from replay.runs.cells import Cell
@@ -159,7 +159,8 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "request_bytes": page_recipe.REQUEST_BYTES,
         "request_bodies": f"as recorded, at most {page_recipe.MOST_BODY_BYTES} bytes, sent from a client's window of 10",
         "tls": "the bytes of the server's flight and a round trip; no cryptography",
-        "tls_record_overhead_bytes": page_recipe.RECORD_OVERHEAD_BYTES,
+        "tls_record_overhead_bytes": tls_records.RECORD_OVERHEAD_BYTES,
+        "tls_records": {name: tls_records.runs_text(runs) for name, runs in tls_records.TLS_RECORDS.items()},
         "think_time": "time from request to first byte, less the fastest TCP handshake with the address; no delay where unknown",
         "warm_cache": f"second visit after {warm_cache.REVISIT_S} s: the main document and all stale responses, "
         f"a 304 of {warm_cache.NOT_MODIFIED_BYTES} bytes where there is a validator, else the whole response",

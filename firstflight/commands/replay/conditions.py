@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import click
 
 from replay.lab.kernel import congestion_controls
-from replay.runs.conditions import CACHE, SERVER_DELAY, Competition, Conditions, Loss
+from replay.runs.conditions import (
+    CACHE,
+    RECORDED_RECORDS,
+    RECORDS,
+    SERVER_DELAY,
+    Competition,
+    Conditions,
+    Loss,
+)
 
 CONGESTION_CONTROLS = congestion_controls()
 MOST_LOSS = 0.5
@@ -36,11 +44,15 @@ def each(
     return parse
 
 
-def read_control(word: str) -> str:
-    """Read a congestion control of the guest's kernel."""
-    if word not in CONGESTION_CONTROLS:
-        raise ValueError(word)
-    return word
+def among(known: Collection[str], allowed: str) -> Callable[..., tuple[str, ...]]:
+    """A callback that reads words of `known`."""
+
+    def read(word: str) -> str:
+        if word not in known:
+            raise ValueError(word)
+        return word
+
+    return each(read, allowed)
 
 
 def one_of(*words: str) -> Callable[[click.Context, click.Parameter, str], tuple[bool, ...]]:
@@ -68,8 +80,9 @@ def read_competition(word: str) -> Competition | None:
     match = COMPETITION.fullmatch(word)
     if not match:
         raise ValueError(word)
-    found = Competition(flows=int(match[1]), congestion_control=read_control(match[2]), iw=int(match[3]))
-    if not 1 <= found.flows <= MOST_COMPETING_FLOWS or not 1 <= found.iw <= MOST_SEGMENTS:
+    found = Competition(flows=int(match[1]), congestion_control=match[2], iw=int(match[3]))
+    is_known = found.congestion_control in CONGESTION_CONTROLS
+    if not (is_known and 1 <= found.flows <= MOST_COMPETING_FLOWS and 1 <= found.iw <= MOST_SEGMENTS):
         raise ValueError(word)
     return found
 
@@ -77,7 +90,7 @@ def read_competition(word: str) -> Competition | None:
 CONDITION_OPTIONS = (
     click.option(
         "--congestion-control",
-        callback=each(read_control, f"one of {', '.join(CONGESTION_CONTROLS)}"),
+        callback=among(CONGESTION_CONTROLS, f"one of {', '.join(CONGESTION_CONTROLS)}"),
         metavar="NAME,...",
         default="cubic",
         show_default=True,
@@ -124,6 +137,15 @@ CONDITION_OPTIONS = (
         help="Time until servers begin an answer: none, or as recorded where it is known.",
     ),
     click.option(
+        "--tls-records",
+        callback=among(RECORDS, f"one of {', '.join(RECORDS)}"),
+        metavar="NAME,...",
+        default=RECORDED_RECORDS,
+        show_default=True,
+        help="Sizes of the servers' TLS records, of which a browser can use nothing before all has arrived: as recorded, else 16 kB; "
+        "16k; 4k; dynamic (1.4 kB first, then 4 and 16 kB). none: each byte is of use when it arrives.",
+    ),
+    click.option(
         "--cache",
         callback=one_of(*CACHE),
         metavar="cold|warm,...",
@@ -142,6 +164,7 @@ def arms(
     competition: tuple[Competition | None, ...],
     think: tuple[bool, ...],
     cache: tuple[bool, ...],
+    tls_records: tuple[str, ...],
 ) -> list[Conditions]:
     """The conditions of every combination."""
     return [
@@ -152,8 +175,9 @@ def arms(
             competition=competing,
             server_delay=delayed,
             warm_cache=warm,
+            tls_records=records,
         )
-        for control, paced, lost, competing, delayed, warm in itertools.product(
-            congestion_control, pacing, loss, competition, think, cache
+        for control, paced, lost, competing, delayed, warm, records in itertools.product(
+            congestion_control, pacing, loss, competition, think, cache, tls_records
         )
     ]

@@ -10,6 +10,7 @@
  *   delay ONE_WAY_US LOSS MEAN_BURST                           delay and losses of each direction; LOSS as a share
  *   loss LOSS MEAN_BURST                                       losses of each direction, with the delay as it is
  *   responses                                                  before each load's line, a line about its responses
+ *   tls-records recorded|fixed|bytes SIZES                     the servers' TLS records (transport/tls_records.c)
  *   server-delay on|off                                        whether servers wait before they answer, as recorded
  *   competing-flows FLOWS IW CONTROL                           endless downloads beside the pages
  *   background IW                                              initial window of other people's short flows
@@ -73,6 +74,7 @@ static bool obey_setting(const char *line) {
     else if (sscanf(line, "pause %lf", &seconds) == 1) set_pause((nanoseconds)(seconds * (double)SECOND));
     else if (sscanf(line, "control %127s", name) == 1) set_congestion_control(name);
     else if (strcmp(line, "responses\n") == 0) open_packet_log();
+    else if (strncmp(line, "tls-records ", 12) == 0) return set_records(line + 12);
     else return obey_switch(line);
     return true;
 }

@@ -16,7 +16,6 @@ from replay.recipes.page_recipe import (
     Object,
     Origin,
     find_parents,
-    payload,
     read_recipes,
 )
 from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
@@ -89,6 +88,7 @@ def test_a_page_keeps_its_origins_its_order_and_its_sizes(release: WriteRelease)
             tls_handshake_bytes=3000,
             tls_ticket_bytes=500,
             frame_bytes=40,
+            first_record_bytes=[73, *[1_391] * 9],
         ),
     ]
     responses = [
@@ -99,20 +99,27 @@ def test_a_page_keeps_its_origins_its_order_and_its_sizes(release: WriteRelease)
     (recipe,) = read_recipes(release([visit()], connections, responses))
     assert recipe.origins == (
         Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0),
-        Origin(host="b.test", port=443, h2=True, tls_flight_bytes=3000, tls_after_bytes=540),
+        Origin(
+            host="b.test",
+            port=443,
+            h2=True,
+            tls_flight_bytes=3000,
+            tls_after_bytes=540,
+            tls_records=((40, 1_369), (0, 16_384)),
+        ),
     )
     assert recipe.objects == (
         Object(response_id=1, origin=0, parent=-1, response_bytes=2000, is_document=True),
-        Object(response_id=2, origin=1, parent=0, response_bytes=40_066, is_document=False),
+        Object(response_id=2, origin=1, parent=0, response_bytes=40_000, is_document=False),
         Object(response_id=3, origin=0, parent=1, response_bytes=700, is_document=False),
     )
     assert (recipe.page, recipe.visit_id, recipe.left_out) == ("a.test", 1, 0)
     assert recipe.to_text().splitlines() == [
         "page 2 3",
-        "origin h1 0 0",
-        "origin h2 3000 540",
+        "origin h1 0 0 -",
+        "origin h2 3000 540 40x1369,16384",
         "object 0 -1 450 2000 1 0",
-        "object 1 0 450 40066 0 0",
+        "object 1 0 450 40000 0 0",
         "object 0 1 450 700 0 0",
     ]
 
@@ -261,10 +268,3 @@ def test_a_cycle_of_initiators_is_broken_so_that_every_object_is_requested() -> 
             steps += 1
             assert steps <= len(parents)
         assert parents[1] is None
-
-
-@pytest.mark.parametrize(
-    ("wire", "tls", "sent"), [(1, False, 1), (1, True, 23), (16_384, True, 16_406), (16_385, True, 16_429)]
-)
-def test_tls_adds_a_record_header_and_tag_each_sixteen_kilobytes(wire: int, tls: bool, sent: int) -> None:
-    assert payload(wire, tls=tls) == sent

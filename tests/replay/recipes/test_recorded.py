@@ -37,10 +37,10 @@ def test_a_hars_page_becomes_a_recipe_as_a_releases_does(har: Path) -> None:
     )
     text_header = len("HTTP/1.1 200 OK\r\n") + len("cache-control: max-age=3600\r\n") + len("\r\n")
     sizes = [
-        20_000 + 200 + 9 * 3 + 22 * 2,  # a frame of HEADERS, two of DATA; two records
-        1_000 + text_header + 9 * 2 + 22,
+        20_000 + 200 + 9 * 3,  # a frame of HEADERS, two of DATA
+        1_000 + text_header + 9 * 2,
         1_000 + 200,
-        1_000 + 200 + 9 * 2 + 22,
+        1_000 + 200 + 9 * 2,
     ]
     assert recipe.objects == tuple(
         Object(
@@ -147,7 +147,7 @@ def test_a_log_of_devtools_events_becomes_a_recipe_too(tmp_path: Path) -> None:
     assert (redirect.parent, document.parent) == (-1, 0)
     assert (redirect.is_document, document.is_document) == (False, True)
     assert (redirect.server_delay_us, document.server_delay_us) == (20_000, 50_000)
-    assert document.response_bytes == 5_000 + 150 + 9 * 2 + 22
+    assert document.response_bytes == 5_000 + 150 + 9 * 2
     assert (found.kind, found.headers_estimated) == ("cdp", 1)  # of a redirect the log has only the text
 
 

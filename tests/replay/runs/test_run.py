@@ -132,6 +132,7 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(competition=Competition(flows=2, congestion_control="reno", iw=3)),
         Conditions(server_delay=True),
         Conditions(warm_cache=True),
+        Conditions(tls_records="16k"),
         *(one.conditions for one in HARM_CONDITIONS),
     ]
     planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
@@ -157,6 +158,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "control cubic",
         "pacing off",
         "loss 0.000000000 1.000",
+        "tls-records recorded 16384",
         "server-delay off",
         "competing-flows 0 10 cubic",
         "background 10",

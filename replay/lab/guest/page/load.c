@@ -163,6 +163,7 @@ static void asked(struct connection *connection, int index) {
         return;
     }
     if (!http->has_answered) connection->streams.control += origin->tls_after_bytes;
+    if (!http->has_answered && origin->tls_flight_bytes) connection->records.sizes = sizes_of(&origin->records);
     http->has_answered = true;
     nanoseconds delay = delaying_answers ? page->objects[index].server_delay : 0;
     if (delay) delay_answer(now() + delay, answer_late, connection, index);

@@ -1,19 +1,20 @@
 /* A page's recipe, as replay/recipes/page_recipe.py writes it:
  *
  *   page ORIGINS OBJECTS
- *   origin h1|h2 TLS_FLIGHT_BYTES TLS_AFTER_BYTES
+ *   origin h1|h2 TLS_FLIGHT_BYTES TLS_AFTER_BYTES TLS_RECORDS
  *   object ORIGIN PARENT REQUEST_BYTES RESPONSE_BYTES DOCUMENT SERVER_DELAY_US
  */
 #pragma once
 
 #include "loop/clock.h"
+#include "transport/tls_records.h"
 
 #include <stdbool.h>
 
 struct object {
     int origin, parent; /* parent -1: asked for when the load begins */
     int request_bytes;
-    int64_t response_bytes;
+    int64_t response_bytes; /* inside TLS */
     bool document;
     nanoseconds server_delay; /* between request and response */
 };
@@ -22,6 +23,7 @@ struct origin {
     bool h2;
     int tls_flight_bytes; /* 0: clear text */
     int tls_after_bytes;  /* tickets and SETTINGS, in front of the first response */
+    struct record_sizes records; /* as recorded; no run: unknown */
 };
 
 struct page {

@@ -4,6 +4,7 @@
 
 #include "loop/loop.h"
 #include "transport/ledger.h"
+#include "transport/tls_records.h"
 
 #include <netinet/in.h>
 #include <stddef.h>
@@ -42,6 +43,8 @@ struct connection {
     int64_t lowat;   /* the client's low-water mark */
     struct marks requested, written;
     struct streams streams;
+    struct records records;
+    int64_t record_left; /* bytes of the record, or of the clear text, that has begun */
     struct span *spans; /* the packet log's */
     int span_count, span_room;
     uint32_t down_isn;

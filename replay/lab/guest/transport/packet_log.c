@@ -48,13 +48,12 @@ void open_packet_log(void) {
     logging_packets = true;
 }
 
-/* Note that the next `bytes` that the server hands to TCP are this response's. */
-void note_span(struct connection *connection, int object, int64_t bytes) {
+/* Note that these bytes of the connection are this response's. */
+void note_span(struct connection *connection, int object, int64_t from, int64_t end) {
     if (!logging_packets || !connection->application->arrived || object < 0) return;
     connection->spans =
         with_room(connection->spans, connection->span_count, &connection->span_room, sizeof *connection->spans);
-    connection->spans[connection->span_count++] =
-        (struct span){connection->down_written, connection->down_written + bytes, object};
+    connection->spans[connection->span_count++] = (struct span){from, end, object};
 }
 
 /* Index of the first span that ends behind `at`. */

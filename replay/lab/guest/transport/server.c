@@ -24,24 +24,64 @@ static void await_room(struct connection *connection) {
     watch(EPOLL_CTL_MOD, connection->server, EPOLLIN | EPOLLOUT | EPOLLET, &connection->server_handler);
 }
 
-/* Enter into the ledger what `bytes` handed to TCP belong to. */
+/* Put the next `bytes` of the streams, behind the head of their record, into the ledger. */
+static void enter_record(struct connection *connection, int64_t head, int64_t bytes) {
+    bool whole = head && whole_records;
+    int64_t from = connection->down_written, at = from + head, end = at + bytes;
+    connection->record_left = head + bytes;
+    while (at < end) {
+        struct part part = take_part(&connection->streams, end - at);
+        if (part.tell_first) append_mark(&connection->written, whole ? end : at + 1, part.object, FIRST_BYTE);
+        at += part.bytes;
+        note_span(connection, part.object, from, at);
+        from = at;
+        if (part.last) append_mark(&connection->written, whole ? end : at, part.object, LAST_BYTE);
+    }
+}
+
+/* Begin a record, or clear text of at most `bytes`. Tickets and SETTINGS have their records' heads in their size. */
+static void enter_next(struct connection *connection, int64_t bytes) {
+    int64_t left = bytes_left(&connection->streams), control = connection->streams.control;
+    if (connection->records.sizes && !control) {
+        enter_record(connection, RECORD_OVERHEAD_BYTES, begin_record(&connection->records, now(), left));
+        return;
+    }
+    int64_t clear = control ? control : left;
+    enter_record(connection, 0, clear < bytes ? clear : bytes);
+}
+
+/* Enter into the ledger what `bytes` handed to TCP belong to. A record that has begun keeps its contents. */
 static void enter(struct connection *connection, int64_t bytes) {
     while (bytes > 0) {
-        struct part part = take_part(&connection->streams, bytes);
-        if (part.tell_first) append_mark(&connection->written, connection->down_written + 1, part.object, FIRST_BYTE);
-        note_span(connection, part.object, part.bytes);
-        connection->down_written += part.bytes;
-        bytes -= part.bytes;
-        if (part.last) append_mark(&connection->written, connection->down_written, part.object, LAST_BYTE);
+        if (!connection->record_left) enter_next(connection, bytes);
+        int64_t step = bytes < connection->record_left ? bytes : connection->record_left;
+        connection->record_left -= step;
+        connection->down_written += step;
+        bytes -= step;
     }
+}
+
+/* What is ready for TCP, records included, as far as one batch holds it. */
+static int64_t ready_bytes(const struct connection *connection) {
+    int64_t ready = connection->record_left, left = bytes_left(&connection->streams);
+    if (!connection->records.sizes) return ready + left;
+    struct records next = connection->records;
+    ready += connection->streams.control;
+    left -= connection->streams.control;
+    while (left > 0 && ready <= connection->batch) {
+        int64_t bytes = begin_record(&next, now(), left);
+        ready += bytes + RECORD_OVERHEAD_BYTES;
+        left -= bytes;
+    }
+    return ready;
 }
 
 /* Write as much of the connection's streams as TCP takes. */
 void write_responses(struct connection *connection) {
-    int64_t left;
-    while ((left = bytes_left(&connection->streams)) > 0) {
-        int64_t batch = left < connection->batch ? left : connection->batch;
-        int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (left > batch ? MSG_MORE : 0);
+    int64_t ready;
+    while ((ready = ready_bytes(connection)) > 0) {
+        int64_t batch = ready < connection->batch ? ready : connection->batch;
+        int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (ready > batch ? MSG_MORE : 0);
         ssize_t sent = send(connection->server, zeros, (size_t)batch, flags);
         if (sent < 0 && errno != EAGAIN) {
             fail(connection, strerror(errno));

@@ -35,6 +35,7 @@ def test_every_combination_is_an_arm_and_the_first_is_that_of_the_defaults() -> 
         competition=(None,),
         think=(False, True),
         cache=(False, True),
+        tls_records=("recorded", "16k"),
     )
-    assert len(set(found)) == 32
+    assert len(set(found)) == 64
     assert found[0] == Conditions()
