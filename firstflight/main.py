@@ -15,6 +15,7 @@ COMMANDS = {
     "population": "fetch and list populations of networks",
     "optout": "leave sites out of crawls, and erase what was measured of them",
     "crawl": "plan, run, watch and seal a crawl",
+    "import": "make releases of pages that somebody else recorded",
     "release": "build, verify and list releases",
     "replay": "replay a release's pages over the Linux TCP stack",
     "report": "build the annual report",
@@ -32,6 +33,10 @@ OBJECTS_BETWEEN_COLLECTIONS = 50_000
 crawler's time are spent on looking, for next to no garbage."""
 
 
+MODULES = {"import": "importing"}
+"""Modules of commands whose names are words of Python."""
+
+
 class Commands(click.Group):
     """A group that imports a command's module when the command is used: `doctor` must run where a library is missing."""
 
@@ -44,7 +49,8 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-        command: click.Command = importlib.import_module(f"firstflight.commands.{cmd_name}").command
+        module = MODULES.get(cmd_name, cmd_name)
+        command: click.Command = importlib.import_module(f"firstflight.commands.{module}").command
         gc.freeze()  # what was imported stays
         return command
 

@@ -96,25 +96,25 @@ def build(
         raise ReleaseError(
             f"the observations of {name} exist only in its release: its partitions of {' and '.join(lacking)} are detached"
         )
-    with _writing(root), staging(root) as stage:
+    with writing(root), staging(root) as stage:
         folder = stage / "release"
         folder.mkdir()
         folder.chmod(0o755)  # regardless of the umask: the service may run as another user
-        chosen = version if version is not None else _newest(root, name)
+        chosen = version if version is not None else newest_version(root, name)
         rows = _write_tables(engine, row.id, folder, progress)
         rows["distribution"] = write_distribution(folder)
-        _write_dictionary(folder)
+        write_dictionary(folder, name.kind)
         manifest = _manifest(row, folder, version=chosen, rows=rows, list_checksum=site_list)
         return finish(folder, manifest, name.path(root, version=chosen), signer=signer)
 
 
-def _newest(root: Path, name: CrawlName) -> int:
+def newest_version(root: Path, name: CrawlName) -> int:
     """The highest existing version, including damaged and withdrawn ones; 1 if there is none."""
     return max((one.version for one in listed(root) if one.crawl == name), default=1)
 
 
 @contextlib.contextmanager
-def _writing(root: Path) -> Iterator[None]:
+def writing(root: Path) -> Iterator[None]:
     """Translate errors of writing, such as a full disk or an unsafe folder, to ReleaseError."""
     try:
         yield
@@ -164,11 +164,11 @@ def write_distribution(folder: Path) -> int:
     )
 
 
-def _write_dictionary(folder: Path) -> None:
-    """Write dictionary.json, the meaning of every name in the release."""
+def write_dictionary(folder: Path, kind: str) -> None:
+    """Write dictionary.json, the meaning of every name in a release of this kind."""
     held = {model.__tablename__ for model in RELEASED} | {"distribution"}
     content: dict[str, Any] = {
-        "tables": {name: table for name, table in dictionary().items() if name in held},
+        "tables": {name: table for name, table in dictionary(kind).items() if name in held},
         "measures": MEASURES,
         "outcomes": OUTCOMES,
         "walls": WALLS,

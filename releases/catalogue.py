@@ -2,7 +2,8 @@
 
 releases/month=2026-11/device=desktop/vantage=local/arm=tcp/kind=localweb/version=1/
     crawl.parquet site.parquet visit.parquet connection.parquet response.parquet
-    distribution.parquet dictionary.json manifest.json SHA256SUMS, and SHA256SUMS.sig if signed
+    distribution.parquet dictionary.json manifest.json SHA256SUMS, and SHA256SUMS.sig if signed;
+    recording.json if it is of pages that somebody else recorded
 
 A withdrawn version holds only tombstone.json.
 """
@@ -16,9 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from schema.crawls import CrawlName
+from schema.recorded import is_recorded
 from storage.sums import MANIFEST, checksum_of
 
 TOMBSTONE = "tombstone.json"
+
+RECORDING = "recording.json"
+"""File that says whence the pages of a recorded release are, what of them is inferred, and their limits."""
 
 
 class ReleaseError(Exception):
@@ -84,6 +89,17 @@ class Release:
     def file(self, table: str) -> Path:
         """The Parquet file of one table."""
         return self.path / f"{table}.parquet"
+
+    @property
+    def recording(self) -> dict[str, Any] | None:
+        """Content of recording.json; None for a crawl of ours. ReleaseError if it is damaged or missing."""
+        if not is_recorded(self.crawl.kind):
+            return None
+        try:
+            found: dict[str, Any] = json.loads((self.path / RECORDING).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as exc:
+            raise ReleaseError(f"{self.path / RECORDING} is damaged or missing: {exc}") from exc
+        return found
 
     @property
     def checksum(self) -> str:

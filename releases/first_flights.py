@@ -22,18 +22,20 @@ class Connection(NamedTuple):
     id: int
     protocol: str
     tls_version: str | None
-    received_bytes: int
-    decrypted_bytes: int
+    received_bytes: int | None
+    decrypted_bytes: int | None
     tls_handshake_bytes: int | None
     tls_ticket_bytes: int | None
-    frame_bytes: int
-    opened_us: int
-    connected_us: int
+    frame_bytes: int | None
+    opened_us: int | None
+    connected_us: int | None
     secured_us: int | None
 
     @property
-    def rtt_us(self) -> int:
-        """Round-trip time of the TCP handshake."""
+    def rtt_us(self) -> int | None:
+        """Round-trip time of the TCP handshake; None if its times are unknown."""
+        if self.opened_us is None or self.connected_us is None:
+            return None
         return self.connected_us - self.opened_us
 
     @property
@@ -46,7 +48,9 @@ class Connection(NamedTuple):
         """TCP payload per byte inside TLS, i.e. the overhead of TLS records; None if unknown."""
         if self.tls_version is None:
             return 1.0
-        if self.tls_handshake_bytes is None or self.tls_ticket_bytes is None or not self.decrypted_bytes:
+        if self.tls_handshake_bytes is None or self.tls_ticket_bytes is None:
+            return None
+        if self.received_bytes is None or not self.decrypted_bytes:
             return None
         return (self.received_bytes - self.tls_handshake_bytes - self.tls_ticket_bytes) / self.decrypted_bytes
 
@@ -193,14 +197,15 @@ def iw_limited(
     limited: dict[int, bool | None] = {
         one.id: None for one in responses if one.wire_bytes is not None and one.first_byte_us is None
     }
-    if limited:  # their effect on the window is unknown
+    rtt_us, connected_us = connection.rtt_us, connection.connected_us
+    if limited or rtt_us is None or connected_us is None:  # their effect on the window is unknown
         return limited | {one.id: None for one in begun}
     sender = _Sender(
         iw=iw,
         mss=mss,
-        rtt_us=connection.rtt_us,
+        rtt_us=rtt_us,
         cwnd=iw,
-        last_sent_us=connection.secured_us or connection.connected_us,
+        last_sent_us=connection.secured_us or connected_us,
         burst_bytes=connection.tls_bytes,
     )
     sender.acknowledge()  # the client's Finished acknowledges the TLS flight: Chromium sends no request before it

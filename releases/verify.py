@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 
 from releases import distributions
 from releases.build import count_rows, detached, packets_of
-from releases.catalogue import Release
+from releases.catalogue import Release, ReleaseError
 from releases.observations import table_of
-from schema.arrow import arrow_schema
 from schema.computed_tables import DISTRIBUTION, MEASURES
 from schema.http_caching import LIFETIMES
+from schema.recorded import is_recorded, released_schema
 from schema.tables import RELEASED, SCHEMA_VERSION, Base
 from schema.vocabulary import (
     CONSENTS,
@@ -83,7 +83,7 @@ UNREADABLE = (duckdb.Error, pa.ArrowException, OSError)
 
 
 def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
-    """Make every check in turn; the comparison with PostgreSQL is made only with an engine.
+    """Make every check in turn; the comparison with PostgreSQL is made only with an engine, and for crawls of ours.
 
     Raises storage.engine.DatabaseError, which is no fault of the release.
     """
@@ -94,7 +94,9 @@ def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
     yield _readable("rows are as many as the manifest says", lambda: _rows(release))
     if release.manifest.packets is not None:
         yield _readable("the audit by packets is as the manifest says", lambda: _packets(release))
-    if engine is not None:
+    if is_recorded(release.crawl.kind):
+        yield _readable("what it was made from is stated", lambda: _recording(release))
+    elif engine is not None:
         yield _against_database(release, engine)
     yield from _row_checks(release)
     yield _readable("distributions follow from the observations", lambda: _recomputed(release))
@@ -114,7 +116,8 @@ def _first_line(exc: BaseException) -> str:
 
 def _columns(release: Release) -> tuple[bool, str]:
     """Compare columns and types with their declaration; an older schema version may lack columns."""
-    declared = {model.__tablename__: arrow_schema(table_of(model)) for model in RELEASED}
+    kind = release.crawl.kind
+    declared = {model.__tablename__: released_schema(table_of(model), kind) for model in RELEASED}
     wrong = []
     for table, schema in (declared | {"distribution": DISTRIBUTION}).items():
         found = pq.read_schema(release.file(table))
@@ -138,6 +141,20 @@ def _rows(release: Release) -> tuple[bool, str]:
 def _packets(release: Release) -> tuple[bool, str]:
     found = packets_of(release.file("connection"))
     return _compared(found, release.manifest.packets or {}, "in the file", "in the manifest")
+
+
+def _recording(release: Release) -> tuple[bool, str]:
+    try:
+        stated = release.recording or {}
+    except ReleaseError as exc:
+        return False, str(exc)
+    lacking = [name for name in ("source", "limits", "inferred", "null_columns") if not stated.get(name)]
+    said = (
+        f"recording.json lacks {', '.join(lacking)}"
+        if lacking
+        else f"{len(stated['limits'])} limits are stated"
+    )
+    return not lacking, said
 
 
 def _compared(found: dict[str, int], expected: dict[str, int], here: str, there: str) -> tuple[bool, str]:

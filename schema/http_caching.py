@@ -15,11 +15,15 @@ from typing import Any
 HEADERS = frozenset({"cache-control", "expires", "date", "age", "last-modified", "etag", "vary"})
 """Header fields that are read; repeated fields are joined by commas (RFC 9110 §5.3)."""
 
+NOT_RECORDED = "not_recorded"
+"""Source of a lifetime that somebody else's recording does not hold."""
+
 LIFETIMES: dict[str, str] = {
     "max-age": "max-age in Cache-Control",
     "expires": "Expires minus Date",
     "heuristic": "not stated: a tenth of the time from Last-Modified to Date (§4.2.2)",
     "none": "not stated, and no estimate is allowed",
+    NOT_RECORDED: "not stated by max-age, and the recording holds no other field",
 }
 """Values of response.lifetime_by: stable names, stored in every release; a rename would break past data."""
 
@@ -141,6 +145,8 @@ def fresh_s(row: Mapping[str, Any]) -> int | None:
         return None
     if row["method"] != "GET" or row["status"] == 206 or row["no_store"] or row["no_cache"]:
         return 0
+    if row["lifetime_by"] == NOT_RECORDED:
+        return None
     return max(0, (row["lifetime_s"] or 0) - (row["age_s"] or 0))
 
 

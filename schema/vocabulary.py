@@ -44,6 +44,7 @@ WIRE_BYTES_UNKNOWN: dict[str, str] = {
     "no_response": "no byte of a response arrived: the request failed, was never sent, or time ran out",
     "from_cache": "the browser's own cache answered: nothing crossed the network",
     "unseen": "a response arrived, but the browser's log does not say on which connection",
+    "not_recorded": "a response arrived, but somebody else's recording does not hold its size",
 }
 """Values of response.wire_bytes_unknown."""
 

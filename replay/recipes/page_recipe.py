@@ -189,7 +189,7 @@ def make_origin(key: OriginKey, connections: Sequence[Row]) -> Origin:
     """An origin. Its TLS flight is that of the first connection with a known one; later ones may be resumed."""
     host, port, h2, tls = key
     first = next((one for one in connections if one["tls_handshake_bytes"]), None)
-    after = connections[0]["frame_bytes"] if h2 else 0
+    after = (connections[0]["frame_bytes"] or 0) if h2 else 0
     if tls and first:
         after += first["tls_ticket_bytes"] or 0
     return Origin(

@@ -57,7 +57,7 @@ def write_replay(
 
 
 ORIGIN = (
-    "format_version", "release", "recordings", "pages_there", "commit", "kernel", "player", "programs", "rule_version",
+    "format_version", "release", "recorded_pages", "recordings", "pages_there", "commit", "kernel", "player", "programs", "rule_version",
     "parameters",
 )  # fmt: skip
 """Fields of replay.json that decide the cells; the manifest repeats them."""

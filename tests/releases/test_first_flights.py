@@ -262,4 +262,4 @@ def test_the_first_to_begin_is_limited_and_no_flight_exceeds_the_connection(
     assert iw_limited(connection, page, iw=10)[begun.id] is True
     flight = size(connection, *page)
     assert flight is not None
-    assert (begun.wire_bytes or 0) <= flight <= connection.received_bytes
+    assert (begun.wire_bytes or 0) <= flight <= (connection.received_bytes or 0)

@@ -13,6 +13,7 @@ from firstflight.commands.replay.conditions import CONDITION_OPTIONS, MOST_SEGME
 from firstflight.commands.replay.sources import SOURCE_OPTIONS, find_source
 from firstflight.commit import code_commit
 from firstflight.settings import Settings
+from recordings.pages.recording import RecordingError
 from releases.catalogue import ReleaseError
 from releases.slow_start import WINDOWS
 from replay.errors import ReplayError
@@ -29,7 +30,7 @@ from storage.signatures import SigningFailed
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
-EXPECTED = (ReplayError, ReleaseError, PopulationError, SigningFailed, OSError)
+EXPECTED = (ReplayError, ReleaseError, RecordingError, PopulationError, SigningFailed, OSError)
 
 DEFAULT_WINDOWS = ",".join(map(str, WINDOWS))
 
@@ -162,6 +163,7 @@ def plan_replay(
     settings: Settings,
     *,
     crawl: str | None,
+    recorded: bool,
     hars: tuple[Path, ...],
     logs: tuple[Path, ...],
     windows: tuple[int, ...],
@@ -186,7 +188,7 @@ def plan_replay(
     elif population_measured or population_source:
         raise click.UsageError("--population-measured and --population-source belong to --population")
     profiles = profiles or profiles_of(populations)
-    source = find_source(settings, crawl=crawl, hars=hars, logs=logs)
+    source = find_source(settings, crawl=crawl, recorded=recorded, hars=hars, logs=logs)
     recipes = sample(source.recipes, pages or len(source.recipes))
     cells = plan(recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
     if harm != "none":

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from firstflight.recorded_pages import bundled_release
 from firstflight.settings import Settings
 from releases.catalogue import Release, ReleaseError, find_release
 from replay.recipes.page_recipe import Recipe, read_recipes
@@ -20,6 +21,11 @@ RECORDING = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 SOURCE_OPTIONS = (
     click.option("--crawl", help="Crawl whose release is replayed: its name or a unique prefix."),
+    click.option(
+        "--recorded",
+        is_flag=True,
+        help="The 591 pages of August 2025 that come with the code instead of a crawl's; they are imported first if need be.",
+    ),
     click.option(
         "--har",
         "hars",
@@ -51,20 +57,28 @@ class Source:
 
 
 def find_source(
-    settings: Settings, *, crawl: str | None, hars: Sequence[Path], logs: Sequence[Path]
+    settings: Settings, *, crawl: str | None, recorded: bool, hars: Sequence[Path], logs: Sequence[Path]
 ) -> Source:
-    """The pages of the release or of the recordings."""
-    if (crawl is None) == (not hars and not logs):
-        raise click.UsageError("give either --crawl, or recordings by --har and --cdp")
-    return of_release(settings, crawl) if crawl is not None else of_recordings(hars, logs)
+    """The pages of a release, of the bundled recorded ones, or of other recordings."""
+    if (crawl is not None) + recorded + bool(hars or logs) != 1:
+        raise click.UsageError("give either --crawl, or --recorded, or recordings by --har and --cdp")
+    if hars or logs:
+        return of_recordings(hars, logs)
+    return of_release(
+        sound(settings, find_release(settings.releases, crawl) if crawl else bundled_release(settings))
+    )
 
 
-def of_release(settings: Settings, crawl: str) -> Source:
-    """All pages of a release."""
-    release = sound_release(settings, crawl)
+def of_release(release: Release) -> Source:
+    """All pages of a release; what a recorded one says of itself goes along."""
     name = str(release.manifest.crawl)
-    facts = {"crawl": name, "version": release.manifest.version, "checksum": release.checksum}
-    return Source(recipes=read_recipes(release), folder=name, facts={"release": facts})
+    facts: dict[str, Any] = {
+        "release": {"crawl": name, "version": release.manifest.version, "checksum": release.checksum}
+    }
+    if release.recording is not None:
+        told = ("quality", "recorded", "source", "commit", "limits", "inferred")
+        facts["recorded_pages"] = {name: release.recording.get(name) for name in told}
+    return Source(recipes=read_recipes(release), folder=name, facts=facts)
 
 
 def of_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> Source:
@@ -78,9 +92,8 @@ def of_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> Source:
     )
 
 
-def sound_release(settings: Settings, crawl: str) -> Release:
+def sound(settings: Settings, release: Release) -> Release:
     """The release; ReleaseError if its files or its signature are damaged."""
-    release = find_release(settings.releases, crawl)
     if broken := faults(release.path, settings.allowed_signers):
         raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}); restore it from a copy")
     return release

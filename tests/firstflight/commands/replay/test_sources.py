@@ -22,8 +22,9 @@ def har(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "give either --crawl, or recordings"),
-        (["--crawl", "2026-11", "--har", "HAR"], "give either --crawl, or recordings"),
+        ([], "give either --crawl, or --recorded, or recordings"),
+        (["--recorded", "--har", "HAR"], "give either --crawl, or --recorded, or recordings"),
+        (["--crawl", "2026-11", "--har", "HAR"], "give either --crawl, or --recorded, or recordings"),
         (["--har", "absent.har"], "does not exist"),
         (["--cdp", "HAR"], "not a CDP recording"),
     ],

@@ -1,0 +1,47 @@
+"""Recorded pages in the data folder: imported once for each content and method."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from firstflight.settings import Settings
+from recordings.pages.provenance import provenance
+from recordings.pages.recording import BUNDLED, bundled_files, checksum_of, read_recording, read_source
+from recordings.pages.rows import METHOD, observe
+from releases.build import Built
+from releases.catalogue import Release, find_release, releases
+from releases.imported import write_imported
+from schema.recorded import is_recorded
+
+
+def import_pages(settings: Settings, folder: Path = BUNDLED, *, version: int | None = None) -> Built:
+    """Make the release of a folder's pages; raises RecordingError or ReleaseError."""
+    recording = read_recording(folder)
+    found = observe(recording)
+    return write_imported(
+        found.tables,
+        provenance(recording, found),
+        settings.releases,
+        checksum=recording.checksum,
+        version=version,
+        signer=settings.signer,
+    )
+
+
+def bundled_release(settings: Settings) -> Release:
+    """The release of the bundled pages, which is imported if there is none of this content and method.
+
+    A release by an older method stays, and a new version is made beside it. Raises RecordingError or ReleaseError.
+    """
+    checksum, source = checksum_of(bundled_files()), read_source(BUNDLED, bundled_files())
+    there = [
+        one
+        for one in releases(settings.releases)
+        if is_recorded(one.crawl.kind) and one.manifest.list_id == source.id
+    ]
+    if not there:
+        return import_pages(settings).release
+    newest = find_release(settings.releases, str(there[-1].crawl))
+    if (newest.manifest.list_checksum, newest.manifest.method_version) == (checksum, METHOD):
+        return newest
+    return import_pages(settings, version=newest.version + 1).release

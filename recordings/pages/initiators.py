@@ -1,0 +1,132 @@
+"""Infers what made the browser ask for each resource: from Referer, type and order.
+
+A Referer that names a document says who asked, not what: the parser, a script, or a style sheet's text in the page. What was
+begun while the document arrived, or shortly after, is its parser's; what was begun later is the work of the script, or for
+images and fonts of the style sheet, that had arrived last.
+"""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from recordings.pages.connections import Times
+from recordings.pages.kinds import kind_of
+from recordings.pages.request import PageRequest
+
+PARSING_US = 200_000
+"""Time after a document's last byte in which its parser still asks. Our choice: in the bundled pages the number of requests
+falls steeply before it, and slowly after."""
+
+REDIRECT = "redirect"
+STYLE_SHEET_REFERER = "referer_style_sheet"
+PARSER = "document_arriving"
+SCRIPT = "script_before"
+STYLE = "style_sheet_before"
+DOCUMENT = "document_else"
+NONE = "none"
+
+RULES: dict[str, str] = {
+    REDIRECT: "recorded: the response that redirected here",
+    STYLE_SHEET_REFERER: "recorded: Referer is the URL of a style sheet",
+    PARSER: "inferred: asked for while its document arrived, or at most 200 ms after",
+    SCRIPT: "inferred: the script of its document that had arrived last",
+    STYLE: "inferred, images and fonts: the style sheet of its document that had arrived last",
+    DOCUMENT: "inferred: its document, since no script or style sheet had arrived",
+    NONE: "none: the navigation, and what came before the main document",
+}
+"""Rules by which a request has its initiator, with the evidence."""
+
+INFERRED = frozenset({PARSER, SCRIPT, STYLE, DOCUMENT})
+"""Rules that infer; the others are recorded facts."""
+
+BY_STYLE = frozenset({"image", "font"})
+"""Types that style sheets ask for."""
+
+DOCUMENTS = frozenset({"document", "iframe", "object"})
+
+NEVER_PARSED = frozenset({"fetch", "worker"})
+"""Types that only scripts ask for."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Initiator:
+    """The request whose response led to another, and the rule by which it is known."""
+
+    entry: int | None
+    rule: str
+
+
+def find_initiators(requests: Sequence[PageRequest], times: Mapping[int, Times]) -> list[Initiator]:
+    """The initiator of each request of a page, in their order."""
+    main = next(one.entry for one in requests if one.is_main_document)
+    owners: dict[int, int] = {}
+    for one in requests:
+        owners[one.entry] = document_of(one, requests, owners, main)
+    arrivals = Arrivals(requests, times, owners)
+    return [initiator(one, requests, times, owners[one.entry], main, arrivals) for one in requests]
+
+
+def document_of(
+    one: PageRequest, requests: Sequence[PageRequest], owners: Mapping[int, int], main: int
+) -> int:
+    """The document that a request belongs to, by its Referer; without one the main document.
+
+    A Referer that is a style sheet's belongs to the document of that sheet.
+    """
+    named = one.referer_entry
+    if named is None or named >= one.entry:
+        return main
+    return named if kind_of(requests[named]) in DOCUMENTS else owners.get(named, main)
+
+
+class Arrivals:
+    """Scripts and style sheets of each document, by the time of their last byte."""
+
+    def __init__(
+        self, requests: Sequence[PageRequest], times: Mapping[int, Times], owners: Mapping[int, int]
+    ) -> None:
+        self._arrived: dict[tuple[int, str], list[tuple[int, int]]] = {}
+        for one in requests:
+            last = times[one.entry].last_us if one.entry in times else None
+            if kind_of(one) in ("script", "style") and last is not None:
+                self._arrived.setdefault((owners[one.entry], kind_of(one)), []).append((last, one.entry))
+        for arrived in self._arrived.values():
+            arrived.sort()
+
+    def latest(self, document: int, kinds: Sequence[str], *, before: PageRequest) -> tuple[int, int] | None:
+        """Time and entry of the latest arrival of these types before a request began; None if there is none."""
+        found = []
+        for kind in kinds:
+            arrived = self._arrived.get((document, kind), [])
+            place = bisect.bisect_right(arrived, (before.began_us, before.entry))
+            found += arrived[place - 1 : place] if place else []
+        return max((one for one in found if one[1] < before.entry), default=None)
+
+
+def initiator(
+    one: PageRequest,
+    requests: Sequence[PageRequest],
+    times: Mapping[int, Times],
+    document: int,
+    main: int,
+    arrivals: Arrivals,
+) -> Initiator:
+    """The initiator of a request, by the strongest evidence."""
+    if one.redirected_from is not None and one.redirected_from < one.entry:
+        return Initiator(one.redirected_from, REDIRECT)
+    if one.entry <= main or document >= one.entry:
+        return Initiator(None, NONE)
+    named = one.referer_entry
+    if named is not None and not one.referer_is_origin_only and kind_of(requests[named]) == "style":
+        return Initiator(named, STYLE_SHEET_REFERER) if named < one.entry else Initiator(document, DOCUMENT)
+    kind = kind_of(one)
+    ends = times[document].last_us if document in times else None
+    if kind not in NEVER_PARSED and kind != "font" and (ends is None or one.began_us <= ends + PARSING_US):
+        return Initiator(document, PARSER)
+    kinds = ("style",) if kind == "font" else ("script", "style") if kind in BY_STYLE else ("script",)
+    latest = arrivals.latest(document, kinds, before=one)
+    if latest is None:
+        return Initiator(document, DOCUMENT)
+    return Initiator(latest[1], SCRIPT if kind_of(requests[latest[1]]) == "script" else STYLE)

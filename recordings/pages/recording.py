@@ -1,0 +1,185 @@
+"""Reads a folder of recorded pages: pages.parquet, requests.parquet, and source.json, which says whence they are.
+
+The columns are defined in docs/recorded-pages.md. Files from outside are hostile: types and references are checked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+import json
+import math
+import operator
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recordings.pages.request import COLUMNS, PageRequest, request_of
+
+BUNDLED = Path(__file__).parent / "bundled"
+"""The folder of the pages that come with the code."""
+
+PAGES, REQUESTS, SOURCE = "pages.parquet", "requests.parquet", "source.json"
+
+PAGE_COLUMNS: dict[str, type] = {"page": int, "on_load_ms": int, "browser": str}
+"""Columns of pages.parquet that are read; none may be null."""
+
+MOST_ROWS = 5_000_000
+"""Most requests that an import reads: its memory grows with them."""
+
+WORD = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
+
+
+class RecordingError(Exception):
+    """A folder does not hold recorded pages that can be imported; the message says what to do."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """The content of source.json: whence the pages are, and what their recording cannot tell."""
+
+    id: str
+    """Name of the data set, which takes the place of a site list's id."""
+    month: str
+    device: str
+    vantage: str
+    magnitude: int | None
+    """Rank magnitude that all sites share; None if the list does not rank by magnitude."""
+    recorded: str
+    """Day and hours of the recording."""
+    source: str
+    commit: str
+    """Commit of the repository that holds the recordings."""
+    tool: str
+    licence: str
+    limits: list[str]
+    """What the recording cannot tell, a sentence each."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class RecordedPage:
+    """One recorded page load."""
+
+    number: int
+    load_us: int | None
+    """Time of the load event in µs since the first request; None if it was not recorded."""
+    browser: str
+    requests: list[PageRequest]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Recording:
+    """The pages of a folder."""
+
+    source: Source
+    checksum: str
+    """SHA-256 over the SHA-256 of both tables."""
+    files: dict[str, str]
+    """SHA-256 by file name."""
+    pages: list[RecordedPage]
+
+
+def read_recording(folder: Path = BUNDLED) -> Recording:
+    """Read a folder; RecordingError if a file is missing, or is not as docs/recorded-pages.md says."""
+    try:
+        files = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (PAGES, REQUESTS)}
+        source = read_source(folder, files)
+        pages = list(read_pages(folder))
+    except (OSError, pa.ArrowException, ValueError, TypeError, KeyError) as exc:
+        said = f"{folder / exc.filename} cannot be read" if isinstance(exc, OSError) and exc.filename else exc
+        raise RecordingError(f"{folder} holds no recorded pages: {said}") from exc
+    return Recording(source=source, checksum=checksum_of(files), files=files, pages=pages)
+
+
+def checksum_of(files: dict[str, str]) -> str:
+    """SHA-256 over the sums of the files, in the order of their names."""
+    return hashlib.sha256("".join(files[name] for name in sorted(files)).encode()).hexdigest()
+
+
+def read_source(folder: Path, files: dict[str, str]) -> Source:
+    """The source of a folder's pages: its source.json, or for a copy of the bundled tables theirs."""
+    place = folder / SOURCE
+    if not place.exists() and files == bundled_files():
+        place = BUNDLED / SOURCE
+    if not place.exists():
+        raise RecordingError(
+            f"{place} is missing: copy {BUNDLED / SOURCE} and say in it whence the pages are"
+        )
+    found = Source(**json.loads(place.read_text(encoding="utf-8")))
+    words = {"id": found.id, "device": found.device, "vantage": found.vantage}
+    if wrong := [name for name, word in words.items() if not WORD.fullmatch(word)]:
+        raise ValueError(f"{place}: {', '.join(wrong)} must be of a-z, 0-9 and -")
+    if not MONTH.fullmatch(found.month) or not found.limits:
+        raise ValueError(f"{place}: no month YYYY-MM, or no limits")
+    return found
+
+
+def bundled_files() -> dict[str, str]:
+    """SHA-256 of the bundled tables, by file name."""
+    return {name: hashlib.sha256((BUNDLED / name).read_bytes()).hexdigest() for name in (PAGES, REQUESTS)}
+
+
+def read_pages(folder: Path) -> Iterator[RecordedPage]:
+    """Yield every page with its requests, by number."""
+    known = {row["page"]: row for row in rows(folder / PAGES, PAGE_COLUMNS)}
+    requests = rows(folder / REQUESTS, COLUMNS)
+    ordered = sorted(requests, key=operator.itemgetter("page", "entry"))
+    seen = set()
+    for number, group in itertools.groupby(ordered, key=operator.itemgetter("page")):
+        page = known[number]
+        seen.add(number)
+        yield RecordedPage(
+            number=number,
+            load_us=page["on_load_ms"] * 1000 if page["on_load_ms"] >= 0 else None,
+            browser=page["browser"],
+            requests=checked(number, list(map(request_of, group))),
+        )
+    if lacking := known.keys() - seen:
+        raise ValueError(f"pages without requests: {sorted(lacking)[:5]}")
+
+
+def checked(page: int, requests: list[PageRequest]) -> list[PageRequest]:
+    """The requests of a page if they are consistent: numbered from 0, one main document, references to earlier ones."""
+    if [one.entry for one in requests] != list(range(len(requests))):
+        raise ValueError(f"page {page}: its requests are not numbered from 0")
+    if sum(one.is_main_document for one in requests) != 1:
+        raise ValueError(f"page {page}: not exactly one main document")
+    for one in requests:
+        named = (one.referer_entry, one.redirected_from)
+        if any(other is not None and not 0 <= other < len(requests) for other in named):
+            raise ValueError(f"page {page}, request {one.entry}: it names a request that is not there")
+    return requests
+
+
+def rows(path: Path, columns: dict[str, type]) -> list[dict[str, Any]]:
+    """Rows of a table with these columns; ValueError if one is missing or a value is of another type."""
+    table = pq.ParquetFile(path).read()
+    if lacking := set(columns) - set(table.column_names):
+        raise ValueError(f"{path} lacks the columns {', '.join(sorted(lacking))}")
+    if table.num_rows > MOST_ROWS:
+        raise ValueError(f"{path} has more than {MOST_ROWS:,} rows")
+    for name, kind in columns.items():
+        if not is_of(table.schema.field(name).type, kind):
+            raise ValueError(f"{path}: {name} is {table.schema.field(name).type}")
+    found: list[dict[str, Any]] = table.select(list(columns)).to_pylist()
+    for row in found:
+        if any(isinstance(value, float) and not math.isfinite(value) for value in row.values()):
+            raise ValueError(f"{path} has a number that is not finite")
+    return found
+
+
+def is_of(found: pa.DataType, kind: type) -> bool:
+    """Whether an Arrow type holds values of a Python type."""
+    tests = {
+        int: pa.types.is_integer,
+        float: pa.types.is_floating,
+        bool: pa.types.is_boolean,
+        str: pa.types.is_string,
+    }
+    return bool(tests[kind](found))

@@ -1,0 +1,89 @@
+"""Writes a release of observations that no database holds, such as pages that somebody else recorded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from releases import parquet
+from releases.build import (
+    LICENCE,
+    Built,
+    finish,
+    newest_version,
+    packets_of,
+    write_dictionary,
+    write_distribution,
+    writing,
+)
+from releases.catalogue import RECORDING, Manifest
+from releases.observations import table_of
+from schema.crawls import CrawlName
+from schema.recorded import released_schema
+from schema.tables import RELEASED, SCHEMA_VERSION
+from storage.signatures import Signer
+from storage.staging import staging
+from storage.sums import sums_now
+
+
+def write_imported(
+    tables: Mapping[str, Sequence[Mapping[str, Any]]],
+    recording: Mapping[str, Any],
+    root: Path,
+    *,
+    checksum: str,
+    version: int | None = None,
+    signer: Signer | None = None,
+) -> Built:
+    """Write the release of `tables`, rows by table in the order of their keys, below `root`.
+
+    `recording` becomes recording.json: whence the pages are, what was inferred, and their limits. `checksum` is that of the
+    imported data. `version` is by default the newest existing version, or 1; an existing version is compared and never
+    rewritten. Raises ReleaseError, after which nothing is left behind.
+    """
+    (crawl,) = tables["crawl"]
+    name = CrawlName(**{part: crawl[part] for part in ("month", "device", "vantage", "arm", "kind")})
+    with writing(root), staging(root) as stage:
+        folder = stage / "release"
+        folder.mkdir()
+        folder.chmod(0o755)  # regardless of the umask: the service may run as another user
+        rows = write_tables(tables, folder, name.kind)
+        rows["distribution"] = write_distribution(folder)
+        write_dictionary(folder, name.kind)
+        text = json.dumps(recording, indent=2, ensure_ascii=False) + "\n"
+        (folder / RECORDING).write_text(text, encoding="utf-8")
+        manifest = Manifest(
+            crawl=name,
+            version=version if version is not None else newest_version(root, name),
+            schema_version=SCHEMA_VERSION,
+            method_version=crawl["method_version"],
+            commit=crawl["commit"],
+            browser=crawl["browser"],
+            list_id=crawl["list_id"],
+            list_checksum=checksum,
+            licence=LICENCE,
+            rows=rows,
+            files=sums_now(folder),
+            packets=packets_of(folder / "connection.parquet"),
+        )
+        return finish(folder, manifest, name.path(root, version=manifest.version), signer=signer)
+
+
+def write_tables(
+    tables: Mapping[str, Sequence[Mapping[str, Any]]], folder: Path, kind: str
+) -> dict[str, int]:
+    """Write the observation tables; number of rows by table. Columns that a row lacks are null."""
+    rows = {}
+    for table in map(table_of, RELEASED):
+        schema = released_schema(table, kind)
+        rows[table.name] = parquet.write(
+            folder / f"{table.name}.parquet",
+            [pa.Table.from_pylist(list(tables[table.name]), schema=schema)],
+            schema,
+            sorted_by=[column.name for column in table.primary_key.columns],
+        )
+    return rows
