@@ -10,15 +10,9 @@ from typing import Any
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
 from replay.recipes.warm_cache import warm_recipe
+from replay.runs.background import LOAD, background
 from replay.runs.conditions import Conditions
 from schema.computed_tables import CELL
-
-BACKGROUND_LOAD = 0.05
-"""Share of the bottleneck that short background flows ask for, at IW 10. Our choice: enough that seeds differ, and
-little enough that the page decides its own time."""
-
-BACKGROUND_SIZES = (380, 590, 920, 1410, 2280, 3720, 7090, 18_673)
-"""Sizes of the background flows, in bytes, all equally likely: deciles 20 to 90 of the 2010 paper's Fig 1."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,14 +56,12 @@ class Cell:
     def background_load(self) -> float:
         """Share of the bottleneck that background flows ask for."""
         neighbours = self.conditions.neighbours
-        return neighbours.load if neighbours else BACKGROUND_LOAD
+        return neighbours.load if neighbours else LOAD
 
     def command(self, page: int) -> str:
         """The cell as a command of the player; `page` is the recipe's number in its guest."""
-        flows = (
-            self.background_load * self.profile.down_bps / (8 * sum(BACKGROUND_SIZES) / len(BACKGROUND_SIZES))
-        )
-        return f"cell {self.id} {page} {self.iw} {self.random_state} {flows:.6f} {self.virtual_limit_s:.1f}"
+        others = background(self.background_load, self.profile.down_bps)
+        return f"cell {self.id} {page} {self.iw} {self.random_state} {others} {self.virtual_limit_s:.1f}"
 
 
 def plan(

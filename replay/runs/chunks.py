@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from replay.errors import ReplayError
 from replay.runs.cells import Cell
+from replay.runs.price import core_s
 from replay.runs.replay_folder import guest_facts, origin, table_of, write_cells, write_facts, write_replay
 from replay.runs.responses import read_responses, response_tables, write_responses
 from replay.runs.run import Result, share_out, sort_key
@@ -31,13 +32,6 @@ from schema.computed_tables import CELL, CELL_KEY
 from storage.signatures import Signer
 from storage.staging import put_in_place
 from storage.sums import broken_sums, seal
-
-LOAD_S = 0.1
-"""Seconds of a core for one load without its background: about twice that of the bundled pages (docs/performance.md)."""
-
-BACKGROUND_S_PER_MBPS = 0.06
-"""Seconds of a core for a load's background flows, for each Mbps that they ask for: loads at 158 and 375 Mbps with a background
-of 5 % took 0.6 and 1.2 s."""
 
 MOST = 1000
 """Most chunks of a replay: Airflow maps a task at most 1,024 times."""
@@ -75,9 +69,7 @@ def chunks_folder(replay: Path) -> Path:
 
 def core_seconds(cells: Sequence[Cell]) -> float:
     """Planned seconds of a core for the loads."""
-    return math.fsum(
-        LOAD_S + BACKGROUND_S_PER_MBPS * cell.background_load * cell.profile.down_bps / 1e6 for cell in cells
-    )
+    return math.fsum(core_s(cell) for cell in cells)
 
 
 def how_many(seconds: float, *, minutes: float, at_least: int = 1) -> int:

@@ -20,7 +20,7 @@ from replay.networks.populations import DECIDING
 from replay.networks.profiles import Population
 from replay.recipes import page_recipe, tls_records, warm_cache
 from replay.recipes.page_recipe import Recipe
-from replay.runs import cells as cell_plan
+from replay.runs import background
 from replay.runs.cells import Cell
 from replay.runs.conditions import BACKGROUND_IW
 from replay.runs.responses import write_responses
@@ -151,8 +151,11 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "windows": sorted({cell.iw for cell in cells}),
         "seeds": sorted({cell.seed for cell in cells}),
         "conditions": [one.columns() for one in dict.fromkeys(cell.conditions for cell in cells)],
-        "background_load": cell_plan.BACKGROUND_LOAD,
-        "background_sizes": list(cell_plan.BACKGROUND_SIZES),
+        "background_load": background.LOAD,
+        "background_sizes": list(background.SHORT_SIZES),
+        "background_short_flows_bps": background.SHORT_FLOWS_BPS,
+        "background_large_flows": f"bounded Pareto of exponent {background.TAIL}, from what the bottleneck carries in "
+        f"{background.LEAST_S} s (at least {background.SHORT_SIZES[-1]} bytes) to what it carries in {background.MOST_S} s",
         "background_iw": BACKGROUND_IW,
         "bottleneck": "token bucket of one packet (1,540 bytes) over a FIFO queue in bytes with tail drop",
         "h1_connections_per_host": 6,

@@ -13,7 +13,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define WARM_UP (3 * SECOND) /* of the background, before the load begins */
+enum {
+    WARM_UP_ROUND_TRIPS = 10,     /* of the background, before the load begins, */
+    WARM_UP_REST = SECOND / 10,   /* and what the bottleneck needs for the largest of its flows */
+    SHARING_ROUND_TRIPS = 30,     /* in which competing flows fill the queue, lose, and share what is left */
+    SHORTEST_PHASE = SECOND / 100 /* a jiffy */
+};
 
 /* Do what is due at `time` beside the page's own events; return when the next such thing is due. */
 static nanoseconds do_what_is_due(nanoseconds time) {
@@ -59,16 +64,20 @@ static void load_page(const char *id, const struct page *page, int iw, nanosecon
     printf("}\n");
 }
 
-void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, double flows_per_second, double at_most) {
+void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, const struct background *background,
+              double at_most) {
     failure = NULL;
     nanoseconds began = rest();
     read_packet_log(); /* headers that earlier measurements left behind */
     seed_randomness(seed);
     seed_losses(seed);
     begin_competing_flows();
-    begin_background(flows_per_second, began);
+    begin_background(background, began);
     reset_probe();
-    nanoseconds start = began + WARM_UP + (nanoseconds)(next_random() % SECOND);
+    nanoseconds phase = round_trip() > SHORTEST_PHASE ? round_trip() : SHORTEST_PHASE;
+    int round_trips = has_competing_flows() ? SHARING_ROUND_TRIPS : WARM_UP_ROUND_TRIPS;
+    nanoseconds start =
+        began + round_trips * round_trip() + WARM_UP_REST + (nanoseconds)(next_random() % (uint64_t)phase);
     load_page(id, page, iw, start, start + (nanoseconds)(at_most * (double)SECOND));
     close_all();
     forget_delayed_answers();

@@ -13,10 +13,11 @@
  *   tls-records recorded|fixed|bytes SIZES                     the servers' TLS records (transport/tls_records.c)
  *   server-delay on|off                                        whether servers wait before they answer, as recorded
  *   competing-flows FLOWS IW CONTROL                           endless downloads beside the pages
- *   background IW                                              initial window of other people's short flows
+ *   background IW                                              initial window of other people's flows
  *   probe on|off                                               a small datagram every 20 ms beside the pages
  *   short-flows on|off                                         whether a load waits for short flows begun beside it
- *   cell ID PAGE IW SEED FLOWS_PER_SECOND SECONDS_AT_MOST      load a page
+ *   cell ID PAGE IW SEED SHORT_FLOWS_PER_SECOND LARGE_FLOWS_PER_SECOND LEAST_BYTES MOST_BYTES SECONDS_AT_MOST
+ *                                                              load a page beside a background
  *   flight ID HOST IW BYTES                                    one response on an idle network, each packet's arrival
  *   flow BEGINS_US HOST IW up|down CONTROL|- REQUEST_BYTES RESPONSE_BYTES   add a flow to the next race
  *   race ID SECONDS_AT_MOST SEED                               run the flows added since the last race
@@ -85,12 +86,14 @@ static bool obey_measurement(const char *line) {
     int index, iw, host;
     long bytes;
     uint64_t seed;
-    double flows, at_most;
+    double at_most;
+    struct background others;
     if (strncmp(line, "flow ", 5) == 0) return add_flow(line + 5);
     if (sscanf(line, "race %127s %lf %" SCNu64, id, &at_most, &seed) == 3) run_race(id, at_most, seed);
-    else if (sscanf(line, "cell %127s %d %d %" SCNu64 " %lf %lf", id, &index, &iw, &seed, &flows, &at_most) == 6 &&
-             index >= 0 && index < page_count)
-        run_cell(id, pages[index], iw, seed, flows, at_most);
+    else if (sscanf(line, "cell %127s %d %d %" SCNu64 " %lf %lf %lf %lf %lf", id, &index, &iw, &seed,
+                    &others.short_per_second, &others.large_per_second, &others.least_bytes, &others.most_bytes,
+                    &at_most) == 9 && index >= 0 && index < page_count)
+        run_cell(id, pages[index], iw, seed, &others, at_most);
     else if (sscanf(line, "flight %127s %d %d %ld", id, &host, &iw, &bytes) == 4 && host > 0 && host < host_count)
         run_flight(id, host, iw, bytes);
     else if (sscanf(line, "page %2999[^\n]", path) == 1 && page_count < (int)(sizeof pages / sizeof *pages))

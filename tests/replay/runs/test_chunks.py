@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import json
 import random
@@ -20,7 +19,6 @@ from replay.runs.chunks import (
     Chunk,
     ChunkError,
     chunks_folder,
-    core_seconds,
     how_many,
     is_done,
     merge,
@@ -199,13 +197,6 @@ def test_a_chunk_that_is_missing_or_torn_is_named(tmp_path: Path) -> None:
 def test_so_many_loads_that_airflow_could_not_map_them_are_refused() -> None:
     with pytest.raises(ChunkError, match="2,000 chunks: replay fewer pages"):
         how_many(120_000, minutes=1)
-
-
-def test_loads_over_fast_lines_are_planned_longer_for_their_background_flows() -> None:
-    (one, *_) = PLANNED
-    for mbps, wanted in ((158, 0.6), (375, 1.2)):
-        fast = dataclasses.replace(one, profile=dataclasses.replace(one.profile, down_bps=mbps * 1_000_000))
-        assert core_seconds([fast]) == pytest.approx(wanted, rel=0.1)
 
 
 def test_a_chunk_takes_quiet_cpus_first_and_each_chunk_begins_at_another(

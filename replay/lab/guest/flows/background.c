@@ -9,12 +9,14 @@
 
 enum { SHORT_FLOW_BYTES = 3 * 1448 }; /* every initial window since RFC 3390 takes it in one flight */
 
-/* Deciles 20 to 90 of flow sizes in the 2010 paper's Fig 1. */
+#define TAIL 1.2 /* the Pareto distribution's exponent */
+
+/* Sizes of the short flows: deciles 20 to 90 in the 2010 paper's Fig 1. */
 static const int sizes[] = {380, 590, 920, 1410, 2280, 3720, 7090, 18673};
 
 int background_window = 10; /* today's (RFC 6928) */
 bool awaiting_short_flows;
-static double rate;
+static struct background background;
 static nanoseconds next;
 
 static void finish_and_close(struct connection *connection, const struct mark *mark) {
@@ -27,18 +29,30 @@ static const struct application background_flow = {
 
 static double uniform(void) { return ((double)(next_random() >> 11) + 0.5) / 9007199254740992.0; }
 
-static nanoseconds gap(void) { return (nanoseconds)(-log(uniform()) / rate * 1e9); }
+static double rate(void) { return background.short_per_second + background.large_per_second; }
 
-void begin_background(double flows_per_second, nanoseconds time) {
-    rate = flows_per_second;
-    next = rate > 0 ? time + gap() : INT64_MAX;
+static nanoseconds gap(void) { return (nanoseconds)(-log(uniform()) / rate() * 1e9); }
+
+/* A size from the bounded Pareto distribution. */
+static int64_t large_size(void) {
+    double share = pow(background.least_bytes / background.most_bytes, TAIL);
+    return (int64_t)(background.least_bytes * pow(1 - uniform() * (1 - share), -1 / TAIL));
+}
+
+static int64_t next_size(void) {
+    if (uniform() * rate() < background.large_per_second) return large_size();
+    return sizes[next_random() % (sizeof sizes / sizeof *sizes)];
+}
+
+void begin_background(const struct background *which, nanoseconds time) {
+    background = *which;
+    next = rate() > 0 ? time + gap() : INT64_MAX;
 }
 
 nanoseconds next_arrival(void) { return next; }
 
 void arrive(nanoseconds time) {
-    int size = sizes[next_random() % (sizeof sizes / sizeof *sizes)];
-    struct transfer *flow = make_transfer(&background_flow, background_window, REQUEST_BYTES, size);
+    struct transfer *flow = make_transfer(&background_flow, background_window, REQUEST_BYTES, next_size());
     open_connection(&flow->tcp, server_address(BACKGROUND_HOST));
     next = time + gap();
 }

@@ -1,4 +1,4 @@
-/* The background: other people's short flows, which arrive as a Poisson process. */
+/* The background: other people's flows, short ones and large ones, which arrive as Poisson processes. */
 #pragma once
 
 #include "loop/clock.h"
@@ -8,7 +8,12 @@
 extern int background_window;
 extern bool awaiting_short_flows; /* whether a load waits for the short flows that began beside it */
 
-void begin_background(double flows_per_second, nanoseconds time);
+/* Flows a second, and the bounds of the large flows' sizes (replay/runs/background.py). */
+struct background {
+    double short_per_second, large_per_second, least_bytes, most_bytes;
+};
+
+void begin_background(const struct background *which, nanoseconds time);
 nanoseconds next_arrival(void);
 void arrive(nanoseconds time);
 bool short_flows_are_served(nanoseconds from, nanoseconds to);

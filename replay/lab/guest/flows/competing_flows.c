@@ -26,6 +26,8 @@ void set_competing_flows(int count, int iw, const char *name) {
     snprintf(control, sizeof control, "%s", name);
 }
 
+bool has_competing_flows(void) { return flows > 0; }
+
 void begin_competing_flows(void) {
     for (int i = 0; i < flows; i++) {
         struct transfer *flow = make_transfer(&competing_flow, window, REQUEST_BYTES, ENDLESS);

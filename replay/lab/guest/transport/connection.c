@@ -12,12 +12,36 @@
 
 #define HIGHEST_LOW_WATER (1 << 24)
 
+enum { FIRST_PORT = 10000, PORTS = 65536 - FIRST_PORT };
+
 static struct connection **connections;
 static int count, room;
+
+/* The latest connection of each of the client's ports. A closed connection's port is used again after all others. */
+static struct connection *by_port[PORTS];
+static int next_port;
 
 int opened_connections(void) { return count; }
 
 struct connection *connection_at(int index) { return connections[index]; }
+
+/* The connection of this port of the client's, NULL if there is none. */
+struct connection *connection_of(int port) {
+    return port < FIRST_PORT ? NULL : by_port[port - FIRST_PORT];
+}
+
+static bool is_taken(int port) {
+    const struct connection *latest = connection_of(port);
+    return latest && latest->client >= 0;
+}
+
+static int take_port(struct connection *connection) {
+    int port;
+    do port = FIRST_PORT + next_port++ % PORTS;
+    while (is_taken(port));
+    by_port[port - FIRST_PORT] = connection;
+    return port;
+}
 
 void fail(struct connection *connection, const char *why) {
     if (connection->application->failed) connection->application->failed(connection, why);
@@ -91,9 +115,9 @@ struct connection *make_connection(const struct application *application, int iw
     connections = with_room(connections, count, &room, sizeof *connections);
     struct connection *connection = connections[count] = zeroed(1, application->size);
     *connection = (struct connection){.application = application, .index = count++, .client = make_socket(),
-                                      .server = -1, .batch = ZEROS, .wake_at = INT64_MAX, .lowat = 1, .opened = now()};
+                                      .server = -1, .batch = ZEROS, .wake_at = INT64_MAX, .lowat = 1, .opened = now(), .port = take_port(connection)};
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = client_address(iw),
-                                  .sin_port = htons((uint16_t)(FIRST_CLIENT_PORT + connection->index))};
+                                  .sin_port = htons((uint16_t)connection->port)};
     if (bind(connection->client, (struct sockaddr *)&address, sizeof address) < 0) die("bind");
     return connection;
 }
@@ -132,11 +156,12 @@ static void close_descriptors(void) {
 void close_all(void) {
     close_descriptors();
     for (int i = 0; i < count; i++) {
+        by_port[connections[i]->port - FIRST_PORT] = NULL;
         free(connections[i]->requested.items);
         free(connections[i]->written.items);
         free(connections[i]->streams.items);
         free(connections[i]->spans);
         free(connections[i]);
     }
-    count = 0;
+    count = next_port = 0;
 }

@@ -9,7 +9,7 @@
 #include <netinet/in.h>
 #include <stddef.h>
 
-enum { HTTP_PORT = 80, FIRST_CLIENT_PORT = 10000 };
+enum { HTTP_PORT = 80 };
 
 struct connection;
 
@@ -34,6 +34,7 @@ struct span {
 struct connection {
     const struct application *application;
     int index, client, server; /* its number; descriptors, -1 while there is none */
+    int port;                  /* the client's */
     struct handler client_handler, server_handler;
     bool connected, awaits_room;
     nanoseconds opened;
@@ -59,3 +60,4 @@ void close_connection(struct connection *connection);
 void close_all(void);
 int opened_connections(void);
 struct connection *connection_at(int index);
+struct connection *connection_of(int port);

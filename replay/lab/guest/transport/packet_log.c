@@ -75,9 +75,8 @@ static void arrived(struct connection *connection, int64_t from, int64_t to, nan
 static void take(const struct iphdr *ip, nanoseconds time) {
     if (ip->protocol != IPPROTO_TCP) return;
     const struct tcphdr *tcp = (const struct tcphdr *)((const uint8_t *)ip + ip->ihl * 4);
-    int index = ntohs(tcp->dest) - FIRST_CLIENT_PORT;
-    if (index < 0 || index >= opened_connections() || !connection_at(index)->application->arrived) return;
-    struct connection *connection = connection_at(index);
+    struct connection *connection = connection_of(ntohs(tcp->dest));
+    if (!connection || !connection->application->arrived) return;
     if (tcp->syn) connection->down_isn = ntohl(tcp->seq);
     int64_t bytes = ntohs(ip->tot_len) - ip->ihl * 4 - tcp->doff * 4;
     int64_t from = (uint32_t)(ntohl(tcp->seq) - connection->down_isn - 1);

@@ -116,12 +116,11 @@ static void accept_one(void *data, uint32_t events) {
     (void)events;
     int server = accept4(listener->descriptor, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (server < 0) die("accept");
-    int index = ntohs(address.sin_port) - FIRST_CLIENT_PORT;
-    if (index < 0 || index >= opened_connections() || connection_at(index)->client < 0) {
+    struct connection *connection = connection_of(ntohs(address.sin_port));
+    if (!connection || connection->client < 0) {
         close(server); /* its client has ended meanwhile */
         return;
     }
-    struct connection *connection = connection_at(index);
     connection->server = server;
     if (connection->application->accepted) connection->application->accepted(connection);
     connection->server_handler = (struct handler){server_event, connection};
