@@ -87,6 +87,25 @@ def test_when_bbr_probes_by_chance_is_the_seeds_whatever_was_before_it_in_the_gu
     assert first["page_ms"] != second["page_ms"]
 
 
+def test_a_load_of_many_minutes_repeats_however_old_its_guest_is(lab: Lab) -> None:
+    """Linux draws a random time for every neighbour table at each 300 s of its age, which shifted when BBR probes."""
+    one = page(1, h2=False, origins=4)
+    long = tuple(dataclasses.replace(object_, response_bytes=8_000_000) for object_ in one.objects[:4])
+    large = dataclasses.replace(one, objects=long)
+    cells = plan(
+        [large],
+        [profile("slowdc-2010-median")],
+        windows=(10,),
+        seeds=3,
+        conditions=[Conditions(congestion_control="bbr")],
+    )
+    rows = replay(lab, cells, guests=1).rows
+    assert [row["reason"] for row in rows] == [None] * 3
+    assert all(row["page_ms"] > 300_000 for row in rows)
+    assert replay(lab, cells[1:], guests=1).rows == rows[1:]
+    assert replay(lab, cells[2:], guests=1).rows == rows[2:]
+
+
 def test_where_packets_are_lost_the_seed_decides_which(lab: Lab) -> None:
     one = page(1, h2=True, origins=2)
     for network in (RANDOM, BURSTY):

@@ -62,7 +62,7 @@ static void set_sysctl(const char *name, const char *value) {
     close(descriptor);
 }
 
-/* Raise the limit of all TCP memory; a namespace on a host has no such file. */
+/* Raise the limit of all TCP memory; a namespace on a host has no such file, nor the next one. */
 static void allow_memory(void) {
     if (access("/proc/sys/net/ipv4/tcp_mem", W_OK) == 0) set_sysctl("ipv4/tcp_mem", "262144 524288 1048576");
 }
@@ -72,6 +72,13 @@ static void silence_ipv6(void) {
     if (access("/proc/sys/net/ipv6", F_OK) < 0) return;
     set_sysctl("ipv6/conf/all/disable_ipv6", "1");
     set_sysctl("ipv6/conf/default/disable_ipv6", "1");
+}
+
+/* Put off the upkeep of the neighbour tables for as long as a guest lives: every 300 s it draws a random time for each
+ * interface. All draws of a measurement are to be its own, such as when BBR probes, however old the guest is. */
+static void put_off_neighbours_upkeep(void) {
+    if (access("/proc/sys/net/ipv4/neigh/default", F_OK) == 0)
+        set_sysctl("ipv4/neigh/default/base_reachable_time_ms", "2147483647");
 }
 
 /* Tune the current namespace. Buffers are so large that neither end's memory ever limits a flow. */
@@ -86,6 +93,7 @@ static void tune_tcp(void) {
 /* Configure every host's namespace and end in the client's, host 0. `in_namespace` is called in each. */
 void enter_namespaces(const int *windows, int window_count, void (*in_namespace)(int host)) {
     allow_memory();
+    put_off_neighbours_upkeep();
     offloads_off();
     find_delay_line(0);
     for (int i = host_count - 1; i >= 0; i--) {
