@@ -19,7 +19,7 @@ from releases.slow_start import WINDOWS
 from replay.errors import LabMissing, ReplayError
 from replay.lab import debian, kernel, player
 from replay.lab.guest_process import Lab, run_guest, usable_cpus
-from replay.networks.populations import DECIDING, profiles_of
+from replay.networks.copula import PAPER_PROFILES
 from replay.networks.profiles import Profile
 from replay.published import cs244
 from replay.recipes.page_recipe import Object, Origin, Recipe
@@ -155,7 +155,7 @@ def two_guests(lab: Lab) -> dict[str, float]:
 
 def prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
     """CPU time of a megabyte and of a request, over the fastest profile, without the boot."""
-    fast = max(profiles_of(DECIDING), key=lambda one: one.down_bps)
+    fast = max(PAPER_PROFILES, key=lambda one: one.down_bps)
 
     def cpu_s(response_bytes: int, count: int) -> float:
         one = Transfer(profile=fast, iw=10, request_bytes=400, response_bytes=response_bytes)
@@ -219,9 +219,7 @@ def measure(lab: Lab) -> dict[str, Any]:
         "grids": [grid(lab) for _ in range(RUNS)],
         "two_guests": [two_guests(lab) for _ in range(RUNS)],
         "prices": [prices(lab, boot_cpu_s) for _ in range(RUNS)],
-        "page_loads": [
-            page_loads(lab, one, boot_cpu_s) for one in profiles_of(DECIDING) for _ in range(RUNS)
-        ],
+        "page_loads": [page_loads(lab, one, boot_cpu_s) for one in PAPER_PROFILES for _ in range(RUNS)],
         "second_opinion": second_opinion(lab),
     }
 
@@ -233,7 +231,7 @@ def figures(samples: dict[str, Any]) -> dict[str, Any]:
         profile.id: statistics.median(
             one["load_cpu_ms"] for one in samples["page_loads"] if one["profile"] == profile.id
         )
-        for profile in profiles_of(DECIDING)
+        for profile in PAPER_PROFILES
     }
 
     def of(name: str, key: str) -> float:

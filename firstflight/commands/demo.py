@@ -105,10 +105,24 @@ def fresh_folder(folder: Path) -> Path:
     show_default=True,
     help="Replay guests side by side, one for each core.",
 )
+@click.option(
+    "--networks",
+    type=click.IntRange(2, 64),
+    default=4,
+    show_default=True,
+    help="Networks of each page, of today's population.",
+)
 @click.option("--seeds", type=AT_LEAST_ONE, default=3, show_default=True, help="Seeds of each replay cell.")
 @click.pass_obj
 def command(
-    settings: Settings, *, serve: bool, pages: str | None, browsers: int, guests: int, seeds: int
+    settings: Settings,
+    *,
+    serve: bool,
+    pages: str | None,
+    browsers: int,
+    guests: int,
+    networks: int,
+    seeds: int,
 ) -> None:
     """Run the whole pipeline on the bundled web: crawl, release, CDFs, replay, recommendation, report.
 
@@ -122,12 +136,22 @@ def command(
     """
     with one_line(OSError, DatabaseError):
         folder = fresh_folder(settings.data_dir / "demo")
-        run(Line(folder), folder, pages=pages, browsers=browsers, guests=guests, seeds=seeds)
+        run(
+            Line(folder),
+            folder,
+            pages=pages,
+            browsers=browsers,
+            guests=guests,
+            networks=networks,
+            seeds=seeds,
+        )
     if serve:
         Line(folder).step("serve")
 
 
-def run(line: Line, folder: Path, *, pages: str | None, browsers: int, guests: int, seeds: int) -> None:
+def run(
+    line: Line, folder: Path, *, pages: str | None, browsers: int, guests: int, networks: int, seeds: int
+) -> None:
     """Run every step, from the list to the report."""
     began = time.monotonic()
     month = datetime.datetime.now(datetime.UTC).strftime("%Y-%m")
@@ -143,7 +167,8 @@ def run(line: Line, folder: Path, *, pages: str | None, browsers: int, guests: i
     line.step("release", "build", "--crawl", month)
     line.step("release", "verify", "--crawl", month)
     line.step("database", "stop")
-    line.step("replay", "run", "--crawl", month, "--guests", str(guests), "--seeds", str(seeds))
+    sizes = ("--networks", str(networks), "--seeds", str(seeds))
+    line.step("replay", "run", "--crawl", month, "--guests", str(guests), *sizes)
     line.step("report", "build", "--year", month[:4])
     line.step("verify", "--offline")
     report = folder / "reports" / month[:4]

@@ -74,17 +74,7 @@ POPULATIONS: tuple[Population, ...] = (
     equal_population("emerging-2016", "2016", LONG_RTT),
 )
 
-DECIDING: tuple[Population, ...] = PAPER_POPULATIONS
-"""Populations that a recommendation rests on by default: one of average and one of slow networks."""
-
 
 def profile(id: str) -> Profile:  # noqa: A002  # the field's name
     """The profile with this id; KeyError if there is none."""
     return {one.id: one for one in PROFILES}[id]
-
-
-def profiles_of(populations: tuple[Population, ...]) -> tuple[Profile, ...]:
-    """Distinct profiles of the populations, in order."""
-    return tuple(
-        profile(name) for name in dict.fromkeys(name for one in populations for name, _ in one.weights)
-    )

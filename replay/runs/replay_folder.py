@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.kernel import PACKAGE, build_key, package_version, patches
 from replay.lab.player import player_key
-from replay.networks.populations import DECIDING
 from replay.networks.profiles import Population
 from replay.recipes import page_recipe, tls_records, warm_cache
 from replay.recipes.page_recipe import Recipe
@@ -115,7 +114,7 @@ def plan_facts(
     *,
     commit: str,
     rule_version: int,
-    populations: Sequence[Population] = DECIDING,
+    populations: Sequence[Population],
 ) -> dict[str, Any]:
     """Everything that the cells depend on; `rule_version` is that of the recommendation's rule."""
     profiles = {cell.profile.id: cell.profile for cell in cells}

@@ -31,11 +31,11 @@ def _network_options(replay: Replay) -> str:
     """Options for the replay's profiles, or for its population if it was stored or imported from a file."""
     average = next(one for one in replay.populations if not one["slow"])
     if average.get("is_stored"):
-        return f"--population {average['id']}"
+        return f"--population {average['id']} --networks {len(replay.profiles)}"
     if average["id"] in {one.id for one in POPULATIONS}:
         return f"--profiles {','.join(profile['id'] for profile in replay.profiles)}"
     return (
-        f"--population {average['id']}.csv --population-measured {average['measured']} "
+        f"--population {average['id']}.csv --networks {len(replay.profiles)} --population-measured {average['measured']} "
         f"--population-source {shlex.quote(average['source'])}"
     )
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from releases.catalogue import Release
 from releases.distributions import compute
-from replay.networks.populations import DECIDING, profiles_of
+from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
 from replay.runs.replay_folder import population_facts
 from reports.document.report_inputs import ReportInputs, read_inputs
 from schema.crawls import CrawlName
@@ -22,7 +22,7 @@ from tests.factories.made_up_crawl import NAME, MadeUp, write_tables
 from tests.factories.made_up_release import make_release
 
 PAGES = 24
-PROFILE_IDS = tuple(profile.id for profile in profiles_of(DECIDING))
+PROFILE_IDS = tuple(profile.id for profile in PAPER_PROFILES)
 GAINS = {3: -6.0, 10: 0.0, 16: 4.0, 30: 4.3}
 
 
@@ -79,8 +79,8 @@ def write_replay(
         },
         "kernel": {"package": "linux-source-6.12", "version": "6.12.9-1", "recipe": "cd" * 32},
         "parameters": {"windows": [3, 10, 16, 30], "seeds": [1, 2, 3, 4], "segment_bytes": 1448},
-        "profiles": [dataclasses.asdict(profile) for profile in profiles_of(DECIDING)],
-        "populations": [population_facts(one) for one in DECIDING],
+        "profiles": [dataclasses.asdict(profile) for profile in PAPER_PROFILES],
+        "populations": [population_facts(one) for one in PAPER_POPULATIONS],
         "gates": [
             {
                 "guest": 0,

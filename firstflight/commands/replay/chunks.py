@@ -42,11 +42,7 @@ def plan(settings: Settings, /, *, minutes: float, at_least: int, **options: Any
         planned = plan_replay(settings, **options)
         seconds = core_seconds(planned.cells)
         chunks = how_many(seconds, minutes=minutes, at_least=at_least)
-    recipes, loads = planned.facts["recipes"], len(planned.cells)
-    click.echo(
-        f"{recipes['pages']:,} of {planned.facts['pages_there']:,} pages, {loads:,} loads: about {seconds / 3600:.1f} "
-        "hours of a core"
-    )
+    click.echo(planned.sentence)
     click.echo(chunks)
 
 

@@ -17,12 +17,14 @@ from recordings.pages.recording import RecordingError
 from releases.catalogue import ReleaseError
 from releases.slow_start import WINDOWS
 from replay.errors import ReplayError
-from replay.networks.population_csv import CsvPopulation, PopulationError, read_population
-from replay.networks.populations import DECIDING, PROFILES, profiles_of
+from replay.networks.copula import PAPER_POPULATIONS
+from replay.networks.population_csv import MOST_ROWS, CsvPopulation, PopulationError, read_population
+from replay.networks.populations import PROFILES
 from replay.networks.profiles import Population, Profile
-from replay.networks.stored_populations import find_population
+from replay.networks.representatives import representatives
+from replay.networks.stored_populations import CURRENT, find_population
 from replay.runs.cells import Cell, plan, sample
-from replay.runs.chunks import plan_of
+from replay.runs.chunks import core_seconds, plan_of
 from replay.runs.replay_folder import plan_facts
 from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS
 from reports.recommendation.rule import CANDIDATES, RULE_VERSION
@@ -36,6 +38,9 @@ DEFAULT_WINDOWS = ",".join(map(str, WINDOWS))
 
 ALL_CANDIDATES = "candidates"
 """Value of --iw for all windows that the rule may recommend."""
+
+FEW_NETWORKS = 8
+"""Networks of a population that a replay takes by default."""
 
 MOST_WINDOWS = 48
 """Most initial windows of a replay. A guest has room for 64, with those of background and competing flows."""
@@ -67,6 +72,15 @@ def parse_profiles(_ctx: click.Context, _option: click.Parameter, value: str | N
     return tuple(known[word] for word in words)
 
 
+def parse_networks(_ctx: click.Context, _option: click.Parameter, value: str) -> int:
+    """Read a number of networks, or `all`."""
+    if value == "all":
+        return MOST_ROWS
+    if not value.isascii() or not value.isdecimal() or not 2 <= int(value) <= MOST_ROWS:
+        raise click.BadParameter(f"{value!r} is neither a number from 2 to {MOST_ROWS} nor all")
+    return int(value)
+
+
 OPTIONS = (
     *SOURCE_OPTIONS,
     click.option(
@@ -82,13 +96,21 @@ OPTIONS = (
         "--profiles",
         callback=parse_profiles,
         metavar="ID,...",
-        help="Networks by id (docs/populations.md); an unknown id lists all.  [default: those that a recommendation rests on]",
+        help="Networks by id (docs/populations.md) instead of a population, to compare networks; an unknown id lists all.",
     ),
     click.option(
         "--population",
         metavar="ID|FILE.csv",
-        help="A stored population (`firstflight population list`) instead of --profiles; or your own networks, a line each: "
-        "bandwidth_kbps, rtt_ms, loss, weight.",
+        help="A stored population (`firstflight population list`), or your own networks, a line each: bandwidth_kbps, rtt_ms, "
+        f"loss, weight.  [default: {CURRENT}]",
+    ),
+    click.option(
+        "--networks",
+        callback=parse_networks,
+        metavar="N|all",
+        default=str(FEW_NETWORKS),
+        show_default=True,
+        help="Number of the population's networks to use; each stands for a group of like ones.",
     ),
     click.option(
         "--population-measured",
@@ -151,7 +173,19 @@ class PlannedReplay:
     """The folder that the replay is written to."""
     facts: dict[str, Any]
     """Everything that the cells depend on, for replay.json."""
+    networks: str
+    """What the networks are a part of."""
     responses: bool
+
+    @property
+    def sentence(self) -> str:
+        """The replay's extent and price in one line."""
+        pages, networks, parameters = (self.facts[name] for name in ("recipes", "profiles", "parameters"))
+        return (
+            f"{pages['pages']:,} of {self.facts['pages_there']:,} pages, {len(networks)} networks "
+            f"({self.networks}), {len(parameters['windows'])} windows, {len(parameters['seeds'])} seeds: "
+            f"{len(self.cells):,} loads, about {core_seconds(self.cells) / 3600:.1f} hours of a core"
+        )
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -171,6 +205,7 @@ def plan_replay(
     population: str | None,
     population_measured: str | None,
     population_source: str | None,
+    networks: int,
     pages: int | None,
     seeds: int,
     harm: str,
@@ -179,15 +214,17 @@ def plan_replay(
     **conditions: Any,  # noqa: ANN401  # the options of conditions.py
 ) -> PlannedReplay:
     """The replay that the options describe; raises UsageError or one of EXPECTED."""
-    populations: tuple[Population, ...] = DECIDING
-    if population:
-        if profiles:
-            raise click.UsageError("--population brings its own networks: leave --profiles out")
-        own = networks_of(settings, population, population_measured, population_source)
-        profiles, populations = own.profiles, own.populations
-    elif population_measured or population_source:
+    populations: tuple[Population, ...] = PAPER_POPULATIONS
+    if profiles and population:
+        raise click.UsageError("--population brings its own networks: leave --profiles out")
+    if not population and (population_measured or population_source):
         raise click.UsageError("--population-measured and --population-source belong to --population")
-    profiles = profiles or profiles_of(populations)
+    which = "by --profiles"
+    if not profiles:
+        found = networks_of(settings, population or CURRENT, population_measured, population_source)
+        chosen = representatives(found, networks)
+        profiles, populations = chosen.profiles, chosen.populations
+        which = f"for the {len(found.profiles)} of {populations[0].id}"
     source = find_source(settings, crawl=crawl, recorded=recorded, hars=hars, logs=logs)
     recipes = sample(source.recipes, pages or len(source.recipes))
     cells = plan(recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
@@ -203,7 +240,11 @@ def plan_replay(
         populations=populations,
     )
     return PlannedReplay(
-        cells=cells, folder=settings.replays / source.folder, facts=facts, responses=responses
+        cells=cells,
+        folder=settings.replays / source.folder,
+        facts=facts,
+        networks=which,
+        responses=responses,
     )
 
 

@@ -77,8 +77,8 @@ def run_replay(
       firstflight replay run --crawl 2026-11
       firstflight replay run --crawl 2026-11 --iw 10,20 --profiles avgdc-2010-mid --seeds 5
       firstflight replay run --crawl 2026-11 --harm core
-      firstflight replay run --crawl 2026-11 --population mlab-2025-10 --iw candidates
-      firstflight replay run --recorded --pages 50 --population mlab-2025-10
+      firstflight replay run --crawl 2026-11 --population mlab-2025-10-crux --networks 16 --iw candidates
+      firstflight replay run --recorded --pages 50
       firstflight replay run --crawl 2026-11 --chunk 2/8 --guests 1
       firstflight replay run --crawl 2026-11 --population ndt-2026-05.csv --population-measured 2026-05
         --population-source "M-Lab NDT, query of docs/populations.md"
@@ -90,6 +90,7 @@ def run_replay(
         check_signer(settings)
         planned = plan_replay(settings, **options)
         lab = find_lab(settings.cache_dir)
+        click.echo(planned.sentence, err=True)
         if chunk:
             run_chunk(lab, planned, chunk, guests=guests)
             return

@@ -15,11 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from releases.catalogue import find_release
-from replay.networks.populations import DECIDING, profiles_of
 from storage import embedded
 from storage.sums import broken_sums, checksum_of
 
-PAGES, SEEDS = 4, 2
+PAGES, NETWORKS, SEEDS = 4, 4, 2
 WINDOWS = [3, 10, 16, 30]
 
 
@@ -74,8 +73,9 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data
     assert (measure["known"], share["fitting"]) == (len(fits), sum(fits))
 
     cells = pq.read_table(demo / "replays" / facts["release"]["crawl"] / "cells.parquet")
-    assert cells.num_rows == PAGES * len(WINDOWS) * len(profiles_of(DECIDING)) * SEEDS
+    assert cells.num_rows == PAGES * len(WINDOWS) * NETWORKS * SEEDS
     assert set(cells["state"].to_pylist()) == {"done"}
+    assert all(one.startswith("mlab-2025-10-") for one in cells["profile"].to_pylist())
 
     replay = demo / "replays" / facts["release"]["crawl"]
     manifest = json.loads((replay / "manifest.json").read_text(encoding="utf-8"))

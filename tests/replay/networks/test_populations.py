@@ -3,8 +3,15 @@ from statistics import NormalDist
 
 import pytest
 
-from replay.networks.copula import conditional_median_share, fig3, from_fig3, quantile
-from replay.networks.populations import DECIDING, POPULATIONS, PROFILES, profile, profiles_of
+from replay.networks.copula import (
+    PAPER_POPULATIONS,
+    PAPER_PROFILES,
+    conditional_median_share,
+    fig3,
+    from_fig3,
+    quantile,
+)
+from replay.networks.populations import POPULATIONS, PROFILES, profile
 
 
 def test_ids_are_unique_and_each_has_a_source() -> None:
@@ -20,12 +27,12 @@ def test_a_populations_weights_sum_to_one_over_profiles_that_exist() -> None:
         assert sum(weight for _, weight in population.weights) == pytest.approx(1)
 
 
-def test_a_recommendation_rests_on_one_average_population_and_a_slow_one() -> None:
-    assert [population.slow for population in DECIDING] == [False, True]
+def test_the_papers_populations_are_an_average_one_and_a_slow_one() -> None:
+    assert [population.slow for population in PAPER_POPULATIONS] == [False, True]
 
 
 def test_profiles_are_what_they_were_when_first_written_into_a_release() -> None:
-    assert {one.id: (one.down_bps, one.up_bps, one.rtt_us) for one in profiles_of(DECIDING)} == {
+    assert {one.id: (one.down_bps, one.up_bps, one.rtt_us) for one in PAPER_PROFILES} == {
         "avgdc-2010-low": (490_000, 128_000, 91_800),
         "avgdc-2010-mid": (1_191_000, 298_000, 66_000),
         "avgdc-2010-high": (2_791_000, 698_000, 45_000),
@@ -34,13 +41,11 @@ def test_profiles_are_what_they_were_when_first_written_into_a_release() -> None
 
 
 def test_one_profile_lies_between_one_and_two_megabits_a_second() -> None:
-    assert [one.id for one in profiles_of(DECIDING) if 1_000_000 <= one.down_bps <= 2_000_000] == [
-        "avgdc-2010-mid"
-    ]
+    assert [one.id for one in PAPER_PROFILES if 1_000_000 <= one.down_bps <= 2_000_000] == ["avgdc-2010-mid"]
 
 
 def test_six_connections_at_a_window_of_thirty_overflow_every_queue() -> None:
-    assert all(one.queue_bytes + one.bdp_bytes < 6 * 30 * 1514 for one in profiles_of(DECIDING))
+    assert all(one.queue_bytes + one.bdp_bytes < 6 * 30 * 1514 for one in PAPER_PROFILES)
 
 
 def test_published_profiles_are_what_their_sources_print() -> None:

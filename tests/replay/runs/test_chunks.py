@@ -13,6 +13,7 @@ import pytest
 from replay.errors import GuestFailed
 from replay.lab.cpus import quiet_cpus
 from replay.lab.guest_process import usable_cpus
+from replay.networks.copula import PAPER_POPULATIONS
 from replay.runs.calibration import CalibrationCheck
 from replay.runs.cells import Cell
 from replay.runs.chunks import (
@@ -40,7 +41,9 @@ RELEASE = {"crawl": "2026-11.desktop.local.tcp.web", "version": 1}
 @functools.cache  # it asks dpkg for the kernel's version
 def facts(commit: str = "c0ffee", checksum: str = "aa") -> dict[str, Any]:
     source = {"release": {**RELEASE, "checksum": checksum}}
-    return plan_facts(PLANNED, source, commit=commit, rule_version=RULE.version)
+    return plan_facts(
+        PLANNED, source, commit=commit, rule_version=RULE.version, populations=PAPER_POPULATIONS
+    )
 
 
 def guest_of(share: list[Cell], number: int) -> Guest:

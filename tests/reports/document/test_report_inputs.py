@@ -70,14 +70,17 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
     assert inputs.replay
     assert inputs.replay.population_weights["average"] == {PROFILE_IDS[0]: 1.0}
     assert (
-        "--population ndt-2026-05.csv --population-measured 2026-05 --population-source 'M-Lab'\"'\"'s NDT'"
+        f"--population ndt-2026-05.csv --networks {len(PROFILE_IDS)} --population-measured 2026-05 --population-source 'M-Lab'\"'\"'s NDT'"
         in rebuild_commands(inputs)[1]
     )
     for one in content["populations"]:
         one["is_stored"] = True
     path.write_text(json.dumps(content), encoding="utf-8")
     seal(path.parent, {})
-    assert " --population ndt-2026-05 --seeds" in rebuild_commands(read_data_folder(tmp_path))[1]
+    assert (
+        f" --population ndt-2026-05 --networks {len(PROFILE_IDS)} --seeds"
+        in rebuild_commands(read_data_folder(tmp_path))[1]
+    )
 
 
 def test_a_replay_without_populations_must_be_run_again(tmp_path: Path) -> None:

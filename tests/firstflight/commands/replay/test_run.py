@@ -94,7 +94,9 @@ def test_chunks_replayed_apart_and_merged_are_what_one_run_leaves(
     assert (folder / "cells.parquet").read_bytes() == whole["cells.parquet"]
     shutil.rmtree(folder)
     planned = invoke("plan", *options, "--at-least", "2")
-    assert planned.output.splitlines()[0].startswith("2 of 2 pages, 4 loads")
+    assert planned.output.splitlines()[0].startswith(
+        "2 of 2 pages, 1 networks (by --profiles), 2 windows, 1 seeds: 4 loads"
+    )
     assert planned.output.splitlines()[-1] == "2"
     too_early = invoke("merge", *options, "--chunks", "2")
     assert (too_early.exit_code, "chunk 1/2 is not there" in too_early.output) == (1, True)
@@ -150,3 +152,18 @@ def test_a_population_that_is_told_badly_is_one_line(
     assert done.exit_code != 0
     assert said in done.output
     assert "Traceback" not in done.output
+
+
+def test_a_replay_of_a_release_is_over_todays_networks_and_says_how_many(data: Path) -> None:
+    planned = invoke("plan", "--seeds", "2").output.splitlines()[0]
+    assert planned.startswith(
+        "2 of 2 pages, 8 networks (for the 64 of mlab-2025-10), 2 windows, 2 seeds: 64 loads"
+    )
+    assert "64 networks (for the 64 of mlab-2025-10)" in invoke("plan", "--networks", "all").output
+
+
+@pytest.mark.parametrize("networks", ["1", "201", "-3", "few"])
+def test_a_number_of_networks_that_cannot_be_is_one_line(data: Path, networks: str) -> None:
+    done = run("--networks", networks)
+    assert done.exit_code == 2
+    assert "neither a number from 2 to 200 nor all" in done.output

@@ -1,0 +1,75 @@
+"""A few networks that stand for a whole population, so that a replay of every page over each of them stays affordable."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+
+from replay.networks.mlab.sample import PAGE_BYTES, ROUND_TRIPS
+from replay.networks.population_csv import CsvPopulation
+from replay.networks.profiles import Population, Profile
+
+
+def slowness_ms(network: Profile) -> float:
+    """Milliseconds of ROUND_TRIPS and of PAGE_BYTES at the full rate: the order from fast to slow."""
+    return ROUND_TRIPS * network.rtt_us / 1e3 + 8e3 * PAGE_BYTES / network.down_bps
+
+
+def representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
+    """`count` networks of a population (two at least), each with the weight of the group that it stands for.
+
+    Slow and other networks are grouped apart, each by `slowness_ms` into groups of about equal weight; the network in the
+    middle of a group's weight stands for it. A population of at most `count` networks is returned as it is.
+    """
+    if len(whole.profiles) <= count:
+        return whole
+    average, slow = whole.populations
+    shares, slow_shares = dict(average.weights), dict(slow.weights)
+    ordered = sorted(whole.profiles, key=slowness_ms)
+    parts = [[one for one in ordered if (one.id in slow_shares) == is_slow] for is_slow in (True, False)]
+    of_slow = min(max(1, round(count * len(parts[0]) / len(ordered))), count - 1) if parts[1] else count
+    groups = [
+        group
+        for part, some in zip(parts, (of_slow, count - of_slow), strict=True)
+        if part
+        for group in grouped(part, [shares[one.id] for one in part], some)
+    ]
+    chosen = {middle(group, [shares[one.id] for one in group]): group for group in groups}
+
+    def thinned(population: Population, weights: dict[str, float]) -> Population:
+        sums = {name: math.fsum(weights.get(one.id, 0.0) for one in group) for name, group in chosen.items()}
+        return dataclasses.replace(
+            population,
+            weights=tuple((name, share) for name, share in sums.items() if share > 0),
+            source=f"{population.source}; {len(chosen)} of its {len(whole.profiles)} networks stand for all",
+        )
+
+    return CsvPopulation(
+        profiles=tuple(one for one in whole.profiles if one.id in chosen),
+        populations=(thinned(average, shares), thinned(slow, slow_shares)),
+    )
+
+
+def grouped(networks: Sequence[Profile], shares: Sequence[float], count: int) -> Iterator[list[Profile]]:
+    """Cut ordered networks into at most `count` groups of about equal weight; none is empty."""
+    groups: dict[int, list[Profile]] = {}
+    for one, place in zip(networks, middles(shares), strict=True):
+        groups.setdefault(int(place * count), []).append(one)
+    yield from groups.values()
+
+
+def middle(networks: Sequence[Profile], shares: Sequence[float]) -> str:
+    """Id of the network in the middle of the weight."""
+    places = middles(shares)
+    return min(zip(networks, places, strict=True), key=lambda pair: abs(pair[1] - 0.5))[0].id
+
+
+def middles(shares: Sequence[float]) -> list[float]:
+    """Cumulative share of each weight, up to its own middle.
+
+    >>> middles([1, 1, 2])
+    [0.125, 0.375, 0.75]
+    """
+    whole = math.fsum(shares)
+    return [(math.fsum(shares[:at]) + share / 2) / whole for at, share in enumerate(shares)]
