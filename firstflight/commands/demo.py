@@ -108,7 +108,7 @@ def fresh_folder(folder: Path) -> Path:
 @click.option(
     "--networks",
     type=click.IntRange(2, 64),
-    default=4,
+    default=3,
     show_default=True,
     help="Networks of each page, of today's population.",
 )

@@ -18,7 +18,7 @@ from releases.catalogue import find_release
 from storage import embedded
 from storage.sums import broken_sums, checksum_of
 
-PAGES, NETWORKS, SEEDS = 4, 4, 2
+PAGES, NETWORKS, SEEDS = 4, 3, 2
 WINDOWS = [3, 10, 16, 30]
 
 
