@@ -51,7 +51,6 @@ class Commands(click.Group):
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         module = MODULES.get(cmd_name, cmd_name)
         command: click.Command = importlib.import_module(f"firstflight.commands.{module}").command
-        gc.freeze()  # what was imported stays
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
