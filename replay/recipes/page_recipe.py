@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from releases.catalogue import Release
 from replay.errors import RecipeError
+from replay.recipes.discovery import discoveries
 from replay.recipes.tls_records import Run, payload, record_runs, runs_text
 from schema.http_caching import can_be_confirmed, fresh_s
 from schema.server_delay import server_delays, tcp_round_trips
@@ -53,6 +54,10 @@ class Object:
     is_document: bool
     request_bytes: int = REQUEST_BYTES
     """TCP payload of the request."""
+    place: int | None = None
+    """Number of the parent's bytes at which the browser finds it; None: all of them."""
+    browser_delay_us: int = 0
+    """Time from the arrival of these bytes to the request, in the browser."""
     server_delay_us: int | None = None
     """Time from request to response at the server; None: unknown, and replayed as 0."""
     fresh_s: int | None = None
@@ -77,6 +82,10 @@ class Recipe:
         """Total size of the responses inside TLS."""
         return sum(object_.response_bytes for object_ in self.objects)
 
+    def place_of(self, one: Object) -> int:
+        """The place of an object in its parent's bytes, from 1; all of them for an object without a place."""
+        return one.place or (self.objects[one.parent].response_bytes if one.parent >= 0 else 1)
+
     def to_text(self) -> str:
         """The recipe in the player's format."""
         lines = [f"page {len(self.origins)} {len(self.objects)}"]
@@ -87,7 +96,7 @@ class Recipe:
         ]
         lines += [
             f"object {one.origin} {one.parent} {one.request_bytes} {one.response_bytes} "
-            f"{int(one.is_document)} {one.server_delay_us or 0}"
+            f"{int(one.is_document)} {one.server_delay_us or 0} {self.place_of(one)} {one.browser_delay_us}"
             for one in self.objects
         ]
         return "\n".join(lines) + "\n"
@@ -138,6 +147,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
     for row in kept:
         used[keys[row["id"]]].append(by_connection[row["connection_id"]])
     parents = find_parents(network, {row["id"] for row in kept}, document)
+    found = discoveries(kept, by_connection, parents, document)
     indexes = {row["id"]: index for index, row in enumerate(kept)}
     delays = server_delays(connections, network, tcp_round_trips(connections))
     return Recipe(
@@ -152,6 +162,8 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
                 response_bytes=row["wire_bytes"],
                 is_document=row["id"] == document,
                 request_bytes=request_bytes(row, tls=keys[row["id"]][3]),
+                place=found[row["id"]].place,
+                browser_delay_us=found[row["id"]].browser_delay_us,
                 server_delay_us=delays[row["id"]],
                 fresh_s=fresh_s(row),
                 can_be_confirmed=can_be_confirmed(row),

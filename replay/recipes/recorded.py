@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from recordings import cdp, har
 from recordings.exchange import RecordedExchange
-from recordings.order import find_parents, first_load, is_redirect
+from recordings.order import find_parents, first_load, is_redirect, kind_of
 from replay.errors import RecipeError
 from replay.recipes.page_recipe import Recipe, Row, make_recipe
 from schema import http_caching
@@ -119,9 +119,12 @@ def response_rows(kept: Sequence[RecordedExchange], connections: Sequence[int]) 
             "connection_id": connection,
             "host": host_of(one),
             "from_cache": False,
+            "resource_type": kind_of(one),
             "wire_bytes": wire_bytes(one),
+            "header_bytes": header_text_bytes(one) if one.header_bytes is None else one.header_bytes,
             "redirected_from_id": above + 1 if above is not None and how == "redirect" else None,
             "initiator_id": above + 1 if above is not None and how != "redirect" else None,
+            "began_us": None if one.times.sent is None else round(1e6 * one.started_s),
             "request_sent_us": one.times.sent,
             "first_byte_us": one.times.first_byte,
             "last_byte_us": one.times.last_byte,

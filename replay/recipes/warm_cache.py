@@ -34,20 +34,27 @@ def warm_recipe(recipe: Recipe) -> Recipe:
     ]
     places = {index: place for place, index in enumerate(kept)}
 
-    def parent_of(index: int) -> int:
-        parent = recipe.objects[index].parent
-        while parent >= 0 and parent not in places:
-            parent = recipe.objects[parent].parent
-        return places.get(parent, -1)
+    def found_by(index: int) -> tuple[int, int | None, int]:
+        """Parent, place and delay; what a cached object leads to is asked for when the object itself would be."""
+        one = recipe.objects[index]
+        delay_us = one.browser_delay_us
+        while one.parent >= 0 and one.parent not in places:
+            one = recipe.objects[one.parent]
+            delay_us += one.browser_delay_us
+        return places.get(one.parent, -1), one.place, delay_us
 
-    objects = [
-        dataclasses.replace(
-            recipe.objects[index],
-            parent=parent_of(index),
-            response_bytes=revisit_bytes(recipe.objects[index]),
+    objects = []
+    for index in kept:
+        parent, place, delay_us = found_by(index)
+        objects.append(
+            dataclasses.replace(
+                recipe.objects[index],
+                parent=parent,
+                place=place,
+                browser_delay_us=delay_us,
+                response_bytes=revisit_bytes(recipe.objects[index]),
+            )
         )
-        for index in kept
-    ]
     return dataclasses.replace(recipe, objects=tuple(objects))
 
 

@@ -19,6 +19,10 @@ CACHE = ("cold", "warm")
 """Values of the column `cache`: a first visit, or a second one."""
 
 
+DISCOVERY = (RECORDED_DISCOVERY, FIRST_BYTE, LAST_BYTE) = ("recorded", "first-byte", "last-byte")
+"""Values of the column `discovery`: when the browser asks for what a response leads to. As recorded, or by type and order,
+after its own delay; or at the first or the last byte of the response at once, between which the truth lies."""
+
 RECORDED_RECORDS, ANY_BYTE = "recorded", "none"
 RECORDS = {
     RECORDED_RECORDS: f"recorded {runs_text(TLS_RECORDS['16k'])}",
@@ -103,6 +107,8 @@ class Conditions:
     """Queue that replaces the profile's; None: the profile's."""
     tls_records: str = RECORDED_RECORDS
     """Sizes of the servers' TLS records: a key of RECORDS."""
+    discovery: str = RECORDED_DISCOVERY
+    """When the browser asks for what a response leads to: one of DISCOVERY."""
     neighbours: Neighbours | None = None
     """Traffic that replaces the ordinary background; None: the ordinary background."""
 
@@ -120,6 +126,8 @@ class Conditions:
         found = f".{self.queue}" if self.queue else ""
         if self.tls_records != RECORDED_RECORDS:
             found += f".tls-{self.tls_records}"
+        if self.discovery != RECORDED_DISCOVERY:
+            found += f".{self.discovery}"
         if self.neighbours:
             windows = "everyone" if self.neighbours.everyone else "today"
             found += f".{self.neighbours.load:g}.{windows}{'.probe' if self.neighbours.probe else ''}"
@@ -140,6 +148,7 @@ class Conditions:
             "think": SERVER_DELAY[self.server_delay],
             "cache": CACHE[self.warm_cache],
             "tls_records": self.tls_records,
+            "discovery": self.discovery,
             "queue": self.queue and str(self.queue),
             "background_load": self.neighbours and self.neighbours.load,
             "everyone": self.neighbours and self.neighbours.everyone,
@@ -154,6 +163,7 @@ class Conditions:
         yield f"loss {loss.share:.9f} {loss.burst:.3f}"
         competing = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
         yield f"tls-records {RECORDS[self.tls_records]}"
+        yield f"discovery {self.discovery}"
         yield f"server-delay {'on' if self.server_delay else 'off'}"
         yield f"competing-flows {competing.flows} {competing.iw} {competing.congestion_control}"
         neighbours = self.neighbours or Neighbours()

@@ -12,6 +12,8 @@ import click
 from replay.lab.kernel import congestion_controls
 from replay.runs.conditions import (
     CACHE,
+    DISCOVERY,
+    RECORDED_DISCOVERY,
     RECORDED_RECORDS,
     RECORDS,
     SERVER_DELAY,
@@ -146,6 +148,15 @@ CONDITION_OPTIONS = (
         "16k; 4k; dynamic (1.4 kB first, then 4 and 16 kB). none: each byte is of use when it arrives.",
     ),
     click.option(
+        "--discovery",
+        callback=among(DISCOVERY, f"one of {', '.join(DISCOVERY)}"),
+        metavar="NAME,...",
+        default=RECORDED_DISCOVERY,
+        show_default=True,
+        help="When the browser asks for what a response leads to: as recorded, at the place where it was found and after the "
+        "browser's delay; first-byte or last-byte of that response, at once.",
+    ),
+    click.option(
         "--cache",
         callback=one_of(*CACHE),
         metavar="cold|warm,...",
@@ -165,6 +176,7 @@ def arms(
     think: tuple[bool, ...],
     cache: tuple[bool, ...],
     tls_records: tuple[str, ...],
+    discovery: tuple[str, ...],
 ) -> list[Conditions]:
     """The conditions of every combination."""
     return [
@@ -176,8 +188,9 @@ def arms(
             server_delay=delayed,
             warm_cache=warm,
             tls_records=records,
+            discovery=found,
         )
-        for control, paced, lost, competing, delayed, warm, records in itertools.product(
-            congestion_control, pacing, loss, competition, think, cache, tls_records
+        for control, paced, lost, competing, delayed, warm, records, found in itertools.product(
+            congestion_control, pacing, loss, competition, think, cache, tls_records, discovery
         )
     ]

@@ -6,7 +6,7 @@
 #include "loop/loop.h"
 #include "loop/randomness.h"
 #include "network/qdiscs.h"
-#include "page/delayed_answers.h"
+#include "page/later.h"
 #include "page/load.h"
 #include "transport/packet_log.h"
 
@@ -23,9 +23,9 @@ enum {
 /* Do what is due at `time` beside the page's own events; return when the next such thing is due. */
 static nanoseconds do_what_is_due(nanoseconds time) {
     if (time >= next_arrival()) arrive(time);
-    give_answers_due(time);
+    do_due(time);
     if (time >= next_probe()) send_probe(time);
-    return earlier(earlier(next_arrival(), next_delayed_answer()), next_probe());
+    return earlier(earlier(next_arrival(), next_due()), next_probe());
 }
 
 /* Load the page at `start`; return when the load and the short flows beside it are over, or it has failed. */
@@ -80,5 +80,5 @@ void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, co
         began + round_trips * round_trip() + WARM_UP_REST + (nanoseconds)(next_random() % (uint64_t)phase);
     load_page(id, page, iw, start, start + (nanoseconds)(at_most * (double)SECOND));
     close_all();
-    forget_delayed_answers();
+    forget_later();
 }

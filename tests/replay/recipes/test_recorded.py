@@ -49,14 +49,19 @@ def test_a_hars_page_becomes_a_recipe_as_a_releases_does(har: Path) -> None:
             parent=parent,
             response_bytes=size,
             is_document=number == 1,
+            place=place,
+            browser_delay_us=browser_delay_us,
             server_delay_us=server_delay_us,
             fresh_s=fresh_s,
         )
-        for number, origin, parent, size, server_delay_us, fresh_s in (
-            (1, 0, -1, sizes[0], 100_000, 0),  # 120 ms less the 20 that TCP took of the 60 to connect
-            (2, 0, 0, sizes[1], 0, 3600),
-            (4, 1, 1, sizes[2], 100_000, 0),
-            (5, 0, 0, sizes[3], 0, 0),  # its parent was left out
+        for number, origin, parent, size, place, browser_delay_us, server_delay_us, fresh_s in (
+            # 120 ms less the 20 that TCP took of the 60 to connect
+            (1, 0, -1, sizes[0], None, 0, 100_000, 0),
+            # After a third of the body, and 86 ms after the document's end, which came 214 ms after the start
+            (2, 0, 0, sizes[1], 227 + 6_649, 86_000, 0, 3600),
+            (4, 1, 1, sizes[2], None, 78_000, 100_000, 0),
+            # Its parent was left out; the other half of the siblings
+            (5, 0, 0, sizes[3], 227 + 13_324, 178_000, 0, 0),
         )
     )
 

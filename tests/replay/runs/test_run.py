@@ -133,6 +133,7 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(server_delay=True),
         Conditions(warm_cache=True),
         Conditions(tls_records="16k"),
+        Conditions(discovery="last-byte"),
         *(one.conditions for one in HARM_CONDITIONS),
     ]
     planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
@@ -159,6 +160,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "pacing off",
         "loss 0.000000000 1.000",
         "tls-records recorded 16384",
+        "discovery recorded",
         "server-delay off",
         "competing-flows 0 10 cubic",
         "background 10",

@@ -3,7 +3,8 @@
 #include "loop/memory.h"
 #include "network/hosts.h"
 #include "network/qdiscs.h"
-#include "page/delayed_answers.h"
+#include "page/discovery.h"
+#include "page/later.h"
 #include "page/retransmissions.h"
 #include "transport/packet_log.h"
 #include "transport/server.h"
@@ -97,14 +98,25 @@ static void pump(struct origin_state *origin) {
     for (; lacking > 0 && origin->connection_count < limit; lacking--) open_http(origin);
 }
 
-static void ask_for_children(int parent) {
-    for (int i = 0; i < page->object_count; i++) {
-        if (page->objects[i].parent != parent) continue;
-        objects[i].wanted = now();
-        struct origin_state *origin = &origins[page->objects[i].origin];
-        if (origin->waiting++) objects[origin->last_waiting].next_waiting = i;
-        else origin->first_waiting = i;
-        origin->last_waiting = i;
+static void want(int index) {
+    objects[index].wanted = now();
+    struct origin_state *origin = &origins[page->objects[index].origin];
+    if (origin->waiting++) objects[origin->last_waiting].next_waiting = index;
+    else origin->first_waiting = index;
+    origin->last_waiting = index;
+}
+
+static void want_late(struct connection *connection, int index) {
+    (void)connection;
+    want(index);
+    pump(&origins[page->objects[index].origin]);
+}
+
+/* Ask for the children that the first `place` bytes of their parent lead to. */
+static void ask_for_children(int parent, int64_t place) {
+    for (int child; (child = find_child(parent, place)) >= 0;) {
+        if (delay_of(child)) do_later(now() + delay_of(child), want_late, NULL, child);
+        else want(child);
     }
     for (int i = 0; i < page->origin_count; i++) pump(&origins[i]);
 }
@@ -123,7 +135,8 @@ void begin_load(const struct page *which, int iw, nanoseconds time) {
         origins[i].recipe = &page->origins[i];
         origins[i].host = FIRST_ORIGIN + i % (host_count - FIRST_ORIGIN); /* more origins than hosts share them */
     }
-    ask_for_children(-1);
+    begin_discovery(page);
+    ask_for_children(-1, 1);
 }
 
 static void established(struct connection *connection) {
@@ -147,7 +160,7 @@ static void queue_answer(struct connection *connection, int index) {
     if (!has_been_idle) look(&http->again, connection);
     objects[index].retransmitted_before = http->again.segments;
     const struct object *object = &page->objects[index];
-    add_stream(&connection->streams, index, object->response_bytes, object->document);
+    add_stream(&connection->streams, index, object->response_bytes, places_of(index));
 }
 
 static void answer_late(struct connection *connection, int index) {
@@ -159,14 +172,14 @@ static void asked(struct connection *connection, int index) {
     struct http_connection *http = (struct http_connection *)connection;
     const struct origin *origin = http->origin->recipe;
     if (index == HELLO) {
-        add_stream(&connection->streams, HELLO, origin->tls_flight_bytes, false);
+        add_stream(&connection->streams, HELLO, origin->tls_flight_bytes, (struct places){0});
         return;
     }
     if (!http->has_answered) connection->streams.control += origin->tls_after_bytes;
     if (!http->has_answered && origin->tls_flight_bytes) connection->records.sizes = sizes_of(&origin->records);
     http->has_answered = true;
     nanoseconds delay = delaying_answers ? page->objects[index].server_delay : 0;
-    if (delay) delay_answer(now() + delay, answer_late, connection, index);
+    if (delay) do_later(now() + delay, answer_late, connection, index);
     else queue_answer(connection, index);
 }
 
@@ -183,7 +196,7 @@ static void response_ended(struct http_connection *http, int index) {
     if (!is_h2(http)) http->busy = false;
     left--;
     if (page->objects[index].document) document_last = last;
-    ask_for_children(index);
+    ask_for_children(index, INT64_MAX);
 }
 
 static void reached(struct connection *connection, const struct mark *mark) {
@@ -191,11 +204,11 @@ static void reached(struct connection *connection, const struct mark *mark) {
     if (mark->object == HELLO) {
         http->ready = true;
         send_waiting(http);
-    } else if (mark->event == FIRST_BYTE) {
-        document_first = now();
-    } else {
-        response_ended(http, mark->object);
+        return;
     }
+    if (page->objects[mark->object].document && !document_first) document_first = now();
+    if (mark->last) response_ended(http, mark->object);
+    else ask_for_children(mark->object, mark->place);
 }
 
 /* A segment of a response has arrived; one after half a round trip of silence begins a flight. */

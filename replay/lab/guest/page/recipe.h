@@ -2,7 +2,7 @@
  *
  *   page ORIGINS OBJECTS
  *   origin h1|h2 TLS_FLIGHT_BYTES TLS_AFTER_BYTES TLS_RECORDS
- *   object ORIGIN PARENT REQUEST_BYTES RESPONSE_BYTES DOCUMENT SERVER_DELAY_US
+ *   object ORIGIN PARENT REQUEST_BYTES RESPONSE_BYTES DOCUMENT SERVER_DELAY_US PLACE BROWSER_DELAY_US
  */
 #pragma once
 
@@ -17,6 +17,8 @@ struct object {
     int64_t response_bytes; /* inside TLS */
     bool document;
     nanoseconds server_delay; /* between request and response */
+    int64_t place;            /* of the parent's bytes, at which it is found */
+    nanoseconds browser_delay; /* between its place and its request */
 };
 
 struct origin {

@@ -63,7 +63,7 @@ void set_low_water(struct connection *connection) {
 /* Send a request of `bytes` at once: it always fits into an empty send buffer. */
 void send_request(struct connection *connection, int object, int64_t bytes, bool more) {
     connection->up_sent += bytes;
-    append_mark(&connection->requested, connection->up_sent, object, LAST_BYTE);
+    append_mark(&connection->requested, (struct mark){.at = connection->up_sent, .object = object, .last = true});
     for (int64_t part; bytes > 0; bytes -= part) {
         part = bytes < ZEROS ? bytes : ZEROS;
         int flags = MSG_NOSIGNAL | (more || part < bytes ? MSG_MORE : 0);

@@ -5,9 +5,9 @@
 
 enum { H2_FRAME_BYTES = 16384 }; /* the default SETTINGS_MAX_FRAME_SIZE (RFC 9113) */
 
-void append_mark(struct marks *marks, int64_t at, int object, enum event event) {
+void append_mark(struct marks *marks, struct mark mark) {
     marks->items = with_room(marks->items, marks->end, &marks->room, sizeof *marks->items);
-    marks->items[marks->end++] = (struct mark){at, object, event};
+    marks->items[marks->end++] = mark;
 }
 
 int64_t next_place(const struct marks *marks) {
@@ -21,9 +21,9 @@ bool take_mark(struct marks *marks, int64_t read, struct mark *taken) {
     return true;
 }
 
-void add_stream(struct streams *streams, int object, int64_t bytes, bool tell_first) {
+void add_stream(struct streams *streams, int object, int64_t bytes, struct places places) {
     streams->items = with_room(streams->items, streams->count, &streams->room, sizeof *streams->items);
-    streams->items[streams->count++] = (struct stream){object, tell_first, bytes, bytes};
+    streams->items[streams->count++] = (struct stream){object, places, bytes, bytes};
 }
 
 int64_t bytes_left(const struct streams *streams) {
@@ -43,8 +43,11 @@ struct part take_part(struct streams *streams, int64_t at_most) {
     }
     struct stream *stream = &streams->items[streams->turn];
     int64_t bytes = smallest(at_most, smallest(stream->left, H2_FRAME_BYTES));
-    bool is_first = stream->left == stream->size;
-    struct part part = {stream->object, bytes, stream->tell_first && is_first, bytes == stream->left};
+    struct part part = {stream->object, stream->size - stream->left, bytes, {stream->places.at, 0}, bytes == stream->left};
+    while (part.places.count < stream->places.count && part.places.at[part.places.count] <= part.from + bytes)
+        part.places.count++;
+    stream->places.at += part.places.count;
+    stream->places.count -= part.places.count;
     stream->left -= bytes;
     if (part.last) memmove(stream, stream + 1, (size_t)(--streams->count - streams->turn) * sizeof *stream);
     else streams->turn++;

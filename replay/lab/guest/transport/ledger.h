@@ -5,22 +5,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A queue of places in a byte stream, and what happens there. */
-enum event { FIRST_BYTE, LAST_BYTE };
+/* A queue of places in a byte stream, and what is there. */
 struct mark {
     int64_t at;
     int object;
-    enum event event;
+    int64_t place; /* of the object's bytes */
+    bool last;     /* of these bytes */
 };
 struct marks {
     struct mark *items;
     int first, end, room;
 };
 
+/* Places of a response at which the client is told, in ascending order; of its last byte it is always told. */
+struct places {
+    const int64_t *at;
+    int count;
+};
+
 /* Responses that a server sends at the same time, in turns of one H2 frame each. */
 struct stream {
     int object;
-    bool tell_first; /* whether the client is told of the first byte, not only of the last */
+    struct places places; /* that are left */
     int64_t size, left;
 };
 struct streams {
@@ -30,14 +36,15 @@ struct streams {
 };
 struct part {
     int object; /* -1: control */
-    int64_t bytes;
-    bool tell_first, last;
+    int64_t from, bytes;
+    struct places places; /* within it */
+    bool last;
 };
 
-void append_mark(struct marks *marks, int64_t at, int object, enum event event);
+void append_mark(struct marks *marks, struct mark mark);
 int64_t next_place(const struct marks *marks);
 bool take_mark(struct marks *marks, int64_t read, struct mark *taken);
 
-void add_stream(struct streams *streams, int object, int64_t bytes, bool tell_first);
+void add_stream(struct streams *streams, int object, int64_t bytes, struct places places);
 int64_t bytes_left(const struct streams *streams);
 struct part take_part(struct streams *streams, int64_t at_most);

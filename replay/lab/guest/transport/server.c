@@ -24,18 +24,27 @@ static void await_room(struct connection *connection) {
     watch(EPOLL_CTL_MOD, connection->server, EPOLLIN | EPOLLOUT | EPOLLET, &connection->server_handler);
 }
 
+/* Mark the places of a part that begins at `at`; those of a whole record are all reached at its end, so the last tells. */
+static void mark_places(struct connection *connection, const struct part *part, int64_t at, int64_t record_end) {
+    const struct places *places = &part->places;
+    for (int i = record_end && places->count ? places->count - 1 : 0; i < places->count; i++)
+        append_mark(&connection->written, (struct mark){.at = record_end ? record_end : at + places->at[i] - part->from,
+                                                        .object = part->object, .place = places->at[i]});
+    if (part->last)
+        append_mark(&connection->written, (struct mark){.at = record_end ? record_end : at + part->bytes,
+                                                        .object = part->object, .last = true});
+}
+
 /* Put the next `bytes` of the streams, behind the head of their record, into the ledger. */
 static void enter_record(struct connection *connection, int64_t head, int64_t bytes) {
-    bool whole = head && whole_records;
     int64_t from = connection->down_written, at = from + head, end = at + bytes;
     connection->record_left = head + bytes;
     while (at < end) {
         struct part part = take_part(&connection->streams, end - at);
-        if (part.tell_first) append_mark(&connection->written, whole ? end : at + 1, part.object, FIRST_BYTE);
+        mark_places(connection, &part, at, head && whole_records ? end : 0);
         at += part.bytes;
         note_span(connection, part.object, from, at);
         from = at;
-        if (part.last) append_mark(&connection->written, whole ? end : at, part.object, LAST_BYTE);
     }
 }
 

@@ -36,6 +36,7 @@ def test_every_combination_is_an_arm_and_the_first_is_that_of_the_defaults() -> 
         think=(False, True),
         cache=(False, True),
         tls_records=("recorded", "16k"),
+        discovery=("recorded", "last-byte"),
     )
-    assert len(set(found)) == 64
+    assert len(set(found)) == 128
     assert found[0] == Conditions()

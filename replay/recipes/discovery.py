@@ -1,0 +1,129 @@
+"""When the browser finds the objects of a page: at a place of their parent's bytes, and after a delay of its own.
+
+A browser reads HTML while it arrives, and asks for what it names at once (the preload scanner). It uses the Location of a redirect
+when the header is there. Of scripts, style sheets and everything else it can use nothing before the last byte.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Row: TypeAlias = "Mapping[str, Any]"
+
+HTML_TYPES = frozenset({"document", "iframe", "frame", "object", "embed"})
+HTML_MEDIA = frozenset({"text/html", "application/xhtml+xml"})
+
+ENDS_ALONE = frozenset({"image", "font", "audio", "video", "media", "track"})
+"""Types that lead to no request when they have arrived; all others may have."""
+
+
+TOLD_APART_US = 50_000
+"""Shortest arrival of a response that tells what the browser found in its body from what it found afterwards. Our choice."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Discovery:
+    """When an object is asked for."""
+
+    place: int | None = None
+    """Number of the parent's bytes, inside TLS, that must have arrived; None: all of them."""
+    browser_delay_us: int = 0
+    """The browser's own time from then until it asks."""
+
+
+def discoveries(
+    responses: Sequence[Row], connections: Mapping[int, Row], parents: Mapping[int, int | None], document: int
+) -> dict[int, Discovery]:
+    """The discovery of each response in `parents`, which gives the response that each hangs off.
+
+    A response that began while its parent arrived has the place of that moment; one that began later, all bytes, if the parent
+    arrived slowly enough to tell. Otherwise its place follows from the parent's type: of HTML the siblings are spread over the
+    body in their order, of a redirect it is the header, else all bytes. The browser's delay is the time from the parent's arrival to
+    the request, less what the network explains: it begins anew whenever a script, style sheet, document or fetch has
+    arrived, which may as well have been what the browser waited for.
+    """
+    rows = {row["id"]: row for row in responses}
+    began = began_us(rows, connections)
+    arrivals = sorted(
+        row["last_byte_us"] for row in responses if row["last_byte_us"] is not None and not ends_alone(row)
+    )
+    by_parent: dict[int, list[int]] = {}
+    for response, parent in sorted(parents.items()):
+        if parent is not None:
+            by_parent.setdefault(parent, []).append(response)
+    found = dict.fromkeys(parents, Discovery())
+    for parent, children in by_parent.items():
+        is_read_early = parent == document or is_html(rows[parent])
+        for number, child in enumerate(children, start=1):
+            is_redirected = rows[child].get("redirected_from_id") == parent
+            in_order = 0.0 if is_redirected else number / (len(children) + 1) if is_read_early else 1.0
+            found[child] = discover(rows[parent], in_order, began[child], arrivals)
+    return found
+
+
+def discover(parent: Row, in_order: float, began: int | None, arrivals: Sequence[int]) -> Discovery:
+    """The discovery of a response that the browser began to ask for at `began` (µs).
+
+    `in_order` is the share of the parent's body before it if the times do not tell, and `arrivals` are the times, sorted,
+    of what a browser may wait for.
+    """
+    first, last = parent["first_byte_us"], parent["last_byte_us"]
+    if began is None or first is None or last is None:
+        return Discovery(place=place_of(parent, in_order))
+    if began < first:  # something earlier led to it, which was not recorded
+        return Discovery(place=1)
+    share = in_order if last - first < TOLD_APART_US else 1.0
+    if began < last:
+        share = (began - first) / (last - first)
+    arrived = first + share * (last - first)
+    before = bisect.bisect_right(arrivals, began)
+    explained = arrivals[before - 1] if before else arrived
+    return Discovery(
+        place=place_of(parent, share), browser_delay_us=max(0, round(began - max(arrived, explained)))
+    )
+
+
+def place_of(parent: Row, share: float) -> int | None:
+    """Number of bytes of a response up to a share of its body; None for all."""
+    if share >= 1:
+        return None
+    size, header = int(parent["wire_bytes"]), int(parent.get("header_bytes") or 0)
+    return max(1, round(header + share * (size - header)))
+
+
+def began_us(rows: Mapping[int, Row], connections: Mapping[int, Row]) -> dict[int, int | None]:
+    """Time in µs at which the browser began each request, by response id; None if unknown.
+
+    A recording tells (`began_us`), and a crawl of schema version 6 or later. Otherwise it is the time of sending, or of opening
+    the connection that was opened for the request.
+    """
+    openers: dict[int, int] = {}
+    for number in sorted(rows):
+        openers.setdefault(rows[number]["connection_id"], number)
+
+    def began(row: Row) -> int | None:
+        if row.get("began_us") is not None:
+            return int(row["began_us"])
+        leading = rows.get(row.get("redirected_from_id") or row.get("initiator_id") or 0)
+        delay = row.get("browser_delay_first_byte_us")
+        if delay is not None and leading and leading["first_byte_us"] is not None:
+            return int(leading["first_byte_us"] + delay)
+        connection = connections.get(row["connection_id"])
+        is_opener = connection is not None and openers[row["connection_id"]] == row["id"]
+        known = [row["request_sent_us"], connection["opened_us"] if connection and is_opener else None]
+        return min((int(time) for time in known if time is not None), default=None)
+
+    return {number: began(row) for number, row in rows.items()}
+
+
+def is_html(row: Row) -> bool:
+    """Return whether the browser reads a response while it arrives."""
+    return row.get("resource_type") in HTML_TYPES or row.get("mime_type") in HTML_MEDIA
+
+
+def ends_alone(row: Row) -> bool:
+    """Return whether no request follows from a response."""
+    return row.get("resource_type") in ENDS_ALONE
