@@ -63,7 +63,7 @@ CELL = pa.schema(
             "loss float64?": "share of packets lost at random in each direction; null: as in the profile",
             "loss_burst float64?": "mean number of packets lost together (Gilbert's model), 1 if losses are independent; null: as in the profile",
             "competition string?": "competing bulk flows during the load, as FLOWSxCONTROL@IW; null: none",
-            "think string": "delay of the servers before each response: recorded (as in the crawl, where known) or none",
+            "think string": "delay of the servers before each response: recorded (as in the crawl; where that is unknown, the median of its kind: HTML, a script's call, or a file) or none",
             "cache string": "cold, or warm (a second visit: without the responses that are still fresh by their recorded header, and with a 304 in place of those that can be revalidated)",
             "tls_records string": "sizes of the servers' TLS records: recorded (16 kB where not), 16k, 4k, dynamic (small first), or none (each byte is of use when it arrives, not when its record is whole)",
             "discovery string": "when the browser asks for what a response leads to: recorded (at a place of its bytes, by the crawl's times or by type and order, after the browser's delay), first-byte or last-byte (of that response, at once)",

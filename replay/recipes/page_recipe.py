@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import pyarrow.parquet as pq
@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 from releases.catalogue import Release
 from replay.errors import RecipeError
 from replay.recipes.discovery import discoveries
+from replay.recipes.think_time import FILE, PAGE, kind_of, think_times, usual_think_times
 from replay.recipes.tls_records import Run, payload, record_runs, runs_text
 from schema.http_caching import can_be_confirmed, fresh_s
-from schema.server_delay import server_delays, tcp_round_trips
 
 Row: TypeAlias = "Mapping[str, Any]"
 
@@ -58,12 +58,21 @@ class Object:
     """Number of the parent's bytes at which the browser finds it; None: all of them."""
     browser_delay_us: int = 0
     """Time from the arrival of these bytes to the request, in the browser."""
+    kind: str = FILE
+    """Kind of answer, by which an unknown think time is assumed."""
     server_delay_us: int | None = None
-    """Time from request to response at the server; None: unknown, and replayed as 0."""
+    """Think time: from request to response at the server; None: unknown."""
+    usual_delay_us: int = 0
+    """Think time that is assumed if it is unknown."""
     fresh_s: int | None = None
     """Remaining freshness lifetime (RFC 9111) in seconds; None if its header was not recorded."""
     can_be_confirmed: bool = False
     """True if a cache may revalidate it."""
+
+    @property
+    def think_us(self) -> int:
+        """Think time in a replay."""
+        return self.usual_delay_us if self.server_delay_us is None else self.server_delay_us
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,7 +105,7 @@ class Recipe:
         ]
         lines += [
             f"object {one.origin} {one.parent} {one.request_bytes} {one.response_bytes} "
-            f"{int(one.is_document)} {one.server_delay_us or 0} {self.place_of(one)} {one.browser_delay_us}"
+            f"{int(one.is_document)} {one.think_us} {self.place_of(one)} {one.browser_delay_us}"
             for one in self.objects
         ]
         return "\n".join(lines) + "\n"
@@ -114,7 +123,24 @@ def read_recipes(release: Release) -> list[Recipe]:
     ]
     if not recipes:
         raise RecipeError(f"{release.manifest.crawl} holds no page that can be replayed")
-    return recipes
+    return at_once(recipes) if release.manifest.crawl.kind == "localweb" else assume_think_times(recipes)
+
+
+def assume_think_times(recipes: Sequence[Recipe]) -> list[Recipe]:
+    """The recipes with the usual think time of its kind for each object whose own is unknown."""
+    usual = usual_think_times((one.kind, one.server_delay_us) for page in recipes for one in page.objects)
+    return [
+        replace(page, objects=tuple(replace(one, usual_delay_us=usual[one.kind]) for one in page.objects))
+        for page in recipes
+    ]
+
+
+def at_once(recipes: Sequence[Recipe]) -> list[Recipe]:
+    """The recipes without think times: the local web's server has none, and what a crawl measures there is its own CPU."""
+    return [
+        replace(page, objects=tuple(replace(one, server_delay_us=0) for one in page.objects))
+        for page in recipes
+    ]
 
 
 def rows(release: Release, table: str) -> Iterator[Row]:
@@ -149,7 +175,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
     parents = find_parents(network, {row["id"] for row in kept}, document)
     found = discoveries(kept, by_connection, parents, document)
     indexes = {row["id"]: index for index, row in enumerate(kept)}
-    delays = server_delays(connections, network, tcp_round_trips(connections))
+    delays = think_times(connections, network)
     return Recipe(
         page=visit["host"],
         visit_id=visit["id"],
@@ -164,6 +190,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
                 request_bytes=request_bytes(row, tls=keys[row["id"]][3]),
                 place=found[row["id"]].place,
                 browser_delay_us=found[row["id"]].browser_delay_us,
+                kind=PAGE if row["id"] == document else kind_of(row),
                 server_delay_us=delays[row["id"]],
                 fresh_s=fresh_s(row),
                 can_be_confirmed=can_be_confirmed(row),

@@ -18,7 +18,7 @@ from recordings import cdp, har
 from recordings.exchange import RecordedExchange
 from recordings.order import find_parents, first_load, is_redirect, kind_of
 from replay.errors import RecipeError
-from replay.recipes.page_recipe import Recipe, Row, make_recipe
+from replay.recipes.page_recipe import Recipe, Row, assume_think_times, make_recipe
 from schema import http_caching
 
 H2_FRAME_BYTES, H2_FRAME_HEADER_BYTES = 16_384, 9
@@ -108,7 +108,8 @@ def recipe_of(kept: Sequence[RecordedExchange], number: int) -> Recipe | None:
         return None
     visit = {"id": number, "host": host_of(kept[main]), "main_response_id": main + 1}
     connections, places = connection_rows(kept)
-    return make_recipe(visit, connections, response_rows(kept, places))
+    recipe = make_recipe(visit, connections, response_rows(kept, places))
+    return recipe and assume_think_times([recipe])[0]
 
 
 def response_rows(kept: Sequence[RecordedExchange], connections: Sequence[int]) -> list[Row]:

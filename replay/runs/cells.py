@@ -47,7 +47,7 @@ class Cell:
         competing_flows = self.conditions.competition.flows if self.conditions.competition else 0
         sharing = (1 + competing_flows) / (1 - self.background_load)
         is_delayed = self.conditions.server_delay
-        delays_us = sum(one.server_delay_us or 0 for one in self.recipe.objects) if is_delayed else 0
+        delays_us = sum(one.think_us for one in self.recipe.objects) if is_delayed else 0
         delays_us += sum(one.browser_delay_us for one in self.recipe.objects)
         down_s = 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
         up_s = 8 * sum(one.request_bytes for one in self.recipe.objects) / self.profile.up_bps

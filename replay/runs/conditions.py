@@ -13,7 +13,7 @@ BACKGROUND_IW = 10
 """Initial window of background flows: today's (RFC 6928). Every guest has a route for it."""
 
 SERVER_DELAY = ("none", "recorded")
-"""Values of the column `think`: servers answer at once, or after the delay that was recorded."""
+"""Values of the column `think`: servers answer at once, or after the delay that was recorded, or is usual for the type."""
 
 CACHE = ("cold", "warm")
 """Values of the column `cache`: a first visit, or a second one."""
@@ -99,8 +99,8 @@ class Conditions:
     loss: Loss | None = None
     """Loss that replaces the profile's; None: the profile's."""
     competition: Competition | None = None
-    server_delay: bool = False
-    """True if servers answer after the delay that was recorded."""
+    server_delay: bool = True
+    """True if servers answer after the delay that was recorded, or is usual for the type."""
     warm_cache: bool = False
     """True for a second visit, with the cache that the first visit filled."""
     queue: Queue | None = None

@@ -163,7 +163,7 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "tls": "the bytes of the server's flight and a round trip; no cryptography",
         "tls_record_overhead_bytes": tls_records.RECORD_OVERHEAD_BYTES,
         "tls_records": {name: tls_records.runs_text(runs) for name, runs in tls_records.TLS_RECORDS.items()},
-        "think_time": "time from request to first byte, less the fastest TCP handshake with the address; no delay where unknown",
+        "think_time": "time from request to first byte, less a round trip and what the first TLS record took; the median of its kind where unknown",
         "warm_cache": f"second visit after {warm_cache.REVISIT_S} s: the main document and all stale responses, "
         f"a 304 of {warm_cache.NOT_MODIFIED_BYTES} bytes where there is a validator, else the whole response",
         "segment_bytes": MSS_TIMESTAMPS,
@@ -212,4 +212,5 @@ def server_delay_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
         "unknown": sum(len(recipe.objects) for recipe in recipes) - len(known),
         "median": statistics.median(known) if known else None,
         "mean": statistics.fmean(known) if known else None,
+        "usual": {one.kind: one.usual_delay_us / 1e3 for recipe in recipes for one in recipe.objects},
     }

@@ -134,9 +134,9 @@ CONDITION_OPTIONS = (
         "--think",
         callback=one_of(*SERVER_DELAY),
         metavar="none|recorded,...",
-        default="none",
+        default="recorded",
         show_default=True,
-        help="Time until servers begin an answer: none, or as recorded where it is known.",
+        help="Time until servers begin an answer: as recorded, or usual for the type where it is not known; none: at once.",
     ),
     click.option(
         "--tls-records",

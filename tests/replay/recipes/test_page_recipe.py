@@ -24,7 +24,7 @@ from schema.crawls import CrawlName
 from schema.tables import Base, Connection, Response, Visit
 
 Row = dict[str, Any]
-WriteRelease = Callable[[list[Row], list[Row], list[Row]], Release]
+WriteRelease = Callable[..., Release]
 
 NOON = datetime.datetime(2026, 11, 1, 12, tzinfo=datetime.UTC)
 
@@ -63,14 +63,16 @@ def response(id_: int, wire_bytes: int | None = 1000, connection_id: int | None 
 def release(tmp_path: Path) -> WriteRelease:
     """A function that writes three tables as a release holds them."""
 
-    def write(visits: list[Row], connections: list[Row], responses: list[Row]) -> Release:
+    def write(
+        visits: list[Row], connections: list[Row], responses: list[Row], *, kind: str = "web"
+    ) -> Release:
         for table, rows in ((Visit, visits), (Connection, connections), (Response, responses)):
             schema = arrow_schema(Base.metadata.tables[table.__tablename__])
             pq.write_table(
                 pa.Table.from_pylist(rows, schema=schema), tmp_path / f"{table.__tablename__}.parquet"
             )
         facts: dict[str, Any] = {field.name: "" for field in dataclasses.fields(Manifest)}
-        name = CrawlName(month="2026-11", kind="localweb")
+        name = CrawlName(month="2026-11", kind=kind)
         return Release(tmp_path, Manifest(**{**facts, "crawl": name, "version": 1, "rows": {}, "files": {}}))
 
     return write
@@ -109,7 +111,7 @@ def test_a_page_keeps_its_origins_its_order_and_its_sizes(release: WriteRelease)
         ),
     )
     assert recipe.objects == (
-        Object(response_id=1, origin=0, parent=-1, response_bytes=2000, is_document=True),
+        Object(response_id=1, origin=0, parent=-1, response_bytes=2000, is_document=True, kind="page"),
         Object(response_id=2, origin=1, parent=0, place=1000, response_bytes=40_000, is_document=False),
         Object(response_id=3, origin=0, parent=1, response_bytes=700, is_document=False),
     )
@@ -165,10 +167,33 @@ def test_server_delays_are_kept_as_far_as_they_were_recorded(release: WriteRelea
     ]
     (recipe,) = read_recipes(release([visit()], [handshake], responses))
     assert [one.server_delay_us for one in recipe.objects] == [40_000, None]
+    assert [one.think_us for one in recipe.objects] == [
+        40_000,
+        40_000,
+    ]  # that of all, where none of its kind is known
     assert recipe.to_text().splitlines()[-2:] == [
         "object 0 -1 450 1000 1 40000 1 0",
-        "object 0 0 450 1000 0 0 500 0",
+        "object 0 0 450 1000 0 40000 500 0",
     ]
+
+
+def test_the_local_webs_server_has_no_think_time(release: WriteRelease) -> None:
+    handshake = connection(1, remote_address="192.0.2.1", opened_us=0, connected_us=30_000)
+    responses = [response(1, request_sent_us=30_000, first_byte_us=100_000, last_byte_us=100_000)]
+    (recipe,) = read_recipes(release([visit()], [handshake], responses, kind="localweb"))
+    assert [one.think_us for one in recipe.objects] == [0]
+
+
+def test_a_crawl_of_today_tells_think_times_itself(release: WriteRelease) -> None:
+    paths = [connection(1, round_trip_us=20_000, tls_version="TLS 1.3", port=443, initial_window_segments=3)]
+    responses = [
+        response(1, 20_000, server_delay_us=90_000, round_trip_us=20_000, request_sent_us=0),
+        response(2, 20_000, server_delay_us=90_000, round_trip_us=20_000, request_sent_us=0),
+        response(3, initiator_id=1),
+    ]
+    (recipe,) = read_recipes(release([visit()], paths, responses))
+    # The first record of 16 kB took two round trips beyond the first from a window of three.
+    assert [one.server_delay_us for one in recipe.objects] == [50_000, 90_000, None]
 
 
 def test_the_body_of_a_request_is_part_of_its_size(release: WriteRelease) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from replay.errors import RecipeError
-from replay.recipes.page_recipe import Object, Origin
+from replay.recipes.page_recipe import Origin
 from replay.recipes.recorded import read_recordings
 from tests.factories.made_up_recording import (
     DOCUMENT,
+    REUSED,
     ROOT,
     STYLE,
     TIMINGS,
@@ -42,28 +43,40 @@ def test_a_hars_page_becomes_a_recipe_as_a_releases_does(har: Path) -> None:
         1_000 + 200,
         1_000 + 200 + 9 * 2,
     ]
-    assert recipe.objects == tuple(
-        Object(
-            response_id=number,
-            origin=origin,
-            parent=parent,
-            response_bytes=size,
-            is_document=number == 1,
-            place=place,
-            browser_delay_us=browser_delay_us,
-            server_delay_us=server_delay_us,
-            fresh_s=fresh_s,
-        )
-        for number, origin, parent, size, place, browser_delay_us, server_delay_us, fresh_s in (
-            # 120 ms less the 20 that TCP took of the 60 to connect
-            (1, 0, -1, sizes[0], None, 0, 100_000, 0),
-            # After a third of the body, and 86 ms after the document's end, which came 214 ms after the start
-            (2, 0, 0, sizes[1], 227 + 6_649, 86_000, 0, 3600),
-            (4, 1, 1, sizes[2], None, 78_000, 100_000, 0),
-            # Its parent was left out; the other half of the siblings
-            (5, 0, 0, sizes[3], 227 + 13_324, 178_000, 0, 0),
-        )
-    )
+    assert [(one.response_id, one.origin, one.parent, one.is_document) for one in recipe.objects] == [
+        (1, 0, -1, True),
+        (2, 0, 0, False),
+        (4, 1, 1, False),
+        (5, 0, 0, False),  # its parent was left out
+    ]
+    assert [one.response_bytes for one in recipe.objects] == sizes
+    assert [one.fresh_s for one in recipe.objects] == [0, 3600, 0, 0]
+
+
+def test_a_har_tells_where_and_when_the_browser_found_what(har: Path) -> None:
+    header, body = 200 + 27, 20_000
+    assert [(one.place, one.browser_delay_us) for one in read_one(har).recipe.objects] == [
+        (None, 0),
+        # After a third of the body, and 86 ms after the document's end, which came 214 ms after the start
+        (header + round(body / 3) - 18, 86_000),
+        (None, 78_000),
+        (header + round(2 * body / 3) - 9, 178_000),
+    ]
+
+
+def test_a_har_tells_think_times_less_round_trips_of_tcp_and_of_the_first_record(har: Path) -> None:
+    told = [(one.kind, one.server_delay_us) for one in read_one(har).recipe.objects]
+    # Of 120 ms TCP's round trip takes 20 (60 to connect, 40 of them TLS), and as much the rest of a record of 16 kB.
+    assert told == [("page", 80_000), ("file", 0), ("page", 100_000), ("page", 0)]
+
+
+def test_a_think_time_that_is_unknown_is_the_median_of_its_kind(tmp_path: Path) -> None:
+    first = {**DOCUMENT, "timings": TIMINGS}
+    unknown = entry("http://c.example/", version="HTTP/1.1", connection="21", serverIPAddress="192.0.2.3")
+    known = entry("https://a.example/known", timings={**REUSED, "wait": 60})
+    page, other, last = recipe_of_har(tmp_path, first, unknown, known).objects
+    assert (page.server_delay_us, other.server_delay_us, last.server_delay_us) == (80_000, None, 40_000)
+    assert (page.think_us, other.think_us, last.think_us) == (80_000, 60_000, 40_000)
 
 
 def test_estimates_and_repairs_of_a_har_are_stated(har: Path) -> None:

@@ -49,12 +49,12 @@ LOSSLESS = Conditions(loss=Loss(share=0))
 COMPETING_FLOW = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=10))
 COMPETING_FLOWS = Conditions(competition=Competition(flows=3, congestion_control="cubic", iw=10))
 COMPETING_BBR = Conditions(competition=Competition(flows=1, congestion_control="bbr", iw=30))
-DELAYED = Conditions(server_delay=True)
+PROMPT = Conditions(server_delay=False)
 BUSY = Conditions(neighbours=Neighbours(load=0.5))
 BUSY_BBR = dataclasses.replace(BUSY, congestion_control="bbr")
 BURSTING = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=45))
 BURSTING_PACED = dataclasses.replace(BURSTING, pacing=True)
-ARMS = (LOSSY, PACED, BBR, BURSTY, COMPETING_FLOWS, COMPETING_BBR, COMPETING_FLOW, LOSSLESS, DELAYED, PLAIN)
+ARMS = (LOSSY, PACED, BBR, BURSTY, COMPETING_FLOWS, COMPETING_BBR, COMPETING_FLOW, LOSSLESS, PROMPT, PLAIN)
 
 Rows = dict[Conditions, dict[str, Any]]
 
@@ -113,7 +113,7 @@ def found(lab: Lab) -> list[dict[str, Any]]:
         page(2, [-1, 0, 0, 0, 0]),
         page(3, [-1, 0, 0, 0, 0], h2=True),
     ]
-    others = plan(pages, [TIGHT], windows=(10,), seeds=1, conditions=[PLAIN, DELAYED])
+    others = plan(pages, [TIGHT], windows=(10,), seeds=1, conditions=[PLAIN, PROMPT])
     chain = page(4, list(range(-1, LINKS - 1)))
     others += plan([chain], [CROWDED], windows=(10,), seeds=1, conditions=[BUSY, BUSY_BBR])
     others += plan([chain], [NARROW], windows=(10,), seeds=1, conditions=[BURSTING, BURSTING_PACED])
@@ -213,9 +213,9 @@ def test_server_delays_add_up_along_a_chain_and_overlap_between_siblings(
     found: list[dict[str, Any]], visit_id: int, delays: int
 ) -> None:
     others = by_arm([row for row in found if row["visit_id"] == visit_id])
-    longer = others[DELAYED]["page_ms"] - others[PLAIN]["page_ms"]
+    longer = others[PLAIN]["page_ms"] - others[PROMPT]["page_ms"]
     assert longer == pytest.approx(delays * DELAY_MS, rel=0.02)
-    assert others[DELAYED]["document_ms"] == others[PLAIN]["document_ms"]
+    assert others[PLAIN]["document_ms"] == others[PROMPT]["document_ms"]
 
 
 def test_a_request_leaves_in_the_clients_own_window_whatever_the_servers_is(

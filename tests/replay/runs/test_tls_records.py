@@ -60,7 +60,7 @@ def page(visit_id: int, sizes: Sequence[int], *, tls: bool = True, records: tupl
 
 @pytest.fixture(scope="module")
 def rows(lab: Lab) -> Rows:
-    """Rows by page, record sizes and window; those of the page with a pause by `paused` too."""
+    """Rows by page, record sizes and window; `at once` is the page with a pause without it."""
     pages = [
         page(SECURE, [DOCUMENT_BYTES]),
         page(CLEAR, [DOCUMENT_BYTES], tls=False),
@@ -74,7 +74,7 @@ def rows(lab: Lab) -> Rows:
     found = replay(lab, cells, guests=1).rows
     assert [row["reason"] for row in found if row["state"] != "done"] == []
     return {
-        (row["visit_id"], "paused" if row["think"] == "recorded" else row["tls_records"], row["iw"]): row
+        (row["visit_id"], "at once" if row["think"] == "none" else row["tls_records"], row["iw"]): row
         for row in found
     }
 
@@ -153,6 +153,6 @@ def test_small_records_begin_anew_after_a_pause(rows: Rows) -> None:
     one_go = contents([30_000, 30_000], dynamic)
     twice = contents([30_000], dynamic) * 2
     assert len(one_go) != len(twice)
-    for name, records in (("dynamic", one_go), ("paused", twice)):
+    for name, records in (("at once", one_go), ("dynamic", twice)):
         expected = 60_000 + len(records) * RECORD_OVERHEAD_BYTES + TLS_FLIGHT_BYTES
         assert rows[PAUSED, name, 10]["payload_bytes"] == expected

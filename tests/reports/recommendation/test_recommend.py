@@ -83,7 +83,9 @@ def test_a_gain_of_the_average_does_not_excuse_a_loss_of_the_slow() -> None:
         Conditions(loss=Loss(share=0.01, burst=4)),
         Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=10)),
         Conditions(congestion_control="bbr"),
-        Conditions(server_delay=True),
+        Conditions(server_delay=False),
+        Conditions(tls_records="16k"),
+        Conditions(discovery="last-byte"),
         Conditions(warm_cache=True),
     ],
 )

@@ -33,7 +33,7 @@ def test_every_combination_is_an_arm_and_the_first_is_that_of_the_defaults() -> 
         pacing=(False, True),
         loss=(None, Loss(share=0.01)),
         competition=(None,),
-        think=(False, True),
+        think=(True, False),
         cache=(False, True),
         tls_records=("recorded", "16k"),
         discovery=("recorded", "last-byte"),

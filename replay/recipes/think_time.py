@@ -1,0 +1,96 @@
+"""Think time: how long servers take to begin an answer, as recorded, and by type of resource where it is not known."""
+
+from __future__ import annotations
+
+import collections
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from releases.slow_start import linux_flights
+from replay.recipes.discovery import is_html
+from replay.recipes.tls_records import RECORD_BYTES, RECORD_OVERHEAD_BYTES, record_runs
+from schema.server_delay import server_delays, tcp_round_trips
+
+Row: TypeAlias = "Mapping[str, Any]"
+
+USUAL_WINDOW = 10
+"""Initial window that a recorded server is taken to have where it is not known (RFC 6928)."""
+
+PAGE, CALL, FILE = "page", "call", "file"
+"""Kinds of answers by the work of a server: HTML, calls of scripts, and all that is likely to lie ready."""
+
+CALLS = frozenset({"fetch", "xhr", "other", "worker"})
+
+
+def kind_of(row: Row) -> str:
+    """The kind of a response."""
+    if is_html(row):
+        return PAGE
+    return CALL if row.get("resource_type") in CALLS else FILE
+
+
+def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[int, int | None]:
+    """Think time of the servers of a visit in µs by response id; None where it is not known.
+
+    It is the crawl's server delay (schema version 6 or later), else computed from its times, less the round trips that the
+    first TLS record of a connection needed beyond the first: the browser sees a first byte only then, and a replay of
+    records takes them again.
+    """
+    by_id = {row["id"]: row for row in connections}
+    trips: Mapping[int, int]
+    if any(row.get("round_trip_us") is not None for row in connections):
+        trips = {
+            row["id"]: row["round_trip_us"] or 0 for row in responses if row["round_trip_us"] is not None
+        }
+        delays = {row["id"]: row["server_delay_us"] for row in responses}
+    else:
+        by_connection = tcp_round_trips(connections)
+        trips = {row["id"]: by_connection.get(row["connection_id"], 0) for row in responses}
+        delays = server_delays(connections, responses, by_connection)
+    first: dict[int | None, int] = {}
+    for row in sorted(responses, key=lambda row: int(row["id"])):
+        first.setdefault(row["connection_id"], row["id"])
+    openers = set(first.values())
+
+    def think(row: Row) -> int | None:
+        delay = delays[row["id"]]
+        if delay is None:
+            return None
+        if row["id"] not in openers:
+            return int(delay)
+        return max(0, int(delay) - record_trips(by_id[row["connection_id"]], row) * trips.get(row["id"], 0))
+
+    return {row["id"]: think(row) for row in responses}
+
+
+def record_trips(connection: Row, response: Row) -> int:
+    """Round trips beyond the first in which the first TLS record of a connection's first response arrives.
+
+    >>> tls = {"tls_version": "TLS 1.3"}
+    >>> record_trips(tls, {"wire_bytes": 9_000}), record_trips(tls, {"wire_bytes": 90_000})
+    (0, 1)
+    """
+    if connection["tls_version"] is None or not response["wire_bytes"]:
+        return 0
+    runs = record_runs(connection.get("first_record_bytes"))
+    record = min(runs[0][1] if runs else RECORD_BYTES, response["wire_bytes"]) + RECORD_OVERHEAD_BYTES
+    before = (connection.get("tls_ticket_bytes") or 0) + (connection.get("frame_bytes") or 0)
+    window = connection.get("initial_window_segments") or USUAL_WINDOW
+    return linux_flights(record + before, iw=window) - 1
+
+
+def usual_think_times(known: Iterable[tuple[str, int | None]]) -> dict[str, int]:
+    """Median think time of each kind in µs, from kinds and think times; kinds of which none is known have that of all.
+
+    >>> usual_think_times([("page", 90_000), ("file", 2_000), ("file", None), ("file", 4_000)])
+    {'page': 90000, 'call': 4000, 'file': 3000}
+    """
+    times: dict[str, list[int]] = collections.defaultdict(list)
+    for kind, think_us in known:
+        if think_us is not None:
+            times[kind].append(think_us)
+    every = [time for some in times.values() for time in some]
+    if not every:
+        return dict.fromkeys((PAGE, CALL, FILE), 0)
+    return {kind: round(statistics.median(times[kind] or every)) for kind in (PAGE, CALL, FILE)}
