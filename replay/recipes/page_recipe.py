@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from releases.catalogue import Release
 from replay.errors import RecipeError
 from replay.recipes.discovery import discoveries
+from replay.recipes.handshakes import tls_trips
 from replay.recipes.think_time import FILE, PAGE, kind_of, think_times, usual_think_times
 from replay.recipes.tls_records import Run, payload, record_runs, runs_text
 from schema.http_caching import can_be_confirmed, fresh_s
@@ -37,6 +38,8 @@ class Origin:
     """Size of the server's TLS flight; 0 for clear text."""
     tls_after_bytes: int
     """Session tickets and connection frames before the first response."""
+    tls_trips: int = 1
+    """Round trips of a full TLS handshake before the first request: 2 where TLS 1.2 was seen to take them, else 1."""
     tls_records: tuple[Run, ...] = ()
     """Sizes of the server's TLS records as recorded; none: unknown."""
 
@@ -99,7 +102,7 @@ class Recipe:
         """The recipe in the player's format."""
         lines = [f"page {len(self.origins)} {len(self.objects)}"]
         lines += [
-            f"origin {'h2' if origin.h2 else 'h1'} {origin.tls_flight_bytes} {origin.tls_after_bytes} "
+            f"origin {'h2' if origin.h2 else 'h1'} {origin.tls_flight_bytes} {origin.tls_trips} {origin.tls_after_bytes} "
             f"{runs_text(origin.tls_records)}"
             for origin in self.origins
         ]
@@ -237,6 +240,7 @@ def make_origin(key: OriginKey, connections: Sequence[Row]) -> Origin:
         h2=h2,
         tls_flight_bytes=(first["tls_handshake_bytes"] if first else UNKNOWN_TLS_FLIGHT_BYTES) if tls else 0,
         tls_after_bytes=after,
+        tls_trips=max(map(tls_trips, connections)),
         tls_records=next(
             (runs for one in connections if (runs := record_runs(one.get("first_record_bytes")))), ()
         ),

@@ -23,6 +23,10 @@ DISCOVERY = (RECORDED_DISCOVERY, FIRST_BYTE, LAST_BYTE) = ("recorded", "first-by
 """Values of the column `discovery`: when the browser asks for what a response leads to. As recorded, or by type and order,
 after its own delay; or at the first or the last byte of the response at once, between which the truth lies."""
 
+HANDSHAKES = (RECORDED_HANDSHAKE, RESUMED, EARLY_DATA) = ("recorded", "resumed", "early-data")
+"""Values of the column `tls_handshake`: full handshakes; resumed ones, without certificates and in one round trip; or resumed ones
+with the first request in the first flight (RFC 8446 §2.3)."""
+
 RECORDED_RECORDS, ANY_BYTE = "recorded", "none"
 RECORDS = {
     RECORDED_RECORDS: f"recorded {runs_text(TLS_RECORDS['16k'])}",
@@ -109,6 +113,8 @@ class Conditions:
     """Sizes of the servers' TLS records: a key of RECORDS."""
     discovery: str = RECORDED_DISCOVERY
     """When the browser asks for what a response leads to: one of DISCOVERY."""
+    tls_handshake: str = RECORDED_HANDSHAKE
+    """Kind of the connections' TLS handshakes: one of HANDSHAKES."""
     neighbours: Neighbours | None = None
     """Traffic that replaces the ordinary background; None: the ordinary background."""
 
@@ -128,6 +134,8 @@ class Conditions:
             found += f".tls-{self.tls_records}"
         if self.discovery != RECORDED_DISCOVERY:
             found += f".{self.discovery}"
+        if self.tls_handshake != RECORDED_HANDSHAKE:
+            found += f".{self.tls_handshake}"
         if self.neighbours:
             windows = "everyone" if self.neighbours.everyone else "today"
             found += f".{self.neighbours.load:g}.{windows}{'.probe' if self.neighbours.probe else ''}"
@@ -149,6 +157,7 @@ class Conditions:
             "cache": CACHE[self.warm_cache],
             "tls_records": self.tls_records,
             "discovery": self.discovery,
+            "tls_handshake": self.tls_handshake,
             "queue": self.queue and str(self.queue),
             "background_load": self.neighbours and self.neighbours.load,
             "everyone": self.neighbours and self.neighbours.everyone,
@@ -163,6 +172,7 @@ class Conditions:
         yield f"loss {loss.share:.9f} {loss.burst:.3f}"
         competing = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
         yield f"tls-records {RECORDS[self.tls_records]}"
+        yield f"handshake {self.tls_handshake}"
         yield f"discovery {self.discovery}"
         yield f"server-delay {'on' if self.server_delay else 'off'}"
         yield f"competing-flows {competing.flows} {competing.iw} {competing.congestion_control}"

@@ -13,7 +13,9 @@ from replay.lab.kernel import congestion_controls
 from replay.runs.conditions import (
     CACHE,
     DISCOVERY,
+    HANDSHAKES,
     RECORDED_DISCOVERY,
+    RECORDED_HANDSHAKE,
     RECORDED_RECORDS,
     RECORDS,
     SERVER_DELAY,
@@ -157,6 +159,14 @@ CONDITION_OPTIONS = (
         "browser's delay; first-byte or last-byte of that response, at once.",
     ),
     click.option(
+        "--tls-handshake",
+        callback=among(HANDSHAKES, f"one of {', '.join(HANDSHAKES)}"),
+        metavar="NAME,...",
+        default=RECORDED_HANDSHAKE,
+        show_default=True,
+        help="TLS handshakes: full as recorded; resumed, without certificates; early-data, the first request at once (0-RTT).",
+    ),
+    click.option(
         "--cache",
         callback=one_of(*CACHE),
         metavar="cold|warm,...",
@@ -177,6 +187,7 @@ def arms(
     cache: tuple[bool, ...],
     tls_records: tuple[str, ...],
     discovery: tuple[str, ...],
+    tls_handshake: tuple[str, ...],
 ) -> list[Conditions]:
     """The conditions of every combination."""
     return [
@@ -189,8 +200,9 @@ def arms(
             warm_cache=warm,
             tls_records=records,
             discovery=found,
+            tls_handshake=handshake,
         )
-        for control, paced, lost, competing, delayed, warm, records, found in itertools.product(
-            congestion_control, pacing, loss, competition, think, cache, tls_records, discovery
+        for control, paced, lost, competing, delayed, warm, records, found, handshake in itertools.product(
+            congestion_control, pacing, loss, competition, think, cache, tls_records, discovery, tls_handshake
         )
     ]

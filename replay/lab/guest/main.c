@@ -12,6 +12,7 @@
  *   responses                                                  before each load's line, a line about its responses
  *   tls-records recorded|fixed|bytes SIZES                     the servers' TLS records (transport/tls_records.c)
  *   discovery recorded|first-byte|last-byte                    when the browser finds what a response leads to
+ *   handshake recorded|resumed|early-data                      the connections' TLS handshakes
  *   server-delay on|off                                        whether servers wait before they answer, as recorded
  *   competing-flows FLOWS IW CONTROL                           endless downloads beside the pages
  *   background IW                                              initial window of other people's flows
@@ -36,6 +37,7 @@
 #include "network/namespaces.h"
 #include "network/qdiscs.h"
 #include "page/discovery.h"
+#include "page/handshake.h"
 #include "page/load.h"
 #include "transport/packet_log.h"
 #include "transport/server.h"
@@ -76,6 +78,7 @@ static bool obey_setting(const char *line) {
     else if (sscanf(line, "background %d", &iw) == 1) background_window = iw;
     else if (sscanf(line, "pause %lf", &seconds) == 1) set_pause((nanoseconds)(seconds * (double)SECOND));
     else if (sscanf(line, "control %127s", name) == 1) set_congestion_control(name);
+    else if (sscanf(line, "handshake %127s", name) == 1) return set_handshake(name);
     else if (sscanf(line, "discovery %127s", name) == 1) return set_discovery(name);
     else if (strcmp(line, "responses\n") == 0) open_packet_log();
     else if (strncmp(line, "tls-records ", 12) == 0) return set_records(line + 12);

@@ -134,6 +134,7 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(warm_cache=True),
         Conditions(tls_records="16k"),
         Conditions(discovery="last-byte"),
+        Conditions(tls_handshake="resumed"),
         *(one.conditions for one in HARM_CONDITIONS),
     ]
     planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
@@ -160,6 +161,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "pacing off",
         "loss 0.000000000 1.000",
         "tls-records recorded 16384",
+        "handshake recorded",
         "discovery recorded",
         "server-delay on",
         "competing-flows 0 10 cubic",

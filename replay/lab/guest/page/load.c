@@ -4,6 +4,7 @@
 #include "network/hosts.h"
 #include "network/qdiscs.h"
 #include "page/discovery.h"
+#include "page/handshake.h"
 #include "page/later.h"
 #include "page/retransmissions.h"
 #include "transport/packet_log.h"
@@ -15,11 +16,9 @@
 #include <stdlib.h>
 
 enum {
-    H1_CONNECTIONS = 6,         /* that a browser opens to one host at most */
-    CLIENT_HELLO_BYTES = 517,   /* as Chromium pads it */
-    CLIENT_FINISHED_BYTES = 80, /* ChangeCipherSpec and Finished, before the first request */
-    H2_BATCH_BYTES = 65536,     /* given to TCP at once: later streams wait behind no more */
-    HELLO = -1,                 /* the TLS handshake, in place of an object */
+    H1_CONNECTIONS = 6,     /* that a browser opens to one host at most */
+    H2_BATCH_BYTES = 65536, /* given to TCP at once: later streams wait behind no more */
+    HELLO = -1,             /* the TLS handshake, in place of an object */
 };
 
 static struct origin_state {
@@ -43,7 +42,7 @@ struct http_connection {
     struct connection tcp;
     struct origin_state *origin;
     bool ready, busy, has_answered;
-    int requests, responses;
+    int trips, requests, responses; /* trips: of the TLS handshake, begun */
     struct retransmissions again;
 };
 
@@ -71,7 +70,7 @@ static void send_waiting(struct http_connection *http) {
         http->busy = true;
         objects[index].sent = now();
         int64_t bytes = page->objects[index].request_bytes;
-        if (http->requests++ == 0 && origin->recipe->tls_flight_bytes) bytes += CLIENT_FINISHED_BYTES;
+        if (http->requests++ == 0) bytes += bytes_with_first_request(origin->recipe);
         send_request(&http->tcp, index, bytes, is_h2(http) && origin->waiting);
     }
 }
@@ -139,11 +138,12 @@ void begin_load(const struct page *which, int iw, nanoseconds time) {
     ask_for_children(-1, 1);
 }
 
+/* The connection, or a round trip of its TLS handshake, is there. */
 static void established(struct connection *connection) {
     struct http_connection *http = (struct http_connection *)connection;
-    http->ready = !http->origin->recipe->tls_flight_bytes;
+    http->ready = http->trips == handshake_trips(http->origin->recipe);
     if (http->ready) send_waiting(http);
-    else send_request(connection, HELLO, CLIENT_HELLO_BYTES, false);
+    else send_request(connection, HELLO, hello_bytes(http->trips++), false);
 }
 
 static void accepted(struct connection *connection) {
@@ -172,10 +172,10 @@ static void asked(struct connection *connection, int index) {
     struct http_connection *http = (struct http_connection *)connection;
     const struct origin *origin = http->origin->recipe;
     if (index == HELLO) {
-        add_stream(&connection->streams, HELLO, origin->tls_flight_bytes, (struct places){0});
+        add_stream(&connection->streams, HELLO, server_flight_bytes(origin, http->trips - 1), (struct places){0});
         return;
     }
-    if (!http->has_answered) connection->streams.control += origin->tls_after_bytes;
+    if (!http->has_answered) connection->streams.control += bytes_before_first_answer(origin);
     if (!http->has_answered && origin->tls_flight_bytes) connection->records.sizes = sizes_of(&origin->records);
     http->has_answered = true;
     nanoseconds delay = delaying_answers ? page->objects[index].server_delay : 0;
@@ -202,8 +202,7 @@ static void response_ended(struct http_connection *http, int index) {
 static void reached(struct connection *connection, const struct mark *mark) {
     struct http_connection *http = (struct http_connection *)connection;
     if (mark->object == HELLO) {
-        http->ready = true;
-        send_waiting(http);
+        established(connection);
         return;
     }
     if (page->objects[mark->object].document && !document_first) document_first = now();

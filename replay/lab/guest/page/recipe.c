@@ -18,8 +18,8 @@ struct page *read_page(const char *path) {
     for (int i = 0; i < page->origin_count; i++) {
         struct origin *origin = &page->origins[i];
         char protocol[3], records[256];
-        if (fscanf(file, "origin %2s %d %d %255s\n", protocol, &origin->tls_flight_bytes, &origin->tls_after_bytes,
-                   records) != 4 ||
+        if (fscanf(file, "origin %2s %d %d %d %255s\n", protocol, &origin->tls_flight_bytes, &origin->tls_trips,
+                   &origin->tls_after_bytes, records) != 5 ||
             (strcmp(records, "-") && !read_record_sizes(records, &origin->records)))
             die(path);
         origin->h2 = strcmp(protocol, "h2") == 0;

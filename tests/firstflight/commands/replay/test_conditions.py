@@ -37,6 +37,7 @@ def test_every_combination_is_an_arm_and_the_first_is_that_of_the_defaults() -> 
         cache=(False, True),
         tls_records=("recorded", "16k"),
         discovery=("recorded", "last-byte"),
+        tls_handshake=("recorded", "early-data"),
     )
-    assert len(set(found)) == 128
+    assert len(set(found)) == 256
     assert found[0] == Conditions()

@@ -1,0 +1,93 @@
+"""Round trips and bytes of TLS handshakes, from one guest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from replay.lab.guest_process import Lab
+from replay.networks.profiles import Profile
+from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.tls_records import RECORD_OVERHEAD_BYTES
+from replay.runs.cells import plan
+from replay.runs.conditions import HANDSHAKES, Conditions
+from replay.runs.run import replay
+
+pytestmark = pytest.mark.lab
+
+RTT_MS = 100
+FAST = Profile(
+    id="fast",
+    version=1,
+    down_bps=200_000_000,
+    up_bps=200_000_000,
+    rtt_us=RTT_MS * 1000,
+    queue_bytes=4_000_000,
+    source="tests",
+)
+FLIGHT_BYTES, TICKET_BYTES, RESPONSE_BYTES = 3_000, 300, 1_000
+RESUMED_FLIGHT_BYTES = 250
+CLEAR, ONE_TRIP, TWO_TRIPS, OVER_H2 = 1, 2, 3, 4
+
+Rows = dict[tuple[int, str], dict[str, Any]]
+
+
+def page(visit_id: int, *, trips: int = 1, tls: bool = True, h2: bool = False) -> Recipe:
+    """A page of one response."""
+    origin = Origin(
+        host="a.test",
+        port=443,
+        h2=h2,
+        tls_flight_bytes=FLIGHT_BYTES if tls else 0,
+        tls_after_bytes=TICKET_BYTES if tls else 0,
+        tls_trips=trips,
+    )
+    one = Object(response_id=1, origin=0, parent=-1, response_bytes=RESPONSE_BYTES, is_document=True)
+    return Recipe(page=f"{visit_id}.test", visit_id=visit_id, origins=(origin,), objects=(one,), left_out=0)
+
+
+@pytest.fixture(scope="module")
+def rows(lab: Lab) -> Rows:
+    """Rows by page and handshake."""
+    pages = [
+        page(CLEAR, tls=False),
+        page(ONE_TRIP),
+        page(TWO_TRIPS, trips=2),
+        page(OVER_H2, trips=2, h2=True),
+    ]
+    arms = [Conditions(tls_handshake=name) for name in HANDSHAKES]
+    found = replay(lab, plan(pages, [FAST], windows=(10,), seeds=1, conditions=arms), guests=1).rows
+    assert [row["reason"] for row in found if row["state"] != "done"] == []
+    return {(row["visit_id"], row["tls_handshake"]): row for row in found}
+
+
+@pytest.mark.parametrize(
+    ("which", "handshake", "trips"),
+    [
+        (ONE_TRIP, "recorded", 1),
+        (TWO_TRIPS, "recorded", 2),
+        (OVER_H2, "recorded", 2),
+        (TWO_TRIPS, "resumed", 1),
+        (ONE_TRIP, "early-data", 0),
+        (TWO_TRIPS, "early-data", 0),
+        (OVER_H2, "early-data", 0),
+        (CLEAR, "recorded", 0),
+        (CLEAR, "early-data", 0),
+    ],
+)
+def test_a_handshake_takes_its_round_trips(rows: Rows, which: int, handshake: str, trips: int) -> None:
+    connect_and_ask = 2
+    assert rows[which, handshake]["page_ms"] == pytest.approx((connect_and_ask + trips) * RTT_MS, abs=5)
+
+
+def test_a_handshake_sends_the_recorded_bytes_and_a_resumed_one_no_certificates(rows: Rows) -> None:
+    answer = TICKET_BYTES + RESPONSE_BYTES + RECORD_OVERHEAD_BYTES
+    for which in (ONE_TRIP, TWO_TRIPS, OVER_H2):
+        sent = {name: rows[which, name]["payload_bytes"] - answer for name in HANDSHAKES}
+        assert sent == {
+            "recorded": FLIGHT_BYTES,
+            "resumed": RESUMED_FLIGHT_BYTES,
+            "early-data": RESUMED_FLIGHT_BYTES,
+        }
+    assert {rows[CLEAR, name]["payload_bytes"] for name in HANDSHAKES} == {RESPONSE_BYTES}
