@@ -68,6 +68,7 @@ CELL = pa.schema(
             "tls_records string": "sizes of the servers' TLS records: recorded (16 kB where not), 16k, 4k, dynamic (small first), or none (each byte is of use when it arrives, not when its record is whole)",
             "discovery string": "when the browser asks for what a response leads to: recorded (at a place of its bytes, by the crawl's times or by type and order, after the browser's delay), first-byte or last-byte (of that response, at once)",
             "tls_handshake string": "TLS handshakes: recorded (full, of one or two round trips), resumed (one, without certificates) or early-data (resumed, with the first request in the first flight)",
+            "h2_order string": "order in which a server answers several requests of an HTTP/2 connection: turns (a frame of 16 kB each) or priority (RFC 9218, as the requests state it)",
             "queue string?": "bottleneck queue used instead of the profile's, in bandwidth-delay products (BDP) or bytes (B); null: the profile's",
             "queue_bytes int64?": "bottleneck queue in effect, in bytes; null in replays older than this column",
             "background_load float64?": "share of the bottleneck's capacity that the background's short flows ask for; null: the ordinary 5 %",

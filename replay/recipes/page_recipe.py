@@ -13,6 +13,7 @@ from releases.catalogue import Release
 from replay.errors import RecipeError
 from replay.recipes.discovery import discoveries
 from replay.recipes.handshakes import tls_trips
+from replay.recipes.parents import find_parents
 from replay.recipes.think_time import FILE, PAGE, kind_of, think_times, usual_think_times
 from replay.recipes.tls_records import Run, payload, record_runs, runs_text
 from schema.http_caching import can_be_confirmed, fresh_s
@@ -24,6 +25,10 @@ REQUEST_BYTES = 450
 
 MOST_BODY_BYTES = 4 * 1024 * 1024
 """Most bytes of a request's body that are replayed: the player writes a whole request at once."""
+
+
+USUAL_URGENCY = 3
+"""Urgency of a request that states none (RFC 9218 §4.1)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +72,10 @@ class Object:
     """Think time: from request to response at the server; None: unknown."""
     usual_delay_us: int = 0
     """Think time that is assumed if it is unknown."""
+    urgency: int = USUAL_URGENCY
+    """Urgency by the request's Priority header (RFC 9218): 0, the most urgent, to 7."""
+    is_incremental: bool = True
+    """True if the response is sent in turns with others of its urgency."""
     fresh_s: int | None = None
     """Remaining freshness lifetime (RFC 9111) in seconds; None if its header was not recorded."""
     can_be_confirmed: bool = False
@@ -108,7 +117,8 @@ class Recipe:
         ]
         lines += [
             f"object {one.origin} {one.parent} {one.request_bytes} {one.response_bytes} "
-            f"{int(one.is_document)} {one.think_us} {self.place_of(one)} {one.browser_delay_us}"
+            f"{int(one.is_document)} {one.think_us} {self.place_of(one)} {one.browser_delay_us} "
+            f"{one.urgency} {int(one.is_incremental)}"
             for one in self.objects
         ]
         return "\n".join(lines) + "\n"
@@ -195,6 +205,8 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
                 browser_delay_us=found[row["id"]].browser_delay_us,
                 kind=PAGE if row["id"] == document else kind_of(row),
                 server_delay_us=delays[row["id"]],
+                urgency=USUAL_URGENCY if row.get("urgency") is None else row["urgency"],
+                is_incremental=row.get("is_incremental") is not False,
                 fresh_s=fresh_s(row),
                 can_be_confirmed=can_be_confirmed(row),
             )
@@ -255,37 +267,3 @@ def request_bytes(row: Row, *, tls: bool) -> int:
     """TCP payload of a request; a body of unknown size counts as 0."""
     body: int = min(row.get("request_body_bytes") or 0, MOST_BODY_BYTES)
     return REQUEST_BYTES + payload(body, tls=tls)
-
-
-def find_parents(responses: Sequence[Row], kept: set[int], document: int) -> dict[int, int | None]:
-    """The parent of each kept response: the kept response that must arrive first; None at the start of the load.
-
-    The parent is the redirect or the initiator. If that was left out, its own parent counts. The parent of a response
-    without either is the document, unless the response came before it.
-    """
-    initiators = {row["id"]: row["redirected_from_id"] or row["initiator_id"] for row in responses}
-    parents: dict[int, int | None] = {}
-    for response in sorted(kept):
-        seen = {response}
-        parent = initiators[response]
-        while parent is not None and parent not in kept and parent not in seen:
-            seen.add(parent)
-            parent = initiators.get(parent)
-        if parent is None or parent in seen:
-            parent = document if response > document else None
-        parents[response] = parent
-    return without_cycles(parents, document)
-
-
-def without_cycles(parents: dict[int, int | None], document: int) -> dict[int, int | None]:
-    """Break cycles of parents, whose responses would never be requested."""
-    whole = dict(parents)
-    for response in sorted(whole):
-        seen: set[int] = set()
-        step: int | None = response
-        while step is not None and step not in seen:
-            seen.add(step)
-            step = whole[step]
-        if step is not None:
-            whole[response] = None if response == document or document in seen else document
-    return whole

@@ -23,6 +23,9 @@ DISCOVERY = (RECORDED_DISCOVERY, FIRST_BYTE, LAST_BYTE) = ("recorded", "first-by
 """Values of the column `discovery`: when the browser asks for what a response leads to. As recorded, or by type and order,
 after its own delay; or at the first or the last byte of the response at once, between which the truth lies."""
 
+H2_ORDER = ("turns", "priority")
+"""Values of the column `h2_order`: how servers answer several requests of an HTTP/2 connection."""
+
 HANDSHAKES = (RECORDED_HANDSHAKE, RESUMED, EARLY_DATA) = ("recorded", "resumed", "early-data")
 """Values of the column `tls_handshake`: full handshakes; resumed ones, without certificates and in one round trip; or resumed ones
 with the first request in the first flight (RFC 8446 §2.3)."""
@@ -115,6 +118,8 @@ class Conditions:
     """When the browser asks for what a response leads to: one of DISCOVERY."""
     tls_handshake: str = RECORDED_HANDSHAKE
     """Kind of the connections' TLS handshakes: one of HANDSHAKES."""
+    prioritised: bool = False
+    """True if servers answer by the requests' priorities over HTTP/2."""
     neighbours: Neighbours | None = None
     """Traffic that replaces the ordinary background; None: the ordinary background."""
 
@@ -136,6 +141,8 @@ class Conditions:
             found += f".{self.discovery}"
         if self.tls_handshake != RECORDED_HANDSHAKE:
             found += f".{self.tls_handshake}"
+        if self.prioritised:
+            found += f".{H2_ORDER[True]}"
         if self.neighbours:
             windows = "everyone" if self.neighbours.everyone else "today"
             found += f".{self.neighbours.load:g}.{windows}{'.probe' if self.neighbours.probe else ''}"
@@ -158,6 +165,7 @@ class Conditions:
             "tls_records": self.tls_records,
             "discovery": self.discovery,
             "tls_handshake": self.tls_handshake,
+            "h2_order": H2_ORDER[self.prioritised],
             "queue": self.queue and str(self.queue),
             "background_load": self.neighbours and self.neighbours.load,
             "everyone": self.neighbours and self.neighbours.everyone,
@@ -172,6 +180,7 @@ class Conditions:
         yield f"loss {loss.share:.9f} {loss.burst:.3f}"
         competing = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
         yield f"tls-records {RECORDS[self.tls_records]}"
+        yield f"priorities {'on' if self.prioritised else 'off'}"
         yield f"handshake {self.tls_handshake}"
         yield f"discovery {self.discovery}"
         yield f"server-delay {'on' if self.server_delay else 'off'}"

@@ -13,6 +13,7 @@ from replay.lab.kernel import congestion_controls
 from replay.runs.conditions import (
     CACHE,
     DISCOVERY,
+    H2_ORDER,
     HANDSHAKES,
     RECORDED_DISCOVERY,
     RECORDED_HANDSHAKE,
@@ -167,6 +168,14 @@ CONDITION_OPTIONS = (
         help="TLS handshakes: full as recorded; resumed, without certificates; early-data, the first request at once (0-RTT).",
     ),
     click.option(
+        "--h2-order",
+        callback=one_of(*H2_ORDER),
+        metavar="turns|priority,...",
+        default="turns",
+        show_default=True,
+        help="Order of a server's answers over HTTP/2: a frame each in turns, or by the requests' priorities (RFC 9218).",
+    ),
+    click.option(
         "--cache",
         callback=one_of(*CACHE),
         metavar="cold|warm,...",
@@ -188,6 +197,7 @@ def arms(
     tls_records: tuple[str, ...],
     discovery: tuple[str, ...],
     tls_handshake: tuple[str, ...],
+    h2_order: tuple[bool, ...],
 ) -> list[Conditions]:
     """The conditions of every combination."""
     return [
@@ -201,8 +211,18 @@ def arms(
             tls_records=records,
             discovery=found,
             tls_handshake=handshake,
+            prioritised=prioritised,
         )
-        for control, paced, lost, competing, delayed, warm, records, found, handshake in itertools.product(
-            congestion_control, pacing, loss, competition, think, cache, tls_records, discovery, tls_handshake
+        for control, paced, lost, competing, delayed, warm, records, found, handshake, prioritised in itertools.product(
+            congestion_control,
+            pacing,
+            loss,
+            competition,
+            think,
+            cache,
+            tls_records,
+            discovery,
+            tls_handshake,
+            h2_order,
         )
     ]

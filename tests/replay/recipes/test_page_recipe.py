@@ -15,9 +15,9 @@ from replay.recipes.page_recipe import (
     REQUEST_BYTES,
     Object,
     Origin,
-    find_parents,
     read_recipes,
 )
+from replay.recipes.parents import find_parents
 from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
@@ -116,14 +116,17 @@ def test_a_page_keeps_its_origins_its_order_and_its_sizes(release: WriteRelease)
         Object(response_id=3, origin=0, parent=1, response_bytes=700, is_document=False),
     )
     assert (recipe.page, recipe.visit_id, recipe.left_out) == ("a.test", 1, 0)
-    assert recipe.to_text().splitlines() == [
-        "page 2 3",
-        "origin h1 0 1 0 -",
-        "origin h2 3000 1 540 40x1369,16384",
-        "object 0 -1 450 2000 1 0 1 0",
-        "object 1 0 450 40000 0 0 1000 0",  # in the middle of the document, as the only one that it leads to
-        "object 0 1 450 700 0 0 40000 0",  # the end of what is no HTML
-    ]
+    assert (
+        recipe.to_text().splitlines()
+        == [
+            "page 2 3",
+            "origin h1 0 1 0 -",
+            "origin h2 3000 1 540 40x1369,16384",
+            "object 0 -1 450 2000 1 0 1 0 3 1",
+            "object 1 0 450 40000 0 0 1000 0 3 1",  # in the middle of the document, as the only one that it leads to
+            "object 0 1 450 700 0 0 40000 0 3 1",  # the end of what is no HTML
+        ]
+    )
 
 
 def test_a_response_of_unknown_size_is_counted_and_its_children_move_to_its_parent(
@@ -172,8 +175,8 @@ def test_server_delays_are_kept_as_far_as_they_were_recorded(release: WriteRelea
         40_000,
     ]  # that of all, where none of its kind is known
     assert recipe.to_text().splitlines()[-2:] == [
-        "object 0 -1 450 1000 1 40000 1 0",
-        "object 0 0 450 1000 0 40000 500 0",
+        "object 0 -1 450 1000 1 40000 1 0 3 1",
+        "object 0 0 450 1000 0 40000 500 0 3 1",
     ]
 
 
@@ -209,7 +212,7 @@ def test_the_body_of_a_request_is_part_of_its_size(release: WriteRelease) -> Non
     (recipe,) = read_recipes(release([visit()], [secure, clear], responses))
     carried = [one.request_bytes - REQUEST_BYTES for one in recipe.objects]
     assert carried == [0, 0, 40_000 + 3 * 22, 40_000, MOST_BODY_BYTES]
-    assert recipe.to_text().splitlines()[-2] == "object 1 0 40450 1000 0 0 600 0"
+    assert recipe.to_text().splitlines()[-2] == "object 1 0 40450 1000 0 0 600 0 3 1"
 
 
 SAID: Row = {"method": "GET", "status": 200, "no_store": False, "no_cache": False, "has_validator": False}

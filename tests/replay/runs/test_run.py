@@ -135,6 +135,7 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(tls_records="16k"),
         Conditions(discovery="last-byte"),
         Conditions(tls_handshake="resumed"),
+        Conditions(prioritised=True),
         *(one.conditions for one in HARM_CONDITIONS),
     ]
     planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
@@ -161,6 +162,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "pacing off",
         "loss 0.000000000 1.000",
         "tls-records recorded 16384",
+        "priorities off",
         "handshake recorded",
         "discovery recorded",
         "server-delay on",

@@ -19,7 +19,7 @@ void ask(struct connection *connection) {
 }
 
 void answer(struct connection *connection, int object) {
-    add_stream(&connection->streams, object, ((struct transfer *)connection)->response_bytes, (struct places){0});
+    add_stream(&connection->streams, object, ((struct transfer *)connection)->response_bytes, (struct places){0}, no_priority);
 }
 
 void finish(struct connection *connection, const struct mark *mark) {

@@ -46,7 +46,7 @@ struct http_connection {
     struct retransmissions again;
 };
 
-bool delaying_answers;
+bool delaying_answers, prioritising;
 static const struct page *page;
 static int window, left;
 static nanoseconds began, document_first, document_last, last;
@@ -160,7 +160,8 @@ static void queue_answer(struct connection *connection, int index) {
     if (!has_been_idle) look(&http->again, connection);
     objects[index].retransmitted_before = http->again.segments;
     const struct object *object = &page->objects[index];
-    add_stream(&connection->streams, index, object->response_bytes, places_of(index));
+    add_stream(&connection->streams, index, object->response_bytes, places_of(index),
+               prioritising ? object->priority : no_priority);
 }
 
 static void answer_late(struct connection *connection, int index) {
@@ -172,7 +173,8 @@ static void asked(struct connection *connection, int index) {
     struct http_connection *http = (struct http_connection *)connection;
     const struct origin *origin = http->origin->recipe;
     if (index == HELLO) {
-        add_stream(&connection->streams, HELLO, server_flight_bytes(origin, http->trips - 1), (struct places){0});
+        add_stream(&connection->streams, HELLO, server_flight_bytes(origin, http->trips - 1), (struct places){0},
+                   no_priority);
         return;
     }
     if (!http->has_answered) connection->streams.control += bytes_before_first_answer(origin);

@@ -3,6 +3,7 @@
 
 #include "page/recipe.h"
 
+extern bool prioritising;     /* whether servers answer by priority over H2, and not in turns */
 extern bool delaying_answers; /* whether servers wait before they answer, as the recipe says */
 
 void begin_load(const struct page *page, int iw, nanoseconds time);

@@ -3,10 +3,12 @@
  *   page ORIGINS OBJECTS
  *   origin h1|h2 TLS_FLIGHT_BYTES TLS_TRIPS TLS_AFTER_BYTES TLS_RECORDS
  *   object ORIGIN PARENT REQUEST_BYTES RESPONSE_BYTES DOCUMENT SERVER_DELAY_US PLACE BROWSER_DELAY_US
+ *          URGENCY INCREMENTAL
  */
 #pragma once
 
 #include "loop/clock.h"
+#include "transport/ledger.h"
 #include "transport/tls_records.h"
 
 #include <stdbool.h>
@@ -19,6 +21,7 @@ struct object {
     nanoseconds server_delay; /* between request and response */
     int64_t place;            /* of the parent's bytes, at which it is found */
     nanoseconds browser_delay; /* between its place and its request */
+    struct priority priority;
 };
 
 struct origin {

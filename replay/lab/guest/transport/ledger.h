@@ -23,9 +23,15 @@ struct places {
     int count;
 };
 
-/* Responses that a server sends at the same time, in turns of one H2 frame each. */
+/* Responses that a server sends at the same time: in turns of one H2 frame each, or by priority (RFC 9218 §10). */
+struct priority {
+    int urgency;      /* 0: most urgent */
+    bool incremental; /* in turns with others of its urgency, not one after another */
+};
+extern const struct priority no_priority;
 struct stream {
     int object;
+    struct priority priority;
     struct places places; /* that are left */
     int64_t size, left;
 };
@@ -45,6 +51,6 @@ void append_mark(struct marks *marks, struct mark mark);
 int64_t next_place(const struct marks *marks);
 bool take_mark(struct marks *marks, int64_t read, struct mark *taken);
 
-void add_stream(struct streams *streams, int object, int64_t bytes, struct places places);
+void add_stream(struct streams *streams, int object, int64_t bytes, struct places places, struct priority priority);
 int64_t bytes_left(const struct streams *streams);
 struct part take_part(struct streams *streams, int64_t at_most);

@@ -38,6 +38,7 @@ def test_every_combination_is_an_arm_and_the_first_is_that_of_the_defaults() -> 
         tls_records=("recorded", "16k"),
         discovery=("recorded", "last-byte"),
         tls_handshake=("recorded", "early-data"),
+        h2_order=(False, True),
     )
-    assert len(set(found)) == 256
+    assert len(set(found)) == 512
     assert found[0] == Conditions()
