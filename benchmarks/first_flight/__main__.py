@@ -38,12 +38,15 @@ HEAD = [
 LARGE_WINDOW, WINDOWS_LONG = 8, 3
 PACED = {network.id: network.is_paced for network in NETWORKS}
 LOSSY = {network.id for network in NETWORKS if network.loss_percent}
+JITTERY = {network.id for network in NETWORKS if network.jitter_us}
 
 
 def sender(outcome: Outcome) -> str:
     """How the connection's server sent, for the table."""
     if outcome.network in LOSSY:
         return "any, 1 % loss"
+    if outcome.network in JITTERY:
+        return "any, jitter of 1 ms"
     if outcome.control == "bbr":
         return "BBR, which paces"
     return "CUBIC, paced" if PACED[outcome.network] else "CUBIC"

@@ -90,13 +90,14 @@ def build(windows: list[int]) -> None:
 
 
 def shape(path: dict[str, Any]) -> None:
-    """Set delay, loss and rate of the path, pacing of the server, and whether segments travel merged."""
-    line = f"netem limit 100000 delay {path['rtt_us'] / 2}us"
+    """Set delay, jitter, loss and rate of the path, pacing of the server, and whether segments travel merged."""
+    line = f"netem limit 100000 delay {path['rtt_us'] / 2}us {path['jitter_us']}us"
     if path["loss_percent"]:
         line += f" loss {path['loss_percent']}%"
+    rate = f" rate {path['rate_mbit']}mbit"  # with a rate, packets keep their order
     run(
-        f"tc -n path qdisc replace dev to_client root {line} rate {path['rate_mbit']}mbit",
-        f"tc -n path qdisc replace dev to_server root {line}",
+        f"tc -n path qdisc replace dev to_client root {line}{rate}",
+        f"tc -n path qdisc replace dev to_server root {line}{rate if path['jitter_us'] else ''}",
         f"tc -n server qdisc replace dev server0 root {'fq' if path['is_paced'] else 'pfifo'}",
     )
     state = "on" if path["is_merged"] else "off"

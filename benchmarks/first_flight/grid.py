@@ -31,6 +31,8 @@ class Network:
 
     id: str
     rtt_us: int = 40_000
+    jitter_us: int = 0
+    """Most by which each way's delay of a packet differs from half the round trip, evenly; packets keep their order."""
     loss_percent: float = 0
     rate_mbit: int = 1000
     is_paced: bool = False
@@ -76,6 +78,7 @@ NETWORKS = (
     Network(id="10 ms", rtt_us=10_000),
     Network(id="150 ms, 100 Mbit/s", rtt_us=150_000, rate_mbit=100),
     Network(id="150 ms, 100 Mbit/s, fq", rtt_us=150_000, rate_mbit=100, is_paced=True),
+    Network(id="40 ms, jitter of 1 ms", jitter_us=1_000),
     Network(id="40 ms, 1 % loss", loss_percent=1),
 )
 EXCHANGES = (

@@ -16,9 +16,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from crawler.capture.pacing import Flights, may_be_bbr, sender_by_pace
 from crawler.capture.packets import Packet
 from crawler.capture.tcp_exchange import Ack, Data, Exchange, read_exchange
-from crawler.capture.window_growth import Before, initial_windows, least_window, may_be_bbr
+from crawler.capture.window_growth import ANY, LINUX, Before, Sender, initial_windows, least_window
 
 EARLIEST, LATEST = 7 / 8, 9 / 8
 """Bounds of a later round trip, in the shortest round trip of the connection: what arrives before the earliest was sent
@@ -77,13 +78,12 @@ def first_flight(packets: Sequence[Packet], *, client: bytes, request_ns: int) -
     if begin is None:
         return "no_response"
     flight = _flight_of(exchange, begin)
-    low, unknown = _window(exchange, flight)
-    if flight.data[0] is not exchange.data[0]:
-        earlier, earlier_unknown = _window(exchange, _flight_of(exchange, 0))
-        if not earlier_unknown:
-            low, unknown = earlier, ""
-        elif earlier > low:
-            low, unknown = earlier, unknown or "growth"
+    if flight.data[0] is exchange.data[0]:
+        low, unknown = _window(exchange, flight)
+    else:
+        low, unknown = _window(exchange, _flight_of(exchange, 0))
+        if unknown:
+            low, unknown = _window(exchange, flight, least=low)
     response = [one for one in flight.data if one.time_ns >= exchange.data[begin].time_ns]
     return FirstFlight(
         bytes=sum(one.size for one in response),
@@ -125,32 +125,53 @@ def _flight_of(exchange: Exchange, index: int) -> Flight:
     )
 
 
-def _window(exchange: Exchange, flight: Flight) -> tuple[int, str]:
-    """Lower bound of the initial window in full segments, and why it may be larger: empty if it is exact."""
+def _window(exchange: Exchange, flight: Flight, *, least: int = 1) -> tuple[int, str]:
+    """Lower bound of the initial window in full segments, and why it may be larger: empty if it is exact.
+
+    `least` is a lower bound by an earlier flight.
+    """
     size = flight.end - flight.base
     seen = -(-size // exchange.segment_bytes)
-    before = _before(exchange, flight)
     unknown = _unended(exchange, flight)
     if not unknown and not exchange.is_segment_size_known:
         unknown = "segment_size"
     counted = sum(one.segments for one in flight.data)
     counted += -(-(size - sum(one.size for one in flight.data)) // exchange.segment_bytes)
-    if not unknown and counted != seen:
-        if _is_counted_in_segments(exchange, flight, seen * exchange.segment_bytes):
+    if counted != seen:
+        if exchange.is_linux or (
+            not unknown and _is_counted_in_segments(exchange, flight, seen * exchange.segment_bytes)
+        ):
             seen = counted
         else:
-            unknown = "small_segments"
-    may_be_unvalidated = before.segments > 0 and may_be_bbr(
-        flight.data,
-        _next_flight(exchange, flight),
-        round_trip_ns=exchange.round_trip_ns,
-        window=seen,
-        sent=before.segments,
-    )
-    windows = initial_windows(seen, before, may_be_unvalidated=may_be_unvalidated)
+            unknown = unknown or "small_segments"
+    before = _before(exchange, flight, least)
+    senders = _senders(exchange, flight, before, seen, is_ended=not unknown)
+    windows = initial_windows(seen, before, senders)
     if not unknown and len(windows) == 1:
         return windows.pop(), ""
-    return least_window(seen, before, may_be_unvalidated=may_be_unvalidated), unknown or "growth"
+    return least_window(seen, before, senders), unknown or "growth"
+
+
+def _senders(
+    exchange: Exchange, flight: Flight, before: Before, window: int, *, is_ended: bool
+) -> frozenset[Sender]:
+    """Who may have sent a flight of `window` segments; `is_ended`: that is known to be the window."""
+    if not exchange.is_linux:
+        return ANY
+    if not before.segments:
+        return LINUX
+    flights = Flights(
+        first=flight.data,
+        next=_next_flight(exchange, flight),
+        window=window,
+        sent=before.segments,
+        round_trip_ns=exchange.round_trip_ns,
+        round_trip_error_ns=exchange.round_trip_error_ns,
+    )
+    if not may_be_bbr(flights):
+        return frozenset({Sender.VALIDATING})
+    found = sender_by_pace(flights, initial_windows(window, before, {Sender.BBR})) if is_ended else None
+    return frozenset({found}) if found else LINUX
 
 
 def _next_flight(exchange: Exchange, flight: Flight) -> list[Data]:
@@ -184,7 +205,9 @@ def _unended(exchange: Exchange, flight: Flight) -> str:
         return "loss"
     if flight.end + exchange.segment_bytes > exchange.right_edge(first_ack.time_ns):
         return "receive_window"
-    if not last.is_full(exchange.segment_bytes) and following.acknowledgment > last.acknowledgment:
+    is_short = not last.is_full(exchange.segment_bytes)
+    is_handshake = flight.data[0] is exchange.data[0]  # perhaps of full segments alone
+    if (is_short or is_handshake) and following.acknowledgment > last.acknowledgment:
         return "sender_paused"  # until the browser asked for more
     times = [one.time_ns for one in flight.data]
     gap = following.time_ns - times[-1]
@@ -196,7 +219,7 @@ def _unended(exchange: Exchange, flight: Flight) -> str:
     return ""
 
 
-def _before(exchange: Exchange, flight: Flight) -> Before:
+def _before(exchange: Exchange, flight: Flight, least: int) -> Before:
     """The segments that the server had acknowledged before the flight."""
     earlier = [one for one in exchange.data if one.end <= flight.base]
     sent = [0, *itertools.accumulate(one.segments for one in earlier)]
@@ -212,4 +235,4 @@ def _before(exchange: Exchange, flight: Flight) -> Before:
         (covered(one.end) - covered(exchange.acknowledged(one.time_ns - waited)) for one in earlier),
         default=0,
     )
-    return Before(segments=sent[-1], acked=acked, in_flight=most)
+    return Before(segments=sent[-1], acked=acked, in_flight=most, least=least)

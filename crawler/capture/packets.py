@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import struct
+from collections.abc import Iterator
 from typing import NamedTuple
 
 FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
@@ -27,8 +28,8 @@ PORT = struct.Struct("!H")
 FRAGMENT = 0x3FFF
 """Mask of more fragments, and of the fragment offset."""
 
-OPTIONS_END, NO_OPERATION, MSS, WINDOW_SCALE, SACK, TIMESTAMPS = 0, 1, 2, 3, 5, 8
-"""Kinds of TCP options (RFC 9293 §3.2, RFC 7323 §2.2 and §3.2, RFC 2018 §3)."""
+OPTIONS_END, NO_OPERATION, MSS, WINDOW_SCALE, SACK_PERMITTED, SACK, TIMESTAMPS = 0, 1, 2, 3, 4, 5, 8
+"""Kinds of TCP options (RFC 9293 §3.2, RFC 7323 §2.2 and §3.2, RFC 2018)."""
 SACK_BLOCK = struct.Struct("!II")
 
 
@@ -164,6 +165,20 @@ def option(options: bytes, kind: int) -> bytes | None:
     >>> option(bytes.fromhex("020405b4 0101 0402"), MSS).hex()
     '05b4'
     """
+    return next((value for found, value in _options(options) if found == kind), None)
+
+
+def option_kinds(options: bytes) -> list[int]:
+    """Kinds of the TCP options, in their order, without padding.
+
+    >>> option_kinds(bytes.fromhex("020405b4 0101 0402"))
+    [2, 4]
+    """
+    return [kind for kind, _ in _options(options)]
+
+
+def _options(options: bytes) -> Iterator[tuple[int, bytes]]:
+    """Kind and value of each option before the first malformed one."""
     at = 0
     while at + 1 < len(options) and options[at] != OPTIONS_END:
         if options[at] == NO_OPERATION:
@@ -171,11 +186,9 @@ def option(options: bytes, kind: int) -> bytes | None:
             continue
         end_at = at + options[at + 1]
         if end_at < at + 2 or end_at > len(options):
-            return None
-        if options[at] == kind:
-            return options[at + 2 : end_at]
+            return
+        yield options[at], options[at + 2 : end_at]
         at = end_at
-    return None
 
 
 def end(address: str, port: int) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crawler.capture.packets import ACK, RST, SYN, Packet
+from crawler.capture.packets import ACK, RST, SACK_PERMITTED, SYN, WINDOW_SCALE, Packet, option_kinds
 
 PUSH = 0x08
 SEQUENCES = 1 << 32
@@ -54,11 +54,15 @@ class Ack(NamedTuple):
     """Position in the server's data up to which the client has received."""
     right_edge: int
     """Position up to which the client's receive window allows data."""
-    is_selective: bool
-    """True if it has SACK blocks: after a gap it acknowledges more than `position`."""
+    packet: Packet
     start: int
     """Position of its payload in the client's data."""
     end: int
+
+    @property
+    def is_selective(self) -> bool:
+        """True if it has SACK blocks: after a gap it acknowledges more than `position`."""
+        return bool(self.packet.sack_blocks)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -67,9 +71,13 @@ class Exchange:
 
     round_trip_ns: int
     """The shortest time between a packet of the client and the server's acknowledgment of it, in nanoseconds."""
+    round_trip_error_ns: int
+    """Bound of the difference between `round_trip_ns` and the round trip of the server's SYN-ACK, in nanoseconds."""
     segment_bytes: int
     """Payload of a full segment from the server, in bytes; the largest possible unless `is_segment_size_known`."""
     is_segment_size_known: bool
+    is_linux: bool
+    """True if the server's SYN-ACK has its options in Linux's order."""
     data: list[Data]
     acks: list[Ack]
     losses: list[int]
@@ -156,6 +164,9 @@ class _Reading:
 
     def _missing(self, start: int, end: int) -> list[tuple[int, int]]:
         """What of a range had not arrived; it has now."""
+        if start == self.highest and not self.gaps:
+            self.highest = end
+            return [(start, end)]
         if end > self.highest:
             self.gaps.append((self.highest, end))
             self.highest = end
@@ -183,7 +194,7 @@ class _Reading:
                 max(position, self.acks[-1].position),
                 max(right_edge, self.acks[-1].right_edge),
             )
-        self.acks.append(Ack(packet.time_ns, position, right_edge, bool(packet.sack_blocks), start, end))
+        self.acks.append(Ack(packet.time_ns, position, right_edge, packet, start, end))
         if packet.payload_bytes:
             self.awaiting.append((end, packet.time_ns))
 
@@ -212,14 +223,25 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
     if not reading.data or not reading.round_trips:
         return "no_response"
     segment_bytes, is_known = _segment_size(reading.data, syn, answer)
+    shortest = max(1, min(reading.round_trips))
     return Exchange(
-        round_trip_ns=max(1, min(reading.round_trips)),
+        round_trip_ns=shortest,
+        # SYN-ACK travelled as in the first sample, and its acknowledgment as in the second, beside the first data.
+        round_trip_error_ns=sum(one - shortest for one in reading.round_trips[:2]),
         segment_bytes=segment_bytes,
         is_segment_size_known=is_known,
+        is_linux=is_linux(answer),
         data=reading.data,
         acks=reading.acks,
         losses=reading.losses,
     )
+
+
+def is_linux(answer: Packet) -> bool:
+    """True if a SYN-ACK has its options in the order of Linux (tcp_options_write): SACK permitted before the window scale."""
+    kinds = option_kinds(answer.options)
+    both = [one for one in kinds if one in {SACK_PERMITTED, WINDOW_SCALE}]
+    return both == [SACK_PERMITTED, WINDOW_SCALE]
 
 
 def _segment_size(data: list[Data], syn: Packet, answer: Packet) -> tuple[int, bool]:

@@ -9,8 +9,8 @@ from crawler.capture.packets import ACK, SYN, TCP, Packet, end
 
 CLIENT, SERVER = end("192.0.2.1", 50_000), end("192.0.2.2", 443)
 MSS = 1460
-OPTIONS = bytes.fromhex("020405b4 01 030307")
-"""MSS 1460, window scale 7."""
+OPTIONS = bytes.fromhex("020405b4 0101 0402 01 030307")
+"""MSS 1460, SACK permitted, window scale 7, in Linux's order."""
 PUSH = 0x08
 CLIENT_FIRST, SERVER_FIRST = 4_294_967_000, 4_294_966_000
 """Sequence numbers that soon wrap around."""
@@ -163,6 +163,13 @@ def secured(window: int, *, handshake: int = 3, gap_ms: float = 0.01) -> Wire:
     return wire.sends(200.6, base + window * MSS, 2 * window * MSS, acknowledged=600, apart_ms=gap_ms)
 
 
+def test_a_handshake_of_full_segments_that_ends_has_not_shown_the_window() -> None:
+    wire = Wire().asks(50, 0, 0).sends(100, 0, 3 * MSS).asks(100.1, 300, 3 * MSS)
+    wire.sends(150.1, 3 * MSS, 2 * MSS, acknowledged=600)
+    found = wire.estimate(request_ms=100)
+    assert (found.window_segments, found.unknown) == (3, "response_ended")
+
+
 def test_a_handshake_that_used_less_than_half_the_window_did_not_grow_it() -> None:
     found = secured(10).estimate(request_ms=100)
     assert found == exact(10, packets=10, size=10 * MSS)
@@ -173,9 +180,61 @@ def test_a_handshake_may_have_grown_a_small_window() -> None:
     assert (found.window_segments, found.unknown) == (3, "growth")
 
 
-def test_a_sender_that_paces_like_bbr_may_have_grown_its_window_anyway() -> None:
+def test_a_stack_other_than_linux_may_have_let_an_idle_window_grow() -> None:
+    wire = secured(10)
+    wire.packets = [
+        one._replace(options=bytes.fromhex("020405b4 01 030307 0101 0402")) if one.options else one
+        for one in wire.packets
+    ]
+    found = wire.estimate(request_ms=100)
+    assert (found.window_segments, found.unknown) == (7, "growth")
+
+
+def test_a_slow_link_that_brings_segments_at_bbrs_pace_does_not_show_bbr() -> None:
     found = secured(13, gap_ms=50 / 2.89 / 13).estimate(request_ms=100)
     assert (found.window_segments, found.unknown) == (10, "growth")
+
+
+def paced(window: int, first: list[float], later: list[float]) -> Wire:
+    """As `secured` with three segments, but in bursts of two behind the first ten, paced by windows a round trip."""
+    wire = Wire().asks(50, 0, 0).sends(100, 0, 3 * MSS)
+    wire.asks(100.5, 300, 3 * MSS).sends(150.5, 3 * MSS, 7 * MSS, acknowledged=600)
+    at, ms = 10, 150.5
+    for windows in first:
+        ms += 2 * 50 / windows
+        wire.sends(ms, at * MSS, 2 * MSS, acknowledged=600)
+        at += 2
+    assert at == window + 3
+    wire.acks(150.6, 4 * MSS).acks(165, at * MSS)
+    ms = 200.6
+    for n, windows in enumerate(later):
+        wire.sends(ms, at * MSS, 2 * MSS, acknowledged=600)
+        ms += (1 if n == 0 else 2) * 50 / windows
+        at += 2
+    return wire
+
+
+BBR = 2.885 * 0.99
+"""Windows that BBR sends in a round trip at first."""
+
+
+@pytest.mark.parametrize("initial", [8, 16, 26])
+def test_a_server_that_keeps_bbrs_pace_has_grown_its_window_by_its_handshake(initial: int) -> None:
+    window, rate = initial + 3, BBR * initial
+    found = paced(window, [rate] * ((window - 7) // 2), [rate] * 12).estimate(request_ms=100)
+    assert (found.window_segments, found.unknown) == (initial, "")
+
+
+@pytest.mark.parametrize("window", [11, 19, 29])
+def test_a_server_that_paces_as_fq_does_in_slow_start_has_kept_its_window(window: int) -> None:
+    growing = [2.0 * min(2 * window, window + 2 * n + 2) for n in range(12)]
+    found = paced(window, [2.0 * window] * ((window - 7) // 2), growing).estimate(request_ms=100)
+    assert (found.window_segments, found.unknown) == (window, "")
+
+
+def test_pauses_of_no_known_pace_leave_open_whether_the_window_grew() -> None:
+    found = paced(19, [20, 50, 30, 45, 25, 55], [30, 50, 20, 55, 25, 40, 30]).estimate(request_ms=100)
+    assert (found.window_segments, found.unknown) == (16, "growth")
 
 
 def test_a_handshake_longer_than_the_window_shows_it() -> None:
