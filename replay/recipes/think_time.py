@@ -76,8 +76,19 @@ def record_trips(connection: Row, response: Row) -> int:
     runs = record_runs(connection.get("first_record_bytes"))
     record = min(runs[0][1] if runs else RECORD_BYTES, response["wire_bytes"]) + RECORD_OVERHEAD_BYTES
     before = (connection.get("tls_ticket_bytes") or 0) + (connection.get("frame_bytes") or 0)
-    window = connection.get("initial_window_segments") or USUAL_WINDOW
-    return linux_flights(record + before, iw=window) - 1
+    return linux_flights(record + before, iw=window_of(connection)) - 1
+
+
+def window_of(connection: Row) -> int:
+    """Initial window of a connection's server in segments: as the crawl has it, else the usual one or a larger lower bound.
+
+    >>> exact = {"initial_window_segments": 4, "initial_window_unknown": None}
+    >>> window_of(exact), window_of(exact | {"initial_window_unknown": "small_response"}), window_of({})
+    (4, 10, 10)
+    """
+    segments = connection.get("initial_window_segments") or 0
+    is_exact = segments and connection.get("initial_window_unknown") is None
+    return int(segments) if is_exact else max(USUAL_WINDOW, int(segments))
 
 
 def usual_think_times(known: Iterable[tuple[str, int | None]]) -> dict[str, int]:
