@@ -46,9 +46,6 @@ def answering(find: Callable[[str], Answer]) -> Handler:
     async def handle(request: Request, reply: Reply) -> None:
         answer = find(request.target)
         reply.entry.page, reply.entry.index = answer.page, answer.index
-        has_body = request.method != "HEAD" and bool(answer.body)
-        await reply.head(answer.status, answer.fields, end=not has_body)
-        if has_body:
-            await reply.body(answer.body, end=True)
+        await reply.whole(answer.status, answer.fields, b"" if request.method == "HEAD" else answer.body)
 
     return handle

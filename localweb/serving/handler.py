@@ -81,6 +81,12 @@ class Reply(abc.ABC):
     async def end(self, trailers: Fields = ()) -> None:
         """End the response: last chunk and trailer section, a trailer HEADERS, or an empty DATA with END_STREAM."""
 
+    async def whole(self, status: int, fields: Fields, content: bytes) -> None:
+        """Send a response whose body is there; over HTTP/2 its header goes with the beginning of the body."""
+        await self.head(status, fields, end=not content)
+        if content:
+            await self.body(content, end=True)
+
     @abc.abstractmethod
     async def reset(self) -> None:
         """Break the response off: TCP reset (HTTP/1.1), RST_STREAM or RESET_STREAM."""

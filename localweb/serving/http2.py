@@ -24,6 +24,10 @@ from localweb.serving.channel import Channel, Gone, ProtocolViolation
 from localweb.serving.handler import ALPN_H2, Fields, Reply, Request, Site
 from localweb.serving.log import SentResponse
 
+TURNS = 2
+"""Turns of the event loop after which a handler with an answer at hand has sent it. What the connection owes, such as the
+acknowledgement of SETTINGS, goes with it, as from other servers: a packet less of the first window."""
+
 
 class Http2Session:
     """One connection."""
@@ -58,6 +62,8 @@ class Http2Session:
             await self.flush()
             while octets := await self.channel.receive():
                 self._receive(octets)
+                for _ in range(TURNS):
+                    await asyncio.sleep(0)
                 await self.flush()
         finally:
             self._wake()
@@ -204,6 +210,17 @@ class Http2Reply(Reply):
         self.entry.status = status
         await self._headers([(":status", str(status)), *fields], end=end)
 
+    async def whole(self, status: int, fields: Fields, content: bytes) -> None:
+        """Send HEADERS, and in the same turn the first DATA."""
+        self.entry.status = status
+        async with self._turn() as connection:
+            connection.send_headers(
+                self.stream_id, [(":status", str(status)), *fields], end_stream=not content
+            )
+            size = self._frame(connection, memoryview(content), end=True)
+        self.entry.is_complete = size == len(content)
+        await self.body(content[size:], end=True)
+
     async def body(self, content: bytes, *, end: bool = False) -> None:
         """Send DATA, a frame a turn, as far as the windows allow."""
         left = memoryview(content)
@@ -261,14 +278,19 @@ class Http2Reply(Reply):
     async def _data(self, left: memoryview, *, end: bool) -> int:
         """Send a frame and return the body bytes in it; return 0 after waiting for a window."""
         async with self._turn() as connection:
-            room = connection.local_flow_control_window(self.stream_id)
-            size = min(room, connection.max_outbound_frame_size, len(left))
-            if size > 0:
-                connection.send_data(self.stream_id, bytes(left[:size]), end_stream=end and size == len(left))
-        if size <= 0:
+            size = self._frame(connection, left, end=end)
+        if not size:
             await self._session.window()
             return 0
         self.entry.is_complete = end and size == len(left)
+        return size
+
+    def _frame(self, connection: h2.connection.H2Connection, left: memoryview, *, end: bool) -> int:
+        """Make the next frame of a body and return the bytes in it; 0 if no window has room, or nothing is left."""
+        room = connection.local_flow_control_window(self.stream_id) if left else 0
+        size = max(0, min(room, connection.max_outbound_frame_size, len(left)))
+        if size:
+            connection.send_data(self.stream_id, bytes(left[:size]), end_stream=end and size == len(left))
         return size
 
     @contextlib.asynccontextmanager

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from localweb.serving.channel import Channel, Gone, ProtocolViolation
@@ -38,6 +38,7 @@ class TcpListener:
 
     `tls` makes the TLS context on the first connection, since that takes milliseconds; without it, text is clear.
     All connections share the context, so sessions can be resumed. `layer` makes the TLS of one connection.
+    `options` are socket options (level, name, value) that connections inherit, such as the congestion control.
     """
 
     def __init__(
@@ -45,8 +46,10 @@ class TcpListener:
         site: Site,
         tls: Callable[[], ssl.SSLContext] | None = None,
         layer: Callable[[ssl.SSLContext], TLSLayer] = TLSLayer,
+        options: Sequence[tuple[int, int, int | bytes]] = (),
     ) -> None:
         self._site = site
+        self._options = options
         self._tls = tls
         self._layer = layer
         self._context: ssl.SSLContext | None = None
@@ -56,7 +59,8 @@ class TcpListener:
     async def listen(self, address: str, port: int) -> int:
         """Begin to listen and return the port; raise ListenError if that cannot be."""
         self._socket = sock = socket.socket()
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        for option in ((socket.SOL_SOCKET, socket.SO_REUSEADDR, 1), *self._options):
+            sock.setsockopt(*option)
         sock.setblocking(False)
         try:
             sock.bind((address, port))

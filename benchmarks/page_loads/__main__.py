@@ -1,0 +1,121 @@
+"""Holds the replay's page loads against Chromium's over a real path: `scripts/bench page-loads`.
+
+Loads are kept in build/bench/page-loads as they are made, so a run that was stopped goes on. The table is written into
+docs/methods.md. It needs root (network namespaces, a TUN device, and precedence before other processes).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from firstflight.recorded_pages import bundled_release
+
+from benchmarks import results
+from benchmarks.page_loads import pages, table
+from benchmarks.page_loads.comparing import Load, compare
+from benchmarks.page_loads.loading import RealLoad, read_loads
+from benchmarks.page_loads.networks import NETWORKS
+from benchmarks.page_loads.replayed import release_of, replayed
+from benchmarks.page_loads.world import DATABASE, crawl, loads_file, make_loads, world
+from firstflight.settings import from_environment
+from localweb.recipes import Page
+from releases.catalogue import read_release
+from replay.lab import kernel, player
+from replay.lab.guest_process import Lab
+
+FOLDER = results.FOLDER / "page-loads"
+SETS: Mapping[str, Callable[[], list[Page]]] = {
+    "bundled": pages.bundled,
+    "recorded": lambda: pages.recorded(bundled_release(from_environment())),
+}
+"""Sets of pages; each has a server, a crawl and loads of its own."""
+IN_A_NAMESPACE = ("unshare", "--net", "--fork", "--kill-child")
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="scripts/bench page-loads", description=__doc__)
+    parser.add_argument("--loads", type=int, default=3, help="loads of each page at each window")
+    parser.add_argument("--guests", type=int, default=2, help="guests of the replay side by side")
+    parser.add_argument("--inside", choices=SETS, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def load_inside(name: str, loads: int) -> None:
+    """Make the loads of a set of pages, in a network namespace of this process."""
+    folder = FOLDER / name
+    with world(SETS[name](), folder) as made:
+        crawl(made, folder)
+        asyncio.run(make_loads(made, NETWORKS, loads, folder))
+
+
+def take_precedence() -> None:
+    """Run before all ordinary processes, as will every process that this one starts; their load is a fraction of a CPU."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    except PermissionError:
+        print("without root other processes delay the browser: the times are too long", file=sys.stderr)
+
+
+def load_all(loads: int) -> None:
+    """Make all loads that are left."""
+    for name in SETS:
+        command = [sys.executable, "-m", "benchmarks.page_loads", "--inside", name, "--loads", str(loads)]
+        subprocess.run([*IN_A_NAMESPACE, *command], check=True, preexec_fn=take_precedence)
+
+
+def kept() -> list[RealLoad]:
+    """All loads that were made, refused ones too."""
+    return [
+        one for name in SETS for network in NETWORKS for one in read_loads(loads_file(FOLDER / name, network))
+    ]
+
+
+def as_load(one: RealLoad) -> Load:
+    """A load by Chromium in the form in which it is compared."""
+    return Load(
+        network=one.network,
+        page=one.page,
+        iw=one.iw,
+        page_ms=one.page_ms,
+        document_ms=one.document_ms,
+        first_byte_ms=one.first_byte_ms,
+        responses={url: last_ms - sent_ms for url, sent_ms, _, last_ms in one.responses},
+    )
+
+
+def main() -> None:
+    """Make the loads, replay the same pages, compare, and write the table."""
+    asked = arguments()
+    if asked.inside:
+        load_inside(asked.inside, asked.loads)
+        return
+    facts = results.provenance()
+    load_all(asked.loads)
+    cache = from_environment().cache_dir
+    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+    ours = [
+        load
+        for name in SETS
+        for load in replayed(lab, read_release(release_of(FOLDER / name / DATABASE)), NETWORKS, asked.guests)
+    ]
+    theirs = kept()
+    real = [as_load(one) for one in theirs if one.refused is None]
+    found = compare(real, ours, [network.id for network in NETWORKS])
+    facts["refused"] = sum(one.refused is not None for one in theirs)
+    facts["loads"] = len(real)
+    facts["comparisons"] = [table.facts(one) for one in found]
+    facts["networks"] = [dataclasses.asdict(network) for network in NETWORKS]
+    print(results.write("page-loads", facts))
+    table.write(Path("docs/methods.md"), found, loads=len(real), refused=facts["refused"])
+
+
+if __name__ == "__main__":
+    main()

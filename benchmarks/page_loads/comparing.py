@@ -1,0 +1,135 @@
+"""How far the replay's times are from Chromium's, and its differences between windows from the browser's."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from replay.published.reproduction import spearman
+
+PAIRS = ((3, 10), (10, 30), (3, 30))
+"""Windows whose difference is compared."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Load:
+    """One load of a page, real or replayed; times in milliseconds since the first SYN."""
+
+    network: str
+    page: str
+    iw: int
+    page_ms: float
+    """Last byte of the last response."""
+    document_ms: float
+    """Last byte of the main document."""
+    first_byte_ms: float
+    """First byte of the main document that could be used."""
+    responses: Mapping[str, float]
+    """From the request to the last byte of each response, by its URL without scheme."""
+
+
+def mean_response_ms(load: Load) -> float:
+    """Mean over the responses of a load."""
+    return statistics.fmean(load.responses.values())
+
+
+MEASURES: Mapping[str, Callable[[Load], float]] = {
+    "page": lambda load: load.page_ms,
+    "document": lambda load: load.document_ms,
+    "first byte": lambda load: load.first_byte_ms,
+    "response, mean of the page": mean_response_ms,
+}
+"""Measures of a load, by name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gain:
+    """What a larger window saves on a page, as a share of the time at the smaller one."""
+
+    real: float
+    replayed: float
+    is_sure: bool
+    """True if every real load at one window was quicker than every one at the other."""
+
+    @property
+    def has_same_sign(self) -> bool:
+        """True if both are savings, both are losses or both are nothing."""
+        return (self.real > 0) == (self.replayed > 0) and (self.real < 0) == (self.replayed < 0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Comparison:
+    """One measure over one network."""
+
+    network: str
+    measure: str
+    pages: int
+    median_error: float
+    """Median over pages and windows of the absolute error, as a share of the real time."""
+    median_bias: float
+    """The same with its sign: positive if the replay is slower."""
+    rank_correlation: float
+    gains: Mapping[tuple[int, int], tuple[Gain, ...]]
+    """Gains of all pages by pair of windows."""
+
+
+Times = Mapping[tuple[str, int], Sequence[float]]
+"""Times by page and window, one for each load."""
+
+
+def compare(real: Iterable[Load], replayed: Iterable[Load], networks: Sequence[str]) -> list[Comparison]:
+    """Compare all measures over each network, on pages that have all windows in both."""
+    real, replayed = list(real), list(replayed)
+    return [
+        compare_measure(network, name, times(real, network, measure), times(replayed, network, measure))
+        for network in networks
+        for name, measure in MEASURES.items()
+    ]
+
+
+def times(loads: Iterable[Load], network: str, measure: Callable[[Load], float]) -> Times:
+    """A measure of all loads over a network."""
+    found: dict[tuple[str, int], list[float]] = {}
+    for load in loads:
+        if load.network == network:
+            found.setdefault((load.page, load.iw), []).append(measure(load))
+    return found
+
+
+def compare_measure(network: str, name: str, real: Times, replayed: Times) -> Comparison:
+    """Compare the medians of loads by page and window, and the gains between windows by page."""
+    windows = sorted({iw for pair in PAIRS for iw in pair})
+    pages = sorted(
+        {page for page, _ in real if all((page, iw) in real.keys() & replayed.keys() for iw in windows)}
+    )
+    pairs = [
+        (statistics.median(real[page, iw]), statistics.median(replayed[page, iw]))
+        for page in pages
+        for iw in windows
+    ]
+    errors = [ours / theirs - 1 for theirs, ours in pairs]
+    return Comparison(
+        network=network,
+        measure=name,
+        pages=len(pages),
+        median_error=statistics.median(map(abs, errors)),
+        median_bias=statistics.median(errors),
+        rank_correlation=spearman([ours for _, ours in pairs], [theirs for theirs, _ in pairs]),
+        gains={pair: tuple(gain(real, replayed, page, pair) for page in pages) for pair in PAIRS},
+    )
+
+
+def gain(real: Times, replayed: Times, page: str, pair: tuple[int, int]) -> Gain:
+    """The gain of the larger window of a pair on one page.
+
+    >>> one = {("a", 3): [4.0, 5.0], ("a", 10): [3.6]}
+    >>> gain(one, one, "a", (3, 10))
+    Gain(real=0.2, replayed=0.2, is_sure=True)
+    """
+    (small, large), (ours_small, ours_large) = ([kept[page, iw] for iw in pair] for kept in (real, replayed))
+    return Gain(
+        real=1 - statistics.median(large) / statistics.median(small),
+        replayed=1 - statistics.median(ours_large) / statistics.median(ours_small),
+        is_sure=max(large) < min(small) or max(small) < min(large),
+    )
