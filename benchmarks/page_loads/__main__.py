@@ -12,18 +12,17 @@ import dataclasses
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-
-from firstflight.recorded_pages import bundled_release
 
 from benchmarks import results
 from benchmarks.page_loads import pages, table
-from benchmarks.page_loads.comparing import Load, compare
+from benchmarks.page_loads.comparing import Comparison, Load, compare
 from benchmarks.page_loads.loading import RealLoad, read_loads
 from benchmarks.page_loads.networks import NETWORKS
 from benchmarks.page_loads.replayed import release_of, replayed
 from benchmarks.page_loads.world import DATABASE, crawl, loads_file, make_loads, world
+from firstflight.recorded_pages import bundled_release
 from firstflight.settings import from_environment
 from localweb.recipes import Page
 from releases.catalogue import read_release
@@ -43,6 +42,7 @@ def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="scripts/bench page-loads", description=__doc__)
     parser.add_argument("--loads", type=int, default=3, help="loads of each page at each window")
+    parser.add_argument("--table", action="store_true", help="make no loads: compare those that were kept")
     parser.add_argument("--guests", type=int, default=2, help="guests of the replay side by side")
     parser.add_argument("--inside", choices=SETS, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -91,6 +91,23 @@ def as_load(one: RealLoad) -> Load:
     )
 
 
+def replayed_loads(guests: int) -> list[Load]:
+    """All loads of the replay, of the pages that were crawled."""
+    cache = from_environment().cache_dir
+    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+    releases = [read_release(release_of(FOLDER / name / DATABASE)) for name in SETS]
+    return [load for release in releases for load in replayed(lab, release, NETWORKS, guests)]
+
+
+def introduction(loads: int, refused: int, found: Sequence[Comparison]) -> str:
+    """The sentences before the tables."""
+    return (
+        f"{loads} loads of {max(one.pages for one in found)} pages by Chromium; {refused} more did not count. The networks are"
+        f" named by rate and round trip; their queues hold"
+        f" {', '.join(f'{network.queue_bytes // 1024} kB' for network in NETWORKS)}."
+    )
+
+
 def main() -> None:
     """Make the loads, replay the same pages, compare, and write the table."""
     asked = arguments()
@@ -98,23 +115,19 @@ def main() -> None:
         load_inside(asked.inside, asked.loads)
         return
     facts = results.provenance()
-    load_all(asked.loads)
-    cache = from_environment().cache_dir
-    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
-    ours = [
-        load
-        for name in SETS
-        for load in replayed(lab, read_release(release_of(FOLDER / name / DATABASE)), NETWORKS, asked.guests)
-    ]
+    if not asked.table:
+        load_all(asked.loads)
     theirs = kept()
     real = [as_load(one) for one in theirs if one.refused is None]
-    found = compare(real, ours, [network.id for network in NETWORKS])
-    facts["refused"] = sum(one.refused is not None for one in theirs)
-    facts["loads"] = len(real)
-    facts["comparisons"] = [table.facts(one) for one in found]
-    facts["networks"] = [dataclasses.asdict(network) for network in NETWORKS]
+    found = compare(real, replayed_loads(asked.guests), [network.id for network in NETWORKS])
+    facts |= {
+        "loads": len(real),
+        "refused": len(theirs) - len(real),
+        "comparisons": [table.facts(one) for one in found],
+        "networks": [dataclasses.asdict(network) for network in NETWORKS],
+    }
     print(results.write("page-loads", facts))
-    table.write(Path("docs/methods.md"), found, loads=len(real), refused=facts["refused"])
+    table.write(Path("docs/methods.md"), found, introduction(len(real), facts["refused"], found))
 
 
 if __name__ == "__main__":

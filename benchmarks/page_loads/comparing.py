@@ -11,6 +11,9 @@ from replay.published.reproduction import spearman
 PAIRS = ((3, 10), (10, 30), (3, 30))
 """Windows whose difference is compared."""
 
+RESOLUTION_MS = 2.0
+"""Largest difference of two times of NetLog, which counts whole milliseconds, that is no difference."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Load:
@@ -49,13 +52,10 @@ class Gain:
 
     real: float
     replayed: float
+    has_same_sign: bool
+    """True if both are savings, both are losses, or both are nothing as far as the browser's clock can tell."""
     is_sure: bool
     """True if every real load at one window was quicker than every one at the other."""
-
-    @property
-    def has_same_sign(self) -> bool:
-        """True if both are savings, both are losses or both are nothing."""
-        return (self.real > 0) == (self.replayed > 0) and (self.real < 0) == (self.replayed < 0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,13 +123,24 @@ def compare_measure(network: str, name: str, real: Times, replayed: Times) -> Co
 def gain(real: Times, replayed: Times, page: str, pair: tuple[int, int]) -> Gain:
     """The gain of the larger window of a pair on one page.
 
-    >>> one = {("a", 3): [4.0, 5.0], ("a", 10): [3.6]}
-    >>> gain(one, one, "a", (3, 10))
-    Gain(real=0.2, replayed=0.2, is_sure=True)
+    >>> gain({("a", 3): [40.0, 50.0], ("a", 10): [36.0]}, {("a", 3): [45.0], ("a", 10): [44.0]}, "a", (3, 10))
+    Gain(real=0.2, replayed=0.0222, has_same_sign=False, is_sure=True)
     """
-    (small, large), (ours_small, ours_large) = ([kept[page, iw] for iw in pair] for kept in (real, replayed))
+    small, large = (real[page, iw] for iw in pair)
+    theirs, ours = ([statistics.median(kept[page, iw]) for iw in pair] for kept in (real, replayed))
     return Gain(
-        real=1 - statistics.median(large) / statistics.median(small),
-        replayed=1 - statistics.median(ours_large) / statistics.median(ours_small),
+        real=round(1 - theirs[1] / theirs[0], 4),
+        replayed=round(1 - ours[1] / ours[0], 4),
+        has_same_sign=sign(*theirs) == sign(*ours),
         is_sure=max(large) < min(small) or max(small) < min(large),
     )
+
+
+def sign(small_ms: float, large_ms: float) -> int:
+    """1 if the larger window saves time, -1 if it costs time, 0 if the clock cannot tell.
+
+    >>> sign(100, 90), sign(100, 101), sign(100, 110)
+    (1, 0, -1)
+    """
+    saved_ms = small_ms - large_ms
+    return 0 if abs(saved_ms) <= RESOLUTION_MS else 1 if saved_ms > 0 else -1

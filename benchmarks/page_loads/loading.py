@@ -130,7 +130,7 @@ def fault(seen: Observation) -> str | None:
 
 def times(seen: Observation) -> dict[str, Any]:
     """Return the times of a load, as fields of RealLoad."""
-    began_us = min(one["opened_us"] for one in seen.connections)
+    began_us: int = min(one["opened_us"] for one in seen.connections)
     crossed = [one for one in seen.responses if not one["from_cache"]]
     document = next(one for one in crossed if one["id"] == seen.visit["main_response_id"])
 

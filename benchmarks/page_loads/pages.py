@@ -9,12 +9,12 @@ from localweb import recipes
 from localweb.recipes import KINDS, Page, Source, WebObject
 from releases.catalogue import Release
 from replay.recipes.page_recipe import Object, Recipe, Row, by_visit, read_recipes, rows
-from replay.runs.cells import sample
 
-RECORDED = 30
-"""Number of recorded pages."""
-MOST_BYTES = 3_000_000
-"""Recorded pages with more are left out: a load on the slowest network would take longer than ten seconds."""
+RECORDED = (
+    *(27, 80, 250, 55, 89, 259, 244, 265, 281, 398, 96, 83, 338, 104, 67),
+    *(95, 146, 349, 373, 52, 243, 523, 148, 394, 196, 502, 62, 356, 540, 327),
+)
+"""Numbers of the recorded pages that are loaded: thirty of those of at most 3 MB, evenly spread by size."""
 FIRST_NUMBER = 1_000
 """Number of the first recorded page; those of the bundled ones are smaller."""
 KIND = {"iframe": "document"}
@@ -27,7 +27,7 @@ def bundled() -> list[Page]:
 
 
 def recorded(release: Release) -> list[Page]:
-    """Return a sample of a release's pages, evenly spread by size, as pages of the local web."""
+    """Return the sample of the recorded release's pages as pages of the local web."""
     responses = by_visit(rows(release, "response"))
     source = Source(
         repository=release.manifest.list_id,
@@ -39,10 +39,11 @@ def recorded(release: Release) -> list[Page]:
     )
     found = {}
     for recipe in read_recipes(release):
-        page = page_of(recipe, {row["id"]: row for row in responses[recipe.visit_id]}, source)
-        if page is not None and recipe.response_bytes <= MOST_BYTES:
-            found[recipe] = page
-    return [found[recipe] for recipe in sample(list(found), RECORDED)]
+        if recipe.visit_id in RECORDED:
+            found[recipe.visit_id] = page_of(
+                recipe, {row["id"]: row for row in responses[recipe.visit_id]}, source
+            )
+    return [page for number in RECORDED if (page := found.get(number))]
 
 
 def page_of(recipe: Recipe, responses: Mapping[int, Row], source: Source) -> Page | None:

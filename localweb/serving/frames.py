@@ -1,11 +1,12 @@
-"""Sizes of the HTTP/2 frames in a run of bytes (RFC 9113 §4.1).
+"""Sizes of the HTTP/2 frames in a run of bytes (RFC 9113 §4.1), and the fields that they carry.
 
 The crawler has a scanner of its own: it is what the tests hold against this one, so they share no code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import collections
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -42,3 +43,37 @@ def scan(octets: bytes) -> Iterator[Frame]:
         padding = 1 + octets[at + HEADER] if kind == DATA and flags & PADDED else 0
         yield Frame(kind, stream_id, HEADER + length, length - padding if kind == DATA else 0)
         at += HEADER + length
+
+
+class RequestHeaders:
+    """Counts the sizes of the header frames of requests, by stream."""
+
+    def __init__(self) -> None:
+        self._unscanned = b""
+        """The beginning of a frame whose end has not come."""
+        self._bytes: collections.Counter[int] = collections.Counter()
+
+    def feed(self, octets: bytes) -> None:
+        """Take what the client sent."""
+        self._unscanned += octets.removeprefix(PREFACE)
+        scanned = 0
+        for frame in scan(self._unscanned):
+            scanned += frame.wire_bytes
+            if frame.type in (HEADERS, CONTINUATION):
+                self._bytes[frame.stream_id] += frame.wire_bytes
+        self._unscanned = self._unscanned[scanned:]
+
+    def take(self, stream_id: int) -> int:
+        """Return the size of a stream's header frames, and forget it."""
+        return self._bytes.pop(stream_id, 0)
+
+
+def fields(headers: Iterable[tuple[str | bytes, str | bytes]]) -> dict[str, str]:
+    """Return header fields by name; values of a repeated field are joined."""
+    found: dict[str, str] = {}
+    for name, value in headers:
+        assert isinstance(name, str)
+        assert isinstance(value, str)
+        between = "; " if name == "cookie" else ", "
+        found[name] = f"{found[name]}{between}{value}" if name in found else value
+    return found

@@ -7,10 +7,9 @@ the connection.
 from __future__ import annotations
 
 import asyncio
-import collections
 import contextlib
 import functools
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 
 import h2.config
 import h2.connection
@@ -50,10 +49,7 @@ class Http2Session:
         self._windows = asyncio.Event()
         """Set, and then replaced, when a window may have grown."""
         self._position = 0
-        self._unscanned = b""
-        """The beginning of a frame whose end has not come."""
-        self._header_bytes: collections.Counter[int] = collections.Counter()
-        """Sizes of the header frames of requests, by stream."""
+        self._headers = frames.RequestHeaders()
 
     async def serve(self) -> None:
         """Answer requests until the client leaves."""
@@ -72,7 +68,7 @@ class Http2Session:
             await asyncio.gather(*self._answering, return_exceptions=True)
 
     def _receive(self, octets: bytes) -> None:
-        self._scan(octets)
+        self._headers.feed(octets)
         try:
             events = self.connection.receive_data(octets)
         except h2.exceptions.ProtocolError as exc:
@@ -93,18 +89,9 @@ class Http2Session:
                     reply.is_reset = True
         self._wake()
 
-    def _scan(self, octets: bytes) -> None:
-        self._unscanned += octets.removeprefix(frames.PREFACE)
-        scanned = 0
-        for frame in frames.scan(self._unscanned):
-            scanned += frame.wire_bytes
-            if frame.type in (frames.HEADERS, frames.CONTINUATION):
-                self._header_bytes[frame.stream_id] += frame.wire_bytes
-        self._unscanned = self._unscanned[scanned:]
-
     def _asked(self, event: h2.events.RequestReceived) -> None:
         self._position += 1
-        fields = combined(event.headers)
+        fields = frames.fields(event.headers)
         stated = event.priority_updated
         entry = SentResponse(
             connection_id=self.channel.entry.id,
@@ -115,7 +102,7 @@ class Http2Session:
             scheme=self._scheme,
             host=fields.get(":authority", "").partition(":")[0],
             path=fields[":path"],
-            request_header_bytes=self._header_bytes.pop(event.stream_id, 0),
+            request_header_bytes=self._headers.take(event.stream_id),
             priority=fields.get("priority"),
             h2_priority=[stated.weight or 0, stated.depends_on or 0, int(bool(stated.exclusive))]
             if stated
@@ -303,14 +290,3 @@ class Http2Reply(Reply):
                 raise Gone
             yield session.connection
             await session.hand_over(self.stream_id, self.entry)
-
-
-def combined(headers: Iterable[tuple[str | bytes, str | bytes]]) -> dict[str, str]:
-    """Return fields by name; values of a repeated field are joined."""
-    found: dict[str, str] = {}
-    for name, value in headers:
-        assert isinstance(name, str)
-        assert isinstance(value, str)
-        between = "; " if name == "cookie" else ", "
-        found[name] = f"{found[name]}{between}{value}" if name in found else value
-    return found

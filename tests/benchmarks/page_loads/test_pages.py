@@ -15,7 +15,9 @@ ORIGIN = Origin(host="a.invalid", port=443, h2=True, tls_flight_bytes=4096, tls_
 
 def recipe(*parents: int, document: int) -> Recipe:
     objects = tuple(
-        Object(response_id=number, origin=0, parent=parent, response_bytes=1000, is_document=number == document)
+        Object(
+            response_id=number, origin=0, parent=parent, response_bytes=1000, is_document=number == document
+        )
         for number, parent in enumerate(parents, start=1)
     )
     return Recipe(page="a.invalid", visit_id=7, origins=(ORIGIN,), objects=objects, left_out=0)
