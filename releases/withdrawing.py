@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from releases import parquet
 from releases.build import finish, packets_of, write_distribution
-from releases.catalogue import TOMBSTONE, Release, read_version, release_folders
+from releases.catalogue import RECORDING, TOMBSTONE, Release, read_version, release_folders
 from releases.measures import MEMORY
 from releases.observations import table_of
 from schema.crawls import CrawlName
@@ -70,7 +70,9 @@ def without_site(
         for model in RELEASED:
             rows[model.__tablename__] = _rewrite(release, model, site, database, folder, progress)
         rows["distribution"] = write_distribution(folder)
-        (folder / "dictionary.json").write_bytes((release.path / "dictionary.json").read_bytes())
+        for name in ("dictionary.json", RECORDING):
+            if (release.path / name).exists():
+                (folder / name).write_bytes((release.path / name).read_bytes())
         manifest = dataclasses.replace(release.manifest, version=version, rows=rows, files=sums_now(folder))
         if manifest.packets is not None:
             manifest = dataclasses.replace(manifest, packets=packets_of(folder / "connection.parquet"))

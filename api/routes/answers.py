@@ -24,7 +24,7 @@ class Provenance(BaseModel):
         description="true if every file has been compared with its checksum; a file is never served before it has been compared"
     )
     quality: str = Field(
-        description="quality level: observed, or illustrative, which is no evidence about the live web"
+        description="quality level: observed, recorded (pages that somebody else recorded), or illustrative, which is no evidence about the live web"
     )
     quality_means: str = Field(description="meaning of the quality level")
     licence: str = Field(description="licence of the data")

@@ -110,9 +110,9 @@ def shown(request: Request, version: Version) -> list[Distribution]:
 
 
 def headline(request: Request, versions: Sequence[Version]) -> tuple[Version | None, list[Distribution]]:
-    """The first readable version and its distributions; observed releases come before illustrative ones."""
-    observed_first = sorted(versions, key=lambda one: quality(one.crawl) != "observed")
-    for version in observed_first:
+    """The first readable version and its distributions; observed releases come first, illustrative ones last."""
+    order = ("observed", "recorded", "illustrative")
+    for version in sorted(versions, key=lambda one: order.index(quality(one.crawl))):
         with contextlib.suppress(Problem):
             return version, shown(request, version)
     return None, []

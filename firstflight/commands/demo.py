@@ -10,13 +10,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from firstflight.errors import one_line
 from firstflight.settings import Settings
+from recordings.pages.recording import BUNDLED, bundled_files, read_source
 from storage import embedded
 from storage.engine import DatabaseError
 
@@ -26,6 +27,9 @@ READY_WITHIN_S = 60
 
 MARKER = ".firstflight-demo"
 """File that marks a demo's folder, which the next demo may delete."""
+
+RECORDED_PAGES = "20"
+"""Recorded pages that are replayed by default: the fewest that the rule decides on."""
 
 AT_LEAST_ONE = click.IntRange(min=1)
 
@@ -96,7 +100,15 @@ def fresh_folder(folder: Path) -> Path:
 
 @click.command()
 @click.option("--serve", is_flag=True, help="End by serving the releases and the report.")
-@click.option("--pages", help="Number of pages, or the sites of the pages to use.  [default: all 30]")
+@click.option(
+    "--recorded",
+    is_flag=True,
+    help="Take recorded pages of August 2025 over networks of October 2025 instead of a crawl of the bundled web.",
+)
+@click.option(
+    "--pages",
+    help="Number of pages, or the sites of the pages to use.  [default: all 30; of the recorded ones 20]",
+)
 @click.option("--browsers", type=AT_LEAST_ONE, default=2, show_default=True, help="Browsers side by side.")
 @click.option(
     "--guests",
@@ -118,6 +130,7 @@ def command(
     settings: Settings,
     *,
     serve: bool,
+    recorded: bool,
     pages: str | None,
     browsers: int,
     guests: int,
@@ -126,6 +139,9 @@ def command(
 ) -> None:
     """Run the whole pipeline on the bundled web: crawl, release, CDFs, replay, recommendation, report.
 
+    With --recorded it starts from a release of pages that somebody else recorded: release, CDFs, replay, recommendation,
+    report. Nothing is crawled, and everything is marked as recorded.
+
     Results are in the folder `demo` of the data folder. Each run deletes the results of the run before.
 
     \b
@@ -133,27 +149,28 @@ def command(
       firstflight demo
       firstflight demo --serve
       firstflight demo --pages 5 --seeds 2
+      firstflight demo --recorded
     """
+    if recorded and pages is not None and not (pages.isascii() and pages.isdecimal() and int(pages)):
+        raise click.BadParameter(f"{pages!r} is no number of recorded pages", param_hint="--pages")
     with one_line(OSError, DatabaseError):
         folder = fresh_folder(settings.data_dir / "demo")
-        run(
-            Line(folder),
-            folder,
-            pages=pages,
-            browsers=browsers,
-            guests=guests,
-            networks=networks,
-            seeds=seeds,
-        )
+        line = Line(folder)
+        began = time.monotonic()
+        sizes = ("--networks", str(networks), "--seeds", str(seeds), "--guests", str(guests))
+        if recorded:
+            year = run_recorded(line, pages=pages or RECORDED_PAGES, sizes=sizes)
+        else:
+            year = run(line, folder, pages=pages, browsers=browsers, sizes=sizes)
+        report = folder / "reports" / year
+        click.echo((report / "summary.txt").read_text(encoding="utf-8"))
+    click.echo(f"The whole line took {time.monotonic() - began:.0f} s. The report: {report / 'index.html'}")
     if serve:
         Line(folder).step("serve")
 
 
-def run(
-    line: Line, folder: Path, *, pages: str | None, browsers: int, guests: int, networks: int, seeds: int
-) -> None:
-    """Run every step, from the list to the report."""
-    began = time.monotonic()
+def run(line: Line, folder: Path, *, pages: str | None, browsers: int, sizes: Sequence[str]) -> str:
+    """Run every step, from the list to the report; the report's year. `sizes` are options of the replay."""
     month = datetime.datetime.now(datetime.UTC).strftime("%Y-%m")
     sites, state = folder / "sites.txt", folder / "localweb.json"
     with line.local_web(state, pages):
@@ -167,10 +184,21 @@ def run(
     line.step("release", "build", "--crawl", month)
     line.step("release", "verify", "--crawl", month)
     line.step("database", "stop")
-    sizes = ("--networks", str(networks), "--seeds", str(seeds))
-    line.step("replay", "run", "--crawl", month, "--guests", str(guests), *sizes)
+    line.step("replay", "run", "--crawl", month, *sizes)
+    return end(line, month)
+
+
+def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
+    """Run every step on the recorded pages, from the import to the report; the report's year."""
+    month = read_source(BUNDLED, bundled_files()).month
+    line.step("import", "pages")
+    line.step("release", "verify", "--crawl", month, "--offline")
+    line.step("replay", "run", "--recorded", "--pages", pages, *sizes)
+    return end(line, month)
+
+
+def end(line: Line, month: str) -> str:
+    """Build the report of a month's year and check everything; the year."""
     line.step("report", "build", "--year", month[:4])
     line.step("verify", "--offline")
-    report = folder / "reports" / month[:4]
-    click.echo((report / "summary.txt").read_text(encoding="utf-8"))
-    click.echo(f"The whole line took {time.monotonic() - began:.0f} s. The report: {report / 'index.html'}")
+    return month[:4]

@@ -27,9 +27,10 @@ class Sizes:
 def sizes_of(one: PageRequest) -> Sizes:
     """Sizes as the browser counted them, with the headers of frames that it does not count.
 
-    A body's size is known by its Content-Length; without one, whether all of it came is unknown.
+    A body's size is known by its Content-Length; without one, whether all of it came is unknown. Of a redirect Playwright
+    counts the body alone, so the size of the response is unknown.
     """
-    if one.transfer_bytes is None:
+    if one.transfer_bytes is None or one.is_redirect:
         return unknown(one)
     stated = 0 if is_bodiless(one) else one.content_length
     if stated is not None and stated >= one.transfer_bytes:  # a header takes room as well: not all of it came

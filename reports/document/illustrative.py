@@ -1,8 +1,13 @@
-"""Reasons why a report is illustrative: not evidence about the live web of its year."""
+"""Quality of a report: whether its pages were recorded by somebody else, and why it is illustrative."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from releases.catalogue import Release
 from reports.document.report_inputs import ReportInputs
+from schema.recorded import is_recorded
 
 FRESH_MONTHS = 24
 """Age on the crawl's first day, in months, beyond which a population makes a report illustrative."""
@@ -12,13 +17,29 @@ def illustrative_because(inputs: ReportInputs) -> list[str]:
     """Every reason; empty if the report is evidence."""
     crawl = inputs.release.manifest.crawl
     because = []
-    if crawl.kind != "web":
+    if crawl.kind != "web" and not is_recorded(crawl.kind):
         because.append("the crawl is of the bundled local web, not of live sites")
     populations = inputs.replay.populations if inputs.replay else []
     old = [one["id"] for one in populations if is_stale(one["measured"], crawl.month)]
     if old:
         because.append(f"the network populations {', '.join(old)} are more than 24 months old")
     return because
+
+
+def recorded_section(release: Release) -> dict[str, Any] | None:
+    """Whence recorded pages are, what was inferred of them, and what they cannot tell; None for a crawl of ours."""
+    stated = release.recording
+    told = ("recorded", "source", "commit", "pages", "requests", "inferred", "limits")
+    return None if stated is None else {name: stated.get(name) for name in told}
+
+
+def marks(content: Mapping[str, Any]) -> str:
+    """Words that mark every number and figure of a report: recorded, illustrative, both or none."""
+    words = {
+        "recorded": content.get("recorded_pages") is not None,
+        "illustrative": content["is_illustrative"],
+    }
+    return ", ".join(word for word, holds in words.items() if holds)
 
 
 def is_stale(measured: str, month: str) -> bool:

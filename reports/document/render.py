@@ -11,6 +11,7 @@ import jinja2
 from markupsafe import Markup
 
 from releases.formatting import UNKNOWN, grouped, number, size
+from reports.document.illustrative import marks
 from reports.document.theme import CURVES, DARK, LIGHT
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
@@ -24,7 +25,7 @@ def render_html(content: Mapping[str, Any], *, figures: Mapping[str, str]) -> st
     return (
         _environment()
         .get_template("report.html.j2")
-        .render(**content, figures=drawn, recolouring=recolouring(), shown=LABELS)
+        .render(**standing(content), figures=drawn, recolouring=recolouring())
     )
 
 
@@ -37,7 +38,12 @@ def recolouring() -> list[tuple[str, str]]:
 
 def render_text(content: Mapping[str, Any]) -> str:
     """Render the summary for a terminal."""
-    return _environment(escape=False).get_template("summary.txt.j2").render(**content, shown=LABELS)
+    return _environment(escape=False).get_template("summary.txt.j2").render(**standing(content))
+
+
+def standing(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content with what every template takes: labels, and the words that mark every number."""
+    return {"recorded_pages": None, **content, "marks": marks(content), "shown": LABELS}
 
 
 def _environment(*, escape: bool = True) -> jinja2.Environment:

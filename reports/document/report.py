@@ -9,6 +9,7 @@ from typing import Any
 
 from releases.slow_start import WINDOWS
 from replay.runs import replay_folder
+from reports.document.illustrative import marks
 from reports.document.render import render_html, render_text
 from reports.document.replay_analysis import ReplayAnalysis, analyse
 from reports.document.replay_figures import by_profile, page_time
@@ -44,7 +45,7 @@ def build_report(
         servers=servers_section(inputs.release),
         analysis=analysis,
     )
-    figures = draw(inputs, analysis, content["servers"], is_illustrative=content["is_illustrative"])
+    figures = draw(inputs, analysis, content["servers"], note=marks(content) or None)
     with put_in_place(folder) as stage:
         (stage / "report.json").write_text(canonical(content), encoding="utf-8")
         (stage / "index.html").write_text(render_html(content, figures=figures), encoding="utf-8")
@@ -75,10 +76,9 @@ def draw(
     analysis: ReplayAnalysis | None,
     servers: Mapping[str, Any] | None,
     *,
-    is_illustrative: bool,
+    note: str | None,
 ) -> dict[str, str]:
-    """Draw the report's figures as SVG, by name."""
-    note = "illustrative" if is_illustrative else None
+    """Draw the report's figures as SVG, by name; `note` marks each."""
     recommended = analysis.recommendation.iw if analysis else None
     third = recommended if recommended and recommended not in (3, 10) else THIRD_WINDOW
     theme = dataclasses.replace(LIGHT, background="transparent")

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from releases.catalogue import Release
-from reports.document.illustrative import illustrative_because
+from reports.document.illustrative import illustrative_because, recorded_section
 from reports.document.rebuilding import rebuild_commands
 from reports.document.replay_analysis import ReplayAnalysis
 from reports.document.report_inputs import ReportInputs
@@ -43,18 +43,20 @@ def report_content(
 ) -> dict[str, Any]:
     """The whole content, ready for JSON. Names contain the units."""
     because = illustrative_because(inputs)
+    recorded = recorded_section(inputs.release)
     content: dict[str, Any] = rounded(
         {
             "format_version": FORMAT_VERSION,
             "year": inputs.year,
             "is_illustrative": bool(because),
             "illustrative_because": because,
+            "recorded_pages": recorded,
             "release": release_section(inputs.release),
             "crawl": crawl_section(inputs.release),
             "sizes": sizes,
             "servers": servers,
             **analysis_sections(analysis),
-            "limits": LIMITS,
+            "limits": [*LIMITS, *(recorded["limits"] if recorded else ())],
             "redo": rebuild_commands(inputs),
             "glossary": {term: GLOSSARY[term] for term in TERMS},
         }

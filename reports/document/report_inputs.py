@@ -60,7 +60,7 @@ class ReportInputs:
     replay: Replay | None
     """None for a report without a replay."""
     last_years_iw: int | None
-    """The window that last year's report recommends; None without a report, or if it is illustrative."""
+    """The window that last year's report recommends; None without a report, or if it is illustrative or of recorded pages."""
     last_years_checksum: str | None
     """Checksum of last year's report; None if there is none."""
 
@@ -144,7 +144,7 @@ def _replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
 
 
 def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
-    """The window that last year's report leaves in force; None without a report, or if it is illustrative."""
+    """The window that last year's report leaves in force; None without a report, or if it is illustrative or of recorded pages."""
     if not folder.is_dir():
         return None
     path = folder / "report.json"
@@ -154,7 +154,7 @@ def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content["is_illustrative"]:
+        if content["is_illustrative"] or content.get("recorded_pages"):
             return None
         recommendation = content["recommendation"]
         return None if recommendation is None else int(recommendation["iw_in_force"])

@@ -20,7 +20,7 @@ AFTER = 215.0
 
 
 def test_what_begins_while_the_document_arrives_or_shortly_after_is_its_parsers() -> None:
-    ask = [row(1, started_ms=206.0), row(2, started_ms=AFTER + 199, destination="image")]
+    ask = [row(1, started_ms=206.0), row(2, started_ms=AFTER + 99, destination="image")]
     assert found(document(), *ask)[1:] == [(0, initiators.PARSER)] * 2
 
 
