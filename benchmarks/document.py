@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.markdown import measured, ranged, table
 from benchmarks.results import FOLDER, RECORDING_CPU_BOUND, SPEED_BOUND
 
 DOCUMENT = Path("docs/performance.md")
@@ -53,6 +53,13 @@ the {cells} cells that its text says it ran, each file ten times, {virtual_s:,.0
 original took an hour). Pages are real ones, with flows of others beside them: {pages}.
 """
 
+DECIDE = """## The time to an answer
+
+`scripts/bench decide`: `replay run --recorded --until decided` on 591 recorded pages and the networks of {population}, until one answer of the
+rule is left, or for {budget}; at most 45 minutes of two cores are allowed, and 15 aimed at. Each run has other pairs of page and network and
+other random events.
+"""
+
 SERVICE = """## The service under load
 
 `scripts/bench service`: {clients} clients, each of which sends a request as soon as the last is answered, for {seconds} s each, by wrk on the same
@@ -77,42 +84,6 @@ browsers, drivers and databases were killed. Final outcomes: {outcomes}; visits 
 at the end: {processes} processes and {files} files. {pages_per_second:.2f} pages a second, kills included: {days:.0f} days of such
 a machine for a million. Mean memory (PSS) in the third quarter of the pages and in the last:
 """
-
-
-def measured(facts: dict[str, Any]) -> str:
-    """A line with commit, machine and date."""
-    machine = facts["machine"]
-    return (
-        f"Measured on {facts['measured_at'][:10]} at commit `{facts['commit'][:12]}`"
-        f"{' with changes' if facts['commit'].endswith('-dirty') else ''}, "
-        f"{machine['cpus']} cores of {machine['cpu']}, Linux {machine['kernel']}; "
-        f"load before it began {machine['load_before']:.1f}.\n"
-    )
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown.
-
-    >>> print(table(["a", "b"], [["1", "2"]]), end="")
-    | a | b |
-    |---|---:|
-    | 1 | 2 |
-    """
-    lines = [
-        " | ".join(head),
-        "|".join(["---", *["---:"] * (len(head) - 1)]),
-        *(" | ".join(row) for row in rows),
-    ]
-    return "".join(f"|{line}|\n" if line.startswith("---") else f"| {line} |\n" for line in lines)
-
-
-def ranged(spread: dict[str, float], digits: int = 0) -> str:
-    """Median, with the range in brackets.
-
-    >>> ranged({"median": 1234.5, "min": 1.0, "max": 2000.0})
-    '1,234 (1 to 2,000)'
-    """
-    return f"{spread['median']:,.{digits}f} ({spread['min']:,.{digits}f} to {spread['max']:,.{digits}f})"
 
 
 def crawl(facts: dict[str, Any]) -> str:
@@ -177,6 +148,26 @@ def replay(facts: dict[str, Any]) -> str:
     steps = [[one["step"], f"{1e3 * one['wall_s']:.0f}"] for one in samples["boots"][-1]["steps"]]
     parts += [STEPS, table(["", "ms"], steps)]
     return "\n".join([*parts, *second_opinion(samples["second_opinion"]), measured(facts)])
+
+
+def decide(facts: dict[str, Any]) -> str:
+    """Section from decide.json."""
+    rows = [
+        [
+            str(run["run"]),
+            run["answer"] if run["is_settled"] else " or ".join(run["possible_answers"]),
+            "yes" if run["is_settled"] else "no",
+            f"{run['core_minutes']:.1f}",
+            f"{run['wall_s'] / 60:.1f}",
+            f"{run['loads']:,}",
+        ]
+        for run in facts["runs"]
+    ]
+    head = ["run", "answer", "settled", "core-minutes", "minutes", "loads"]
+    said = "contradict each other" if facts["is_contradicted"] else "do not contradict each other"
+    parts = [DECIDE.format(**facts), table(head, rows), *([f"The runs {said}.\n"] if len(rows) > 1 else [])]
+    open_ends = [f"- Run {run['run']}: {run['sentence']}" for run in facts["runs"] if not run["is_settled"]]
+    return "\n".join([*parts, *(["\n".join(open_ends) + "\n"] if open_ends else []), measured(facts)])
 
 
 def service(facts: dict[str, Any]) -> str:
@@ -245,7 +236,13 @@ def counts(found: dict[str, int]) -> str:
     )
 
 
-SECTIONS = {"crawl": crawl, "endurance": endurance, "replay": replay, "service": service}
+SECTIONS = {
+    "crawl": crawl,
+    "endurance": endurance,
+    "replay": replay,
+    "decide": decide,
+    "service": service,
+}
 """Sections by the name of their file."""
 
 
@@ -253,6 +250,7 @@ HEADINGS = {
     "crawl": CRAWL.partition("\n")[0],
     "endurance": ENDURANCE.partition("\n")[0],
     "replay": REPLAY.partition("\n")[0],
+    "decide": DECIDE.partition("\n")[0],
     "service": SERVICE.partition("\n")[0],
 }
 

@@ -152,6 +152,11 @@ OPTIONS = (
         help="Number of pages under the harm conditions, sampled evenly by size.",
     ),
     click.option(
+        "--harm-seeds",
+        type=click.IntRange(1, 1000),
+        help="Loads of each page, network, window and harm condition.  [default: as --seeds]",
+    ),
+    click.option(
         "--responses", is_flag=True, help="Also write responses.parquet: times and flights of each response."
     ),
 )
@@ -210,28 +215,21 @@ def plan_replay(
     seeds: int,
     harm: str,
     harm_pages: int,
+    harm_seeds: int | None,
     responses: bool,
     **conditions: Any,  # noqa: ANN401  # the options of conditions.py
 ) -> PlannedReplay:
     """The replay that the options describe; raises UsageError or one of EXPECTED."""
-    populations: tuple[Population, ...] = PAPER_POPULATIONS
-    if profiles and population:
-        raise click.UsageError("--population brings its own networks: leave --profiles out")
-    if not population and (population_measured or population_source):
-        raise click.UsageError("--population-measured and --population-source belong to --population")
-    which = "by --profiles"
-    if not profiles:
-        found = networks_of(settings, population or CURRENT, population_measured, population_source)
-        chosen = representatives(found, networks)
-        profiles, populations = chosen.profiles, chosen.populations
-        which = f"for the {len(found.profiles)} of {populations[0].id}"
+    profiles, populations, which = chosen_networks(
+        settings, profiles, population, population_measured, population_source, networks=networks
+    )
     source = find_source(settings, crawl=crawl, recorded=recorded, hars=hars, logs=logs)
     recipes = sample(source.recipes, pages or len(source.recipes))
     cells = plan(recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
     if harm != "none":
         harmful = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
         some = sample(recipes, harm_pages)
-        cells += plan(some, profiles, windows=windows, seeds=seeds, conditions=harmful)
+        cells += plan(some, profiles, windows=windows, seeds=harm_seeds or seeds, conditions=harmful)
     facts = plan_facts(
         cells,
         {**source.facts, "pages_there": len(source.recipes)},
@@ -246,6 +244,27 @@ def plan_replay(
         networks=which,
         responses=responses,
     )
+
+
+def chosen_networks(
+    settings: Settings,
+    profiles: tuple[Profile, ...],
+    population: str | None,
+    measured: str | None,
+    source: str | None,
+    *,
+    networks: int = MOST_ROWS,
+) -> tuple[tuple[Profile, ...], tuple[Population, ...], str]:
+    """The networks of a replay, the populations that weigh them, and which they are; raises UsageError or PopulationError."""
+    if profiles and population:
+        raise click.UsageError("--population brings its own networks: leave --profiles out")
+    if not population and (measured or source):
+        raise click.UsageError("--population-measured and --population-source belong to --population")
+    if profiles:
+        return profiles, PAPER_POPULATIONS, "by --profiles"
+    found = networks_of(settings, population or CURRENT, measured, source)
+    chosen = representatives(found, networks)
+    return chosen.profiles, chosen.populations, f"for the {len(found.profiles)} of {chosen.populations[0].id}"
 
 
 def networks_of(settings: Settings, name: str, measured: str | None, source: str | None) -> CsvPopulation:

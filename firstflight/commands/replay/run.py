@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from tqdm import tqdm
 
+from firstflight.commands.replay.decision import run_until_decided, until_options
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commands.replay.options import EXPECTED, PlannedReplay, plan_replay, replay_options
 from firstflight.errors import one_line
@@ -52,14 +55,21 @@ def parse_chunk(_ctx: click.Context, _option: click.Parameter, value: str | None
     metavar="K/N",
     help="Replay the K-th of N chunks of the pages only; `firstflight replay merge` merges them.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
-@click.pass_obj
+@until_options
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the replay's provenance, or the decision, as JSON."
+)
+@click.pass_context
 def run_replay(
-    settings: Settings,
+    context: click.Context,
     /,
     *,
     guests: int | None,
     chunk: Chunk | None,
+    until: str | None,
+    budget: float,
+    plan_only: bool,
+    number: int,
     as_json: bool,
     **options: Any,  # noqa: ANN401
 ) -> None:
@@ -79,6 +89,7 @@ def run_replay(
       firstflight replay run --crawl 2026-11 --harm core
       firstflight replay run --crawl 2026-11 --population mlab-2025-10-crux --networks 16 --iw candidates
       firstflight replay run --recorded --pages 50
+      firstflight replay run --recorded --until decided --budget 45m
       firstflight replay run --crawl 2026-11 --chunk 2/8 --guests 1
       firstflight replay run --crawl 2026-11 --population ndt-2026-05.csv --population-measured 2026-05
         --population-source "M-Lab NDT, query of docs/populations.md"
@@ -86,6 +97,34 @@ def run_replay(
       firstflight replay run --har page.har --cdp log.json.gz --cache cold,warm --think recorded
       firstflight replay run --crawl 2026-11 --loss own,0.01,0.01x4 --competition none,2xbbr@10
     """
+    settings: Settings = context.obj
+    if until:
+        if chunk:
+            raise click.UsageError("--until decided has stages in place of chunks")
+        own_windows = context.get_parameter_source("windows") is not ParameterSource.DEFAULT
+        run_until_decided(
+            settings,
+            options=options,
+            own_windows=own_windows,
+            number=number,
+            budget_s=budget,
+            guests=guests,
+            plan_only=plan_only,
+            as_json=as_json,
+            replayer=lambda lab: functools.partial(watched, lab, guests=guests, responses=False),
+        )
+        return
+    if plan_only:
+        raise click.UsageError(
+            "--plan belongs to --until decided; `firstflight replay plan` counts other loads"
+        )
+    run_once(settings, options, guests=guests, chunk=chunk, as_json=as_json)
+
+
+def run_once(
+    settings: Settings, options: dict[str, Any], *, guests: int | None, chunk: Chunk | None, as_json: bool
+) -> None:
+    """Replay every load that the options describe, or a chunk of them, and store the result."""
     with one_line(*EXPECTED):
         check_signer(settings)
         planned = plan_replay(settings, **options)

@@ -1,0 +1,42 @@
+"""Parts of docs/performance.md: tables, ranges, and where a section was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def measured(facts: dict[str, Any]) -> str:
+    """A line with commit, machine and date."""
+    machine = facts["machine"]
+    return (
+        f"Measured on {facts['measured_at'][:10]} at commit `{facts['commit'][:12]}`"
+        f"{' with changes' if facts['commit'].endswith('-dirty') else ''}, "
+        f"{machine['cpus']} cores of {machine['cpu']}, Linux {machine['kernel']}; "
+        f"load before it began {machine['load_before']:.1f}.\n"
+    )
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown.
+
+    >>> print(table(["a", "b"], [["1", "2"]]), end="")
+    | a | b |
+    |---|---:|
+    | 1 | 2 |
+    """
+    lines = [
+        " | ".join(head),
+        "|".join(["---", *["---:"] * (len(head) - 1)]),
+        *(" | ".join(row) for row in rows),
+    ]
+    return "".join(f"|{line}|\n" if line.startswith("---") else f"| {line} |\n" for line in lines)
+
+
+def ranged(spread: dict[str, float], digits: int = 0) -> str:
+    """Median, with the range in brackets.
+
+    >>> ranged({"median": 1234.5, "min": 1.0, "max": 2000.0})
+    '1,234 (1 to 2,000)'
+    """
+    return f"{spread['median']:,.{digits}f} ({spread['min']:,.{digits}f} to {spread['max']:,.{digits}f})"

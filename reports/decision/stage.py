@@ -1,0 +1,75 @@
+"""Stages of a replay that ends when its answer is known: their loads, what they cost, and the looks after each."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports.decision.draws import gather
+from reports.decision.measuring import measure
+from reports.decision.problem import Part, Problem
+from reports.decision.standing import Look, Standing, stand
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Stage:
+    """A stage that is done."""
+
+    parts: tuple[Part, ...]
+    rows: Sequence[Row]
+    """A row for each load, in any order."""
+    fraction: float
+    """Part of the budget that was used at its end."""
+    wall_s: float
+    core_s: float
+    """CPU time of the guests."""
+    planned_s: float
+    """Seconds of a core that were planned for it."""
+
+
+def standing_after(problem: Problem, stages: Sequence[Stage]) -> Standing:
+    """What is known after these stages, with a look after each."""
+    looks = [
+        Look(fraction=stage.fraction, measured=_measured(problem, stages[:number]))
+        for number, stage in enumerate(stages, start=1)
+    ]
+    return stand(problem.statements, looks, incumbent=problem.incumbent)
+
+
+def _measured(problem: Problem, stages: Sequence[Stage]) -> Mapping[str, Any]:
+    arms = {_columns(conditions.columns()): name for name, conditions in problem.conditions.items()}
+    names = list(problem.base.columns())
+    rows: dict[str, list[Row]] = collections.defaultdict(list)
+    for stage in stages:
+        for row in stage.rows:
+            rows[arms[_columns({name: row[name] for name in names})]].append(row)
+    draws = {name: gather(some, problem.frame, incumbent=problem.incumbent) for name, some in rows.items()}
+    return measure(problem.statements, draws, problem.weights, problem.rule, expected=problem.expected)
+
+
+def _columns(values: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(value) for value in values.values())
+
+
+def drawn(stages: Sequence[Stage]) -> dict[str, int]:
+    """Number of draws so far by condition."""
+    found: collections.Counter[str] = collections.Counter()
+    for stage in stages:
+        for part in stage.parts:
+            found[part.condition] += part.draws
+    return dict(found)
+
+
+def least_coverage_percent(stages: Sequence[Stage]) -> float:
+    """Smallest percentage of done loads over networks and windows."""
+    planned: collections.Counter[tuple[str, int]] = collections.Counter()
+    done: collections.Counter[tuple[str, int]] = collections.Counter()
+    for stage in stages:
+        for row in stage.rows:
+            planned[row["profile"], row["iw"]] += 1
+            done[row["profile"], row["iw"]] += row["state"] == "done"
+    return min((100 * done[key] / count for key, count in planned.items()), default=0.0)

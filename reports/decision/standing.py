@@ -1,0 +1,138 @@
+"""What the looks so far confirm and refute, which candidates are lost, and which answers are still possible.
+
+A pure function of the looks: what a bound showed once stays shown, so that a run that was stopped and resumed ends alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from reports.decision.answers import possible_answers
+from reports.decision.bounds import Measured
+from reports.decision.spending import increments
+from reports.decision.statements import Statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """The effects measured from all draws up to a stage's end."""
+
+    fraction: float
+    """Part of the budget that was used by then."""
+    measured: Mapping[str, Measured]
+    """By statement; those without enough draws are missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What is known after some looks."""
+
+    candidates: tuple[int, ...]
+    incumbent: int
+    holds: Mapping[str, bool | None]
+    """Whether each statement is confirmed (True), refuted (False) or open."""
+    measured: Mapping[str, Measured]
+    """The effects at the last look."""
+    lost: Mapping[int, Statement]
+    """Candidates that cannot be the answer, with the statement that lost them."""
+    answers: frozenset[int | None]
+    """Windows that could still be the answer; None is "no change"."""
+    is_sound: bool | None
+    """Whether the incumbent was found equal to itself; None: open."""
+
+    @property
+    def live(self) -> tuple[int, ...]:
+        """Candidates that are not lost."""
+        return tuple(window for window in self.candidates if window not in self.lost)
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether one answer is left, and the replay is shown to be sound."""
+        return len(self.answers) == 1 and self.is_sound is True
+
+
+def stand(statements: Sequence[Statement], looks: Sequence[Look], *, incumbent: int) -> Standing:
+    """Judge each statement at each look with the error probability that the look may spend."""
+    candidates = tuple(sorted({one.candidate for one in statements} - {incumbent}))
+    holds: dict[str, bool | None] = {one.id: None for one in statements}
+    lost: dict[int, Statement] = {}
+    for look, share in zip(looks, increments([look.fraction for look in looks]), strict=True):
+        for one in statements:
+            if holds[one.id] is None and one.id in look.measured:
+                holds[one.id] = _judge(one, look.measured[one.id], share)
+                if _loses(one, holds[one.id], incumbent):
+                    lost.setdefault(one.candidate, one)
+    return Standing(
+        candidates=candidates,
+        incumbent=incumbent,
+        holds=holds,
+        measured=looks[-1].measured if looks else {},
+        lost=lost,
+        answers=possible_answers(
+            candidates,
+            incumbent=incumbent,
+            admissible={
+                window: _all(
+                    holds[one.id] for one in statements if one.kind == "harm" and one.candidate == window
+                )
+                for window in candidates
+            },
+            is_worthwhile={
+                (one.candidate, one.other): holds[one.id] for one in statements if one.kind == "gain"
+            },
+        ),
+        is_sound=_all(holds[one.id] for one in statements if one.kind == "self"),
+    )
+
+
+def _judge(one: Statement, found: Measured, share: float) -> bool | None:
+    """True or False if the effect is shown to lie below or above its limit, else None."""
+    if share <= 0:
+        return None
+    if found.upper(share * one.confirm_tail) < found.limit:
+        return True
+    return False if found.lower(share * one.refute_tail) >= found.limit else None
+
+
+def _loses(one: Statement, holds: bool | None, incumbent: int) -> bool:
+    """Return whether a refuted statement rules its candidate out: a harm, or a gain over the incumbent."""
+    return holds is False and (one.kind == "harm" or (one.kind == "gain" and one.other == incumbent))
+
+
+def _all(values: Iterable[bool | None]) -> bool | None:
+    """Three-valued conjunction."""
+    found = list(values)
+    if False in found:
+        return False
+    return None if None in found else True
+
+
+def targets(statements: Sequence[Statement], standing: Standing) -> list[Statement]:
+    """The open statements that further draws should settle.
+
+    One refuted statement loses a candidate: where an effect lies beyond its limit, the one that is furthest in terms of its
+    error is enough. A candidate without one needs all its statements. Lost candidates need none.
+    """
+    found = [one for one in statements if one.kind == "self" and standing.holds[one.id] is None]
+    for window in standing.live:
+        open_ones = [
+            one
+            for one in statements
+            if one.candidate == window and standing.holds[one.id] is None and one.kind != "self"
+        ]
+        against = [one for one in open_ones if _is_against(one, standing)]
+        if against:
+            found.append(max(against, key=lambda one: _distance(standing.measured[one.id])))
+        else:
+            found += [one for one in open_ones if one.other not in standing.lost]
+    return found
+
+
+def _is_against(one: Statement, standing: Standing) -> bool:
+    effect = standing.measured.get(one.id)
+    return effect is not None and effect.excess > 0 and _loses(one, False, standing.incumbent)
+
+
+def _distance(effect: Measured) -> float:
+    return effect.excess / effect.error if effect.error > 0 else float("inf")
