@@ -10,8 +10,9 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from replay.networks.profiles import QUEUE_BYTES, Population, Profile
+from replay.networks.profiles import DISCIPLINES, QUEUE_BYTES, Population, Profile
 
 MOST_ROWS = 200
 """Most networks of a population: each costs a calibration."""
@@ -31,21 +32,47 @@ LONGEST_ID = 24
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Column:
-    """A column and its allowed range."""
+    """A column of numbers and their allowed range."""
 
     name: str
     least: float
     most: float
     is_needed: bool = True
 
+    def value(self, text: str | None) -> float:
+        """The number in `text`; ValueError, which says what would do, if it is none or out of range."""
+        try:
+            found = float(text or "")
+        except ValueError:
+            found = math.nan
+        if not self.least <= found <= self.most:
+            raise ValueError(f"a number from {self.least:g} to {self.most:g}")
+        return found
 
-COLUMNS = (
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class WordColumn:
+    """A column that holds one of several words."""
+
+    name: str
+    words: tuple[str, ...]
+    is_needed: bool = False
+
+    def value(self, text: str | None) -> str:
+        """The word in `text`; ValueError, which says what would do, if it is another."""
+        if text is None or text not in self.words:
+            raise ValueError(" or ".join(self.words))
+        return text
+
+
+COLUMNS: tuple[Column | WordColumn, ...] = (
     Column("bandwidth_kbps", 16, 1_000_000),
     Column("rtt_ms", 0.1, 5_000),
     Column("loss", 0, 0.5),
     Column("weight", 1e-12, 1e15),
     Column("up_kbps", 16, 1_000_000, is_needed=False),
     Column("queue_bytes", 3_028, 16_000_000, is_needed=False),
+    WordColumn("discipline", DISCIPLINES),
     Column("slow_weight", 0, 1e15, is_needed=False),
 )
 
@@ -102,7 +129,7 @@ def shares_of(weights: Sequence[float]) -> list[float]:
 
 
 def _slow(
-    path: Path, profiles: Sequence[Profile], rows: Sequence[dict[str, float]], shares: Sequence[float]
+    path: Path, profiles: Sequence[Profile], rows: Sequence[dict[str, Any]], shares: Sequence[float]
 ) -> tuple[str, tuple[tuple[str, float], ...]]:
     """What the slow part is, and its weights: the file's slow_weight, or the slowest quarter."""
     if "slow_weight" not in rows[0]:
@@ -125,7 +152,7 @@ def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tup
     return tuple(found)
 
 
-def _profile(name: str, row: dict[str, float], source: str) -> Profile:
+def _profile(name: str, row: dict[str, Any], source: str) -> Profile:
     """Profile of a row; by default the uplink is a quarter of the downlink and the queue is QUEUE_BYTES."""
     down_bps = round(1000 * row["bandwidth_kbps"])
     return Profile(
@@ -137,6 +164,7 @@ def _profile(name: str, row: dict[str, float], source: str) -> Profile:
         queue_bytes=round(row.get("queue_bytes", QUEUE_BYTES)),
         source=source,
         loss=row["loss"],
+        discipline=row.get("discipline", "tail-drop"),
     )
 
 
@@ -151,7 +179,7 @@ def _content(path: Path) -> str:
     return content
 
 
-def _rows(path: Path, content: str) -> Iterator[dict[str, float]]:
+def _rows(path: Path, content: str) -> Iterator[dict[str, Any]]:
     try:
         reader = csv.DictReader(io.StringIO(content.removeprefix("\ufeff"), newline=""), strict=True)
         _check_header(path, reader.fieldnames or [])
@@ -176,7 +204,7 @@ def _check_header(path: Path, names: Sequence[str]) -> None:
         )
 
 
-def _values(where: str, row: dict[str, str | None]) -> Iterator[tuple[str, float]]:
+def _values(where: str, row: dict[str, str | None]) -> Iterator[tuple[str, Any]]:
     if None in row:
         raise PopulationError(f"{where}: more values than columns")
     for column in COLUMNS:
@@ -184,11 +212,6 @@ def _values(where: str, row: dict[str, str | None]) -> Iterator[tuple[str, float
             continue
         text = row[column.name]
         try:
-            value = float(text or "")
-        except ValueError:
-            value = math.nan
-        if not column.least <= value <= column.most:
-            raise PopulationError(
-                f"{where}: {column.name} must be a number from {column.least:g} to {column.most:g}, not {text!r}"
-            )
-        yield column.name, value
+            yield column.name, column.value(text)
+        except ValueError as exc:
+            raise PopulationError(f"{where}: {column.name} must be {exc}, not {text!r}") from exc

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from releases.slow_start import FRAME_OVERHEAD, MSS_TIMESTAMPS
 
@@ -12,6 +13,12 @@ connections at IW 30 overflow it, and a page opens dozens. Our choice: the 2010 
 
 FRAME_BYTES = MSS_TIMESTAMPS + FRAME_OVERHEAD
 """Ethernet frame of a full segment, which the bottleneck's shaper counts."""
+
+
+Discipline = Literal["tail-drop", "fq_codel", "cake"]
+
+DISCIPLINES: tuple[Discipline, ...] = ("tail-drop", "fq_codel", "cake")
+"""Queueing disciplines of a bottleneck: one queue in bytes that drops what does not fit; FQ-CoDel (RFC 8290); CAKE."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,12 +35,14 @@ class Profile:
     rtt_us: int
     """Round-trip time of the idle network, without serialisation."""
     queue_bytes: int
-    """Downlink queue of the bottleneck."""
+    """Downlink queue of the bottleneck; without effect under other disciplines than tail drop."""
     source: str
     loss: float = 0.0
     """Share of packets lost at random in each direction, beside the queue's drops."""
     loss_burst: float = 1.0
     """Mean number of consecutive packets lost together; 1: independent losses."""
+    discipline: Discipline = "tail-drop"
+    """Queueing discipline of the bottleneck, for what goes down."""
 
     @property
     def bdp_bytes(self) -> int:

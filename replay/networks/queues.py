@@ -1,6 +1,6 @@
 """Queues of bottlenecks with weights, from a quarter of the bandwidth-delay product to a second of the rate.
 
-The lab's kernel has fq_codel and CAKE, but the lab's bottleneck is a byte queue with tail drop: no queue of theirs is here.
+All have tail drop. FQ-CoDel and CAKE are disciplines of a profile, and arms of a replay: how many lines have them is not known.
 """
 
 from __future__ import annotations
@@ -33,6 +33,19 @@ class QueueDepth:
         """
         waits_ms = self.ms + self.bdp * rtt_ms
         return min(max(round(waits_ms * bandwidth_mbps * 125), 2 * FRAME_BYTES), MOST_BYTES)
+
+
+CODEL_TARGET_US, CODEL_INTERVAL_US = 5_000, 100_000
+"""Defaults of FQ-CoDel and CAKE: the queue's standing delay, and how long it may last (RFC 8290 §5.2)."""
+
+
+def codel_target_us(down_bps: int) -> int:
+    """CoDel's target over a bottleneck: one and a half full packets where that is longer than the default, as CAKE does.
+
+    >>> codel_target_us(12_000_000), codel_target_us(1_000_000)
+    (5000, 18168)
+    """
+    return max(CODEL_TARGET_US, 12_000_000 * FRAME_BYTES // down_bps)
 
 
 OURS = "ours: no published distribution of queues by their share of lines is at hand"

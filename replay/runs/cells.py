@@ -116,7 +116,7 @@ def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | Non
         "iw": cell.iw,
         **cell.conditions.columns(),
         "seed": cell.seed,
-        "queue_bytes": cell.network.queue_bytes,
+        "queue_bytes": cell.network.queue_bytes if cell.network.discipline == "tail-drop" else None,
         "state": state,
         "reason": reason,
         **{

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from replay.networks.profiles import FRAME_BYTES, Profile
+from replay.networks.profiles import FRAME_BYTES, Discipline, Profile
 from replay.recipes.tls_records import TLS_RECORDS, runs_text
 
 BACKGROUND_IW = 10
@@ -73,13 +73,19 @@ class Queue:
     bdp: float | None = None
     """Size in bandwidth-delay products of the network, at least two packets; None: `bytes` is the size."""
     bytes: int = 0
+    discipline: Discipline = "tail-drop"
+    """Other disciplines have limits of their own: `bdp` and `bytes` are without effect."""
 
     def of(self, profile: Profile) -> int:
         """The queue's size over `profile`, in bytes."""
+        if self.discipline != "tail-drop":
+            return profile.queue_bytes
         return self.bytes if self.bdp is None else max(round(self.bdp * profile.bdp_bytes), 2 * FRAME_BYTES)
 
     def __str__(self) -> str:
         """The value of the column `queue`."""
+        if self.discipline != "tail-drop":
+            return self.discipline
         return f"{self.bytes}B" if self.bdp is None else f"{self.bdp:g}BDP"
 
 
@@ -150,7 +156,9 @@ class Conditions:
 
     def network(self, profile: Profile) -> Profile:
         """The profile with the queue of these conditions."""
-        return replace(profile, queue_bytes=self.queue.of(profile)) if self.queue else profile
+        if not self.queue:
+            return profile
+        return replace(profile, queue_bytes=self.queue.of(profile), discipline=self.queue.discipline)
 
     def columns(self) -> dict[str, Any]:
         """The columns of a cell's row that hold the conditions."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from replay.networks.profiles import Profile
+from replay.networks.queues import CODEL_INTERVAL_US, CODEL_TARGET_US, codel_target_us
 
 FIRST_ORIGIN = 2
 """Number of the first origin's host; host 0 is the client, host 1 serves the background traffic."""
@@ -20,7 +21,9 @@ def network_job(
     flights: Sequence[str] = (),
     loads: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The network, the calibration flights, which run over it without loss, and the loads."""
+    """The network, the calibration flights, which run over it without loss and with tail drop, and the loads."""
+    target_us = codel_target_us(profile.down_bps)
+    interval_us = CODEL_INTERVAL_US + target_us - CODEL_TARGET_US
     return {
         "profile": {
             "id": profile.id,
@@ -30,6 +33,7 @@ def network_job(
             "queue_bytes": profile.queue_bytes,
         },
         "network": [
+            f"discipline {profile.discipline} {target_us} {interval_us}",
             f"delay {profile.rtt_us / 2:.1f} {profile.loss:.9f} {profile.loss_burst:.3f}",
             f"control {congestion_control}",
             f"pacing {'on' if pacing else 'off'}",

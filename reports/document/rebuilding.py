@@ -42,7 +42,7 @@ def _network_options(replay: Replay) -> str:
 
 def _harm_options(replay: Replay) -> str:
     """Options for the harm conditions that were replayed."""
-    rows = replay.cells.filter(pc.field("queue").is_valid()).select(["visit_id", "background_load"])
+    rows = replay.cells.filter(pc.field("background_load").is_valid()).select(["visit_id", "background_load"])
     if not rows.num_rows:
         return ""
     which = "all" if HIGH_LOAD in rows["background_load"].to_pylist() else "core"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Collection
 from typing import Any
@@ -10,6 +9,8 @@ from typing import Any
 import click
 
 from replay.lab.kernel import congestion_controls
+from replay.networks.profiles import DISCIPLINES, FRAME_BYTES
+from replay.networks.queues import MOST_BYTES
 from replay.runs.conditions import (
     CACHE,
     DISCOVERY,
@@ -23,15 +24,18 @@ from replay.runs.conditions import (
     Competition,
     Conditions,
     Loss,
+    Queue,
 )
 
 CONGESTION_CONTROLS = congestion_controls()
 MOST_LOSS = 0.5
 MOST_COMPETING_FLOWS = 64
+MOST_BDP = 16
 MOST_SEGMENTS = 250
 """Largest initial window: each window needs its own address in the guest's client."""
 
 LOSS = re.compile(r"(0?\.\d+|0)(?:x(\d+(?:\.\d+)?))?", re.ASCII)
+QUEUE = re.compile(r"(\d+(?:\.\d+)?)(BDP|B)", re.ASCII)
 COMPETITION = re.compile(r"(\d{1,3})x([a-z]+)@(\d{1,3})", re.ASCII)
 
 
@@ -92,6 +96,23 @@ def read_competition(word: str) -> Competition | None:
     return found
 
 
+def read_queue(word: str) -> Queue | None:
+    """Read a discipline, or a size of a queue with tail drop; None: the profile's own queue."""
+    if word == "own":
+        return None
+    if word in DISCIPLINES and word != "tail-drop":
+        return Queue(discipline=word)
+    match = QUEUE.fullmatch(word)
+    if not match:
+        raise ValueError(word)
+    size = float(match[1])
+    if match[2] == "BDP" and MOST_BDP >= size > 0:
+        return Queue(bdp=size)
+    if match[2] == "B" and 2 * FRAME_BYTES <= size <= MOST_BYTES:
+        return Queue(bytes=int(size))
+    raise ValueError(word)
+
+
 CONDITION_OPTIONS = (
     click.option(
         "--congestion-control",
@@ -132,6 +153,18 @@ CONDITION_OPTIONS = (
         default="none",
         show_default=True,
         help="Competing bulk flows: 2xbbr@10 is two BBR flows with an initial window of 10 segments.",
+    ),
+    click.option(
+        "--queue",
+        callback=each(
+            read_queue,
+            f"own, fq_codel, cake, or a size such as 1BDP (up to {MOST_BDP}) or 65536B (up to {MOST_BYTES:,})",
+        ),
+        metavar="own|fq_codel|cake|SIZE,...",
+        default="own",
+        show_default=True,
+        help="Queue of the bottleneck: FQ-CoDel or CAKE, or tail drop behind so many bandwidth-delay products (0.25BDP) "
+        "or bytes (65536B). own: the queue of the network profile.",
     ),
     click.option(
         "--think",
@@ -192,6 +225,7 @@ def arms(
     pacing: tuple[bool, ...],
     loss: tuple[Loss | None, ...],
     competition: tuple[Competition | None, ...],
+    queue: tuple[Queue | None, ...],
     think: tuple[bool, ...],
     cache: tuple[bool, ...],
     tls_records: tuple[str, ...],
@@ -206,6 +240,7 @@ def arms(
             pacing=paced,
             loss=lost,
             competition=competing,
+            queue=queued,
             server_delay=delayed,
             warm_cache=warm,
             tls_records=records,
@@ -213,16 +248,15 @@ def arms(
             tls_handshake=handshake,
             prioritised=prioritised,
         )
-        for control, paced, lost, competing, delayed, warm, records, found, handshake, prioritised in itertools.product(
-            congestion_control,
-            pacing,
-            loss,
-            competition,
-            think,
-            cache,
-            tls_records,
-            discovery,
-            tls_handshake,
-            h2_order,
-        )
+        for control in congestion_control
+        for paced in pacing
+        for lost in loss
+        for competing in competition
+        for queued in queue
+        for delayed in think
+        for warm in cache
+        for records in tls_records
+        for found in discovery
+        for handshake in tls_handshake
+        for prioritised in h2_order
     ]

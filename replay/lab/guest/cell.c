@@ -71,6 +71,7 @@ void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, co
     read_packet_log(); /* headers that earlier measurements left behind */
     seed_randomness(seed);
     seed_losses(seed);
+    renew_discipline();
     begin_competing_flows();
     begin_background(background, began);
     reset_probe();

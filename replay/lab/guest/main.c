@@ -5,6 +5,7 @@
  *
  *   pause SECONDS                                              time between measurements, where time is not virtual
  *   page PATH                                                  read a recipe; pages count from 0
+ *   discipline NAME TARGET_US INTERVAL_US                      tail-drop, fq_codel or cake at the bottleneck; CoDel's times
  *   control NAME                                               congestion control of the origins
  *   pacing on|off                                              whether the origins pace what they send
  *   delay ONE_WAY_US LOSS MEAN_BURST                           delay and losses of each direction; LOSS as a share
@@ -71,10 +72,13 @@ static bool obey_switch(const char *line) {
 static bool obey_setting(const char *line) {
     char name[128];
     int count, iw;
+    unsigned target_us, interval_us;
     double delay_us, loss, burst, seconds;
     if (sscanf(line, "delay %lf %lf %lf", &delay_us, &loss, &burst) == 3)
         set_delay((nanoseconds)(delay_us * 1e3), loss, burst);
     else if (sscanf(line, "loss %lf %lf", &loss, &burst) == 2) set_losses(loss, burst);
+    else if (sscanf(line, "discipline %127s %u %u", name, &target_us, &interval_us) == 3)
+        set_discipline(name, target_us, interval_us);
     else if (sscanf(line, "competing-flows %d %d %127s", &count, &iw, name) == 3) set_competing_flows(count, iw, name);
     else if (sscanf(line, "background %d", &iw) == 1) background_window = iw;
     else if (sscanf(line, "pause %lf", &seconds) == 1) set_pause((nanoseconds)(seconds * (double)SECOND));

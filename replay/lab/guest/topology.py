@@ -182,6 +182,7 @@ def up(profile: dict[str, Any]) -> str:
 def down(profile: dict[str, Any], queue_bytes: int) -> list[str]:
     """Shaper of the downlink, the bottleneck: a bucket of one packet over a queue in bytes.
 
+    The player replaces the queue by FQ-CoDel or CAKE before each load where the network has these.
     Reproductions also use the same bucket over RED; netem's rate, which delays the first packet too; and Mininet's
     shaper, which fails the calibration.
     """
@@ -201,7 +202,7 @@ def down(profile: dict[str, Any], queue_bytes: int) -> list[str]:
             f"qdisc add dev s1-eth1 root handle 5: {bucket} {CALIBRATION_QUEUE_BYTES}",
             f"qdisc add dev s1-eth1 parent 5:1 red limit {queue_bytes} {RED} bandwidth {profile['down_bps']}bit",
         ]
-    return [*bare("s1-eth1"), f"qdisc add dev s1-eth1 root {bucket} {queue_bytes}"]
+    return [*bare("s1-eth1"), f"qdisc add dev s1-eth1 root handle 5: {bucket} {queue_bytes}"]
 
 
 def bare(interface: str) -> list[str]:

@@ -56,7 +56,12 @@ def test_the_slow_part_is_the_quarter_of_the_weight_with_the_least_bandwidth(tmp
 def test_uplink_and_queue_are_taken_where_the_file_has_them(tmp_path: Path) -> None:
     text = "weight,loss,rtt_ms,bandwidth_kbps,up_kbps,queue_bytes\n1,0,30,20000,20000,250000\n"
     (one,) = imported(tmp_path, text).profiles
-    assert (one.up_bps, one.queue_bytes) == (20_000_000, 250_000)
+    assert (one.up_bps, one.queue_bytes, one.discipline) == (20_000_000, 250_000, "tail-drop")
+
+
+def test_a_network_may_have_a_fair_queue(tmp_path: Path) -> None:
+    found = imported(tmp_path, f"{HEADER},discipline\n20000,30,0,1,cake\n20000,30,0,1,fq_codel\n").profiles
+    assert [one.discipline for one in found] == ["cake", "fq_codel"]
 
 
 @pytest.mark.parametrize(
@@ -77,6 +82,10 @@ def test_uplink_and_queue_are_taken_where_the_file_has_them(tmp_path: Path) -> N
         (f"{HEADER}\n20000,30,nan,1\n", "line 2: loss must be"),
         (f"{HEADER}\n20000,30,0,0\n", "line 2: weight must be"),
         (f"{HEADER}\n20000,30,0,-1\n", "line 2: weight must be"),
+        (
+            f"{HEADER},discipline\n20000,30,0,1,red\n",
+            "line 2: discipline must be tail-drop or fq_codel or cake, not 'red'",
+        ),
         (f"{HEADER}\n20000,30,0,1,5\n", "line 2: more values than columns"),
         (f"{HEADER}\n" + "20000,30,0,1\n" * (MOST_ROWS + 1), f"more than {MOST_ROWS} networks"),
     ],

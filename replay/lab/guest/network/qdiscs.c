@@ -6,6 +6,8 @@
 #include <linux/pkt_sched.h>
 #include <net/if.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -91,6 +93,52 @@ void find_bottleneck(void) {
     bottleneck_netlink = open_netlink();
     bottleneck = (int)if_nametoindex("s1-eth1");
     if (!bottleneck) die("bottleneck");
+}
+
+static char discipline[16] = "tail-drop";
+static uint32_t target_us, interval_us;
+
+void set_discipline(const char *name, uint32_t target, uint32_t interval) {
+    snprintf(discipline, sizeof discipline, "%s", name);
+    target_us = target;
+    interval_us = interval;
+}
+
+static void add_number(struct request *request, uint16_t type, uint32_t number) {
+    attribute(request, type, &number, sizeof number);
+}
+
+/* By flows alone: CAKE is not to take the client's addresses, one for each initial window, for clients. */
+static void add_cake(struct request *request) {
+    enum { MEMORY = 1 << 25 };
+    add_number(request, TCA_CAKE_DIFFSERV_MODE, CAKE_DIFFSERV_BESTEFFORT);
+    add_number(request, TCA_CAKE_FLOW_MODE, CAKE_FLOW_FLOWS);
+    add_number(request, TCA_CAKE_TARGET, target_us);
+    add_number(request, TCA_CAKE_RTT, interval_us);
+    add_number(request, TCA_CAKE_MEMORY, MEMORY);
+}
+
+static void add_fq_codel(struct request *request) {
+    add_number(request, TCA_FQ_CODEL_TARGET, target_us);
+    add_number(request, TCA_FQ_CODEL_INTERVAL, interval_us);
+}
+
+/* Put a new queue in the place of the shaper's, as it was before any packet; a queue with tail drop has no memory. */
+void renew_discipline(void) {
+    enum { SHAPER = 5 << 16, ONE = 6 << 16, OTHER = 7 << 16 }; /* handles; the shaper's is topology.py's */
+    static uint32_t handle = OTHER;
+    struct request request;
+    if (strcmp(discipline, "tail-drop") == 0) return;
+    struct tcmsg *tc = begin(&request, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE, sizeof *tc);
+    handle = handle == ONE ? OTHER : ONE; /* under its own handle it would be changed, not renewed */
+    *tc = (struct tcmsg){.tcm_family = AF_UNSPEC, .tcm_ifindex = bottleneck, .tcm_parent = SHAPER | 1,
+                         .tcm_handle = handle};
+    attribute(&request, TCA_KIND, discipline, strlen(discipline) + 1);
+    struct rtattr *nested = attribute(&request, TCA_OPTIONS, NULL, 0);
+    if (strcmp(discipline, "cake") == 0) add_cake(&request);
+    else add_fq_codel(&request);
+    end_nested(&request, nested);
+    commit(bottleneck_netlink, &request, discipline);
 }
 
 uint64_t bottleneck_drops(void) {
