@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 from releases.interval import Interval
 
 MINUS = "\u2212"
 
 NARROW = "\u202f"
 """Narrow no-break space."""
+
+INFINITE = "\u221e"
 
 UNKNOWN = "\u2013"
 """Stands for a value that is unknown."""
@@ -18,8 +22,17 @@ def number(value: float | None, digits: int = 1) -> str:
 
     >>> number(-1.25, 1) == f"{MINUS}1.2", number(-0.01), number(None) == UNKNOWN
     (True, '0.0', True)
+    >>> number(float("-inf")) == MINUS + INFINITE
+    True
     """
-    return UNKNOWN if value is None else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
+    if value is None:
+        return UNKNOWN
+    text = (
+        f"{round(value, digits) + 0.0:.{digits}f}"
+        if math.isfinite(value)
+        else f"{value:g}".replace("inf", INFINITE)
+    )
+    return text.replace("-", MINUS)
 
 
 def interval_text(interval: Interval, unit: str) -> str:

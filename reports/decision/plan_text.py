@@ -11,7 +11,7 @@ from reports.decision.forecast import Expectation, expectations
 from reports.decision.problem import Problem, cells_of, next_parts
 from reports.decision.stage import standing_after
 from reports.decision.until_decided import STEPS
-from reports.recommendation.estimates import ORDINARY
+from reports.recommendation.mixture import ORDINARY
 
 
 def plan_lines(problem: Problem, *, budget_s: float, guests: int) -> Iterator[str]:

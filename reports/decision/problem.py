@@ -18,7 +18,7 @@ from reports.decision.draws import Frame
 from reports.decision.expected_time import expected_log_ms
 from reports.decision.standing import Standing, targets
 from reports.decision.statements import Statement, statements_of
-from reports.recommendation.estimates import ORDINARY
+from reports.recommendation.mixture import ORDINARY
 from reports.recommendation.rule import RULE, Role, Rule
 from reports.statistics.bootstrap import Floats
 

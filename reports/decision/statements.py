@@ -11,8 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from reports.recommendation.estimates import ORDINARY
-from reports.recommendation.harm_conditions import HarmCondition
+from reports.recommendation.mixture import ORDINARY
 from reports.recommendation.rule import Margin, Role, Rule
 
 
@@ -108,8 +107,10 @@ def _gains(rule: Rule, candidates: Sequence[int], incumbent: int) -> Iterator[St
 def _harms(rule: Rule, window: int, incumbent: int) -> Iterator[Statement]:
     others = dict.fromkeys((incumbent, rule.permanent_incumbent))
     for margin in rule.margins:
+        if not margin.is_required:
+            continue
         for other in others:
-            for condition in conditions_of(margin, rule.deciding_conditions):
+            for condition in conditions_of(margin, rule):
                 for sign in (1, -1) if margin.is_equivalence else (1,):
                     if other != window:
                         yield Statement(
@@ -124,8 +125,14 @@ def _harms(rule: Rule, window: int, incumbent: int) -> Iterator[Statement]:
                         )
 
 
-def conditions_of(margin: Margin, deciding: Sequence[HarmCondition]) -> Iterator[str]:
-    """Ids of the conditions that a margin applies to."""
+def conditions_of(margin: Margin, rule: Rule) -> Iterator[str]:
+    """Ids of the conditions in which a margin must hold.
+
+    A margin that is held against the mixture of queues needs the ordinary cells alone where these are that mixture; where
+    they are not, it must hold in each condition, which asks for more.
+    """
     if ORDINARY in margin.asked_in:
         yield ORDINARY
-    yield from (one.id for one in deciding if one.kind in margin.asked_in)
+        if margin.held_against == "mixture" and rule.has_queues_in_population:
+            return
+    yield from (one.id for one in rule.deciding_conditions if one.kind in margin.asked_in)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from reports.document.replay_summary import WindowResult, summarise
 from reports.document.report_inputs import Replay, ReportError, ReportInputs
 from reports.recommendation.estimates import estimates_of
+from reports.recommendation.mixture import queues_are_mixed
 from reports.recommendation.recommend import Recommendation, decide
 from reports.recommendation.rule import RULE, Rule
 from reports.recommendation.sensitivity import Variant, sensitivity
@@ -32,6 +33,9 @@ class ReplayAnalysis:
 
 def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> ReplayAnalysis:
     """Pair and summarise the replay's cells, and decide on them by `rule`; raises ReportError."""
+    rule = dataclasses.replace(
+        rule, has_queues_in_population=queues_are_mixed(one.get("queue_bytes") for one in replay.profiles)
+    )
     loads = pair_loads(replay.cells, congestion_control=rule.congestion_control, networks=replay.profiles)
     if not loads.pages:
         raise ReportError(

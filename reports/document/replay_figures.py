@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -123,8 +124,7 @@ def _windows(results: Sequence[WindowResult]) -> alt.X:
 
 
 def _bounds(interval: Interval, *, scale: float = 1.0) -> dict[str, float]:
-    return {
-        "estimate": interval.estimate * scale,
-        "lower": interval.lower * scale,
-        "upper": interval.upper * scale,
-    }
+    """The interval in the figure's unit; without its bar if an end has no bound."""
+    ends = {"lower": interval.lower * scale, "upper": interval.upper * scale}
+    is_bounded = all(math.isfinite(end) for end in ends.values())
+    return {"estimate": interval.estimate * scale, **(ends if is_bounded else {})}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import math
 
 import numpy as np
 
 from releases.interval import Interval
 from reports.recommendation.rule import Rule
-from reports.statistics.bootstrap import Floats, bootstrap
+from reports.statistics.bootstrap import Floats
 from reports.statistics.paired_loads import PairedLoads, complete
+from reports.statistics.simultaneous import LEAST_PAGES, simultaneous_intervals
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,9 +24,9 @@ class WindowResult:
     loads: int
     page_ms: Interval
     saved_percent: Interval | None
-    """Percentage of the mean page time at the incumbent; None if the incumbent was not replayed."""
+    """Page time saved against the incumbent, from the mean over pages of the log ratio; None if it was not replayed."""
     retransmitted_percent: Interval
-    """Retransmitted payload as a percentage of received payload."""
+    """Mean over pages of the retransmitted payload as a percentage of the received payload."""
     connections_initial_loss_percent: Interval
 
 
@@ -52,34 +53,51 @@ def _results(
     kept = mask.any(axis=1)
     if not kept.any():
         return []
+    if kept.sum() < LEAST_PAGES:
+        return []
     mask = mask[kept]
 
-    def interval(columns: list[Floats], statistic: Callable[[Floats], Floats]) -> Interval:
-        stacked = np.stack([column[kept] for column in columns], axis=-1)
-        estimate = bootstrap(stacked, mask, statistic, replicates=rule.replicates, seed=rule.bootstrap_seed)
-        return estimate.interval(rule.confidence)
+    def by_page(array: Floats) -> Floats:
+        """Mean over the complete seeds, [page, window]."""
+        counted = np.where(mask[:, np.newaxis], array[kept], 0.0)
+        mean: Floats = counted.sum(axis=2) / mask.sum(axis=1)[:, np.newaxis]
+        return mean
 
-    def result(at: int, iw: int) -> WindowResult:
-        here = {name: values[name][:, at] for name in COLUMNS}
-        saved = None
-        if incumbent in loads.windows:
-            base = values["page_ms"][:, loads.windows.index(incumbent)]
-            saved = interval([here["page_ms"], base], lambda means: 100 - _percent(means))
-        return WindowResult(
+    def intervals(pages: Floats) -> list[Interval]:
+        return simultaneous_intervals(
+            pages, rule.confidence, seed=rule.bootstrap_seed, replicates=rule.replicates
+        )
+
+    def shares(part: str, whole: str) -> list[Interval]:
+        counts, totals = by_page(values[part]), by_page(values[whole])
+        return intervals(np.divide(100 * counts, totals, out=np.zeros_like(counts), where=totals > 0))
+
+    saved: list[Interval] | list[None] = [None] * len(loads.windows)
+    if incumbent in loads.windows:
+        logs = np.log(values["page_ms"])
+        base = logs[:, [loads.windows.index(incumbent)]]
+        saved = [_saved_percent(one) for one in intervals(by_page(logs - base))]
+    page_ms = intervals(by_page(values["page_ms"]))
+    retransmitted = shares("bytes_retransmitted", "payload_bytes")
+    initial_loss = shares("connections_initial_loss", "connections")
+    return [
+        WindowResult(
             profile=profile,
             iw=iw,
             pages=len(mask),
             loads=int(mask.sum()),
-            page_ms=interval([here["page_ms"]], lambda means: means[:, 0]),
-            saved_percent=saved,
-            retransmitted_percent=interval([here["bytes_retransmitted"], here["payload_bytes"]], _percent),
-            connections_initial_loss_percent=interval(
-                [here["connections_initial_loss"], here["connections"]], _percent
-            ),
+            page_ms=page_ms[at],
+            saved_percent=saved[at],
+            retransmitted_percent=retransmitted[at],
+            connections_initial_loss_percent=initial_loss[at],
         )
+        for at, iw in enumerate(loads.windows)
+    ]
 
-    return [result(at, iw) for at, iw in enumerate(loads.windows)]
 
-
-def _percent(means: Floats) -> Floats:
-    return 100 * means[:, 0] / means[:, 1]
+def _saved_percent(longer: Interval) -> Interval:
+    """Percentage saved, from the interval of a log ratio of times."""
+    estimate, upper, lower = (
+        100 * (1 - math.exp(min(end, 700.0))) for end in (longer.estimate, longer.lower, longer.upper)
+    )
+    return Interval(estimate, lower, upper)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -154,13 +155,16 @@ def _harm(harm: HarmVerdict) -> dict[str, Any]:
         "condition": harm.condition,
         "verdict": harm.verdict,
         "reason": harm.reason,
+        "is_required": harm.margin.is_required,
         "source": harm.margin.source,
     }
 
 
 def rounded(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
-    """`value` with each float rounded to DIGITS significant digits, and tuples as lists."""
+    """`value` with each float rounded to DIGITS significant digits, tuples as lists, and an end without bound as null."""
     if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):
         return {key: rounded(inner) for key, inner in value.items()}

@@ -6,11 +6,11 @@ import dataclasses
 import math
 from collections.abc import Mapping
 
-from releases.formatting import MINUS
+from releases.formatting import interval_text
 from releases.interval import Interval
 from reports.recommendation.estimates import Estimates
 from reports.recommendation.rule import Rule
-from reports.recommendation.window_pair import NotEstimable
+from reports.recommendation.window_family import NotEstimable
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,11 +28,16 @@ class AdequacyCheck:
 
 
 def adequacy_checks(
-    estimates: Estimates, open_gains: Mapping[int, Interval], rule: Rule, *, undecided_harm: str | None
+    estimates: Estimates,
+    open_gains: Mapping[int, Interval],
+    rule: Rule,
+    *,
+    attained_percent: float,
+    undecided_harm: str | None,
 ) -> tuple[AdequacyCheck, ...]:
     """Run all checks.
 
-    `open_gains` are gains over the incumbent of the candidates whose harm is not proved. `undecided_harm` names the
+    `attained_percent` is the half interval of the gain that is known least. `open_gains` are gains over the incumbent of the candidates whose harm is not proved. `undecided_harm` names the
     window that would be the answer if the loads were enough to rule out its harm.
     """
     return (
@@ -53,15 +58,7 @@ def adequacy_checks(
             "pages",
             f"{estimates.pages} pages pair in the smallest comparison",
         ),
-        _at_least(
-            "seeds",
-            "paired seeds of the page with the fewest",
-            estimates.seeds,
-            rule.minimum_seeds,
-            "seeds",
-            f"Each page has at least {estimates.seeds} paired seeds",
-        ),
-        _aa(estimates, rule),
+        _aa(estimates, max(rule.aa_tolerance_percent, attained_percent), rule),
         _power(open_gains, rule),
         _harm_conditions(estimates, rule),
         _harm_power(undecided_harm),
@@ -98,25 +95,32 @@ def _incumbent(estimates: Estimates) -> AdequacyCheck:
     )
 
 
-def _aa(estimates: Estimates, rule: Rule) -> AdequacyCheck:
-    tolerance, found = rule.aa_tolerance_percent, estimates.aa
+def _aa(estimates: Estimates, tolerance: float, rule: Rule) -> AdequacyCheck:
+    """Check that a window equals itself within what the replay can tell: an equivalence test at the attained precision."""
+    found = estimates.aa
     if isinstance(found, NotEstimable):
         value, passed = None, False
         sentence = f"The A/A comparison could not be made: {found.reason}."
     else:
-        value, chance = found.deviation_percent, found.chance_percent
-        # With more chance than tolerance, a difference within the tolerance would prove nothing.
-        passed = abs(value) <= tolerance and chance <= tolerance
+        interval = found.longer_percent
+        value, passed = interval.estimate, -tolerance < interval.lower and interval.upper < tolerance
         sentence = (
-            f"IW {rule.permanent_incumbent} against itself with other seeds differs by {value:+.2f} % over "
-            f"{found.pairs} pairs of page and network with loss; chance alone moves it by ±{chance:.2f} %, and "
-            f"the rule allows ±{tolerance:g} %"
-        ).replace("-", MINUS)
-        if chance > tolerance:
+            f"IW {rule.permanent_incumbent} against itself with other seeds differs by "
+            f"{interval_text(interval, '%')} over {found.pairs} pairs of page and network with loss; its interval must lie "
+            f"within ±{tolerance:.2g} %"
+        )
+        chance = (interval.upper - interval.lower) / 2
+        if passed:
+            sentence += "."
+        elif chance > tolerance and math.isfinite(chance):
             factor = math.ceil((chance / tolerance) ** 2)
             sentence += f": too few loads to tell; about {factor} times as many pages or seeds are needed."
         else:
-            sentence += "." if passed else ": more than chance explains."
+            sentence += (
+                ": more than chance explains."
+                if interval.lower * interval.upper > 0
+                else ": too few loads to tell."
+            )
     return AdequacyCheck(
         id="aa",
         title=f"A/A: IW {rule.permanent_incumbent} against itself with other seeds, under loss",

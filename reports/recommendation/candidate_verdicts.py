@@ -22,6 +22,10 @@ class CandidateVerdict:
     candidate: Candidate
     gain_percent: Interval | None
     """Gain over the incumbent; None for the incumbent itself, or if no loads pair."""
+    beside_percent: dict[str, Interval | None]
+    """Gains over the incumbent in the other estimands, by id; None where they are not measured."""
+    in_use_percent: Interval | None
+    """Gain over the window that content networks use, the second baseline; None if it was not replayed or is this one."""
     typical_percent: float | None
     """Hodges-Lehmann estimate over the gains of single pages."""
     p_value: float | None
@@ -44,7 +48,7 @@ class AppliedRule:
         self.incumbent = estimates.incumbent
         self.windows = [candidate.segments for candidate in estimates.candidates]
         self.gains = {
-            pair: found.estimate.interval(rule.confidence)
+            pair: found.effect.interval(rule.confidence)
             for pair, found in estimates.gains.items()
             if isinstance(found, Gain)
         }
@@ -61,6 +65,17 @@ class AppliedRule:
             if incumbent != window
         )
         return tuple(verdict for verdict in found if verdict)
+
+    def _beside(self, window: int) -> dict[str, Interval | None]:
+        found = {
+            one.id: self.estimates.beside.get((one.id, window))
+            for one in self.rule.estimands
+            if not one.is_primary
+        }
+        return {
+            name: gain.effect.interval(self.rule.confidence) if isinstance(gain, Gain) else None
+            for name, gain in found.items()
+        }
 
     def is_worthwhile(self, window: int, other: int) -> bool:
         """Return whether the lower bound of the gain of `window` over `other` reaches the rule's minimum."""
@@ -88,6 +103,8 @@ class AppliedRule:
         verdict = CandidateVerdict(
             candidate=candidate,
             gain_percent=self.gains.get((window, self.incumbent)),
+            beside_percent=self._beside(window),
+            in_use_percent=self.gains.get((window, self.rule.windows_in_use)),
             typical_percent=gain.typical_percent if gain else None,
             p_value=p_value,
             harms=self.harms[window],

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
-from reports.recommendation.effects import Gain, Harm, gain, harm
-from reports.recommendation.rule import CANDIDATES, RULE, Candidate, Margin, Role, Rule
+from reports.recommendation.effects import Gain, Harm, gains, harms
+from reports.recommendation.mixture import ORDINARY, Arms, arms_of
+from reports.recommendation.rule import CANDIDATES, RULE, Candidate, Role, Rule
 from reports.recommendation.self_comparison import SelfComparison, compare_with_itself
-from reports.recommendation.window_pair import NotEstimable, TooFewLoads, WindowPair
+from reports.recommendation.window_family import NotEstimable, TooFewLoads, WindowFamily
 from reports.statistics.paired_loads import PairedLoads
 
-NOT_REPLAYED = NotEstimable("not replayed: `firstflight replay run --harm core`")
+__all__ = ["NOT_REPLAYED", "ORDINARY", "Estimates", "estimates_of"]
 
-ORDINARY = "ordinary"
-"""Names the cells that gains are measured in, beside the ids of harm conditions."""
+NOT_REPLAYED = NotEstimable("not replayed: `firstflight replay run --harm core`")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,6 +32,8 @@ class Estimates:
     """Harm is estimated against each incumbent, gain against the first."""
     gains: Mapping[tuple[int, int], Gain | NotEstimable]
     """Gains by (window, window that it is compared with)."""
+    beside: Mapping[tuple[str, int], Gain | NotEstimable]
+    """Gains over the incumbent by (estimand, window) in the estimands that do not decide."""
     harms: Mapping[tuple[str, int, int], Mapping[str, Harm | NotEstimable]]
     """Harms by (margin, candidate, incumbent), then by harm condition."""
     aa: SelfComparison | NotEstimable
@@ -66,60 +69,108 @@ def estimates_of(
     in_conditions = harm_loads or {}
     candidates = tuple(candidate for candidate in CANDIDATES if candidate.segments in loads.windows)
     incumbents = tuple(dict.fromkeys((last_years or rule.permanent_incumbent, rule.permanent_incumbent)))
-    windows = [candidate.segments for candidate in candidates]
+    windows = tuple(candidate.segments for candidate in candidates)
 
-    def pair(there: PairedLoads, candidate: int, other: int, role: Role) -> WindowPair:
-        population = populations[role]
-        return WindowPair(loads=there, candidate=candidate, other=other, population=population, rule=rule)
+    def family(arms: Arms, others: tuple[int, ...], other: int, role: Role) -> WindowFamily:
+        return WindowFamily(arms=arms, windows=others, other=other, population=populations[role], rule=rule)
 
-    # Each candidate is compared with the incumbent and with every smaller candidate.
-    gains = {
-        (a, b): _estimated(gain, pair(loads, a, b, "average"))
-        for a in windows
-        for b in windows
-        if a > b or (a != b and b == incumbents[0])
-    }
-    paired = [found for found in gains.values() if isinstance(found, Gain)]
+    ordinary = [(loads, 1.0)]
+    found = _gains(
+        lambda others, other: gains(family(ordinary, others, other, "average")),
+        windows,
+        incumbents[0],
+        rule.windows_in_use,
+    )
+    paired = [one for one in found.values() if isinstance(one, Gain)]
     return Estimates(
         candidates=candidates,
         incumbents=incumbents,
-        gains=gains,
-        harms={
-            (margin.id, window, incumbent): {
-                condition: _estimated(harm, pair(there, window, incumbent, margin.population), margin)
-                if there
-                else NOT_REPLAYED
-                for condition, there in _conditions(margin, loads, in_conditions, rule)
-            }
-            for margin in rule.margins
-            for window in windows
-            for incumbent in incumbents
-            if window != incumbent
-        },
+        gains=found,
+        beside=_beside(
+            rule,
+            family(ordinary, tuple(one for one in windows if one != incumbents[0]), incumbents[0], "average"),
+        ),
+        harms=_harms(family, loads, in_conditions, windows, incumbents, rule),
         aa=_estimated(
             compare_with_itself,
             loads,
             rule.permanent_incumbent,
             populations["average"],
-            confidence=rule.confidence,
+            rule=rule,
         ),
-        pages=min((found.pages for found in paired), default=0),
-        seeds=min((found.seeds for found in paired), default=0),
+        pages=min((one.pages for one in paired), default=0),
+        seeds=min((one.seeds for one in paired), default=0),
         coverage_percent=min(one.least_coverage_percent for one in (loads, *in_conditions.values())),
         harm_conditions=tuple(one.id for one in rule.harm_conditions if one.id in in_conditions),
         congestion_control=loads.congestion_control,
     )
 
 
-def _conditions(
-    margin: Margin, loads: PairedLoads, in_conditions: Mapping[str, PairedLoads], rule: Rule
-) -> Iterator[tuple[str, PairedLoads | None]]:
-    """The conditions that a margin applies to, with their loads; None if a deciding condition was not replayed."""
-    if ORDINARY in margin.asked_in:
-        yield ORDINARY, loads
-    for one in rule.harm_conditions:
-        if one.kind in margin.asked_in and (one.is_core or one.id in in_conditions):
-            yield one.id, in_conditions.get(one.id)
+def _harms(
+    family: Callable[[Arms, tuple[int, ...], int, Role], WindowFamily],
+    loads: PairedLoads,
+    in_conditions: Mapping[str, PairedLoads],
+    windows: tuple[int, ...],
+    incumbents: tuple[int, ...],
+    rule: Rule,
+) -> dict[tuple[str, int, int], dict[str, Harm | NotEstimable]]:
+    """Every harm by margin, window and incumbent; a margin that no replayed condition asks about has none."""
+    harmed: dict[tuple[str, int, int], dict[str, Harm | NotEstimable]] = {
+        (margin.id, window, incumbent): {}
+        for margin in rule.margins
+        for window in windows
+        for incumbent in incumbents
+        if window != incumbent
+    }
+    for margin, incumbent in itertools.product(rule.margins, incumbents):
+        others = tuple(window for window in windows if window != incumbent)
+        for condition, arms in arms_of(margin, loads, in_conditions, rule):
+            by_window = (
+                _estimated(harms, family(arms, others, incumbent, margin.population), margin)
+                if arms and others
+                else NOT_REPLAYED
+            )
+            for window in others:
+                there = harmed[margin.id, window, incumbent]
+                there[condition] = by_window if isinstance(by_window, NotEstimable) else by_window[window]
+    return harmed
+
+
+def _gains(
+    compute: Callable[[tuple[int, ...], int], dict[int, Gain]],
+    windows: tuple[int, ...],
+    incumbent: int,
+    in_use: int,
+) -> dict[tuple[int, int], Gain | NotEstimable]:
+    """Gains over the incumbent and over the windows in use, of all others together; and of each window over each smaller one.
+
+    Each set of windows that is compared with the same one has intervals that hold together.
+    """
+    found: dict[tuple[int, int], Gain | NotEstimable] = {}
+    for other in windows:
+        is_baseline = other in (incumbent, in_use)
+        others = tuple(window for window in windows if window > other or (is_baseline and window != other))
+        if others:
+            by_window = _estimated(compute, others, other)
+            for window in others:
+                found[window, other] = by_window if isinstance(by_window, NotEstimable) else by_window[window]
+    return found
+
+
+def _beside(rule: Rule, family: WindowFamily) -> dict[tuple[str, int], Gain | NotEstimable]:
+    """The gain of each window in each estimand that does not decide."""
+    found: dict[tuple[str, int], Gain | NotEstimable] = {}
+    for one in rule.estimands:
+        if one.is_primary or not family.windows:
+            continue
+        by_window = (
+            _estimated(gains, family, one.column)
+            if one.column
+            else NotEstimable(f"not measured; it needs {one.needs}")
+        )
+        for window in family.windows:
+            found[one.id, window] = by_window if isinstance(by_window, NotEstimable) else by_window[window]
+    return found
 
 
 def _estimated(compute: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotEstimable:

@@ -30,10 +30,17 @@ class HarmCondition:
     conditions: Conditions
     is_core: bool
     """True if the rule's bounds apply; other conditions are only reported."""
+    weight: float
+    """Weight of the condition's queue in a mixture of queues."""
 
 
-QUEUES = (Queue(bdp=0.25), Queue(bdp=1), Queue(bdp=4), Queue(bytes=65_536))
-"""Queues of the harm cells; each holds at least two packets."""
+QUEUES: dict[Queue, float] = {
+    Queue(bdp=0.25): 0.25,
+    Queue(bdp=1): 0.25,
+    Queue(bdp=4): 0.25,
+    Queue(bytes=65_536): 0.25,
+}
+"""Queues of the harm cells with their weights in a mixture; each holds at least two packets. Equal weights are ours."""
 
 CORE_LOAD, HIGH_LOAD = 0.5, 0.8
 """Share of the bottleneck that others ask for in the core conditions, and beyond them.
@@ -63,6 +70,7 @@ def _condition(queue: Queue, kind: ConditionKind, load: float) -> HarmCondition:
             competition=bulk_flow if kind == "bulk" else None,
         ),
         is_core=load < HIGH_LOAD,
+        weight=QUEUES[queue],
     )
 
 

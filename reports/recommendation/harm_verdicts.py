@@ -8,14 +8,19 @@ from typing import Literal
 
 from releases.formatting import interval_text
 from releases.interval import Interval
-from reports.recommendation.effects import Harm
+from reports.recommendation.effects import Effect, Harm
+from reports.recommendation.mixture import MIXTURE, ORDINARY
 from reports.recommendation.rule import Margin, Rule
-from reports.recommendation.window_pair import NotEstimable
+from reports.recommendation.window_family import NotEstimable
 
 Verdict = Literal["passed", "failed", "too few loads", "not measured"]
 
 SEVERITY: tuple[Verdict, ...] = ("passed", "not measured", "too few loads", "failed")
 """Verdicts from the best to the worst."""
+
+
+WORDS = {MIXTURE: "the mixture of queues"}
+"""Conditions in the words of a sentence."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,18 +42,23 @@ class HarmVerdict:
 
     @property
     def permits(self) -> bool:
-        """Return whether the verdict lets the candidate stand; harm that was not measured does, unless required."""
-        return self.verdict == "passed" or (self.verdict == "not measured" and not self.margin.is_required)
+        """Return whether the verdict lets the candidate stand. What is required and not measured does not."""
+        return self.verdict == "passed" or not self.margin.is_required
 
     @property
     def could_permit(self) -> bool:
         """Return whether more loads could let the candidate stand."""
-        return self.verdict != "failed"
+        return self.verdict != "failed" or not self.margin.is_required
 
     @property
     def is_shown(self) -> bool:
-        """Return whether the harm is proved, and not only possible."""
-        return self.verdict == "failed" and self.worsening is not None and self.worsening.lower >= self.limit
+        """Return whether a harm that decides is proved, and not only possible."""
+        return (
+            self.margin.is_required
+            and self.verdict == "failed"
+            and self.worsening is not None
+            and self.worsening.lower >= self.limit
+        )
 
     @property
     def objection(self) -> str:
@@ -60,7 +70,7 @@ class HarmVerdict:
         measured = f"{margin.title}, {kind} {interval_text(self.worsening, margin.unit)}"
         if self.verdict == "too few loads":
             return f"{measured}, is known too poorly to be compared with {limit}"
-        where = "" if self.condition == "ordinary" else f" in {self.condition}"
+        where = "" if self.condition == ORDINARY else f" in {WORDS.get(self.condition, self.condition)}"
         return f"{measured}{where}, is not shown to stay below {limit}"
 
 
@@ -68,7 +78,7 @@ def judge(
     margin: Margin, against: int, found: Mapping[str, Harm | NotEstimable], rule: Rule
 ) -> HarmVerdict | None:
     """The worst verdict over the conditions that decide; None if the harm was estimated in none of them."""
-    deciding = {"ordinary", *(one.id for one in rule.deciding_conditions)}
+    deciding = {ORDINARY, MIXTURE, *(one.id for one in rule.deciding_conditions)}
     verdicts = [
         _judge_one(margin, against, condition, harm, rule)
         for condition, harm in found.items()
@@ -89,10 +99,11 @@ def _judge_one(
     interval: Interval | None = None
     verdict: Verdict = "not measured"
     if not isinstance(harm, NotEstimable):
+        effect: Effect = harm.effect
         if margin.worsening_limit is not None and harm.is_broken_by_incumbent(limit):
             assert harm.over_incumbent
-            harm, limit, is_level = harm.over_incumbent, margin.worsening_limit, False
-        interval = harm.interval(rule.confidence)
+            effect, limit, is_level = harm.over_incumbent, margin.worsening_limit, False
+        interval = effect.interval(rule.confidence)
         verdict = verdict_of(interval, limit, is_equivalence=margin.is_equivalence)
     return HarmVerdict(
         margin=margin,

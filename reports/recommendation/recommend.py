@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 
 from releases.formatting import interval_text
@@ -45,7 +46,11 @@ def decide(estimates: Estimates, *, rule: Rule = RULE) -> Recommendation:
         if (gain := applied.gains.get((window, incumbent))) and not any(harm.is_shown for harm in harms)
     ]
     checks = adequacy_checks(
-        estimates, dict(open_gains), rule, undecided_harm=_undecided_harm(applied, chosen)
+        estimates,
+        dict(open_gains),
+        rule,
+        attained_percent=_attained(applied),
+        undecided_harm=_undecided_harm(applied, chosen),
     )
     failed = [check.sentence for check in checks if not check.passed]
     iw = None if failed else chosen
@@ -58,6 +63,16 @@ def decide(estimates: Estimates, *, rule: Rule = RULE) -> Recommendation:
         candidates=verdicts,
         rfc9040_iw=incumbent if iw is None else min(iw, incumbent + rule.rfc9040_step),
     )
+
+
+def _attained(applied: AppliedRule) -> float:
+    """Half interval of the gain over the incumbent that is known least, in percent; 0 without a finite one."""
+    widths = (
+        (gain.upper - gain.lower) / 2
+        for (_, other), gain in applied.gains.items()
+        if other == applied.incumbent
+    )
+    return max((width for width in widths if math.isfinite(width)), default=0.0)
 
 
 def _undecided_harm(applied: AppliedRule, chosen: int | None) -> str | None:

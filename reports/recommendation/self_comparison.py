@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
-from statistics import NormalDist
 
 import numpy as np
 
-from reports.recommendation.window_pair import TooFewLoads
+from releases.interval import Interval
+from reports.recommendation.rule import Rule
+from reports.recommendation.window_family import TooFewLoads
 from reports.statistics.paired_loads import PairedLoads
+from reports.statistics.simultaneous import LEAST_PAGES, simultaneous_intervals
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SelfComparison:
-    """Difference of mean page times at one window between odd and even seeds."""
+    """Difference of page times at one window between odd and even seeds."""
 
-    deviation_percent: float
-    chance_percent: float
-    """Half of the interval that chance alone gives, from the spread over each page's seeds."""
+    longer_percent: Interval
+    """Mean over pages of the log ratio of page time, odd seeds against even ones, in percent."""
     pairs: int
     """Number of (page, profile) pairs with loss."""
 
 
 def compare_with_itself(
-    loads: PairedLoads, iw: int, population: Mapping[str, float], *, confidence: float
+    loads: PairedLoads, iw: int, population: Mapping[str, float], *, rule: Rule
 ) -> SelfComparison:
     """Compare odd with even seeds of every page and profile that has loss; raises TooFewLoads.
 
@@ -44,14 +44,17 @@ def compare_with_itself(
     usable &= (loads.weights(population) > 0)[np.newaxis]
     if not usable.any():
         raise TooFewLoads("no page was loaded under loss with two seeds")
-    weights = np.broadcast_to(loads.weights(population), usable.shape)[usable]
-    even, odd = (np.nanmean(times[..., half::2][usable], axis=1) for half in (0, 1))
-    even_loads, odd_loads = (known[..., half::2][usable].sum(axis=1) for half in (0, 1))
-    variance = np.nanvar(times[usable], axis=1, ddof=1) * (1 / even_loads + 1 / odd_loads)
-    base = float(weights @ even)
-    normal = NormalDist().inv_cdf((1 + confidence) / 2)
-    return SelfComparison(
-        deviation_percent=100 * (float(weights @ odd) / base - 1),
-        chance_percent=100 * normal * math.sqrt(float(weights**2 @ variance)) / base,
-        pairs=int(usable.sum()),
+    pages = usable.any(axis=1)
+    if pages.sum() < LEAST_PAGES:
+        raise TooFewLoads("only one page was loaded under loss with two seeds")
+    logs = np.log(np.where(known, times, 1.0))
+    halves = [
+        logs[..., half::2].sum(axis=2) / np.maximum(known[..., half::2].sum(axis=2), 1) for half in (0, 1)
+    ]
+    weights = np.where(usable, loads.weights(population), 0.0)[pages]
+    ratios = ((halves[1] - halves[0])[pages] * weights).sum(axis=1) / weights.sum(axis=1)
+    (found,) = simultaneous_intervals(
+        ratios[:, np.newaxis], rule.confidence, seed=rule.bootstrap_seed, replicates=rule.replicates
     )
+    ends = (100 * float(np.expm1(end)) for end in (found.estimate, found.lower, found.upper))
+    return SelfComparison(longer_percent=Interval(*ends), pairs=int(usable.sum()))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NUMERIC_COLUMNS = (
     "page_ms",
+    "document_ms",
     "payload_bytes",
     "responses",
     "responses_retransmitted",

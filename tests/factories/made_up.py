@@ -22,7 +22,7 @@ def cells(
     gain_percent: Mapping[int, float],
     slow_gain_percent: Mapping[int, float] | None = None,
     retransmitted_percent: Mapping[int, float] | None = None,
-    pages: int = 24,
+    pages: int = 30,
     seeds: int = 4,
     noise_percent: float = 0.05,
     spread_percent: float = 0.2,

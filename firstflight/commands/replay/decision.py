@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import re
@@ -32,6 +33,7 @@ from reports.decision.problem import Problem
 from reports.decision.record import answer_text, sentence, to_dict
 from reports.decision.stored_stages import read_stages, stages_folder, write_outcome, write_stage
 from reports.decision.until_decided import Loaded, Outcome, until_decided
+from reports.recommendation.mixture import queues_are_mixed
 from reports.recommendation.rule import CANDIDATES, RULE
 
 BUDGET = re.compile(r"(\d{1,4})(s|m|h)", re.ASCII)
@@ -128,6 +130,9 @@ def plan_decision(
         populations=populations,
         windows=tuple(sorted({*wanted, RULE.permanent_incumbent})),
         incumbent=RULE.permanent_incumbent,
+        rule=dataclasses.replace(
+            RULE, has_queues_in_population=queues_are_mixed(one.queue_bytes for one in profiles)
+        ),
         run=number,
         base=conditions[0],
     )

@@ -12,7 +12,7 @@ from reports.recommendation.estimates import estimates_of
 from reports.recommendation.harm_verdicts import HarmVerdict, verdict_of
 from reports.recommendation.recommend import decide
 from reports.recommendation.rule import MARGINS, Role
-from reports.recommendation.window_pair import NotEstimable
+from reports.recommendation.window_family import NotEstimable
 from reports.statistics.paired_loads import pair_loads
 from schema.computed_tables import CELL
 from tests.factories.made_up import POPULATIONS, cells
@@ -50,21 +50,35 @@ def test_a_level_that_the_incumbent_reaches_too_is_bounded_as_a_worsening() -> N
     assert "worse by 1.00 pp" in worse.objection
 
 
-def test_without_any_loss_the_bound_depends_on_the_number_of_loads() -> None:
-    """24 pages with 4 seeds; the profile with the largest weight, 0.7, could hide most losses."""
-    harm = estimates_of(
-        pair_loads(
-            cells(gain_percent={10: 0, 16: 4}, retransmitted_percent={10: 0.0, 16: 0.0}),
-            congestion_control="cubic",
-        ),
-        POPULATIONS,
-        rule=QUICK,
-    ).harms["retransmitted_bytes_average", 16, 10]["ordinary"]
+@pytest.mark.parametrize(("lossy", "upper"), [(0, 14.25), (1, 21.12), (9, 59.41)])
+def test_of_few_pages_with_an_event_clopper_and_pearson_bound_the_share(lossy: int, upper: float) -> None:
+    """24 pages: the printed bounds for 0, 1 and 9 of 24. An event more never lowers the bound."""
+    rows = cells(gain_percent={10: 0, 16: 4}, retransmitted_percent={10: 0.0, 16: 0.0}, pages=24).to_pylist()
+    for row in rows:
+        if row["iw"] == 16 and row["visit_id"] <= lossy:
+            row["bytes_retransmitted"] = row["payload_bytes"] // 1000
+    loads = pair_loads(pa.Table.from_pylist(rows, schema=CELL), congestion_control="cubic")
+    harm = estimates_of(loads, POPULATIONS, rule=QUICK).harms["retransmitted_bytes_average", 16, 10][
+        "ordinary"
+    ]
     assert not isinstance(harm, NotEstimable)
-    interval = harm.interval(0.95)
-    assert interval.estimate == 0
-    assert interval.upper == pytest.approx(100 * (1 - 0.025 ** (0.7 / 96)))
-    assert interval.lower == -interval.upper
+    interval = harm.effect.interval(0.95)
+    assert interval.estimate == pytest.approx(0.1 * lossy / 24, rel=1e-3)
+    assert interval.upper == pytest.approx(upper, abs=0.01)
+    assert interval.lower == pytest.approx(-14.25, abs=0.01)
+
+
+@pytest.mark.parametrize("lossy", [0, 1, 3])
+def test_one_page_with_an_event_does_not_pass_where_none_is_too_few(lossy: int) -> None:
+    rows = cells(gain_percent={10: 0, 16: 4}, retransmitted_percent={10: 0.0, 16: 0.0}, pages=30).to_pylist()
+    for row in rows:
+        if row["iw"] == 16 and row["visit_id"] <= lossy:
+            row["bytes_retransmitted"] = 1448
+    found = recommend(pa.Table.from_pylist(rows, schema=CELL))
+    verdict = next(one for one in found.candidates if one.candidate.segments == 16)
+    assert {one.margin.id: one.verdict for one in verdict.harms}["retransmitted_bytes_average"] == (
+        "too few loads"
+    )
 
 
 def test_a_bound_with_too_few_loads_neither_holds_nor_fails() -> None:
@@ -86,15 +100,17 @@ def test_proved_harm_fails_however_wide_its_interval() -> None:
     assert verdict_of(Interval(-9.0, -18.0, 0.4), 0.5) == "passed"
 
 
-def test_a_p99_without_enough_loads_is_not_measured_and_not_passed() -> None:
-    found = recommend(cells(gain_percent={10: 0, 16: 4}))
+def test_a_percentile_without_enough_loads_stops_a_candidate_where_it_is_required() -> None:
+    found = recommend(cells(gain_percent={3: -6, 10: 0, 16: 4}, pages=24))
     verdict = next(v for v in found.candidates if v.candidate.segments == 16)
     unmeasured = {harm.margin.id: harm.reason for harm in verdict.harms if harm.verdict == "not measured"}
     assert unmeasured == {
-        "page_time_p95": "needs 200 paired loads, has 192",
-        "page_time_p99": "needs 1000 paired loads, has 192",
-        "page_time_p999": "needs 10000 paired loads, has 192",
+        "page_time_p95": "needs 200 paired loads of 20 pages, has 192 of 24",
+        "page_time_p99": "needs 1000 paired loads of 20 pages, has 192 of 24",
+        "page_time_p999": "needs 10000 paired loads of 20 pages, has 192 of 24",
     }
+    assert not verdict.is_admissible
+    assert {harm.margin.id for harm in verdict.harms if not harm.permits} == {"page_time_p95"}
 
 
 @pytest.mark.parametrize(("pages", "expected"), [(5, "too few loads"), (20, "failed")])

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from reports.recommendation.estimates import estimates_of
-from reports.recommendation.window_pair import NotEstimable
+from reports.recommendation.window_family import NotEstimable
 from reports.statistics.paired_loads import CellsError, pair_loads
 from tests.factories.made_up import POPULATIONS, cells
 from tests.factories.recommendations import QUICK
@@ -17,10 +17,10 @@ def test_a_refused_cell_excludes_its_pair() -> None:
     lone = frozenset(("page03.test", 16, seed) for seed in range(1, 5))
     loads = pair_loads(cells(gain_percent={10: 0, 16: 4}, refused=lone), congestion_control="cubic")
     estimates = estimates_of(loads, POPULATIONS, rule=QUICK)
-    assert estimates.pages == 23
+    assert estimates.pages == 29
     found = estimates.gains[16, 10]
     assert not isinstance(found, NotEstimable)
-    assert found.pages == 23
+    assert found.pages == 29
 
 
 def test_cells_of_another_congestion_control_are_left_out() -> None:

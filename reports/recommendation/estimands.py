@@ -1,0 +1,53 @@
+"""Estimands: the quantities in which a window's gain is stated. The first decides, the others stand beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimand:
+    """A time of a page load, compared as the mean over pages of its log ratio; pages are equal."""
+
+    # Stable: every report contains it.
+    id: str
+    title: str
+    column: str | None
+    """Column of the cells; None if no cell has it."""
+    is_primary: bool = False
+    """True for the estimand that decides."""
+    source: str
+    needs: str = ""
+    """What would have to be measured, if no cell has it."""
+
+
+ESTIMANDS: tuple[Estimand, ...] = (
+    Estimand(
+        id="page_time",
+        title="page time: to the last byte of the page",
+        column="page_ms",
+        is_primary=True,
+        source="ours: what a visitor waits for. Pages are equal, so that no large page decides alone",
+    ),
+    Estimand(
+        id="document_time",
+        title="document time: to the last byte of the main document",
+        column="document_ms",
+        source="ours: Dukkipati et al. 2010 measured single responses of web search, which are documents",
+    ),
+    Estimand(
+        id="render_blocking_time",
+        title="time to the last render-blocking byte",
+        column=None,
+        source="ours: a browser paints once stylesheets and blocking scripts have arrived",
+        needs="which responses block rendering, in the recipe, and their last byte in the cells",
+    ),
+    Estimand(
+        id="response_latency",
+        title="mean latency of a response",
+        column=None,
+        source="Dukkipati et al. 2010, the unit of Tables 3 and 8",
+        needs="the mean latency of a load's responses in the cells; `--responses` has them one by one",
+    ),
+)
+"""Tails of page time are margins of harm (`reports.recommendation.rule`): percentiles 95, 99 and 99.9."""
