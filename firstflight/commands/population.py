@@ -69,7 +69,7 @@ READABLE = click.Path(path_type=Path, exists=True, dir_okay=False)
     "--users",
     type=READABLE,
     metavar="FILE.csv",
-    help="Internet users by country (country_code, users): also makes the world weighted by them.",
+    help="Internet users by country (country_code, users), by which the world is weighted once more.  [default: a bundled table]",
 )
 @click.option("--users-source", metavar="TEXT", help="Source of --users; the report prints it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
@@ -90,7 +90,7 @@ def fetch(
 ) -> None:
     """Make populations of a month of M-Lab's NDT tests, and store them in the data folder.
 
-    The world becomes three: by tests, the same with round trips to sites, and its twenty slowest countries. A country
+    The world becomes four: by tests, the same with round trips to sites, its twenty slowest countries, and by Internet users. A country
     becomes two. docs/populations.md says how.
 
     \b

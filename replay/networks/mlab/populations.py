@@ -23,6 +23,15 @@ FEWEST_TESTS = 1_000
 """Tests of a month below which a country's percentiles are not used alone. Ours."""
 
 SLOWEST = 20
+
+USERS = Path(__file__).with_name("internet_users_2019.csv")
+"""Countries' shares of the world's Internet users: the newest whole table at hand. Taiwan, Zimbabwe and Kosovo are not in it."""
+
+USERS_SOURCE = (
+    "World Bank, individuals using the Internet (IT.NET.USER.ZS, by the ITU) times population (SP.POP.TOTL), shares of 2019 as in "
+    "InternetSociety/taaraxtak"
+)
+
 MEDIAN = PERCENTS.index(50)
 SHARES = [percent / 100 for percent in PERCENTS]
 
@@ -40,8 +49,8 @@ def populations_of(
 ) -> Iterator[NewPopulation]:
     """Populations of countries by `codes`, or without codes of the world and of the slowest countries. Raises PopulationError.
 
-    Each but the slowest countries' comes twice: as measured, and with round trips to sites. With `users`, Internet users by
-    country code, there is also the world weighted by them.
+    Each but the slowest countries' comes twice: as measured, and with round trips to sites. The world also comes weighted by
+    Internet users: `users` by country code, or else those of USERS.
     """
     by_tests, name = world(countries, rho=rho), f"mlab-{month}"
     known = {one.code: one for one in countries}
@@ -56,9 +65,9 @@ def populations_of(
     some = slowest(countries)
     title = f"the {len(some)} slowest countries by tests ({', '.join(sorted(one.code for one in some))})"
     yield made(f"{name}-slow{len(some)}", title, world(some, rho=rho), month, rho)
-    if users is not None:
-        title = f"countries by Internet users ({users_source})"
-        yield made(f"{name}-users", title, world(countries, rho=rho, weights=users), month, rho)
+    weights, source = (read_users(USERS), USERS_SOURCE) if users is None else (users, users_source)
+    title = f"countries by Internet users ({source})"
+    yield made(f"{name}-users", title, world(countries, rho=rho, weights=weights), month, rho)
 
 
 def country(known: Mapping[str, Country], code: str) -> Country:

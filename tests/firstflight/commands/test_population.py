@@ -45,6 +45,7 @@ def test_a_country_is_fetched_listed_and_drawn(tmp_path: Path) -> None:
         "mlab-2025-10-de",
         "mlab-2025-10-de-crux",
         "mlab-2025-10-slow20",
+        "mlab-2025-10-users",
     ]
     picture = tmp_path / "de.svg"
     assert run("population", "draw", "mlab-2025-10-de", "--output", str(picture)).exit_code == 0

@@ -42,6 +42,7 @@ def test_the_bundled_populations_are_read_with_their_slow_part(tmp_path: Path) -
         "mlab-2025-10",
         "mlab-2025-10-crux",
         "mlab-2025-10-slow20",
+        "mlab-2025-10-users",
     ]
     for facts in stored(tmp_path):
         whole, slow = find_population(tmp_path, facts.id).populations
