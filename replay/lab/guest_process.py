@@ -19,7 +19,7 @@ from replay.lab.scratch import guest_scratch
 from storage.sums import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 MEMORY = "512M"
@@ -175,8 +175,18 @@ def listen(
     if watchdog.has_killed:
         raise GuestFailed(f"a guest said nothing for {silence_s:g} s", "\n".join(log))
     if not finished:
-        last = f": {log[-1]}" if log else ""
-        raise GuestFailed(f"a guest ended before its work did{last}", "\n".join(log))
+        raise GuestFailed(f"a guest ended before its work did{last_words(log)}", "\n".join(log))
+
+
+def last_words(log: Iterable[str]) -> str:
+    """What a log tells of the end, to be put behind a sentence: the player's last line, else the last one of all.
+
+    >>> last_words(["player: accept: Too many open files", "the player ended with status 1"])
+    ': player: accept: Too many open files'
+    """
+    lines = list(log)
+    said = [line for line in lines if line.startswith("player: ")] or lines
+    return f": {said[-1]}" if said else ""
 
 
 def answers(process: subprocess.Popen[str], log: collections.deque[str]) -> Iterator[dict[str, Any]]:

@@ -103,6 +103,18 @@ class Recipe:
         """Total size of the responses inside TLS."""
         return sum(object_.response_bytes for object_ in self.objects)
 
+    @property
+    def depth(self) -> int:
+        """Most objects that wait for one another."""
+        depths = {-1: 0}
+        for index in range(len(self.objects)):
+            chain, above = [], index
+            while above not in depths:
+                chain.append(above)
+                above = self.objects[above].parent
+            depths |= {one: depths[above] + place for place, one in enumerate(reversed(chain), start=1)}
+        return max(depths.values())
+
     def place_of(self, one: Object) -> int:
         """The place of an object in its parent's bytes, from 1; all of them for an object without a place."""
         return one.place or (self.objects[one.parent].response_bytes if one.parent >= 0 else 1)

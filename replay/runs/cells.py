@@ -43,7 +43,7 @@ class Cell:
 
     @property
     def virtual_limit_s(self) -> float:
-        """Time limit of the load, in virtual seconds: ten times the transfer time of its bytes, all delays, and a minute."""
+        """Time limit of the load, in virtual seconds: ten times its round trips and the transfer of its bytes, all delays, and a minute."""
         competing_flows = self.conditions.competition.flows if self.conditions.competition else 0
         sharing = (1 + competing_flows) / (1 - self.background_load)
         is_delayed = self.conditions.server_delay
@@ -51,7 +51,8 @@ class Cell:
         delays_us += sum(one.browser_delay_us for one in self.recipe.objects)
         down_s = 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
         up_s = 8 * sum(one.request_bytes for one in self.recipe.objects) / self.profile.up_bps
-        return 60 + delays_us / 1e6 + 10 * (down_s + up_s)
+        round_trips_s = self.recipe.depth * self.profile.rtt_us / 1e6
+        return 60 + delays_us / 1e6 + 10 * (down_s + up_s + round_trips_s)
 
     @property
     def background_load(self) -> float:

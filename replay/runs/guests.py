@@ -120,7 +120,8 @@ class Guest:
                 calibrated = all(flight.facts for flight in job.flights)
                 waiting = waiting[1:] if calibrated else []
             left += waiting
-            job.cells = [cell for cell in job.cells if cell not in waiting]
+            leaving = {cell.id for cell in waiting}
+            job.cells = [cell for cell in job.cells if cell.id not in leaving]
         return left
 
 

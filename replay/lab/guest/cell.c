@@ -66,6 +66,10 @@ static void load_page(const char *id, const struct page *page, int iw, nanosecon
 
 void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, const struct background *background,
               double at_most) {
+    if (!page) {
+        printf("@{\"cell\": \"%s\", \"failed\": \"the page's recipe is not valid: has it a response of 0 bytes?\"}\n", id);
+        return;
+    }
     failure = NULL;
     nanoseconds began = rest();
     read_packet_log(); /* headers that earlier measurements left behind */

@@ -35,6 +35,7 @@
 #include "init.h"
 #include "loop/failure.h"
 #include "loop/loop.h"
+#include "loop/memory.h"
 #include "network/hosts.h"
 #include "network/namespaces.h"
 #include "network/qdiscs.h"
@@ -48,10 +49,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-static struct page *pages[4096];
-static int page_count;
+static struct page **pages; /* NULL: of an invalid recipe */
+static int page_count, page_room;
 
 /* NAME on|off; false if there is no switch of this name. */
 static bool obey_switch(const char *line) {
@@ -91,24 +93,28 @@ static bool obey_setting(const char *line) {
     return true;
 }
 
+static void add_page(const char *path) {
+    pages = with_room(pages, page_count, &page_room, sizeof *pages);
+    pages[page_count++] = read_page(path);
+}
+
 /* Pages, flows and measurements; false if the line is none. */
 static bool obey_measurement(const char *line) {
-    char id[128], path[3000];
+    char id[256], path[3000];
     int index, iw, host;
     long bytes;
     uint64_t seed;
     double at_most;
     struct background others;
     if (strncmp(line, "flow ", 5) == 0) return add_flow(line + 5);
-    if (sscanf(line, "race %127s %lf %" SCNu64, id, &at_most, &seed) == 3) run_race(id, at_most, seed);
-    else if (sscanf(line, "cell %127s %d %d %" SCNu64 " %lf %lf %lf %lf %lf", id, &index, &iw, &seed,
+    if (sscanf(line, "race %255s %lf %" SCNu64, id, &at_most, &seed) == 3) run_race(id, at_most, seed);
+    else if (sscanf(line, "cell %255s %d %d %" SCNu64 " %lf %lf %lf %lf %lf", id, &index, &iw, &seed,
                     &others.short_per_second, &others.large_per_second, &others.least_bytes, &others.most_bytes,
                     &at_most) == 9 && index >= 0 && index < page_count)
         run_cell(id, pages[index], iw, seed, &others, at_most);
-    else if (sscanf(line, "flight %127s %d %d %ld", id, &host, &iw, &bytes) == 4 && host > 0 && host < host_count)
+    else if (sscanf(line, "flight %255s %d %d %ld", id, &host, &iw, &bytes) == 4 && host > 0 && host < host_count)
         run_flight(id, host, iw, bytes);
-    else if (sscanf(line, "page %2999[^\n]", path) == 1 && page_count < (int)(sizeof pages / sizeof *pages))
-        pages[page_count++] = read_page(path);
+    else if (sscanf(line, "page %2999[^\n]", path) == 1) add_page(path);
     else return false;
     return true;
 }
@@ -119,15 +125,30 @@ static void open_sockets(int host) {
     if (host == 0) open_probe_receiver();
 }
 
+/* Both ends of a connection are here: a page with many origins has thousands of descriptors. A container may not raise the
+ * hard limit, and then has what it has. */
+static void allow_descriptors(void) {
+    enum { MOST = 1 << 16 };
+    struct rlimit limit = {.rlim_cur = MOST, .rlim_max = MOST};
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) die("descriptors");
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0) die("descriptors");
+}
+
 static void start(char *window_list, int host_words, char **words) {
-    int windows[64], window_count = 0;
-    for (char *word = strtok(window_list, ","); word && window_count < 64; word = strtok(NULL, ","))
+    int *windows = NULL, window_count = 0, room = 0;
+    for (char *word = strtok(window_list, ","); word; word = strtok(NULL, ",")) {
+        windows = with_room(windows, window_count, &room, sizeof *windows);
         windows[window_count++] = atoi(word);
+    }
+    allow_descriptors();
     find_clock();
     start_loop();
     find_bottleneck();
     read_hosts(host_words, words);
     enter_namespaces(windows, window_count, open_sockets);
+    free(windows);
     printf("@{\"ready\": true, \"offloads_on\": %d, \"hosts\": %d}\n", offloads_on, host_count);
     fflush(stdout);
 }

@@ -94,6 +94,10 @@ class Bridge(Switch):  # type: ignore[misc]
         """Do nothing: the bridge is configured when all links exist."""
         return {}
 
+    def cmd(self, *_words: object, **_named: object) -> str:
+        """Do nothing: there is no shell. Mininet would complain of that on the console."""
+        return ""
+
     def start(self, _controllers: object) -> None:
         """Do nothing: both bridges are started in one batch."""
 

@@ -21,6 +21,7 @@ from replay.lab.scratch import PREFIX, guest_folder
 from replay.networks.populations import profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell, plan
+from replay.runs.guests import guest_for
 from replay.runs.run import Result, replay
 
 pytestmark = pytest.mark.lab
@@ -148,3 +149,29 @@ def waiting() -> dict[str, Any]:
     shape = {"id": "x", "shaper": "tbf", "down_bps": 10**6, "up_bps": 10**6, "queue_bytes": 10**5}
     flights = [f"flight {number} 2 10 1000" for number in range(5)]
     return {"profile": shape, "network": network, "flights": flights, "loads": []}
+
+
+def test_a_player_that_ends_says_why(lab: Lab) -> None:
+    work = {"origins": 1, "windows": [10], "jobs": [{**waiting(), "flights": ["flight without words"]}]}
+    with pytest.raises(GuestFailed, match="player: what is this") as caught:
+        run_guest(lab, work, [], lambda _answer: None, cpu=usable_cpus()[-1])
+    assert "ignoring cmd" not in caught.value.log
+
+
+def test_what_a_failed_guest_leaves_is_found_without_comparing_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = cells(windows=tuple(range(1, 101)), seeds=10)
+    guest = guest_for(planned)
+    guest.offloads_on, guest.failure = 0, GuestFailed("it died", "")
+    for job in guest.jobs:
+        for flight in job.flights:
+            flight.facts = {"done": True}
+    compared: list[Cell] = []
+    equal = Cell.__eq__
+
+    def counted(one: Cell, other: object) -> bool:
+        compared.append(one)
+        return equal(one, other)
+
+    monkeypatch.setattr(Cell, "__eq__", counted)
+    assert len(guest.leave_to_another()) == len(planned) - 1
+    assert len(compared) < len(planned)

@@ -188,7 +188,7 @@ def test_a_guest_that_cannot_start_its_network_says_why(lab: Lab) -> None:
     cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1, conditions=arms)
     (row,) = replay(lab, cells, guests=1, silence_s=WALL_S).rows
     assert row["state"] == "failed"
-    assert "the player ended" in row["reason"]
+    assert "player: no-such-control: No such file or directory" in row["reason"]
 
 
 def test_an_ordinary_user_can_run_the_lab(lab: Lab, tmp_path: Path) -> None:

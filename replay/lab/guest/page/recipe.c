@@ -2,17 +2,16 @@
 #include "loop/failure.h"
 #include "loop/memory.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-struct page *read_page(const char *path) {
-    FILE *file = fopen(path, "re");
-    if (!file) die(path);
-    struct page *page = zeroed(1, sizeof *page);
-    errno = EINVAL;
-    if (fscanf(file, "page %d %d\n", &page->origin_count, &page->object_count) != 2) die(path);
+/* Read what the file holds; false if it is no valid recipe. */
+static bool read_recipe(FILE *file, struct page *page) {
+    if (fscanf(file, "page %d %d\n", &page->origin_count, &page->object_count) != 2 || page->origin_count < 1 ||
+        page->object_count < 1)
+        return false;
     page->origins = zeroed(page->origin_count, sizeof *page->origins);
     page->objects = zeroed(page->object_count, sizeof *page->objects);
     for (int i = 0; i < page->origin_count; i++) {
@@ -21,7 +20,7 @@ struct page *read_page(const char *path) {
         if (fscanf(file, "origin %2s %d %d %d %255s\n", protocol, &origin->tls_flight_bytes, &origin->tls_trips,
                    &origin->tls_after_bytes, records) != 5 ||
             (strcmp(records, "-") && !read_record_sizes(records, &origin->records)))
-            die(path);
+            return false;
         origin->h2 = strcmp(protocol, "h2") == 0;
     }
     for (int i = 0; i < page->object_count; i++) {
@@ -34,12 +33,24 @@ struct page *read_page(const char *path) {
             object->origin < 0 || object->origin >= page->origin_count || object->parent >= page->object_count ||
             object->request_bytes < 1 || object->response_bytes < 1 || delay_us < 0 || object->place < 1 ||
             browser_delay_us < 0)
-            die(path);
+            return false;
         object->document = document != 0;
         object->priority.incremental = incremental != 0;
         object->server_delay = delay_us * 1000;
         object->browser_delay = browser_delay_us * 1000;
     }
+    return true;
+}
+
+struct page *read_page(const char *path) {
+    FILE *file = fopen(path, "re");
+    if (!file) die(path);
+    struct page *page = zeroed(1, sizeof *page);
+    bool is_valid = read_recipe(file, page);
     fclose(file);
-    return page;
+    if (is_valid) return page;
+    free(page->origins);
+    free(page->objects);
+    free(page);
+    return NULL;
 }

@@ -38,4 +38,4 @@ struct page {
     struct object *objects;
 };
 
-struct page *read_page(const char *path);
+struct page *read_page(const char *path); /* NULL if it is no valid recipe */

@@ -1,0 +1,96 @@
+"""Pages and runs beyond the ordinary: many pages, origins, windows or levels, and recipes that are not valid. These boot the guest's kernel."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import pytest
+
+from replay.lab.guest_process import Lab
+from replay.networks.profiles import symmetric
+from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.runs.cells import Cell, plan
+from replay.runs.conditions import Competition, Conditions, Loss, Neighbours, Queue
+from replay.runs.guests import Guest, NetworkJob
+from replay.runs.run import Result, replay
+
+pytestmark = pytest.mark.lab
+
+FAR = symmetric("far", bps=10_000_000, rtt_us=300_000, source="tests")
+
+
+def one(number: int = 0, *, origin: int = 0, parent: int = -1, size: int = 1_000) -> Object:
+    return Object(
+        response_id=number, origin=origin, parent=parent, response_bytes=size, is_document=number == 0
+    )
+
+
+def page(objects: Sequence[Object], *, visit_id: int = 1) -> Recipe:
+    origins = tuple(
+        Origin(host=f"{number}.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
+        for number in range(1 + max(each.origin for each in objects))
+    )
+    return Recipe(
+        page=f"{visit_id}.test", visit_id=visit_id, origins=origins, objects=tuple(objects), left_out=0
+    )
+
+
+def loaded(lab: Lab, pages: Sequence[Recipe], *, windows: Sequence[int] = (10,)) -> Result:
+    return replay(lab, plan(pages, [FAR], windows=windows, seeds=1), guests=1)
+
+
+def states(result: Result) -> list[tuple[str, str | None]]:
+    return [(row["state"], row["reason"]) for row in result.rows]
+
+
+def test_a_guest_takes_more_than_4096_pages(lab: Lab) -> None:
+    pages = [page([one()], visit_id=number) for number in range(1, 4_099)]
+    (last,) = plan(pages[-1:], [FAR], windows=(10,), seeds=1)
+    job = NetworkJob(profile=FAR, flights=[], cells=[last])
+    guest = Guest(jobs=[job], recipes=pages, origins=1)
+    guest.run(lab)
+    assert guest.failure is None
+    assert job.answers[last.id]["responses"] == 1
+
+
+def test_a_page_opens_six_connections_to_each_of_250_origins(lab: Lab) -> None:
+    (row,) = loaded(lab, [page([one(number, origin=number // 6) for number in range(1_500)])]).rows
+    assert (row["state"], row["connections"]) == ("done", 1_500)
+
+
+def test_an_object_of_no_bytes_costs_its_own_page_alone(lab: Lab) -> None:
+    (empty, why), (whole, _) = states(loaded(lab, [page([one(size=0)]), page([one()], visit_id=2)]))
+    assert (empty, whole) == ("failed", "done")
+    assert why == "the page's recipe is not valid: has it a response of 0 bytes?"
+
+
+def test_a_chain_of_3000_objects_has_the_time_that_it_takes(lab: Lab) -> None:
+    (row,) = loaded(lab, [page([one(number, parent=number - 1) for number in range(3_000)])]).rows
+    assert row["state"] == "done"
+    assert row["page_ms"] > 3_000 * FAR.rtt_us / 1e3
+
+
+def test_seventy_windows_are_seventy_loads(lab: Lab) -> None:
+    assert states(loaded(lab, [page([one()])], windows=range(1, 71))) == [("done", None)] * 70
+
+
+def test_a_cell_may_have_every_condition_at_once(lab: Lab) -> None:
+    named = dataclasses.replace(FAR, id="n" * 64)
+    every = Conditions(
+        congestion_control="cubic",
+        pacing=True,
+        loss=Loss(share=0.0125, burst=2.5),
+        competition=Competition(flows=10, congestion_control="cubic", iw=100),
+        queue=Queue(bytes=1_000_000),
+        neighbours=Neighbours(load=0.25, everyone=True, probe=True),
+        warm_cache=False,
+        tls_records="dynamic",
+        discovery="first-byte",
+        tls_handshake="early-data",
+        prioritised=True,
+    )
+    cells: list[Cell] = plan(
+        [page([one()], visit_id=2**62)], [named], windows=(100,), seeds=1, conditions=[every]
+    )
+    assert states(replay(lab, cells, guests=1)) == [("done", None)]
