@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +20,22 @@ Discipline = Literal["tail-drop", "fq_codel", "cake"]
 
 DISCIPLINES: tuple[Discipline, ...] = ("tail-drop", "fq_codel", "cake")
 """Queueing disciplines of a bottleneck: one queue in bytes that drops what does not fit; FQ-CoDel (RFC 8290); CAKE."""
+
+
+NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
+"""Ids of profiles: they are words of the player's commands."""
+
+
+def check_losses(share: float, burst: float) -> None:
+    """Raise ValueError for random losses that no network has: all packets, or runs too short for so many losses."""
+    if not (0 <= share < 1 and burst >= 1):
+        raise ValueError(
+            f"a loss is a share from 0 to below 1, in runs of 1 packet or more, not {share:g}x{burst:g}"
+        )
+    if burst > 1 and share > burst / (1 + burst):
+        raise ValueError(
+            f"with runs of {burst:g} packets at most {burst / (1 + burst):.3g} can be lost, not {share:g}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +60,16 @@ class Profile:
     """Mean number of consecutive packets lost together; 1: independent losses."""
     discipline: Discipline = "tail-drop"
     """Queueing discipline of the bottleneck, for what goes down."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what the lab cannot be."""
+        if not NAME.fullmatch(self.id):
+            raise ValueError(
+                f"the id of a network has up to 64 letters, digits, dots and hyphens, not {self.id!r}"
+            )
+        if min(self.down_bps, self.up_bps, self.queue_bytes) < 1 or self.rtt_us < 0:
+            raise ValueError(f"{self.id}: rates and queue must be above 0, and the round trip not below")
+        check_losses(self.loss, self.loss_burst)
 
     @property
     def bdp_bytes(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from replay.networks.profiles import FRAME_BYTES, Discipline, Profile
+from replay.networks.profiles import FRAME_BYTES, Discipline, Profile, check_losses
 from replay.recipes.tls_records import TLS_RECORDS, runs_text
 
 BACKGROUND_IW = 10
@@ -47,6 +47,10 @@ class Loss:
     share: float
     burst: float = 1.0
     """Mean length of a run of losses, geometrically distributed; 1: independent losses."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for losses that no network has."""
+        check_losses(self.share, self.burst)
 
     def __str__(self) -> str:
         """The value as the command line takes it."""
