@@ -91,6 +91,11 @@ class Settings:
         return self.data_dir / "replays"
 
     @property
+    def backcast(self) -> Path:
+        """Folder of the back-cast that validates the replay and the rule."""
+        return self.data_dir / "backcast"
+
+    @property
     def reports(self) -> Path:
         """Folder of reports, one folder a year."""
         return self.data_dir / "reports"

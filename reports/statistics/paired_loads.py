@@ -123,7 +123,16 @@ def pair_loads(
     `networks` are the profiles from replay.json. Raises CellsError if a cell occurs twice.
     """
     arm = dataclasses.replace(conditions or Conditions(), congestion_control=congestion_control)
-    rows = cells_under(cells, arm)
+    return pair_rows(cells_under(cells, arm), congestion_control=congestion_control, networks=networks)
+
+
+def pair_rows(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    congestion_control: str,
+    networks: Sequence[Mapping[str, Any]] = (),
+) -> PairedLoads:
+    """Pair rows of cells that are all of one arm. Raises CellsError if a cell occurs twice."""
     pages = sorted({_page(row) for row in rows})
     profiles = sorted({row["profile"] for row in rows})
     windows = sorted({row["iw"] for row in rows})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from firstflight.commands.replay.backcast import run_backcast
 from firstflight.commands.replay.chunks import merge, plan
 from firstflight.commands.replay.lab import build_lab, run_selftest
 from firstflight.commands.replay.reproduce import reproduce_results
@@ -23,5 +24,5 @@ def command() -> None:
     """
 
 
-for one in (build_lab, run_selftest, run_replay, plan, merge, reproduce_results):
+for one in (build_lab, run_selftest, run_replay, plan, merge, reproduce_results, run_backcast):
     command.add_command(one)

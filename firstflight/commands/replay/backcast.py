@@ -1,0 +1,74 @@
+"""`firstflight replay backcast`: hold the replay and the rule against the experiment of 2010."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from firstflight.commands.replay.lab import find_lab
+from firstflight.commit import code_commit
+from firstflight.errors import one_line
+from firstflight.settings import Settings
+from replay.backcast import calibration, experiment
+from replay.errors import ReplayError
+from reports.backcast.admission import admission
+from reports.backcast.document import document
+from reports.backcast.judgement import figures_of
+from reports.backcast.stored import content_of, sentence, write_backcast
+
+
+@click.command("backcast")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 100),
+    default=experiment.SEEDS,
+    show_default=True,
+    help="Loads of each page, network and window.",
+)
+@click.option(
+    "--document",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the outcome as a page of Markdown to this file.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@click.pass_obj
+def run_backcast(settings: Settings, *, seeds: int, path: Path | None, as_json: bool) -> None:
+    """Replay the experiment that made IW 10 the standard, and ask whether the rule would have admitted IW 10.
+
+    Inputs that the paper does not print (queue, random loss, flows of a page, time of the back end) are calibrated by its figures at
+    IW 3. What changed at IW 10 judges. The outcome is stored in the folder `backcast` of the data folder, and reports read it.
+    It takes about ten minutes on two cores.
+
+    \b
+    Example:
+      firstflight replay backcast
+      firstflight replay backcast --seeds 10 --json
+    """
+    commit = code_commit(settings.commit)
+    loads = calibration.planned_loads() + experiment.planned_loads(seeds=seeds)
+    with one_line(ReplayError, OSError):
+        lab = find_lab(settings.cache_dir)
+        with tqdm(total=loads, unit="load", disable=None, desc="back-cast") as progress:
+            calibrated = calibration.calibrate(lab, progress)
+            found = experiment.run_experiment(lab, calibrated, seeds=seeds, progress=progress)
+        figures = tuple(figures_of(found, calibrated))
+        admitted = admission(experiment.production(found, calibrated.backend_ms))
+        content = content_of(calibrated, figures, admitted, seeds=seeds, commit=commit)
+        write_backcast(settings.backcast, content, [row for rows in found.values() for row in rows])
+        if path is not None:
+            path.write_text(document(content), encoding="utf-8")
+    if as_json:
+        click.echo(json.dumps(content, indent=2, sort_keys=True))
+        return
+    for one in figures:
+        if one.half == "judgement":
+            mark = "ok  " if one.is_met else "FAIL" if one.decides else "    "
+            click.echo(
+                f"  {mark} {one.what}: {one.ours:.3g} {one.unit}, published {one.published:.3g} {one.unit}"
+            )
+    click.echo(f"  {admitted.sentence}")
+    click.secho(sentence(content), bold=True)

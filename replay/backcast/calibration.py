@@ -1,0 +1,196 @@
+"""Calibration of the back-cast's inputs by the paper's figures at IW 3 alone; no load at IW 10 is made here."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from replay.backcast.measure import (
+    Inputs,
+    Rows,
+    latencies_ms,
+    mean_and_quantiles,
+    measure,
+    responses_percent,
+    segments_percent,
+)
+from replay.backcast.published import (
+    BASE,
+    DATA_CENTERS,
+    LATENCY,
+    RESPONSES,
+    RETRANSMITTED,
+    SERVICES,
+    DataCenter,
+    Service,
+)
+from replay.backcast.services import Shape, pages
+from replay.lab.guest_process import Lab
+from replay.runs.guests import Progress
+
+SHAPES: dict[Service, tuple[Shape, ...]] = {
+    "search": (Shape(1, 1),),
+    "maps": (Shape(12, 4), Shape(12, 8), Shape(12, 16)),
+    "photos": (Shape(2, 4), Shape(2, 16), Shape(6, 2), Shape(6, 8)),
+}
+"""Shapes to choose from. The paper says that Maps opens a dozen connections; the rest is ours."""
+
+RATE_FACTORS = (1.0, 1.5, 2.0, 3.0)
+BURSTS = (1.0, 2.0, 4.0)
+QUEUES_BYTES = (65_536, 131_072)
+"""Over the networks of 2010 a queue of 256 kB loses no less than one of 128 kB, but for the largest pages."""
+
+PAGES: dict[Service, int] = {"search": 8, "maps": 6, "photos": 6}
+"""Pages of each service. With two, what a session of Maps sends again depends on one tile of 260 kB: 2.3 or 4.5 %."""
+
+MEDIAN = 1
+"""Place of the median among the quantiles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Inputs that were tried for a service, and how far from the paper they come at IW 3."""
+
+    service: Service
+    shape: Shape
+    inputs: Inputs
+    segments: Mapping[DataCenter, float]
+    """Segments sent again, in percent."""
+    responses: Mapping[DataCenter, float]
+    """Responses of which any segment was sent again, in percent."""
+
+    @property
+    def error(self) -> float:
+        """Mean absolute logarithm of the ratio to the paper's figures."""
+        return sum(
+            distance(self.segments[center], RETRANSMITTED[center, self.service][BASE])
+            + distance(self.responses[center], RESPONSES[center, self.service][BASE])
+            for center in DATA_CENTERS
+        ) / (2 * len(DATA_CENTERS))
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """Inputs that come nearest to the paper at IW 3."""
+
+    inputs: Inputs
+    shapes: Mapping[Service, Shape]
+    backend_ms: Mapping[DataCenter, float]
+    """Time of the back end of web search."""
+    tried: tuple[Tried, ...]
+
+
+def distance(found: float, published: float) -> float:
+    """Absolute logarithm of a ratio; large for zero.
+
+    >>> distance(2, 1) == distance(1, 2), distance(0, 1) > 5
+    (True, True)
+    """
+    return abs(math.log(max(found, 1e-3 * published) / published))
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Loads at IW 3, and the choices that they lead to."""
+
+    lab: Lab
+    progress: Progress | None = None
+
+    def loads(self, center: DataCenter, service: Service, shape: Shape, inputs: Inputs) -> Rows:
+        """Load the pages of a service at IW 3."""
+        some = pages(service, shape, PAGES[service])
+        return measure(self.lab, center, some, inputs, windows=[BASE], progress=self.progress)
+
+    def search(self, center: DataCenter, inputs: Inputs) -> Rows:
+        """Load the pages of web search at IW 3."""
+        return self.loads(center, "search", SHAPES["search"][0], inputs)
+
+    def rates(self, inputs: Inputs) -> Inputs:
+        """Choose the factor of the rates at which the quantiles of the latency come nearest to the paper's."""
+        chosen = {}
+        for center in DATA_CENTERS:
+            errors = {}
+            for factor in RATE_FACTORS:
+                trial = dataclasses.replace(inputs, rate_factor={**inputs.rate_factor, center: factor})
+                _, errors[factor] = self.latency(center, trial, self.search(center, trial))
+            chosen[center] = min(errors, key=errors.__getitem__)
+        return dataclasses.replace(inputs, rate_factor=chosen)
+
+    def latency(self, center: DataCenter, inputs: Inputs, rows: Rows) -> tuple[float, float]:
+        """Time of the back end, which makes the median the paper's, and the error of the other quantiles."""
+        published = LATENCY[center, BASE].quantiles
+        _, found = mean_and_quantiles(*latencies_ms(rows, center, inputs, BASE))
+        backend = max(0.0, published[MEDIAN] - found[MEDIAN])
+        return backend, sum(
+            distance(backend + ours, theirs) for ours, theirs in zip(found, published, strict=True)
+        )
+
+    def losses(self, inputs: Inputs) -> Inputs:
+        """Choose the loss that makes search send as much again as in the paper: a loss costs one segment more."""
+        loss = {}
+        for center in DATA_CENTERS:
+            again = segments_percent(self.search(center, inputs), center, BASE)
+            lacking = RETRANSMITTED[center, "search"][BASE] - again
+            loss[center] = min(max(0.0, inputs.loss[center] + lacking / 100), 0.2)
+        return dataclasses.replace(inputs, loss=loss)
+
+    def tried(self, service: Service, shape: Shape, inputs: Inputs) -> Tried:
+        """Load a service in both data centers."""
+        rows = {center: self.loads(center, service, shape, inputs) for center in DATA_CENTERS}
+        return Tried(
+            service,
+            shape,
+            inputs,
+            {center: segments_percent(some, center, BASE) for center, some in rows.items()},
+            {center: responses_percent(some, center, BASE) for center, some in rows.items()},
+        )
+
+
+def calibrate(lab: Lab, progress: Progress | None = None) -> Calibrated:
+    """Choose rates, loss and its bursts by search, then queue and shapes together, all by the paper's figures at IW 3."""
+    by = Calibration(lab, progress)
+    whole = {center: RETRANSMITTED[center, "search"][BASE] / 100 for center in DATA_CENTERS}
+    start = Inputs(dict.fromkeys(DATA_CENTERS, 1.0), whole, 1.0, QUEUES_BYTES[-1])
+    rated = by.rates(start)
+    bursts = [
+        by.tried("search", SHAPES["search"][0], by.losses(dataclasses.replace(rated, burst=burst)))
+        for burst in BURSTS
+    ]
+    lossy = nearest(bursts).inputs
+    tried = [
+        by.tried(service, shape, dataclasses.replace(lossy, queue_bytes=queue))
+        for queue in QUEUES_BYTES
+        for service, shapes in SHAPES.items()
+        for shape in shapes
+    ]
+    best = {
+        queue: [
+            nearest([one for one in tried if (one.inputs.queue_bytes, one.service) == (queue, service)])
+            for service in SERVICES
+        ]
+        for queue in QUEUES_BYTES
+    }
+    queue = min(QUEUES_BYTES, key=lambda one: sum(found.error for found in best[one]))
+    inputs = dataclasses.replace(lossy, queue_bytes=queue)
+    return Calibrated(
+        inputs=inputs,
+        shapes={one.service: one.shape for one in best[queue]},
+        backend_ms={
+            center: by.latency(center, inputs, by.search(center, inputs))[0] for center in DATA_CENTERS
+        },
+        tried=(*bursts, *tried),
+    )
+
+
+def nearest(tried: Sequence[Tried]) -> Tried:
+    """The inputs that come nearest to the paper."""
+    return min(tried, key=lambda one: one.error)
+
+
+def planned_loads() -> int:
+    """Number of loads of a calibration."""
+    of_search = PAGES["search"] * (len(RATE_FACTORS) + 2 * len(BURSTS) + 1)
+    of_shapes = sum(PAGES[service] * len(shapes) for service, shapes in SHAPES.items())
+    return 64 * len(DATA_CENTERS) * (of_search + len(QUEUES_BYTES) * of_shapes)

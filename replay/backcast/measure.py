@@ -1,0 +1,104 @@
+"""Loads of the paper's services over its networks, and what they show in the paper's own quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from replay.backcast.networks import networks, strata
+from replay.backcast.published import QUANTILES, DataCenter
+from replay.lab.guest_process import Lab, usable_cpus
+from replay.networks.mlab.joint import Floats
+from replay.networks.profiles import Profile
+from replay.recipes.page_recipe import Recipe
+from replay.runs.cells import plan
+from replay.runs.guests import Progress
+from replay.runs.run import replay
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Inputs of the back-cast that the paper does not print and that its figures at IW 3 calibrate."""
+
+    rate_factor: Mapping[DataCenter, float]
+    """Rate of a connection over Fig 3's bandwidth, which is a subnet's mean over its connections."""
+    loss: Mapping[DataCenter, float]
+    """Share of packets lost at random in each direction."""
+    burst: float
+    """Mean number of packets that are lost together."""
+    queue_bytes: int
+    """Queue of every network."""
+
+    def networks(self, center: DataCenter) -> list[Profile]:
+        """The networks of a data center."""
+        return networks(
+            center,
+            rate_factor=self.rate_factor[center],
+            queue_bytes=self.queue_bytes,
+            loss=self.loss[center],
+            burst=self.burst,
+        )
+
+
+def measure(
+    lab: Lab,
+    center: DataCenter,
+    pages: Sequence[Recipe],
+    inputs: Inputs,
+    *,
+    windows: Sequence[int],
+    seeds: int = 1,
+    progress: Progress | None = None,
+) -> Rows:
+    """Rows of all loads of the pages over a data center's networks."""
+    cells = plan(pages, inputs.networks(center), windows=windows, seeds=seeds)
+    return replay(lab, cells, guests=len(usable_cpus()), progress=progress).rows
+
+
+def weights_of(rows: Rows, center: DataCenter) -> Floats:
+    """Weight of each row by its network."""
+    shares = strata(center).weights
+    found: Floats = np.array([shares[int(row["profile"].rsplit("-", 1)[1]) - 1] for row in rows])
+    return found
+
+
+def segments_percent(rows: Rows, center: DataCenter, iw: int) -> float:
+    """Segments sent again, in percent of all segments, over the loads at one window."""
+    return _percent(rows, center, iw, "segments_retransmitted", "segments_sent")
+
+
+def responses_percent(rows: Rows, center: DataCenter, iw: int) -> float:
+    """Responses of which any segment was sent again, in percent, over the loads at one window."""
+    return _percent(rows, center, iw, "responses_retransmitted", "responses")
+
+
+def _percent(rows: Rows, center: DataCenter, iw: int, part: str, whole: str) -> float:
+    some = [row for row in rows if row["iw"] == iw and row["state"] == "done"]
+    weights = weights_of(some, center)
+    again, sent = (float(weights @ np.array([row[name] for row in some], float)) for name in (part, whole))
+    return 100 * again / sent
+
+
+def latencies_ms(rows: Rows, center: DataCenter, inputs: Inputs, iw: int) -> tuple[Floats, Floats]:
+    """Latencies as the paper's servers saw them, without back-end time, and their weights, ascending.
+
+    From the request's arrival to the acknowledgement of the last byte: a round trip less than from the first SYN.
+    """
+    some = [row for row in rows if row["iw"] == iw and row["state"] == "done"]
+    rtts = {one.id: one.rtt_us / 1e3 for one in inputs.networks(center)}
+    found: Floats = np.array([row["page_ms"] - rtts[row["profile"]] for row in some])
+    order = np.argsort(found, kind="stable")
+    weights = weights_of(some, center)[order]
+    return found[order], weights / weights.sum()
+
+
+def mean_and_quantiles(found: Floats, weights: Floats) -> tuple[float, tuple[float, ...]]:
+    """Weighted mean, and quantiles at QUANTILES."""
+    ends = np.cumsum(weights)
+    places = [min(int(np.searchsorted(ends, share)), len(found) - 1) for share in QUANTILES]
+    return float(weights @ found), tuple(float(found[place]) for place in places)

@@ -1,0 +1,88 @@
+"""Networks of 2010 for the back-cast: 64 of each data center, of Figure 3's marginals with the copula of `copula`."""
+
+from __future__ import annotations
+
+import functools
+from statistics import NormalDist
+
+import numpy as np
+
+from replay.backcast.published import DATA_CENTERS, SOURCE, DataCenter
+from replay.networks.copula import quantile
+from replay.networks.mlab.joint import MOST_SCORE, NETWORKS, Cloud, low_discrepancy
+from replay.networks.mlab.sample import Sample, sampled
+from replay.networks.profiles import FRAME_BYTES, Population, Profile
+
+RHOS: dict[DataCenter, float] = {"AvgDC": -0.6, "SlowDC": -0.4}
+"""Correlations of the normal scores of bandwidth and round trip, as in `copula`."""
+
+SLOWEST_MBPS, LONGEST_RTT_MS = 0.016, 900.0
+"""Fig 3 begins at 1 kbps, over which no search would end. Beyond 900 ms, Linux's first timer of a second fires before an answer
+can arrive; the servers of 2010 waited three."""
+
+LEAST_UP_BPS = 64_000
+
+
+@functools.cache
+def strata(center: DataCenter) -> Sample:
+    """The stratified sample of a data center's networks."""
+    normal = NormalDist()
+    points = low_discrepancy(NETWORKS, 3)
+    scores = np.array([normal.inv_cdf(share) for share in points[:, :2].ravel()]).reshape(-1, 2)
+    rho = RHOS[center]
+    bandwidth = scores[:, 0].clip(-MOST_SCORE, MOST_SCORE)
+    rtt = (rho * scores[:, 0] + np.sqrt(1 - rho**2) * scores[:, 1]).clip(-MOST_SCORE, MOST_SCORE)
+    return sampled(
+        Cloud(
+            bandwidth_mbps=np.array(
+                [max(SLOWEST_MBPS, quantile("bw_kbps", center, normal.cdf(one)) / 1e3) for one in bandwidth]
+            ),
+            rtt_ms=np.array([max(1.0, quantile("rtt_ms", center, normal.cdf(one))) for one in rtt]),
+            loss=np.zeros(NETWORKS),
+            place=points[:, 2],
+        )
+    )
+
+
+def networks(
+    center: DataCenter, *, rate_factor: float = 1, queue_bytes: int = 1, loss: float = 0, burst: float = 1
+) -> list[Profile]:
+    """The networks of a data center, with rates times a factor, behind one size of queue, with one share of random loss."""
+    sample = strata(center)
+    found = []
+    for at, mbps in enumerate(sample.bandwidth_mbps):
+        down_bps = round(1e6 * rate_factor * float(mbps))
+        packet_ms = 8e3 * FRAME_BYTES / down_bps
+        rtt_ms = max(min(float(sample.rtt_ms[at]), LONGEST_RTT_MS), packet_ms)
+        found.append(
+            Profile(
+                id=f"{center.lower()}-{at + 1}",
+                version=1,
+                down_bps=down_bps,
+                up_bps=max(down_bps // 4, LEAST_UP_BPS),
+                rtt_us=round(1000 * rtt_ms),
+                queue_bytes=queue_bytes,
+                source=f"{SOURCE}, Fig 3, {center}",
+                loss=loss,
+                loss_burst=burst,
+            )
+        )
+    return found
+
+
+def populations() -> tuple[Population, ...]:
+    """The average and the slow population."""
+    return tuple(
+        Population(
+            id=f"{center.lower()}-2010-backcast",
+            version=1,
+            weights=tuple(
+                (f"{center.lower()}-{at + 1}", float(weight))
+                for at, weight in enumerate(strata(center).weights)
+            ),
+            slow=center == "SlowDC",
+            measured="2010",
+            source=f"{SOURCE}, Fig 3, {center}, copula with rho {RHOS[center]:g}",
+        )
+        for center in DATA_CENTERS
+    )

@@ -1,0 +1,87 @@
+"""The paper's services as pages: sizes of its Figure 1, requested over one connection or several."""
+
+from __future__ import annotations
+
+import csv
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+import replay.published
+from replay.backcast.published import Service
+from replay.networks.copula import interpolated
+from replay.networks.mlab.joint import low_discrepancy
+from replay.recipes.page_recipe import Object, Origin, Recipe
+
+ORACLES = Path(replay.published.__file__).with_name("oracles")
+CURVES: dict[Service, tuple[str, str]] = {
+    "search": ("dukkipati_2010_search_sizes.csv", "google_web_search"),
+    "maps": ("dukkipati_2010_service_sizes.csv", "google_maps"),
+    "photos": ("dukkipati_2010_service_sizes.csv", "photos_blogger"),
+}
+"""File and name of each service's curve in Figure 1."""
+
+MOST_ON_A_HOST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a service's page asks for its responses."""
+
+    flows: int
+    """Responses that are under way at once, each on a connection of its own."""
+    each: int
+    """Responses that follow one another on a connection."""
+
+    def __str__(self) -> str:
+        """The shape in words."""
+        return f"{self.flows} x {self.each}"
+
+
+@functools.cache
+def sizes(service: Service) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Cumulative shares, and sizes of responses in bytes."""
+    file, curve = CURVES[service]
+    with (ORACLES / file).open(encoding="utf-8", newline="") as opened:
+        rows = [row for row in csv.DictReader(opened) if row["curve"] == curve]
+    return tuple(float(row["cdf"]) for row in rows), tuple(float(row["bytes"]) for row in rows)
+
+
+def pages(service: Service, shape: Shape, count: int, *, first_id: int = 1) -> list[Recipe]:
+    """`count` pages without TLS, whose sizes together spread evenly over the service's curve."""
+    responses = shape.flows * shape.each
+    shares = low_discrepancy(count * responses, 1)[:, 0] if responses > 1 else None
+    return [
+        _page(
+            f"{service}-{number}",
+            first_id + number,
+            [
+                (number + 0.5) / count if shares is None else float(shares[number + count * at])
+                for at in range(responses)
+            ],
+            service,
+            shape,
+        )
+        for number in range(count)
+    ]
+
+
+def _page(name: str, number: int, shares: list[float], service: Service, shape: Shape) -> Recipe:
+    hosts = -(-shape.flows // MOST_ON_A_HOST)
+    curve = sizes(service)
+    return Recipe(
+        page=name,
+        visit_id=number,
+        origins=(Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0),) * hosts,
+        objects=tuple(
+            Object(
+                response_id=at + 1,
+                origin=at % shape.flows % hosts,
+                parent=at - shape.flows if at >= shape.flows else -1,
+                response_bytes=max(1, round(interpolated(*curve, share))),
+                is_document=not at,
+            )
+            for at, share in enumerate(shares)
+        ),
+        left_out=0,
+    )

@@ -1,0 +1,133 @@
+"""The stored back-cast: backcast.json and cells.parquet, with manifest and checksums, written in one step.
+
+Reports and `replay run --until decided` read it: without a valid back-cast of the same kernel, player and rule, their answer
+says so first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from replay.backcast.calibration import Calibrated
+from replay.backcast.measure import Inputs
+from replay.lab.player import player_key
+from replay.runs.replay_folder import kernel_facts
+from reports.backcast.admission import Admission
+from reports.backcast.judgement import FACTOR, Figure
+from reports.recommendation.rule import RULE_VERSION
+from schema.computed_tables import CELL
+from storage.staging import put_in_place
+from storage.sums import broken_sums, seal
+
+FORMAT_VERSION = 1
+
+FILE = "backcast.json"
+
+NOT_VALID = "THE INSTRUMENT IS NOT VALID FOR THIS"
+"""First words of a report whose back-cast failed."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Whether the replay and the rule are validated by the stored back-cast."""
+
+    is_valid: bool
+    sentence: str
+
+
+def instrument() -> dict[str, Any]:
+    """Kernel, player and rule of this code: a back-cast of others says nothing about them."""
+    return {"kernel": kernel_facts(), "player": player_key(), "rule_version": RULE_VERSION}
+
+
+def content_of(
+    calibrated: Calibrated, figures: Sequence[Figure], admitted: Admission, *, seeds: int, commit: str
+) -> dict[str, Any]:
+    """Everything that backcast.json holds."""
+    missed = [one for one in figures if one.decides and not one.is_met]
+    return {
+        "format_version": FORMAT_VERSION,
+        "commit": commit,
+        **instrument(),
+        "factor": FACTOR,
+        "seeds": seeds,
+        "is_valid": admitted.is_admitted and not missed,
+        "missed": [one.what for one in missed],
+        "admission": dataclasses.asdict(admitted),
+        "figures": [one.to_dict() for one in figures],
+        "inputs": {
+            **inputs_of(calibrated.inputs),
+            "shapes": {service: str(shape) for service, shape in calibrated.shapes.items()},
+            "backend_ms": dict(calibrated.backend_ms),
+        },
+        "tried": [
+            {
+                "service": one.service,
+                "shape": str(one.shape),
+                **inputs_of(one.inputs),
+                "segments": dict(one.segments),
+                "responses": dict(one.responses),
+                "error": one.error,
+            }
+            for one in calibrated.tried
+        ],
+    }
+
+
+def inputs_of(inputs: Inputs) -> dict[str, Any]:
+    """Inputs as JSON."""
+    return {
+        "rate_factor": dict(inputs.rate_factor),
+        "loss": dict(inputs.loss),
+        "burst": inputs.burst,
+        "queue_bytes": inputs.queue_bytes,
+    }
+
+
+def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> None:
+    """Write a back-cast with the cells of its experiment; an older one stays until the new one is complete."""
+    with put_in_place(folder) as stage:
+        pq.write_table(
+            pa.Table.from_pylist(list(rows), schema=CELL), stage / "cells.parquet", compression="zstd"
+        )
+        (stage / FILE).write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+        names = ("format_version", "commit", "kernel", "player", "rule_version", "seeds")
+        seal(stage, {"kind": "backcast", **{name: content[name] for name in names}})
+
+
+def standing(folder: Path) -> Standing:
+    """What the stored back-cast says of this code; without one of its kernel, player and rule, it is not validated."""
+    again = "run `firstflight replay backcast`"
+    if not (folder / FILE).is_file():
+        return Standing(is_valid=False, sentence=f"Not validated: there is no back-cast; {again}.")
+    if broken := broken_sums(folder):
+        return Standing(
+            is_valid=False,
+            sentence=f"Not validated: the back-cast is damaged ({', '.join(broken)}); {again}.",
+        )
+    content = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    differing = [name for name, value in instrument().items() if content.get(name) != value]
+    if differing:
+        return Standing(
+            is_valid=False,
+            sentence=f"Not validated: the back-cast is of another {' and '.join(differing)}; {again}.",
+        )
+    return Standing(is_valid=content["is_valid"], sentence=sentence(content))
+
+
+def sentence(content: Mapping[str, Any]) -> str:
+    """The outcome of a back-cast in a sentence."""
+    decisive = [one for one in content["figures"] if one["decides"]]
+    met = f"{len(decisive) - len(content['missed'])} of {len(decisive)} published figures of 2010 within a factor of {content['factor']:g}"
+    admitted = "admits" if content["admission"]["is_admitted"] else "does not admit"
+    verdict = f"the rule with IW 3 as incumbent {admitted} IW 10, and the replay meets {met}"
+    if content["is_valid"]:
+        return f"Validated by the back-cast: {verdict}."
+    return f"{NOT_VALID}: in the back-cast {verdict}."

@@ -1,0 +1,82 @@
+"""The judgement of a back-cast, and what its stored result says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replay.backcast.calibration import Calibrated
+from replay.backcast.measure import Inputs
+from reports.backcast import stored
+from reports.backcast.admission import Admission
+from reports.backcast.document import document
+from reports.backcast.judgement import Figure
+
+
+def figure(ours: float, *, published: float = 1.0, decides: bool = True) -> Figure:
+    return Figure(what="gain", unit="%", half="judgement", decides=decides, published=published, ours=ours)
+
+
+def content(*figures: Figure, is_admitted: bool = True) -> dict[str, Any]:
+    inputs = Inputs({"AvgDC": 1.0}, {"AvgDC": 0.01}, 2.0, 65_536)
+    calibrated = Calibrated(inputs, {}, {"AvgDC": 200.0}, ())
+    admitted = Admission(is_admitted=is_admitted, sentence="IW 10 saves.", bounds=())
+    return stored.content_of(calibrated, figures, admitted, seeds=1, commit="0" * 40)
+
+
+@pytest.mark.parametrize(("ours", "is_met"), [(0.5, True), (0.49, False), (2, True), (2.01, False)])
+def test_a_figure_is_met_within_a_factor_of_two_either_way(ours: float, is_met: bool) -> None:
+    assert figure(ours).is_met is is_met
+
+
+def test_a_figure_of_the_other_sign_or_of_zero_is_missed() -> None:
+    assert not figure(-1).is_met
+    assert figure(-1).factor is None
+    assert not figure(0).is_met
+    assert figure(-1, published=-1).is_met
+
+
+def test_the_instrument_is_valid_if_the_rule_admits_and_every_deciding_figure_is_met() -> None:
+    assert content(figure(1), figure(9, decides=False))["is_valid"]
+    assert not content(figure(1), figure(9))["is_valid"]
+    assert not content(figure(1), is_admitted=False)["is_valid"]
+
+
+def test_a_stored_back_cast_says_its_outcome(tmp_path: Path) -> None:
+    for figures, is_valid, beginning in (
+        ([figure(1)], True, "Validated"),
+        ([figure(9)], False, stored.NOT_VALID),
+    ):
+        stored.write_backcast(tmp_path / "backcast", content(*figures), [])
+        standing = stored.standing(tmp_path / "backcast")
+        assert standing.is_valid is is_valid
+        assert standing.sentence.startswith(beginning)
+
+
+def test_without_a_back_cast_of_this_code_nothing_is_validated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "there is no back-cast" in stored.standing(tmp_path).sentence
+    folder = tmp_path / "backcast"
+    stored.write_backcast(folder, content(figure(1)), [])
+    monkeypatch.setattr(stored, "RULE_VERSION", -1)
+    assert not stored.standing(folder).is_valid
+    assert "another rule_version" in stored.standing(folder).sentence
+
+
+def test_a_back_cast_that_was_changed_by_hand_is_not_believed(tmp_path: Path) -> None:
+    folder = tmp_path / "backcast"
+    stored.write_backcast(folder, content(figure(9)), [])
+    changed = json.loads((folder / stored.FILE).read_text(encoding="utf-8"))
+    (folder / stored.FILE).write_text(json.dumps({**changed, "is_valid": True}), encoding="utf-8")
+    assert not stored.standing(folder).is_valid
+    assert "damaged" in stored.standing(folder).sentence
+
+
+def test_the_document_gives_every_figure_with_its_factor() -> None:
+    page = document(content(figure(0.25)))
+    assert "| gain | judgement | 1 % | 0.25 % | 0.25 | missed, decides |" in page
+    assert stored.NOT_VALID in page
