@@ -10,10 +10,10 @@ from replay.backcast.networks import populations
 from replay.backcast.published import BASE, EXPERIMENT
 from reports.recommendation.candidate_verdicts import AppliedRule
 from reports.recommendation.estimates import estimates_of
-from reports.recommendation.rule import RULE, Role, Rule
+from reports.recommendation.rule import MARGINS, RULE, Role, Rule
 from reports.statistics.paired_loads import pair_rows
 
-BACKCAST_RULE: Rule = dataclasses.replace(RULE, permanent_incumbent=BASE, harm_conditions=())
+BACKCAST_RULE: Rule = dataclasses.replace(RULE, permanent_incumbent=BASE, harm_conditions=(), margins=MARGINS)
 """The rule with the incumbent of 2010, over the ordinary cells: the paper measured no other condition. No margin is changed."""
 
 

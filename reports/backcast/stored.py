@@ -1,7 +1,6 @@
 """The stored back-cast: backcast.json and cells.parquet, with manifest and checksums, written in one step.
 
-Reports and `replay run --until decided` read it: without a valid back-cast of the same kernel, player and rule, their answer
-says so first.
+`replay run --until decided` reads it: without a valid back-cast of the same kernel, player and rule, its answer says so first.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from replay.runs.cells import Cell, sample
 from replay.runs.chunks import plan_of
 from replay.runs.replay_folder import guest_facts, plan_facts
 from replay.runs.run import Result
+from reports.backcast.stored import standing
 from reports.decision.plan_text import plan_lines
 from reports.decision.problem import Problem
 from reports.decision.record import answer_text, sentence, to_dict
@@ -207,7 +208,11 @@ def run_until_decided(
             raise click.ClickException(
                 f"stopped: {whole} whole stages are kept in {planned.folder}, and the same command goes on from there"
             ) from None
-    click.echo(json.dumps(to_dict(outcome), indent=2) if as_json else sentence(outcome))
+    instrument = standing(settings.backcast).sentence
+    if as_json:
+        click.echo(json.dumps({"instrument": instrument} | to_dict(outcome), indent=2))
+    else:
+        click.echo(f"{instrument}\n{sentence(outcome)}")
 
 
 class Loader:
