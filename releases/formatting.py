@@ -1,8 +1,12 @@
-"""Numbers, intervals and byte sizes as pages and reports print them."""
+"""Numbers, intervals, ranges and byte sizes as pages and reports print them, and the same in plain ASCII.
+
+Thousands and units are set apart by a narrow no-break space, negative numbers have a minus sign, and ranges an en dash.
+"""
 
 from __future__ import annotations
 
 import math
+import unicodedata
 
 from releases.interval import Interval
 
@@ -13,8 +17,14 @@ NARROW = "\u202f"
 
 INFINITE = "\u221e"
 
+RANGE = "\u2013"
+"""En dash between the ends of a range."""
+
 UNKNOWN = "\u2013"
 """Stands for a value that is unknown."""
+
+DIGITS = 3
+"""Significant digits of an estimate."""
 
 
 def number(value: float | None, digits: int = 1) -> str:
@@ -68,3 +78,94 @@ def size(size_bytes: int | None) -> str:
         if size_bytes >= factor:
             return f"{size_bytes / factor:.3g}{NARROW}{unit}"
     return f"{size_bytes}{NARROW}B"
+
+
+def significant(value: float | None, digits: int = DIGITS) -> str:
+    """A measured number with `digits` significant digits, and all digits left of the point.
+
+    >>> [significant(value) for value in (0.012345, 2.345, 98.76, 1234.5, 0, None)] == [
+    ...     "0.0123", "2.35", "98.8", f"1{NARROW}234", "0.00", UNKNOWN
+    ... ]
+    True
+    """
+    return UNKNOWN if value is None else _with_places(value, _places([value], digits))
+
+
+def quantity(value: float | None, unit: str, digits: int = DIGITS) -> str:
+    """A measured number with its unit; an unknown one has none.
+
+    >>> quantity(12.345, "ms") == f"12.3{NARROW}ms", quantity(None, "ms") == UNKNOWN
+    (True, True)
+    """
+    return UNKNOWN if value is None else _with_unit(significant(value, digits), unit)
+
+
+def estimate(value: float | None, lower: float | None, upper: float | None, unit: str = "") -> str:
+    """An estimate with its interval, all with the decimal places that give the largest three significant digits.
+
+    An end without a bound is infinite: JSON has it as null.
+
+    >>> estimate(2.345, -0.012, 3.5, "%") == f"2.35{NARROW}% [{MINUS}0.01, 3.50]"
+    True
+    >>> estimate(2, None, 3) == f"2.00 [{MINUS}{INFINITE}, 3.00]", estimate(None, 1, 2) == UNKNOWN
+    (True, True)
+    """
+    if value is None:
+        return UNKNOWN
+    ends = (-math.inf if lower is None else lower, math.inf if upper is None else upper)
+    places = _places([value, *ends])
+    shown = [_with_places(one, places) for one in (value, *ends)]
+    return f"{_with_unit(shown[0], unit)} [{shown[1]}, {shown[2]}]"
+
+
+def range_text(lower: float | None, upper: float | None, unit: str = "") -> str:
+    """The range from `lower` to `upper`: with an en dash, or with "to" where a minus sign could be taken for it.
+
+    >>> range_text(1, 3.5, "%") == f"1.00{RANGE}3.50{NARROW}%", range_text(-1, 3.5) == f"{MINUS}1.00 to 3.50"
+    (True, True)
+    """
+    if lower is None or upper is None:
+        return UNKNOWN
+    places = _places([lower, upper])
+    between = RANGE if lower >= 0 else " to "
+    return _with_unit(f"{_with_places(lower, places)}{between}{_with_places(upper, places)}", unit)
+
+
+ASCII = str.maketrans({
+    NARROW: " ", "\u00a0": " ", "\u2009": " ", MINUS: "-", "\u2013": "-", "\u2014": "-", "\u2018": "'", "\u2019": "'",
+    "\u201c": '"', "\u201d": '"', "\u2026": "...", "\u00d7": "x", "\u00b7": "*", INFINITE: "inf", "\u2265": ">=",
+    "\u2264": "<=", "\u00b1": "+-", "\u00b5": "u", "\u00a7": "section ", "\u2192": "->", "\u2713": "yes", "\u2717": "no",
+})  # fmt: skip
+"""Typographic characters by their ASCII spelling."""
+
+
+def in_ascii(text: str) -> str:
+    """The same text in printable ASCII and line feeds: accents are dropped, other characters become question marks.
+
+    >>> in_ascii(f"{MINUS}1{NARROW}234{NARROW}ms, p10{RANGE}p90, Gödel\x1b\u202e\u4e2d")
+    '-1 234 ms, p10-p90, Godel???'
+    """
+    spelt = unicodedata.normalize("NFKD", text.translate(ASCII))
+    kept = "".join(one for one in spelt if not unicodedata.combining(one))
+    return "".join(one if one == "\n" or " " <= one <= "~" else "?" for one in kept)
+
+
+def _places(values: list[float], digits: int = DIGITS) -> int:
+    """Decimal places that give the largest finite value `digits` significant digits."""
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    if not largest:
+        return digits - 1
+    # Rounding first: 9.996 has one digit more before the point than it seems.
+    exponent = int(f"{largest:.{digits - 1}e}".partition("e")[2])
+    return max(0, digits - 1 - exponent)
+
+
+def _with_places(value: float, places: int) -> str:
+    """A number with `places` decimal places and its thousands set apart."""
+    if not math.isfinite(value):
+        return number(value)
+    return f"{round(value, places) + 0.0:,.{places}f}".replace(",", NARROW).replace("-", MINUS)
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return f"{text}{NARROW}{unit}" if unit else text

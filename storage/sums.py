@@ -45,9 +45,21 @@ def seal(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sums_now(folder: Path) -> dict[str, str]:
-    """SHA-256 by name of the files in a folder, without the manifest, SHA256SUMS and its signature."""
+    """SHA-256 by name of the files in a folder, without the manifest, SHA256SUMS and its signature.
+
+    The name of a file in a folder within is its path from `folder`, with slashes.
+    """
     return {
-        path.name: sha256(path) for path in sorted(folder.iterdir()) if path.name not in (MANIFEST, *UNSUMMED)
+        name: sha256(folder / name) for name in sorted(_names(folder)) if name not in (MANIFEST, *UNSUMMED)
+    }
+
+
+def _names(folder: Path) -> set[str]:
+    """Paths from `folder` of its files, and of folders within that hold nothing or are links."""
+    return {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir() or not any(path.iterdir())
     }
 
 
@@ -60,13 +72,22 @@ def write_sums(folder: Path) -> None:
 def sums_of(folder: Path) -> dict[str, str]:
     """SHA-256 by file name from SHA256SUMS; OSError or ValueError if it cannot be read.
 
-    Names with a slash are refused: a forged name could lead outside the folder.
+    Names that are not a plain path from the folder are refused: a forged name could lead outside.
     """
     text = (folder / SUMS).read_bytes().decode("utf-8")
     sums = {name: checksum for checksum, name in (line.split("  ", 1) for line in text.split("\n")[:-1])}
-    if _written(sums) != text or any("/" in name or name in UNSUMMED for name in sums):
+    if _written(sums) != text or any(not _is_inside(name) or name in UNSUMMED for name in sums):
         raise ValueError(f"{folder / SUMS} is not in the format of sha256sum")
     return sums
+
+
+def _is_inside(name: str) -> bool:
+    """True if a name is a path from the folder that stays in it.
+
+    >>> [_is_inside(name) for name in ("a", "forms/a.csv", "/a", "../a", "a/../../b", "a//b", "./a")]
+    [True, True, False, False, False, False, False]
+    """
+    return not {"", ".", ".."} & set(name.split("/"))
 
 
 def _written(sums: Mapping[str, str]) -> str:
@@ -112,7 +133,7 @@ def misstated(folder: Path) -> list[str]:
         sums = sums_of(folder)
     except (OSError, ValueError):
         return [SUMS]
-    there = {path.name for path in folder.iterdir() if path.is_file() or path.name not in sums}
+    there = {name for name in _names(folder) if (folder / name).is_file() or name not in sums}
     try:
         files = manifest_of(folder)["files"] | {MANIFEST: sha256(folder / MANIFEST)}
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Figures of replay results: small panels as SVG, which the page places side by side."""
+"""Figures of replay results: small panels, which the page places side by side."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import altair as alt
 
 from releases.interval import Interval
 from reports.document.replay_summary import WindowResult
-from reports.document.theme import FONT, LIGHT, svg
+from reports.document.theme import FONT, LIGHT
 
 SERIES = tuple(dict.fromkeys(LIGHT.palette.values()))
 """Colours of the series: the colours of the CDFs, so that the page recolours all figures alike for dark screens."""
@@ -62,7 +62,9 @@ def styled(*layers: alt.Chart, note: str | None, height: int = HEIGHT) -> alt.To
     return found
 
 
-def page_time(results: Sequence[WindowResult], *, incumbent: int, note: str | None = None) -> str:
+def page_time(
+    results: Sequence[WindowResult], *, incumbent: int, note: str | None = None
+) -> alt.TopLevelMixin:
     """Draw one profile's mean page time by window, with intervals; the incumbent stands out."""
     rows = [
         {**_bounds(one.page_ms, scale=1e-3), "iw": str(one.iw), "incumbent": one.iw == incumbent}
@@ -82,12 +84,12 @@ def page_time(results: Sequence[WindowResult], *, incumbent: int, note: str | No
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
         y=y, color=alt.condition("datum.incumbent", alt.value(STANDS_OUT), alt.value(SERIES[0]))
     )
-    return svg(styled(line, bars, points, note=note))
+    return styled(line, bars, points, note=note)
 
 
 def by_profile(
     results: Sequence[WindowResult], quantity: Quantity, *, title: str, note: str | None = None
-) -> str:
+) -> alt.TopLevelMixin:
     """Draw one quantity by window, with a series for each profile."""
     rows = [
         {**_bounds(interval), "iw": str(one.iw), "profile": one.profile}
@@ -113,7 +115,7 @@ def by_profile(
         y=alt.Y("lower:Q", title=title), y2="upper:Q", xOffset=dodge
     )
     points = base.mark_point(filled=True, size=55, opacity=1).encode(y=y, shape=shape, xOffset=dodge)
-    return svg(styled(zero, bars, points, note=note, height=HEIGHT + 20))
+    return styled(zero, bars, points, note=note, height=HEIGHT + 20)
 
 
 def _windows(results: Sequence[WindowResult]) -> alt.X:

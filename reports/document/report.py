@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from releases.slow_start import WINDOWS
 from replay.runs import replay_folder
@@ -24,6 +24,9 @@ from reports.recommendation.rule import RULE, Rule
 from storage.signatures import Signer
 from storage.staging import put_in_place
 from storage.sums import seal
+
+if TYPE_CHECKING:
+    import altair as alt
 
 THIRD_WINDOW = 16
 """Window marked in the figure of sizes besides 3 and 10 segments, unless another window is recommended."""
@@ -45,7 +48,8 @@ def build_report(
         servers=servers_section(inputs.release),
         analysis=analysis,
     )
-    figures = draw(inputs, analysis, content["servers"], note=marks(content) or None)
+    charts = draw(inputs, analysis, content["servers"], note=marks(content) or None)
+    figures = {name: svg(chart) for name, chart in charts.items()}
     with put_in_place(folder) as stage:
         (stage / "report.json").write_text(canonical(content), encoding="utf-8")
         (stage / "index.html").write_text(render_html(content, figures=figures), encoding="utf-8")
@@ -77,14 +81,14 @@ def draw(
     servers: Mapping[str, Any] | None,
     *,
     note: str | None,
-) -> dict[str, str]:
-    """Draw the report's figures as SVG, by name; `note` marks each."""
+) -> dict[str, alt.TopLevelMixin]:
+    """Draw the report's figures by name, ready for SVG, PNG and Vega-Lite; `note` marks each."""
     recommended = analysis.recommendation.iw if analysis else None
     third = recommended if recommended and recommended not in (3, 10) else THIRD_WINDOW
     theme = dataclasses.replace(LIGHT, background="transparent")
     cdf = cdf_figure(inputs.release, windows=(3, 10, third), title=note, theme=theme)
     cdf.config.legend.columnPadding = 28  # the reader's font may be wider than vl-convert's
-    figures = {"cdf": svg(cdf)}
+    figures: dict[str, alt.TopLevelMixin] = {"cdf": cdf}
     if servers and servers["exact"]:
         figures["initial_windows"] = windows_figure(servers, note=note)
     if analysis is None:

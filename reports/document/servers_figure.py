@@ -8,10 +8,9 @@ from typing import Any
 import altair as alt
 
 from reports.document.replay_figures import SERIES, styled
-from reports.document.theme import svg
 
 
-def windows_figure(servers: Mapping[str, Any], *, note: str | None = None) -> str:
+def windows_figure(servers: Mapping[str, Any], *, note: str | None = None) -> alt.TopLevelMixin:
     """Bars of the exact initial windows, as shares of the connections whose window is exact."""
     rows = [
         {"segments": one["segments"], "percent": one["exact_percent"]}
@@ -26,4 +25,4 @@ def windows_figure(servers: Mapping[str, Any], *, note: str | None = None) -> st
             y=alt.Y("percent:Q", axis=alt.Axis(title="connections, %"), scale=alt.Scale(domainMin=0)),
         )
     )
-    return svg(styled(bars, note=note))
+    return styled(bars, note=note)

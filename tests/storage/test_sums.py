@@ -62,6 +62,29 @@ def test_missing_truncated_and_added_files_and_folders_are_named(folder: Path) -
     assert misstated(folder) == broken_sums(folder) == ["replay.json"]
 
 
+def test_files_in_folders_within_have_sums_too(folder: Path) -> None:
+    within = folder / "forms" / "figures"
+    within.mkdir(parents=True)
+    (within / "fig-1.csv").write_text("iw,percent\n")
+    assert misstated(folder) == broken_sums(folder) == ["forms/figures/fig-1.csv"]
+    seal(folder, {"commit": "c0ffee"})
+    assert broken_sums(folder) == []
+    assert "forms/figures/fig-1.csv" in sums_of(folder)
+    done = subprocess.run(["sha256sum", "--strict", "-c", SUMS], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (within / "fig-1.csv").write_text("iw,percent\n10,100\n")
+    (folder / "empty").mkdir()
+    assert broken_sums(folder) == ["empty", "forms/figures/fig-1.csv"]
+
+
+def test_a_linked_folder_is_no_part_of_a_sealed_folder(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "secret").touch()
+    (folder / "forms").symlink_to(other)
+    assert misstated(folder) == broken_sums(folder) == ["forms"]
+
+
 def test_sums_that_agree_with_a_changed_file_do_not_agree_with_the_manifest(folder: Path) -> None:
     (folder / "cells.parquet").write_bytes(b"other")
     manifest = (folder / MANIFEST).read_bytes()
@@ -76,7 +99,15 @@ def test_the_signature_need_not_be_listed(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["{sum}  ../secret", "{sum}  /etc/passwd", "{sum} *cells.parquet", "x", "{sum}  SHA256SUMS"]
+    "line",
+    [
+        "{sum}  ../secret",
+        "{sum}  forms/../../secret",
+        "{sum}  /etc/passwd",
+        "{sum} *cells.parquet",
+        "x",
+        "{sum}  SHA256SUMS",
+    ],
 )
 def test_malformed_sums_and_paths_out_of_the_folder_are_refused(folder: Path, line: str) -> None:
     (folder / SUMS).write_text(line.format(sum="ab" * 32) + "\n")
