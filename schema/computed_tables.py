@@ -80,6 +80,8 @@ CELL = pa.schema(
             "page_ms float64?": "time from the first SYN to the last byte of the page's payload",
             "document_ms float64?": "time from the first SYN to the last byte of the main document",
             "first_byte_ms float64?": "time from the first SYN to the first byte of the main document that the browser can use: with TLS, the end of its first record",
+            "render_blocking_ms float64?": "time from the first SYN to the last byte of the responses that block rendering (as the browser decided; where that was not recorded, the style sheets that the main document leads to), and at least first_byte_ms",
+            "response_latency_ms float64?": "mean over the page's responses of the time from the request, once it has a connection, to the last byte",
             "payload_bytes int64?": "payload that the client received",
             "responses int32?": "number of responses of the page",
             "responses_retransmitted int32?": "number of responses during which their connection retransmitted",

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from benchmarks.simulations.coverage import draw
+from reports.recommendation.estimands import ESTIMANDS
 from reports.recommendation.estimates import estimates_of
 from reports.recommendation.recommend import decide
 from reports.recommendation.rule import MARGINS, RULE, Role, Rule
@@ -89,7 +90,7 @@ def simulate(world: World, rng: np.random.Generator) -> PairedLoads:
         windows=WINDOWS,
         seeds=SEEDS,
         down_bps=np.full(len(profiles), 1e7),
-        values={"page_ms": np.exp(log_ms), "document_ms": np.exp(log_ms), "payload_bytes": payload, "bytes_retransmitted": lost, "bottleneck_drops": np.ones(shape)},
+        values={**{one.column: np.exp(log_ms) for one in ESTIMANDS}, "payload_bytes": payload, "bytes_retransmitted": lost, "bottleneck_drops": np.ones(shape)},
         states=collections.Counter(done=math.prod(shape)),
         missing=(),
     )  # fmt: skip

@@ -14,6 +14,7 @@ from replay.errors import RecipeError
 from replay.recipes.discovery import discoveries
 from replay.recipes.handshakes import tls_trips
 from replay.recipes.parents import find_parents
+from replay.recipes.render_blocking import blocks_rendering
 from replay.recipes.think_time import FILE, PAGE, kind_of, think_times, usual_think_times
 from replay.recipes.tls_records import Run, payload, record_runs, runs_text
 from schema.http_caching import can_be_confirmed, fresh_s
@@ -74,6 +75,8 @@ class Object:
     """Think time that is assumed if it is unknown."""
     urgency: int = USUAL_URGENCY
     """Urgency by the request's Priority header (RFC 9218): 0, the most urgent, to 7."""
+    blocks_rendering: bool = False
+    """True if the browser paints nothing before the whole response is there."""
     is_incremental: bool = True
     """True if the response is sent in turns with others of its urgency."""
     fresh_s: int | None = None
@@ -130,7 +133,7 @@ class Recipe:
         lines += [
             f"object {one.origin} {one.parent} {one.request_bytes} {one.response_bytes} "
             f"{int(one.is_document)} {one.think_us} {self.place_of(one)} {one.browser_delay_us} "
-            f"{one.urgency} {int(one.is_incremental)}"
+            f"{one.urgency} {int(one.is_incremental)} {int(one.blocks_rendering)}"
             for one in self.objects
         ]
         return "\n".join(lines) + "\n"
@@ -219,6 +222,7 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
                 server_delay_us=delays[row["id"]],
                 urgency=USUAL_URGENCY if row.get("urgency") is None else row["urgency"],
                 is_incremental=row.get("is_incremental") is not False,
+                blocks_rendering=blocks_rendering(row, parents[row["id"]], document),
                 fresh_s=fresh_s(row),
                 can_be_confirmed=can_be_confirmed(row),
             )

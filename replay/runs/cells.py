@@ -14,6 +14,9 @@ from replay.runs.background import LOAD, background
 from replay.runs.conditions import Conditions
 from schema.computed_tables import CELL
 
+TIMES = ("page", "document", "first_byte", "render_blocking", "response_latency", "short_flow", "probe_p95")
+"""Times of a load that the player prints in nanoseconds, as NAME_ns; rows hold them as NAME_ms."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cell:
@@ -120,10 +123,7 @@ def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | Non
         "queue_bytes": cell.network.queue_bytes if cell.network.discipline == "tail-drop" else None,
         "state": state,
         "reason": reason,
-        **{
-            f"{name}_ms": milliseconds(facts.get(f"{name}_ns"))
-            for name in ("page", "document", "first_byte", "short_flow", "probe_p95")
-        },
+        **{f"{name}_ms": milliseconds(facts.get(f"{name}_ns")) for name in TIMES},
     }
     return {name: values.get(name, facts.get(name)) for name in CELL.names}
 

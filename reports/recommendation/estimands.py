@@ -12,13 +12,11 @@ class Estimand:
     # Stable: every report contains it.
     id: str
     title: str
-    column: str | None
-    """Column of the cells; None if no cell has it."""
+    column: str
+    """Column of the cells."""
     is_primary: bool = False
     """True for the estimand that decides."""
     source: str
-    needs: str = ""
-    """What would have to be measured, if no cell has it."""
 
 
 ESTIMANDS: tuple[Estimand, ...] = (
@@ -38,16 +36,14 @@ ESTIMANDS: tuple[Estimand, ...] = (
     Estimand(
         id="render_blocking_time",
         title="time to the last render-blocking byte",
-        column=None,
-        source="ours: a browser paints once stylesheets and blocking scripts have arrived",
-        needs="which responses block rendering, in the recipe, and their last byte in the cells",
+        column="render_blocking_ms",
+        source="HTML standard, render-blocking mechanism: a browser paints once style sheets and blocking scripts have arrived",
     ),
     Estimand(
         id="response_latency",
         title="mean latency of a response",
-        column=None,
+        column="response_latency_ms",
         source="Dukkipati et al. 2010, the unit of Tables 3 and 8",
-        needs="the mean latency of a load's responses in the cells; `--responses` has them one by one",
     ),
 )
 """Tails of page time are margins of harm (`reports.recommendation.rule`): percentiles 95, 99 and 99.9."""

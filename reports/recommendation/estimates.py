@@ -163,11 +163,7 @@ def _beside(rule: Rule, family: WindowFamily) -> dict[tuple[str, int], Gain | No
     for one in rule.estimands:
         if one.is_primary or not family.windows:
             continue
-        by_window = (
-            _estimated(gains, family, one.column)
-            if one.column
-            else NotEstimable(f"not measured; it needs {one.needs}")
-        )
+        by_window = _estimated(gains, family, one.column)
         for window in family.windows:
             found[one.id, window] = by_window if isinstance(by_window, NotEstimable) else by_window[window]
     return found

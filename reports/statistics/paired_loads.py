@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 NUMERIC_COLUMNS = (
     "page_ms",
     "document_ms",
+    "render_blocking_ms",
+    "response_latency_ms",
     "payload_bytes",
     "responses",
     "responses_retransmitted",

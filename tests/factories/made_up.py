@@ -76,6 +76,8 @@ def cell(
         "page_ms": page_ms,
         "document_ms": page_ms / 3,
         "first_byte_ms": page_ms / 5,
+        "render_blocking_ms": page_ms / 2,
+        "response_latency_ms": page_ms / 10,
         "payload_bytes": payload,
         "responses": 1000,
         "responses_retransmitted": round(1000 * retransmitted_percent / 100),

@@ -32,6 +32,8 @@ FAST = Profile(
 SEGMENTS = (1, 10, 11, 30, 31, 70, 71)
 WINDOWS = (3, 10)
 CHAIN, BESIDE, OVER_TLS = 100, 200, 300
+BLOCKING = (1,)
+"""Numbers of the objects that block rendering."""
 
 Rows = list[dict[str, Any]]
 
@@ -52,6 +54,7 @@ def page(
                 parent=parent,
                 response_bytes=size,
                 is_document=not number,
+                blocks_rendering=number in BLOCKING,
             )
             for number, (size, parent, where) in enumerate(zip(sizes, parents, origins, strict=True))
         ),
@@ -126,3 +129,20 @@ def test_the_page_ends_with_its_last_response(result: Result, rows: Rows) -> Non
         assert load["first_byte_ms"] == document[usable]
         assert len(each) == load["responses"]
         assert load["bytes_initial_loss"] == 0
+
+
+def test_a_loads_latency_is_the_mean_of_its_responses(result: Result, rows: Rows) -> None:
+    for load in result.rows:
+        latencies = [row["last_byte_ms"] - row["sent_ms"] for row in of(rows, load["visit_id"], load["iw"])]
+        assert load["response_latency_ms"] == pytest.approx(sum(latencies) / len(latencies), abs=0.002)
+
+
+def test_rendering_waits_for_the_last_byte_that_blocks_it_and_for_the_document(
+    result: Result, rows: Rows
+) -> None:
+    for load in result.rows:
+        each = of(rows, load["visit_id"], load["iw"])
+        blocking = [row["last_byte_ms"] for number, row in enumerate(each) if number in BLOCKING]
+        assert load["render_blocking_ms"] == max([load["first_byte_ms"], *blocking])
+    (chain,) = [load for load in result.rows if (load["visit_id"], load["iw"]) == (CHAIN, 10)]
+    assert chain["document_ms"] < chain["render_blocking_ms"] < chain["page_ms"]

@@ -248,19 +248,28 @@ void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
     if (logging_packets) print_responses();
     struct totals totals = {0};
     int responses_retransmitted = 0;
+    nanoseconds latencies = 0, render_blocking = document_first;
     for (int i = 0; i < page->origin_count; i++)
         for (int j = 0; j < origins[i].connection_count; j++) {
             const struct http_connection *http = origins[i].connections[j];
             if (http->responses) add_to_totals(&totals, &http->again, &http->tcp);
         }
-    for (int i = 0; i < page->object_count; i++) responses_retransmitted += objects[i].retransmitted;
+    for (int i = 0; i < page->object_count; i++) {
+        const struct object_state *object = &objects[i];
+        responses_retransmitted += object->retransmitted;
+        latencies += object->last_byte - object->sent;
+        if (page->objects[i].render_blocking && object->last_byte > render_blocking)
+            render_blocking = object->last_byte;
+    }
     printf("@{\"cell\": \"%s\", \"page_ns\": %" PRId64 ", \"document_ns\": %" PRId64 ", \"first_byte_ns\": %" PRId64
+           ", \"render_blocking_ns\": %" PRId64 ", \"response_latency_ns\": %" PRId64
            ", \"payload_bytes\": %" PRId64 ", \"responses\": %d, \"responses_retransmitted\": %d"
            ", \"connections\": %d, \"connections_initial_loss\": %d, \"bytes_initial_loss\": %" PRId64
            ", \"segments_sent\": %" PRId64 ", \"segments_retransmitted\": %" PRId64
            ", \"bytes_retransmitted\": %" PRId64 ", \"bottleneck_drops\": %" PRIu64 ", \"snd_cwnd_min\": %u"
            ", \"competition_bytes\": %" PRId64,
-           id, last - began, document_last - began, document_first - began, totals.payload_bytes, page->object_count,
+           id, last - began, document_last - began, document_first - began, render_blocking - began,
+           latencies / page->object_count, totals.payload_bytes, page->object_count,
            responses_retransmitted, totals.connections, totals.initial_loss, totals.initial_bytes_again,
            totals.segments_sent, totals.segments_retransmitted, totals.bytes_retransmitted, drops, totals.snd_cwnd_min,
            competition_bytes);

@@ -3,7 +3,7 @@
  *   page ORIGINS OBJECTS
  *   origin h1|h2 TLS_FLIGHT_BYTES TLS_TRIPS TLS_AFTER_BYTES TLS_RECORDS
  *   object ORIGIN PARENT REQUEST_BYTES RESPONSE_BYTES DOCUMENT SERVER_DELAY_US PLACE BROWSER_DELAY_US
- *          URGENCY INCREMENTAL
+ *          URGENCY INCREMENTAL RENDER_BLOCKING
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct object {
     int origin, parent; /* parent -1: asked for when the load begins */
     int request_bytes;
     int64_t response_bytes; /* inside TLS */
-    bool document;
+    bool document, render_blocking;
     nanoseconds server_delay; /* between request and response */
     int64_t place;            /* of the parent's bytes, at which it is found */
     nanoseconds browser_delay; /* between its place and its request */
