@@ -109,9 +109,23 @@ def check_population(settings: Settings, population_id: str, month: str) -> None
 @YEAR
 @click.option("--crawl", help="Crawl of the year, as 2026-11 or by its whole name; the newest by default.")
 @click.option("--without-replay", is_flag=True, help="Report sizes only, without a recommendation.")
+@click.option(
+    "--replay",
+    "which",
+    metavar="full|PLAN",
+    help="full, or the plan of a replay in stages: the eight characters in the name of its folder.  [default: the only one]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print report.json.")
 @click.pass_obj
-def build(settings: Settings, *, year: int, crawl: str | None, without_replay: bool, as_json: bool) -> None:
+def build(
+    settings: Settings,
+    *,
+    year: int,
+    crawl: str | None,
+    without_replay: bool,
+    which: str | None,
+    as_json: bool,
+) -> None:
     """Build a year's report from its release and the replay of its pages: HTML, JSON and a summary.
 
     An input that contradicts its checksums, or whose signature is invalid, is refused. The report is signed if
@@ -121,7 +135,10 @@ def build(settings: Settings, *, year: int, crawl: str | None, without_replay: b
     Example:
       firstflight report build --year 2026
       firstflight report build --year 2026 --crawl 2026-11 --json
+      firstflight report build --year 2026 --replay 0e5c2f1a
     """
+    if without_replay and which:
+        raise click.UsageError("give either --replay or --without-replay")
     folder = settings.reports / str(year)
     signer = settings.signer
     with one_line(ReportError, ReleaseError, CellsError, SigningFailed, OSError):
@@ -135,6 +152,8 @@ def build(settings: Settings, *, year: int, crawl: str | None, without_replay: b
             crawl=crawl,
             with_replay=not without_replay,
             allowed_signers=settings.allowed_signers,
+            backcast=settings.backcast,
+            which=which,
         )
         content = build_report(inputs, folder, commit=code_commit(settings.commit), signer=signer)
     if as_json:

@@ -39,6 +39,12 @@ class Standing:
 
     is_valid: bool
     sentence: str
+    content: Mapping[str, Any] | None = None
+    """The back-cast itself; None if there is none that says anything about this code."""
+
+
+INSTRUMENT = ("kernel", "player", "rule_version")
+"""Facts of a replay that a back-cast must share."""
 
 
 def instrument() -> dict[str, Any]:
@@ -101,8 +107,11 @@ def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict
         seal(stage, {"kind": "backcast", **{name: content[name] for name in names}})
 
 
-def standing(folder: Path) -> Standing:
-    """What the stored back-cast says of this code; without one of its kernel, player and rule, it is not validated."""
+def standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
+    """What the stored back-cast says of an instrument; without one of its kernel, player and rule, it is not validated.
+
+    `of` has the facts of a replay that name its kernel, player and version of the rule; by default they are this code's.
+    """
     again = "run `firstflight replay backcast`"
     if not (folder / FILE).is_file():
         return Standing(is_valid=False, sentence=f"Not validated: there is no back-cast; {again}.")
@@ -112,13 +121,14 @@ def standing(folder: Path) -> Standing:
             sentence=f"Not validated: the back-cast is damaged ({', '.join(broken)}); {again}.",
         )
     content = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    differing = [name for name, value in instrument().items() if content.get(name) != value]
+    facts = instrument() if of is None else {name: of.get(name) for name in INSTRUMENT}
+    differing = [name for name, value in facts.items() if content.get(name) != value]
     if differing:
         return Standing(
             is_valid=False,
             sentence=f"Not validated: the back-cast is of another {' and '.join(differing)}; {again}.",
         )
-    return Standing(is_valid=content["is_valid"], sentence=sentence(content))
+    return Standing(is_valid=content["is_valid"], sentence=sentence(content), content=content)
 
 
 def sentence(content: Mapping[str, Any]) -> str:

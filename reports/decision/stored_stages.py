@@ -11,6 +11,7 @@ have another folder.
 from __future__ import annotations
 
 import dataclasses
+import glob
 import hashlib
 import itertools
 import json
@@ -29,7 +30,7 @@ from reports.decision.stage import Stage
 from reports.decision.until_decided import Outcome
 from schema.computed_tables import CELL
 from storage.staging import put_file_in_place, put_in_place
-from storage.sums import broken_sums, seal
+from storage.sums import broken_sums, checksum_of, seal
 
 HASH_LENGTH = 8
 
@@ -42,6 +43,24 @@ def stages_folder(replay: Path, plan: Mapping[str, Any]) -> Path:
     """The folder of the stages of a plan, for a replay in the folder `replay`."""
     said = hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()
     return replay.with_name(f"{replay.name}.{said[:HASH_LENGTH]}.stages")
+
+
+def stages_folders(replay: Path) -> dict[str, Path]:
+    """The folders of stages of every plan by the plan's name, for a replay in the folder `replay`."""
+    found = replay.parent.glob(f"{glob.escape(replay.name)}.{'[0-9a-f]' * HASH_LENGTH}.stages")
+    return {path.name.split(".")[-2]: path for path in sorted(found)}
+
+
+def read_stage_facts(folder: Path) -> list[dict[str, Any]]:
+    """What each stage says of its plan, its guests and its cost, in order."""
+    places = itertools.takewhile(Path.exists, (_place(folder, number) for number in itertools.count(1)))
+    return [json.loads((place / "stage.json").read_text(encoding="utf-8")) for place in places]
+
+
+def stages_checksum(folder: Path) -> str:
+    """A checksum of all stages: of those of their SHA256SUMS, in order."""
+    places = itertools.takewhile(Path.exists, (_place(folder, number) for number in itertools.count(1)))
+    return hashlib.sha256("\n".join(checksum_of(place) for place in places).encode()).hexdigest()
 
 
 def read_stages(folder: Path) -> list[Stage]:

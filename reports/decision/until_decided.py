@@ -103,28 +103,32 @@ def until_decided(
 
 def outcome_after(problem: Problem, stages: Sequence[Stage], *, budget_s: float, guests: int) -> Outcome:
     """The answer after these stages, with the parts of the next one if there is one."""
+    outcome = outcome_of(problem, stages)
+    if outcome.is_over:
+        return outcome
+    wall_s = outcome.wall_s
+    step = next(step for step in STEPS if step > wall_s / budget_s + LEAST_STEP)
+    # The first stage is as small as can be: it shows what a load costs here.
+    seconds = (step * budget_s - wall_s) * guests / _price_ratio(stages, guests) if stages else 0.0
+    parts = next_parts(problem, outcome.standing, seconds=seconds, drawn=outcome.draws)
+    return dataclasses.replace(outcome, parts=parts)
+
+
+def outcome_of(problem: Problem, stages: Sequence[Stage]) -> Outcome:
+    """The answer after these stages, without a plan for another."""
     standing = standing_after(problem, stages)
-    wall_s = math.fsum(stage.wall_s for stage in stages)
-    fraction = stages[-1].fraction if stages else 0.0
-    outcome = Outcome(
+    return Outcome(
         problem=problem,
         standing=standing,
         stages=len(stages),
         loads=sum(len(stage.rows) for stage in stages),
-        wall_s=wall_s,
+        wall_s=math.fsum(stage.wall_s for stage in stages),
         core_s=math.fsum(stage.core_s for stage in stages),
-        fraction=fraction,
+        fraction=stages[-1].fraction if stages else 0.0,
         coverage_percent=least_coverage_percent(stages) if stages else 100.0,
         further=tuple(needs(problem.statements, standing)),
         draws=drawn(stages),
     )
-    if outcome.is_over:
-        return outcome
-    step = next(step for step in STEPS if step > wall_s / budget_s + LEAST_STEP)
-    # The first stage is as small as can be: it shows what a load costs here.
-    seconds = (step * budget_s - wall_s) * guests / _price_ratio(stages, guests) if stages else 0.0
-    parts = next_parts(problem, standing, seconds=seconds, drawn=outcome.draws)
-    return dataclasses.replace(outcome, parts=parts)
 
 
 def _price_ratio(stages: Sequence[Stage], guests: int) -> float:

@@ -7,8 +7,10 @@ import shlex
 import pyarrow.compute as pc
 
 from replay.networks.populations import POPULATIONS
+from reports.decision.stored_problem import StagedReplay
 from reports.document.report_inputs import Replay, ReportInputs
 from reports.recommendation.harm_conditions import HIGH_LOAD
+from reports.recommendation.rule import CANDIDATES
 
 
 def rebuild_commands(inputs: ReportInputs) -> list[str]:
@@ -23,8 +25,26 @@ def rebuild_commands(inputs: ReportInputs) -> list[str]:
             f"firstflight replay run --crawl {name} --iw {windows} {_network_options(replay)} "
             f"--seeds {seeds}{_harm_options(replay)}"
         )
-    without = "" if replay else " --without-replay"
+    if inputs.staged:
+        commands.append(decision_command(str(name), inputs.staged))
+    without = "" if replay or inputs.staged else " --without-replay"
     return [*commands, f"firstflight report build --year {inputs.year} --crawl {name}{without}"]
+
+
+def decision_command(crawl: str, staged: StagedReplay) -> str:
+    """The command that makes the stages, and goes on with them where a longer --budget is given."""
+    plan, problem = staged.provenance, staged.problem
+    asked = [f"firstflight replay run --crawl {crawl} --until decided"]
+    average = next(one for one in problem.populations if not one.slow)
+    if average.is_stored:
+        asked.append(f"--population {average.id}")
+    if plan["recipes"]["pages"] < plan["pages_there"]:
+        asked.append(f"--pages {plan['recipes']['pages']}")
+    if problem.windows != tuple(one.segments for one in CANDIDATES):
+        asked.append(f"--iw {','.join(map(str, problem.windows))}")
+    if problem.run != 1:
+        asked.append(f"--run {problem.run}")
+    return " ".join(asked)
 
 
 def _network_options(replay: Replay) -> str:

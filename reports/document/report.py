@@ -7,11 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from releases.slow_start import WINDOWS
+from releases.cdf import read_cdfs
+from releases.slow_start import MSS_FIG1, WINDOWS
 from replay.runs import replay_folder
-from reports.document.illustrative import marks
+from reports.answer.headline import answer
+from reports.answer.key_numbers import fits_number
+from reports.answer.shape import Answer, Findings
+from reports.document.examination import Examination, examine
+from reports.document.illustrative import illustrative_because, marks
 from reports.document.render import render_html, render_text
-from reports.document.replay_analysis import ReplayAnalysis, analyse
+from reports.document.replay_analysis import ReplayAnalysis
 from reports.document.replay_figures import by_profile, page_time
 from reports.document.report_content import canonical, report_content
 from reports.document.report_inputs import ReportInputs
@@ -21,6 +26,9 @@ from reports.document.size_figures import cdf_figure
 from reports.document.size_section import size_section
 from reports.document.theme import LIGHT, svg
 from reports.recommendation.rule import RULE, Rule
+from reports.sections.gains import gains_section
+from reports.sections.shape import Section
+from schema.recorded import is_recorded
 from storage.signatures import Signer
 from storage.staging import put_in_place
 from storage.sums import seal
@@ -39,16 +47,18 @@ def build_report(
 
     `commit` is the version of the code.
     """
-    analysis = analyse(inputs, inputs.replay, rule=rule) if inputs.replay else None
-    recommended = analysis.recommendation.iw if analysis else None
-    windows = sorted({*WINDOWS, *([recommended] if recommended else [])})
+    found = examine(inputs, rule)
+    said = answer_of(inputs, found.findings)
+    windows = sorted({*WINDOWS, *([said.iw] if said.iw else [])})
     content = report_content(
         inputs,
         sizes=size_section(inputs.release, windows=windows),
         servers=servers_section(inputs.release),
-        analysis=analysis,
+        found=found,
+        answer=said,
+        sections=sections_of(inputs, found),
     )
-    charts = draw(inputs, analysis, content["servers"], note=marks(content) or None)
+    charts = draw(inputs, found.analysis, content["servers"], note=marks(content) or None)
     figures = {name: svg(chart) for name, chart in charts.items()}
     with put_in_place(folder) as stage:
         (stage / "report.json").write_text(canonical(content), encoding="utf-8")
@@ -61,9 +71,30 @@ def build_report(
     return content
 
 
+def answer_of(inputs: ReportInputs, findings: Findings | None) -> Answer:
+    """The answer of the first screen."""
+    cdfs = read_cdfs(inputs.release.file("distribution"))
+    incumbent = findings.incumbent if findings else RULE.permanent_incumbent
+    return answer(
+        findings,
+        instrument=inputs.instrument,
+        illustrative_because=illustrative_because(inputs),
+        is_recorded=is_recorded(inputs.release.manifest.crawl.kind),
+        fits=fits_number(cdfs["first_flights"], iw=incumbent, mss=MSS_FIG1),
+        replay_command=f"firstflight replay run --crawl {inputs.release.manifest.crawl} --until decided",
+    )
+
+
+def sections_of(inputs: ReportInputs, found: Examination) -> tuple[Section, ...]:
+    """All sections as data, in their order."""
+    crawl = str(inputs.release.manifest.crawl)
+    query = f"firstflight report build --year {inputs.year} --crawl {crawl}"
+    return tuple(gains_section(one, query=query) for one in (found.findings,) if one)
+
+
 def origin(inputs: ReportInputs, content: Mapping[str, Any]) -> dict[str, Any]:
     """The report's inputs with their checksums, and the code, kernel, programs and parameters of the replay."""
-    release, replay = inputs.release, inputs.replay
+    release, replay = inputs.release, inputs.staged or inputs.replay
     return {
         "format_version": content["format_version"],
         "year": inputs.year,

@@ -5,13 +5,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow.parquet as pq
 
 from releases.catalogue import Release
-from reports.document.illustrative import illustrative_because, recorded_section
+from reports.answer.citation import citation
+from reports.answer.shape import MARK_SIGNS, MARKS, Answer, Findings
+from reports.decision.record import to_dict
+from reports.decision.stored_problem import StagedReplay
+from reports.document.examination import Examination
+from reports.document.illustrative import illustrative_because, marks, recorded_section
 from reports.document.rebuilding import rebuild_commands
 from reports.document.replay_analysis import ReplayAnalysis
 from reports.document.report_inputs import ReportInputs
@@ -19,10 +24,11 @@ from reports.document.standing_text import LIMITS, TERMS
 from reports.recommendation.candidate_verdicts import CandidateVerdict
 from reports.recommendation.harm_verdicts import HarmVerdict
 from reports.recommendation.recommend import Recommendation
-from reports.recommendation.rule import UNMEASURED
+from reports.recommendation.rule import UNMEASURED, Rule
+from reports.sections.shape import Section
 from schema.glossary import GLOSSARY
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Format of report.json."""
 
 DIGITS = 6
@@ -40,23 +46,29 @@ def report_content(
     *,
     sizes: dict[str, Any],
     servers: dict[str, Any] | None,
-    analysis: ReplayAnalysis | None,
+    found: Examination,
+    answer: Answer,
+    sections: Sequence[Section],
 ) -> dict[str, Any]:
     """The whole content, ready for JSON. Names contain the units."""
     because = illustrative_because(inputs)
     recorded = recorded_section(inputs.release)
+    marked = {"is_illustrative": bool(because), "recorded_pages": recorded}
     content: dict[str, Any] = rounded(
         {
             "format_version": FORMAT_VERSION,
             "year": inputs.year,
-            "is_illustrative": bool(because),
+            **marked,
             "illustrative_because": because,
-            "recorded_pages": recorded,
+            "answer": dataclasses.asdict(answer),
+            "verdicts": verdicts_section(found.findings),
+            "citation": citation(inputs.release, year=inputs.year, marks=marks(marked)),
+            "sections": [one.to_dict() for one in sections],
             "release": release_section(inputs.release),
             "crawl": crawl_section(inputs.release),
             "sizes": sizes,
             "servers": servers,
-            **analysis_sections(analysis),
+            **analysis_sections(found),
             "limits": [*LIMITS, *(recorded["limits"] if recorded else ())],
             "redo": rebuild_commands(inputs),
             "glossary": {term: GLOSSARY[term] for term in TERMS},
@@ -84,20 +96,75 @@ def crawl_section(release: Release) -> dict[str, Any]:
     }
 
 
-def analysis_sections(analysis: ReplayAnalysis | None) -> dict[str, Any]:
-    """The sections that depend on a replay; each is None without a replay."""
-    if analysis is None:
-        return dict.fromkeys(("replay", "recommendation", "sensitivity", "rule", "arithmetic"))
+def verdicts_section(findings: Findings | None) -> dict[str, Any] | None:
+    """The verdict matrix: candidates by columns, gain and bounds by rows; None without a replay."""
+    if findings is None:
+        return None
     return {
-        "replay": replay_section(analysis),
-        "recommendation": recommendation_section(analysis.recommendation),
-        "arithmetic": [dataclasses.asdict(one) for one in analysis.document_times],
-        "sensitivity": [
-            {"id": variant.id, "title": variant.title, "answer": found.answer, "iw": found.iw}
-            for variant, found in analysis.sensitivity
-        ],
-        "rule": dataclasses.asdict(analysis.rule)
-        | {"unmeasured": [dataclasses.asdict(one) for one in UNMEASURED]},
+        "id": "verdicts",
+        "title": f"Every candidate against IW {findings.incumbent}, bound by bound",
+        "incumbent": findings.incumbent,
+        "windows": list(findings.windows),
+        "rows": [dataclasses.asdict(row) for row in findings.rows],
+        "marks": {mark: {"sign": MARK_SIGNS[mark], "meaning": meaning} for mark, meaning in MARKS.items()},
+        "notes": list(findings.notes),
+    }
+
+
+def analysis_sections(found: Examination) -> dict[str, Any]:
+    """The sections that depend on a replay; each is None without a replay, or where only the other kind of replay has it."""
+    sections: dict[str, Any] = dict.fromkeys(
+        ("replay", "recommendation", "sensitivity", "rule", "arithmetic", "stages")
+    )
+    if found.analysis is not None:
+        analysis = found.analysis
+        sections |= {
+            "replay": replay_section(analysis),
+            "recommendation": recommendation_section(analysis.recommendation),
+            "arithmetic": [dataclasses.asdict(one) for one in analysis.document_times],
+            "sensitivity": [
+                {"id": variant.id, "title": variant.title, "answer": found.answer, "iw": found.iw}
+                for variant, found in analysis.sensitivity
+            ],
+            "rule": rule_section(analysis.rule),
+        }
+    if found.staged is not None and found.findings is not None:
+        sections |= {
+            "stages": stages_section(found.staged),
+            "recommendation": staged_recommendation(found.findings, found.staged.problem.rule),
+            "rule": rule_section(found.staged.problem.rule),
+        }
+    return sections
+
+
+def rule_section(rule: Rule) -> dict[str, Any]:
+    """Every choice of the rule, and what it asks that no cell measures."""
+    return dataclasses.asdict(rule) | {"unmeasured": [dataclasses.asdict(one) for one in UNMEASURED]}
+
+
+def stages_section(staged: StagedReplay) -> dict[str, Any]:
+    """The extent, outcome and provenance of a replay in stages."""
+    return {
+        "plan": staged.plan,
+        "outcome": to_dict(staged.outcome),
+        "draws": dict(staged.outcome.draws),
+        "populations": staged.provenance["populations"],
+        "sha256": staged.checksum,
+        "provenance": staged.provenance,
+    }
+
+
+def staged_recommendation(found: Findings, rule: Rule) -> dict[str, Any]:
+    """The recommendation of a replay in stages; its bounds are those of the verdict matrix."""
+    iw = found.iw if found.is_decided else None
+    return {
+        "answer": "no change" if iw is None else f"IW {iw}",
+        "iw": iw,
+        "incumbent_iw": found.incumbent,
+        "iw_in_force": found.incumbent if iw is None else iw,
+        "is_decided": found.is_decided,
+        "rfc9040_iw": found.incumbent if iw is None else min(iw, found.incumbent + rule.rfc9040_step),
+        "reasons": list(found.reasons),
     }
 
 

@@ -12,10 +12,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from releases.catalogue import Damaged, Release, Withdrawn, listed
-from reports.recommendation.rule import Role
+from replay.recipes.page_recipe import read_recipes
+from reports.backcast.stored import INSTRUMENT, Standing, standing
+from reports.decision.stored_problem import StagedReplay, read_staged
+from reports.decision.stored_stages import StageError, stages_folders
+from reports.recommendation.rule import RULE, Role
 from schema.computed_tables import CELL
 from storage.signatures import faults
 from storage.sums import MANIFEST, checksum_of
+
+FULL = "full"
+"""Names the replay of every page over every network, in place of the plan of one in stages."""
 
 
 class ReportError(Exception):
@@ -58,9 +65,13 @@ class ReportInputs:
     year: int
     release: Release
     replay: Replay | None
-    """None for a report without a replay."""
+    """None for a report without a replay, or with one in stages."""
+    staged: StagedReplay | None
+    """The replay in stages that decides, if the report is of one."""
+    instrument: Standing
+    """What the stored back-cast says of the replay's kernel, player and rule."""
     last_years_iw: int | None
-    """The window that last year's report recommends; None without a report, or if it is illustrative or of recorded pages."""
+    """The window that last year's report recommends; None without a report, or if it is illustrative, of recorded pages, or not allowed to say."""
     last_years_checksum: str | None
     """Checksum of last year's report; None if there is none."""
 
@@ -74,14 +85,26 @@ def read_inputs(
     crawl: str | None,
     with_replay: bool,
     allowed_signers: Path,
+    backcast: Path,
+    which: str | None = None,
 ) -> ReportInputs:
-    """Find and read the inputs once their checksums and signatures hold; raises ReportError."""
+    """Find and read the inputs once their checksums and signatures hold; raises ReportError.
+
+    `which` replay: FULL, or the plan of one in stages; by default the only one that there is. `backcast` is the folder of
+    the back-cast that the instrument is judged by.
+    """
     release = _release(releases_dir, year, crawl, allowed_signers)
     last_year = reports_dir / str(year - 1)
+    chosen = _which(replays_dir, release, which) if with_replay else None
+    staged = _staged(replays_dir, release, chosen) if chosen not in (None, FULL) else None
+    replay = _replay(replays_dir, release, allowed_signers) if chosen == FULL else None
+    made = staged or replay
     return ReportInputs(
         year=year,
         release=release,
-        replay=_replay(replays_dir, release, allowed_signers) if with_replay else None,
+        replay=replay,
+        staged=staged,
+        instrument=standing(backcast, of=made.provenance if made else dict.fromkeys(INSTRUMENT)),
         last_years_iw=_last_years_iw(last_year, allowed_signers),
         last_years_checksum=checksum_of(last_year) if last_year.is_dir() else None,
     )
@@ -118,6 +141,32 @@ def _release(root: Path, year: int, crawl: str | None, allowed_signers: Path) ->
     return release
 
 
+def _which(root: Path, release: Release, wanted: str | None) -> str:
+    """FULL, or the plan of the replay in stages to read."""
+    folder = root / str(release.manifest.crawl)
+    found = [*([FULL] if folder.exists() else []), *stages_folders(folder)]
+    if wanted is None and len(found) > 1:
+        raise ReportError(f"{folder.name} has several replays ({', '.join(found)}): choose one with --replay")
+    if wanted is not None and wanted != FULL and wanted not in found:
+        raise ReportError(
+            f"{folder.name} has no replay in stages {wanted}; it has: {', '.join(found) or 'none'}"
+        )
+    return wanted or (found[0] if found else FULL)
+
+
+def _staged(root: Path, release: Release, plan: str | None) -> StagedReplay:
+    folder = stages_folders(root / str(release.manifest.crawl))[str(plan)]
+    try:
+        found = read_staged(folder, read_recipes(release), rule=RULE)
+    except StageError as exc:
+        raise ReportError(str(exc)) from exc
+    if found.provenance.get("release", {}).get("checksum") != release.checksum:
+        raise ReportError(
+            f"the stages in {folder} were made from another version of the release; replay again"
+        )
+    return found
+
+
 def _replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
     name = str(release.manifest.crawl)
     again = f"run `firstflight replay run --crawl {name}`"
@@ -144,7 +193,7 @@ def _replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
 
 
 def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
-    """The window that last year's report leaves in force; None without a report, or if it is illustrative or of recorded pages."""
+    """The window that last year's report leaves in force; None without a report, or if it is illustrative, of recorded pages, or not allowed to say."""
     if not folder.is_dir():
         return None
     path = folder / "report.json"
@@ -155,6 +204,8 @@ def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["is_illustrative"] or content.get("recorded_pages"):
+            return None
+        if content.get("answer", {}).get("kind") == "not allowed":
             return None
         recommendation = content["recommendation"]
         return None if recommendation is None else int(recommendation["iw_in_force"])

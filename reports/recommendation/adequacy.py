@@ -25,6 +25,8 @@ class AdequacyCheck:
     unit: str
     passed: bool
     sentence: str
+    is_proved: bool = False
+    """True if the failure itself is shown, and more loads would not mend it."""
 
 
 def adequacy_checks(
@@ -98,6 +100,7 @@ def _incumbent(estimates: Estimates) -> AdequacyCheck:
 def _aa(estimates: Estimates, tolerance: float, rule: Rule) -> AdequacyCheck:
     """Check that a window equals itself within what the replay can tell: an equivalence test at the attained precision."""
     found = estimates.aa
+    is_proved = False
     if isinstance(found, NotEstimable):
         value, passed = None, False
         sentence = f"The A/A comparison could not be made: {found.reason}."
@@ -116,11 +119,8 @@ def _aa(estimates: Estimates, tolerance: float, rule: Rule) -> AdequacyCheck:
             factor = math.ceil((chance / tolerance) ** 2)
             sentence += f": too few loads to tell; about {factor} times as many pages or seeds are needed."
         else:
-            sentence += (
-                ": more than chance explains."
-                if interval.lower * interval.upper > 0
-                else ": too few loads to tell."
-            )
+            is_proved = interval.lower * interval.upper > 0
+            sentence += ": more than chance explains." if is_proved else ": too few loads to tell."
     return AdequacyCheck(
         id="aa",
         title=f"A/A: IW {rule.permanent_incumbent} against itself with other seeds, under loss",
@@ -129,6 +129,7 @@ def _aa(estimates: Estimates, tolerance: float, rule: Rule) -> AdequacyCheck:
         unit="%",
         passed=passed,
         sentence=sentence,
+        is_proved=is_proved,
     )
 
 

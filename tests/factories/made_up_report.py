@@ -119,4 +119,5 @@ def read_data_folder(
         crawl=crawl,
         with_replay=with_replay,
         allowed_signers=data_dir / "allowed_signers",
+        backcast=data_dir / "backcast",
     )

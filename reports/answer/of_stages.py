@@ -1,0 +1,204 @@
+"""Findings from a replay in stages: its statements as a verdict matrix, and what the open ones would take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from releases.formatting import interval_text
+from releases.interval import Interval
+from reports.answer.shape import Deciding, Findings, Mark, VerdictCell, VerdictRow
+from reports.decision.bounds import Measured
+from reports.decision.forecast import Need
+from reports.decision.record import further_loads
+from reports.decision.standing import Standing
+from reports.decision.statements import Statement
+from reports.decision.until_decided import Outcome
+from reports.recommendation.mixture import ORDINARY
+
+SEVERITY: tuple[Mark, ...] = ("holds", "not measured", "open", "fails")
+"""Marks from the best to the worst."""
+
+TWO_SIDED_95 = 1.959964
+
+NOTES = (
+    "Brackets are 95 % intervals of each number by itself. The marks are stricter: their bounds hold over all looks at the "
+    "replay and over all candidates together.",
+    "A candidate that one bound has ruled out is not replayed further, so that its other numbers stay as they were then or "
+    "are not measured.",
+)
+
+
+def findings_of(outcome: Outcome, *, command: str) -> Findings:
+    """What the rule says of the stages; `command` runs further ones."""
+    standing, problem = outcome.standing, outcome.problem
+    answers = standing.answers
+    windows = standing.candidates
+    is_settled = outcome.is_settled
+    return Findings(
+        incumbent=standing.incumbent,
+        windows=windows,
+        iw=next(iter(answers)) if is_settled else None,
+        is_decided=is_settled,
+        is_sound=standing.is_sound is not False,
+        reasons=tuple(reasons(outcome)),
+        rows=(gain_row(outcome), *harm_rows(outcome)),
+        deciding=None if is_settled else deciding(outcome, command),
+        loads=outcome.loads,
+        pages=len(problem.recipes),
+        networks=len(problem.networks),
+        notes=NOTES,
+    )
+
+
+def reasons(outcome: Outcome) -> Iterator[str]:
+    """Why each candidate is out, and what is left."""
+    standing = outcome.standing
+    for window, why in sorted(standing.lost.items()):
+        effect = standing.measured.get(why.id)
+        told = "" if effect is None else f": {interval_text(shown(why, effect), unit_of(why))}"
+        asked = "at least" if why.margin is None else "below"
+        limit = (
+            ""
+            if effect is None
+            else f", and the rule asks for {asked} {limit_of(why, effect):.3g} {unit_of(why)}"
+        )
+        yield f"IW {window} is ruled out by the {why.subject}{told}{limit}."
+    for window in standing.live:
+        if window in standing.answers:
+            yield (
+                f"IW {window} can still be the answer."
+                if len(standing.answers) > 1
+                else f"IW {window} meets every bound."
+            )
+
+
+def deciding(outcome: Outcome, command: str) -> Deciding:
+    """What the open statements would take: loads of one condition serve all its statements, so each condition counts once."""
+    first = outcome.further[0] if outcome.further else None
+    by_condition: dict[str, list[Need]] = {}
+    for need in outcome.further:
+        by_condition.setdefault(need.statement.condition, []).append(need)
+    pages = max((need.pages for need in outcome.further if need.pages is not None), default=None)
+    told = first is not None and all(math.isfinite(need.times) for need in outcome.further)
+    largest = [max(some, key=lambda need: need.times) for some in by_condition.values()] if told else []
+    costs = [further_loads(outcome, need) for need in largest]
+    return Deciding(
+        what=first.statement.subject if first else "the share of loads that are done",
+        loads=sum(loads for loads, _ in costs) if told else None,
+        core_hours=math.fsum(hours for _, hours in costs) if told else None,
+        pages=pages,
+        command=command,
+    )
+
+
+def gain_row(outcome: Outcome) -> VerdictRow:
+    """Gains over the incumbent; a statement of a gain holds if page time falls by at least the rule's minimum."""
+    standing = outcome.standing
+    return VerdictRow(
+        id="gain",
+        title="page time saved",
+        kind="gain",
+        unit="%",
+        limit=outcome.problem.rule.worthwhile_percent,
+        against=standing.incumbent,
+        is_level=False,
+        is_required=True,
+        source="ours: a change must be worth its trouble",
+        cells=tuple(
+            _cell(standing, one.candidate, [one])
+            for one in outcome.problem.statements
+            if one.kind == "gain" and one.other == standing.incumbent
+        ),
+    )
+
+
+def harm_rows(outcome: Outcome) -> Iterator[VerdictRow]:
+    """A row for each margin and the window that it compares with, the worst condition of each in its cells."""
+    grouped: dict[tuple[str, int], dict[int, list[Statement]]] = {}
+    for one in outcome.problem.statements:
+        if one.margin is not None and one.kind == "harm":
+            grouped.setdefault((one.margin.id, one.other), {}).setdefault(one.candidate, []).append(one)
+    for (name, against), by_window in grouped.items():
+        margin = next(iter(by_window.values()))[0].margin
+        assert margin is not None
+        found = (outcome.standing.measured.get(one.id) for some in by_window.values() for one in some)
+        limits = [limit_of_margin(margin.unit, effect.limit, margin.limit) for effect in found if effect]
+        limit = limits[0] if limits else margin.limit
+        yield VerdictRow(
+            id=name,
+            title=margin.title,
+            kind="harm",
+            unit=margin.unit,
+            limit=limit,
+            against=against,
+            is_level=margin.is_level and math.isclose(limit, margin.limit),
+            is_required=margin.is_required,
+            source=margin.source,
+            cells=tuple(_cell(outcome.standing, window, some) for window, some in by_window.items()),
+        )
+
+
+def _cell(standing: Standing, window: int, statements: Sequence[Statement]) -> VerdictCell:
+    """The worst of the statements."""
+    marks = {one.id: _mark(standing, one) for one in statements}
+    worst = max(statements, key=lambda one: (SEVERITY.index(marks[one.id]), _excess(standing, one)))
+    effect = standing.measured.get(worst.id)
+    notes = [] if worst.condition == ORDINARY or effect is None else [worst.condition]
+    if effect is None and window in standing.lost:
+        notes.append("ruled out before")
+    return VerdictCell(
+        window=window,
+        mark=marks[worst.id],
+        value=None if effect is None else shown(worst, effect),
+        note="; ".join(notes),
+    )
+
+
+def _mark(standing: Standing, one: Statement) -> Mark:
+    holds = standing.holds[one.id]
+    if holds is None:
+        return "open" if one.id in standing.measured else "not measured"
+    return "holds" if holds else "fails"
+
+
+def _excess(standing: Standing, one: Statement) -> float:
+    effect = standing.measured.get(one.id)
+    return -math.inf if effect is None else effect.excess
+
+
+def unit_of(one: Statement) -> str:
+    """The unit that an effect is shown in."""
+    return "%" if one.margin is None else one.margin.unit
+
+
+def shown(one: Statement, effect: Measured) -> Interval:
+    """The effect with its 95 % interval: percent saved for a gain, else the worsening in the margin's unit."""
+    half = TWO_SIDED_95 * effect.error
+    low, middle, high = effect.value - half, effect.value, effect.value + half
+    if one.margin is None:
+        return Interval(*(_saved(value) for value in (middle, high, low)))
+    as_shown: Callable[[float], float] = _percent if one.margin.unit == "%" else float
+    found = Interval(*(as_shown(value) for value in (middle, low, high)))
+    return found if one.sign > 0 else -found
+
+
+def limit_of(one: Statement, effect: Measured) -> float:
+    """The limit in the unit of `shown`."""
+    if one.margin is None:
+        return _saved(effect.limit)
+    return limit_of_margin(one.margin.unit, effect.limit, one.margin.limit)
+
+
+def limit_of_margin(unit: str, limit: float, stated: float) -> float:
+    """A measured effect's limit in the margin's unit; the stated one itself where it is that."""
+    told = _percent(limit) if unit == "%" else limit
+    return stated if math.isclose(told, stated) else told
+
+
+def _saved(log_ratio: float) -> float:
+    return -100 * math.expm1(log_ratio)
+
+
+def _percent(hundredfold_log_ratio: float) -> float:
+    return 100 * math.expm1(hundredfold_log_ratio / 100)

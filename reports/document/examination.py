@@ -1,0 +1,47 @@
+"""Examination of a report's replay, whether of every page over every network or in stages: what the rule finds of it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from reports.answer import of_replay, of_stages
+from reports.answer.shape import Findings
+from reports.decision.stored_problem import StagedReplay
+from reports.document.rebuilding import decision_command
+from reports.document.replay_analysis import ReplayAnalysis, analyse
+from reports.document.report_inputs import ReportInputs
+from reports.recommendation.rule import Rule
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Examination:
+    """The findings, and the replay that they are of."""
+
+    findings: Findings | None
+    """None without a replay."""
+    analysis: ReplayAnalysis | None
+    """The replay of every page over every network, if it is one."""
+    staged: StagedReplay | None
+    """The replay in stages, if it is one."""
+
+
+def examine(inputs: ReportInputs, rule: Rule) -> Examination:
+    """Judge the report's replay by `rule`; raises ReportError."""
+    crawl = str(inputs.release.manifest.crawl)
+    if inputs.staged:
+        command = decision_command(crawl, inputs.staged)
+        findings = of_stages.findings_of(inputs.staged.outcome, command=command)
+        return Examination(findings=findings, analysis=None, staged=inputs.staged)
+    if inputs.replay is None:
+        return Examination(findings=None, analysis=None, staged=None)
+    analysis = analyse(inputs, inputs.replay, rule=rule)
+    findings = of_replay.findings_of(
+        analysis.recommendation,
+        rule=analysis.rule,
+        loads=sum(analysis.loads.states.values())
+        + sum(sum(one.states.values()) for one in analysis.harm_loads.values()),
+        pages=len(analysis.loads.pages),
+        networks=len(analysis.loads.profiles),
+        crawl=crawl,
+    )
+    return Examination(findings=findings, analysis=analysis, staged=None)

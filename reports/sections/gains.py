@@ -1,0 +1,42 @@
+"""What each candidate saves: its gain over the incumbent beside the least that is worthwhile."""
+
+from __future__ import annotations
+
+from reports.answer.shape import MARKS, Findings
+from reports.sections.shape import Column, Figure, Line, Section, interval
+
+
+def gains_section(findings: Findings, *, query: str) -> Section:
+    """A forest plot of savings."""
+    (row,) = (one for one in findings.rows if one.kind == "gain")
+    return Section(
+        id="gains",
+        title="What other windows would save",
+        lead=f"Page time that each window saves against IW {findings.incumbent}, as the mean over pages of the ratio of page times.",
+        figures=(
+            Figure(
+                id="fig-gains",
+                title=f"Page time saved against IW {findings.incumbent}.",
+                caption=f"Points with 95 % intervals. A change is worthwhile where the whole interval lies right of {row.limit:g} %.",
+                drawing="forest",
+                x="saved",
+                y="window",
+                columns=(
+                    Column(id="window", title="initial window", kind="text"),
+                    Column(id="saved", title="page time saved", unit="%", kind="interval", digits=2),
+                    Column(id="verdict", title="at least worthwhile", kind="text"),
+                ),
+                rows=tuple(
+                    {
+                        "window": f"IW {cell.window}",
+                        "saved": interval(cell.value),
+                        "verdict": MARKS[cell.mark],
+                    }
+                    for cell in row.cells
+                ),
+                source=f"{findings.loads:,} loads of {findings.pages:,} pages over {findings.networks} networks",
+                query=query,
+                lines=(Line(value=0.0, label="no change"), Line(value=row.limit, label="worthwhile")),
+            ),
+        ),
+    )

@@ -1,0 +1,108 @@
+"""The shape of a section: plain data, of which the page, the tables and every other form of the report are renderings.
+
+A row maps column ids to values: text, a number, None for what is unknown, or an interval as
+{"estimate": …, "lower": …, "upper": …}. Numbers are in the column's unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from releases.interval import Interval
+
+Row = Mapping[str, Any]
+
+ColumnKind = Literal["text", "count", "number", "interval"]
+
+Drawing = Literal["forest", "intervals", "lines", "bars"]
+"""forest: an interval for each category, sideways. intervals: points with bars over categories, by series. lines: a curve for
+each series over a quantity. bars: a bar for each category."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of a table or figure."""
+
+    id: str
+    title: str
+    unit: str = ""
+    kind: ColumnKind = "number"
+    digits: int = 1
+    """Decimal places that pages print; the data have more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table with everything that a copy of it needs."""
+
+    id: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    source: str
+    """Release, replay or publication that the rows come from."""
+    query: str
+    """Command or SQL that computes the rows again."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A line across a figure, at a value of the measured axis."""
+
+    value: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure as its data and what is drawn of them."""
+
+    id: str
+    title: str
+    caption: str
+    drawing: Drawing
+    x: str
+    """Column along the horizontal axis."""
+    y: str
+    """Column along the vertical axis."""
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    source: str
+    query: str
+    series: str | None = None
+    """Column that tells curves apart."""
+    lines: tuple[Line, ...] = ()
+    is_logarithmic: bool = False
+    """True if the horizontal axis is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A section of the report."""
+
+    id: str
+    title: str
+    lead: str
+    """What the section tells, in one or two plain sentences."""
+    missing: str | None = None
+    """Why there are no data, if there are none."""
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The section as JSON."""
+        return asdict(self)
+
+
+def interval(found: Interval | None) -> dict[str, float] | None:
+    """An interval as a row has it."""
+    return None if found is None else asdict(found)
+
+
+def not_measured(name: str, title: str, lead: str, why: str) -> Section:
+    """A section whose data this release lacks."""
+    return Section(id=name, title=title, lead=lead, missing=f"Not measured in this release: {why}")
