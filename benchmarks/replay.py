@@ -188,7 +188,7 @@ def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> dict[str, Any]:
 
 def second_opinion(lab: Lab) -> dict[str, Any]:
     """Repeat some transfers under Debian's kernel in real time; the reason if there is no kernel."""
-    wanted = [one for _, cells in cs244.by_experiment("segments") for one in cells]
+    wanted = [one.transfer for one in cs244.published_cells() if one.experiment == "segments"]
     try:
         theirs = debian.locate(lab.player)
     except LabMissing as exc:

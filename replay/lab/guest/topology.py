@@ -35,7 +35,7 @@ NETEM_QUEUE_PACKETS = 1000
 """Queue of netem as the shaper: its default limit, which Mininet does not change."""
 
 HTB_BURST = "15k"
-"""Burst that Mininet's default shaper hard-codes: ten packets pass unshaped."""
+"""Burst that Mininet's default shaper hard-codes. Two packets pass unshaped: tc sets a cburst of 1,600 bytes beside it."""
 
 HTB_QUANTUM_BYTES = 1514
 """Quantum of the only HTB class; it has no effect, but tc warns without it at high rates."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.networks.populations import long_rtt
 from replay.published import baidu, cs244, dukkipati, fld, ietf77, linkedin, rfc6928
 from replay.published.reproduction import errors
+from replay.runs.calibration import Flight
+from replay.runs.guests import Guest, NetworkJob
+from replay.runs.network_jobs import FIRST_ORIGIN
 from replay.runs.transfers import transfer
 
 pytestmark = pytest.mark.lab
@@ -19,18 +23,24 @@ def test_the_kernel_takes_the_rounds_that_its_arithmetic_has(lab: Lab) -> None:
 
 
 def test_the_published_cells_of_the_rerun_come_out_within_its_bounds(lab: Lab) -> None:
-    cells = [cell for cell in cs244.published_cells() if cell.panel == "Fig 7, segments"]
+    cells = [cell for cell in cs244.published_cells() if cell.experiment == "segments"]
     times = transfer(lab, [one.transfer for one in cells], shaper="netem", congestion_control="cubic")
     off = sorted(abs(time.seconds / one.seconds - 1) for one, time in zip(cells, times, strict=True))
     assert off[len(off) // 2] <= cs244.MEDIAN
     assert off[-1] <= cs244.P90
 
 
-def test_a_burst_of_fifteen_kilobytes_makes_short_transfers_too_fast(lab: Lab) -> None:
-    asked = cs244.file_transfer(256.0, 70.0, 10, 5_087)
-    (right,) = transfer(lab, [asked], shaper="netem", congestion_control="cubic")
-    (burst,) = transfer(lab, [asked], shaper="mininet", congestion_control="cubic")
-    assert burst.seconds < 0.75 * right.seconds
+def test_two_packets_pass_mininets_shaper_unshaped_and_not_ten(lab: Lab) -> None:
+    where = cs244.network(256.0, 70.0)
+    flight = Flight(id="one", host=FIRST_ORIGIN, iw=10, bytes=10 * MSS_TIMESTAMPS)
+    guest = Guest(jobs=[NetworkJob(profile=where, flights=[flight], cells=[])], recipes=[], origins=1)
+    guest.run(lab, shaper="mininet")
+    assert guest.failure is None
+    packet_ns = 1514 * 8e9 / where.down_bps
+    (at_once, first_ns), *others = flight.arrivals
+    assert at_once == 2 * MSS_TIMESTAMPS
+    assert len(others) == 8
+    assert all(ns - first_ns > (number + 0.5) * packet_ns for number, (_, ns) in enumerate(others))
 
 
 def test_arithmetic_and_kernel_agree_on_sampled_clients(lab: Lab) -> None:
