@@ -33,6 +33,7 @@ SIMULATED: Rule = dataclasses.replace(
     RULE,
     replicates=999,
     harm_conditions=(),
+    asks_for_alias=False,
     margins=tuple(one for one in MARGINS if one.measure in ("retransmitted_bytes", "page_time_mean")),
 )
 """The rule in ordinary cells: mean page time, and payload sent again, which has a margin of a production mixture."""

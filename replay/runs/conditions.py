@@ -23,6 +23,12 @@ DISCOVERY = (RECORDED_DISCOVERY, FIRST_BYTE, LAST_BYTE) = ("recorded", "first-by
 """Values of the column `discovery`: when the browser asks for what a response leads to. As recorded, or by type and order,
 after its own delay; or at the first or the last byte of the response at once, between which the truth lies."""
 
+ROUTE = ("own", "alias")
+"""Values of the column `route`: servers take their initial window from its own route, or from a second one."""
+
+ALIAS = 256
+"""Added to a window: the number of its second route in the guest (replay/lab/guest/network/hosts.h)."""
+
 H2_ORDER = ("turns", "priority")
 """Values of the column `h2_order`: how servers answer several requests of an HTTP/2 connection."""
 
@@ -130,6 +136,8 @@ class Conditions:
     """Kind of the connections' TLS handshakes: one of HANDSHAKES."""
     prioritised: bool = False
     """True if servers answer by the requests' priorities over HTTP/2."""
+    alias: bool = False
+    """True if servers take their initial window from a second route of the same size: such loads must equal those of the first."""
     neighbours: Neighbours | None = None
     """Traffic that replaces the ordinary background; None: the ordinary background."""
 
@@ -153,6 +161,8 @@ class Conditions:
             found += f".{self.tls_handshake}"
         if self.prioritised:
             found += f".{H2_ORDER[True]}"
+        if self.alias:
+            found += f".{ROUTE[True]}"
         if self.neighbours:
             windows = "everyone" if self.neighbours.everyone else "today"
             found += f".{self.neighbours.load:g}.{windows}{'.probe' if self.neighbours.probe else ''}"
@@ -178,6 +188,7 @@ class Conditions:
             "discovery": self.discovery,
             "tls_handshake": self.tls_handshake,
             "h2_order": H2_ORDER[self.prioritised],
+            "route": ROUTE[self.alias],
             "queue": self.queue and str(self.queue),
             "background_load": self.neighbours and self.neighbours.load,
             "everyone": self.neighbours and self.neighbours.everyone,
@@ -193,6 +204,7 @@ class Conditions:
         competing = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
         yield f"tls-records {RECORDS[self.tls_records]}"
         yield f"priorities {'on' if self.prioritised else 'off'}"
+        yield f"alias {'on' if self.alias else 'off'}"
         yield f"handshake {self.tls_handshake}"
         yield f"discovery {self.discovery}"
         yield f"server-delay {'on' if self.server_delay else 'off'}"

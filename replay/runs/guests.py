@@ -15,7 +15,7 @@ from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.calibration import CalibrationCheck, Flight
 from replay.runs.cells import Cell
-from replay.runs.conditions import BACKGROUND_IW
+from replay.runs.conditions import ALIAS, BACKGROUND_IW
 from replay.runs.network_jobs import FIRST_ORIGIN, network_job
 
 MOST_ORIGINS = 250
@@ -99,10 +99,11 @@ class Guest:
         self.wall_s = time.monotonic() - began
 
     def windows(self) -> list[int]:
-        """Every initial window of any sender: each becomes a route in the guest."""
+        """Every initial window of any sender, and aliases: each becomes a route in the guest."""
         flights = {flight.iw for job in self.jobs for flight in job.flights}
         competitions = (cell.conditions.competition for job in self.jobs for cell in job.cells)
-        return sorted({BACKGROUND_IW} | flights | {one.iw for one in competitions if one})
+        aliases = {ALIAS + cell.iw for job in self.jobs for cell in job.cells if cell.conditions.alias}
+        return sorted({BACKGROUND_IW} | flights | aliases | {one.iw for one in competitions if one})
 
     def leave_to_another(self) -> list[Cell]:
         """After a failure, remove and return the cells that were not begun; the cell in progress stays and fails.

@@ -46,22 +46,30 @@ def replay(
 ) -> Result:
     """Run all cells on at most `guests` guests, each on its own CPU; rows are sorted by cell.
 
+    Loads by an alias route run in guests of their own, in reverse order: what equals is then not due to guest or order.
     `cpus` are the CPUs to use, in order of preference; the default is all usable ones. A guest that fails costs the
     cell in progress; a new guest does the rest. With `responses`, answers include each response
     (replay/runs/responses.py).
     """
     began = time.monotonic()
     cpus = cpus or usable_cpus()
-    shares = share_out(cells, min(guests, len(cpus)))
+    most = min(guests, len(cpus))
+    shares = share_out([cell for cell in cells if not cell.conditions.alias], most)
+    aliases = share_out([cell for cell in reversed(cells) if cell.conditions.alias], most)
 
     def work(number: int) -> list[Guest]:
         done: list[Guest] = []
-        left = shares[number]
+        for left in (some[number] for some in (shares, aliases) if number < len(some)):
+            done += work_off(left, cpus[number])
+        return done
+
+    def work_off(left: list[Cell], cpu: int) -> list[Guest]:
+        done: list[Guest] = []
         while left:
             guest = guest_for(left)
             guest.run(
                 lab,
-                cpu=cpus[number],
+                cpu=cpu,
                 progress=progress,
                 shaper=shaper,
                 silence_s=silence_s,
@@ -72,7 +80,7 @@ def replay(
         return done
 
     with ThreadPoolExecutor(max_workers=guests) as pool:
-        crew = [guest for some in pool.map(work, range(len(shares))) for guest in some]
+        crew = [guest for some in pool.map(work, range(most)) for guest in some]
     rows = [row for guest in crew for job in guest.jobs for row in judge(guest, job)]
     wall_s = time.monotonic() - began
     return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=wall_s, programs=lab.sums())

@@ -77,14 +77,16 @@ class Problem:
         """Conditions of the loads by id."""
         return {ORDINARY: self.base} | {one.id: one.conditions for one in self.rule.deciding_conditions}
 
-    def cell(self, page: int, network: int, window: int, seed: int, condition: str) -> Cell:
-        """A load by its places in the frame."""
+    def cell(
+        self, page: int, network: int, window: int, seed: int, condition: str, *, alias: bool = False
+    ) -> Cell:
+        """A load by its places in the frame; `alias`: with its initial window from a second route."""
         return Cell(
             recipe=self.recipes[page],
             profile=self.networks[network],
             iw=window,
             seed=seed,
-            conditions=self.conditions[condition],
+            conditions=dataclasses.replace(self.conditions[condition], alias=alias),
         )
 
     def prices(self, condition: str) -> Floats:
@@ -111,7 +113,7 @@ class Part:
     """Number of the first draw: as many as earlier stages drew."""
     windows: tuple[int, ...]
     again: bool
-    """True if the incumbent is also loaded with a second seed."""
+    """True if the incumbent is also loaded with a second seed, by an alias route, in other guests."""
 
     @property
     def draws(self) -> int:
@@ -180,7 +182,7 @@ def _part(
 def cells_of(problem: Problem, parts: Sequence[Part]) -> list[Cell]:
     """The loads of a stage."""
     return [
-        problem.cell(pair.page, pair.network, window, seed, part.condition)
+        problem.cell(pair.page, pair.network, window, seed, part.condition, alias=is_again)
         for part in parts
         for pair in pairs(
             np.array(part.counts, dtype=np.intp),
@@ -189,8 +191,8 @@ def cells_of(problem: Problem, parts: Sequence[Part]) -> list[Cell]:
             run=problem.run,
             condition=part.condition,
         )
-        for window, seed in [
-            *((window, pair.seed) for window in part.windows),
-            *([(problem.incumbent, pair.seed + 1)] if part.again else []),
+        for window, seed, is_again in [
+            *((window, pair.seed, False) for window in part.windows),
+            *([(problem.incumbent, pair.seed + 1, True)] if part.again else []),
         ]
     ]

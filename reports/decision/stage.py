@@ -41,8 +41,12 @@ def standing_after(problem: Problem, stages: Sequence[Stage]) -> Standing:
 
 
 def _measured(problem: Problem, stages: Sequence[Stage]) -> Mapping[str, Any]:
-    arms = {_columns(conditions.columns()): name for name, conditions in problem.conditions.items()}
-    names = list(problem.base.columns())
+    # A load by an alias route is the incumbent's again; its even seed tells it apart.
+    names = [name for name in problem.base.columns() if name != "route"]
+    arms = {
+        _columns({column: conditions.columns()[column] for column in names}): name
+        for name, conditions in problem.conditions.items()
+    }
     rows: dict[str, list[Row]] = collections.defaultdict(list)
     for stage in stages:
         for row in stage.rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from replay.runs.conditions import Conditions
 from reports.document.replay_summary import WindowResult, summarise
 from reports.document.report_inputs import Replay, ReportError, ReportInputs
 from reports.recommendation.estimates import estimates_of
@@ -53,8 +54,19 @@ def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> Repla
             )
         ).pages
     }
+    alias_loads = pair_loads(
+        replay.cells,
+        congestion_control=rule.congestion_control,
+        conditions=Conditions(alias=True),
+        networks=replay.profiles,
+    )
     estimates = estimates_of(
-        loads, replay.population_weights, rule=rule, last_years=inputs.last_years_iw, harm_loads=harm_loads
+        loads,
+        replay.population_weights,
+        rule=rule,
+        last_years=inputs.last_years_iw,
+        harm_loads=harm_loads,
+        alias_loads=alias_loads,
     )
     places = {profile["id"]: place for place, profile in enumerate(replay.profiles)}
 

@@ -10,6 +10,7 @@ from releases.formatting import interval_text
 from releases.interval import Interval
 from reports.recommendation.estimates import Estimates
 from reports.recommendation.rule import Rule
+from reports.recommendation.self_comparison import SelfComparison
 from reports.recommendation.window_family import NotEstimable
 
 
@@ -42,6 +43,7 @@ def adequacy_checks(
     `attained_percent` is the half interval of the gain that is known least. `open_gains` are gains over the incumbent of the candidates whose harm is not proved. `undecided_harm` names the
     window that would be the answer if the loads were enough to rule out its harm.
     """
+    tolerance = max(rule.aa_tolerance_percent, attained_percent)
     return (
         _incumbent(estimates),
         _at_least(
@@ -60,7 +62,8 @@ def adequacy_checks(
             "pages",
             f"{estimates.pages} pages pair in the smallest comparison",
         ),
-        _aa(estimates, max(rule.aa_tolerance_percent, attained_percent), rule),
+        _aa(SEEDS, estimates.aa, tolerance, rule),
+        *(_aa(ALIAS, estimates.aa_alias, tolerance, rule) for _ in range(rule.asks_for_alias)),
         _power(open_gains, rule),
         _harm_conditions(estimates, rule),
         _harm_power(undecided_harm),
@@ -97,19 +100,31 @@ def _incumbent(estimates: Estimates) -> AdequacyCheck:
     )
 
 
-def _aa(estimates: Estimates, tolerance: float, rule: Rule) -> AdequacyCheck:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Again:
+    """Loads that a window is held against itself with."""
+
+    id: str
+    others: str
+    over: str
+
+
+SEEDS = Again("aa", "with other seeds", "pairs of page and network with loss")
+ALIAS = Again("aa_alias", "by another route, in other guests, in another order", "pairs of loads")
+
+
+def _aa(again: Again, found: SelfComparison | NotEstimable, tolerance: float, rule: Rule) -> AdequacyCheck:
     """Check that a window equals itself within what the replay can tell: an equivalence test at the attained precision."""
-    found = estimates.aa
     is_proved = False
     if isinstance(found, NotEstimable):
         value, passed = None, False
-        sentence = f"The A/A comparison could not be made: {found.reason}."
+        sentence = f"The A/A comparison {again.others} could not be made: {found.reason}."
     else:
         interval = found.longer_percent
         value, passed = interval.estimate, -tolerance < interval.lower and interval.upper < tolerance
         sentence = (
-            f"IW {rule.permanent_incumbent} against itself with other seeds differs by "
-            f"{interval_text(interval, '%')} over {found.pairs} pairs of page and network with loss; its interval must lie "
+            f"IW {rule.permanent_incumbent} against itself {again.others} differs by "
+            f"{interval_text(interval, '%')} over {found.pairs} {again.over}; its interval must lie "
             f"within ±{tolerance:.2g} %"
         )
         chance = (interval.upper - interval.lower) / 2
@@ -122,8 +137,8 @@ def _aa(estimates: Estimates, tolerance: float, rule: Rule) -> AdequacyCheck:
             is_proved = interval.lower * interval.upper > 0
             sentence += ": more than chance explains." if is_proved else ": too few loads to tell."
     return AdequacyCheck(
-        id="aa",
-        title=f"A/A: IW {rule.permanent_incumbent} against itself with other seeds, under loss",
+        id=again.id,
+        title=f"A/A: IW {rule.permanent_incumbent} against itself {again.others}",
         value=value,
         limit=tolerance,
         unit="%",

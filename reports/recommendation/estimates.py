@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 from reports.recommendation.effects import Gain, Harm, gains, harms
 from reports.recommendation.mixture import ORDINARY, Arms, arms_of
 from reports.recommendation.rule import CANDIDATES, RULE, Candidate, Role, Rule
-from reports.recommendation.self_comparison import SelfComparison, compare_with_itself
+from reports.recommendation.self_comparison import SelfComparison, compare_with_alias, compare_with_itself
 from reports.recommendation.window_family import NotEstimable, TooFewLoads, WindowFamily
 from reports.statistics.paired_loads import PairedLoads
 
@@ -37,6 +37,9 @@ class Estimates:
     harms: Mapping[tuple[str, int, int], Mapping[str, Harm | NotEstimable]]
     """Harms by (margin, candidate, incumbent), then by harm condition."""
     aa: SelfComparison | NotEstimable
+    """The permanent incumbent against itself with other seeds."""
+    aa_alias: SelfComparison | NotEstimable
+    """The permanent incumbent against itself by another route, in other guests, in another order."""
     pages: int
     """Pages of the smallest comparison."""
     seeds: int
@@ -60,11 +63,12 @@ def estimates_of(
     rule: Rule = RULE,
     last_years: int | None = None,
     harm_loads: Mapping[str, PairedLoads] | None = None,
+    alias_loads: PairedLoads | None = None,
 ) -> Estimates:
     """Compute every estimate.
 
     `last_years` is the window that the last report in force recommends. `harm_loads` has the loads of the replayed
-    harm conditions by id.
+    harm conditions by id, and `alias_loads` those of the permanent incumbent by its alias route.
     """
     in_conditions = harm_loads or {}
     candidates = tuple(candidate for candidate in CANDIDATES if candidate.segments in loads.windows)
@@ -94,6 +98,14 @@ def estimates_of(
         aa=_estimated(
             compare_with_itself,
             loads,
+            rule.permanent_incumbent,
+            populations["average"],
+            rule=rule,
+        ),
+        aa_alias=_estimated(
+            compare_with_alias,
+            loads,
+            alias_loads,
             rule.permanent_incumbent,
             populations["average"],
             rule=rule,

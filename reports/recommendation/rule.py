@@ -270,6 +270,8 @@ class Rule:
     """Fewest pages with an event whose spread shows how large an event is; below, Clopper and Pearson's bound. Ours."""
     aa_tolerance_percent: float = 0.3
     """Least tolerance of the permanent incumbent's difference from itself; a wider half interval of a gain is the tolerance."""
+    asks_for_alias: bool = True
+    """True if the permanent incumbent must also equal itself by another route, in other guests, in another order."""
     minimum_pages: int = 20
     """Smallest sample of pages whose spread a bootstrap can estimate. Ours."""
     windows_in_use: int = 30

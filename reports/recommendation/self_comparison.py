@@ -1,4 +1,8 @@
-"""A/A comparison: a window against itself with other seeds, to show how far chance moves page times."""
+"""A/A comparisons: a window against itself with other seeds, and by another route, guest and order.
+
+Other seeds show how far chance moves page times. With the same seed a window must equal itself wherever and whenever it is
+loaded: what is left would be the work of the arm, and not of the window.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +14,19 @@ import numpy as np
 from releases.interval import Interval
 from reports.recommendation.rule import Rule
 from reports.recommendation.window_family import TooFewLoads
+from reports.statistics.bootstrap import Floats, Mask
 from reports.statistics.paired_loads import PairedLoads
 from reports.statistics.simultaneous import LEAST_PAGES, simultaneous_intervals
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SelfComparison:
-    """Difference of page times at one window between odd and even seeds."""
+    """Difference of page times at one window between two sets of loads."""
 
     longer_percent: Interval
-    """Mean over pages of the log ratio of page time, odd seeds against even ones, in percent."""
+    """Mean over pages of the log ratio of page time, in percent: odd seeds against even ones, or the alias against the window's own route."""
     pairs: int
-    """Number of (page, profile) pairs with loss."""
+    """Number of pairs: of (page, profile) with loss, or of loads."""
 
 
 def compare_with_itself(
@@ -51,10 +56,47 @@ def compare_with_itself(
     halves = [
         logs[..., half::2].sum(axis=2) / np.maximum(known[..., half::2].sum(axis=2), 1) for half in (0, 1)
     ]
-    weights = np.where(usable, loads.weights(population), 0.0)[pages]
-    ratios = ((halves[1] - halves[0])[pages] * weights).sum(axis=1) / weights.sum(axis=1)
+    return _compared(halves[1] - halves[0], usable, loads.weights(population), rule, pairs=int(usable.sum()))
+
+
+def compare_with_alias(
+    loads: PairedLoads, alias: PairedLoads | None, iw: int, population: Mapping[str, float], *, rule: Rule
+) -> SelfComparison:
+    """Compare loads of a window with those by its alias, in other guests and another order, seed by seed; raises TooFewLoads."""
+    if alias is None or iw not in alias.windows:
+        raise TooFewLoads(f"IW {iw} was not replayed by an alias route: `firstflight replay run --harm core`")
+    if iw not in loads.windows:
+        raise TooFewLoads(f"no cell at IW {iw}")
+    if not (loads.covers(population) and alias.covers(population)):
+        raise TooFewLoads("not every profile of the population was replayed")
+    shared = [page for page in alias.pages if page in set(loads.pages)]
+    seeds = min(loads.seeds, alias.seeds)
+    profiles = [name for name in loads.profiles if name in alias.profiles]
+
+    def logs(some: PairedLoads) -> Floats:
+        pages, networks = map(some.pages.index, shared), map(some.profiles.index, profiles)
+        found: Floats = np.log(some.at("page_ms", iw)[np.ix_([*pages], [*networks], range(seeds))])
+        return found
+
+    differences = logs(alias) - logs(loads)
+    known = ~np.isnan(differences)
+    weights = np.array([population.get(name, 0.0) for name in profiles])
+    usable = known.any(axis=2) & (weights > 0)[np.newaxis]
+    if usable.any(axis=1).sum() < LEAST_PAGES:
+        raise TooFewLoads("fewer than two pages were loaded by both routes")
+    means = np.where(known, differences, 0.0).sum(axis=2) / np.maximum(known.sum(axis=2), 1)
+    return _compared(means, usable, weights, rule, pairs=int(known.sum()))
+
+
+def _compared(
+    differences: Floats, usable: Mask, weights: Floats, rule: Rule, *, pairs: int
+) -> SelfComparison:
+    """The mean over pages of log ratios [page, profile] where they are usable, weighted over profiles."""
+    pages = usable.any(axis=1)
+    shares = np.where(usable, weights, 0.0)[pages]
+    ratios = (differences[pages] * shares).sum(axis=1) / shares.sum(axis=1)
     (found,) = simultaneous_intervals(
         ratios[:, np.newaxis], rule.confidence, seed=rule.bootstrap_seed, replicates=rule.replicates
     )
     ends = (100 * float(np.expm1(end)) for end in (found.estimate, found.lower, found.upper))
-    return SelfComparison(longer_percent=Interval(*ends), pairs=int(usable.sum()))
+    return SelfComparison(longer_percent=Interval(*ends), pairs=pairs)

@@ -15,6 +15,7 @@ from releases.distributions import compute
 from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
 from replay.runs.replay_folder import population_facts
 from reports.document.report_inputs import ReportInputs, read_inputs
+from schema.computed_tables import CELL
 from schema.crawls import CrawlName
 from storage.sums import seal
 from tests.factories.made_up import cells
@@ -55,8 +56,10 @@ def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, ve
 
 
 def replay_cells(**changes: Any) -> pa.Table:
-    """Cells of the crawl's pages over the profiles that our populations name."""
-    return cells(**{"gain_percent": GAINS, "pages": PAGES, "profiles": PROFILE_IDS, **changes})
+    """Cells of the crawl's pages over the profiles that our populations name, and those of IW 10 by its alias route."""
+    table = cells(**{"gain_percent": GAINS, "pages": PAGES, "profiles": PROFILE_IDS, **changes})
+    alias = [row | {"route": "alias"} for row in table.to_pylist() if row["iw"] == 10]
+    return pa.Table.from_pylist(table.to_pylist() + alias, schema=CELL)
 
 
 FEW_CELLS = replay_cells(pages=1, gain_percent={10: 0.0})

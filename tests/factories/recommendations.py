@@ -14,8 +14,8 @@ from tests.factories.made_up import POPULATIONS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-QUICK = dataclasses.replace(RULE, replicates=400, harm_conditions=())
-"""The rule with few replicates, which measures harm in the ordinary cells only."""
+QUICK = dataclasses.replace(RULE, replicates=400, harm_conditions=(), asks_for_alias=False)
+"""The rule with few replicates, which asks for the ordinary cells only."""
 
 
 def recommend(table: pa.Table) -> Recommendation:

@@ -25,9 +25,10 @@ from replay.networks.representatives import representatives
 from replay.networks.stored_populations import CURRENT, find_population
 from replay.runs.cells import Cell, plan, sample
 from replay.runs.chunks import core_seconds, plan_of
+from replay.runs.conditions import Conditions
 from replay.runs.replay_folder import plan_facts
 from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS
-from reports.recommendation.rule import CANDIDATES, RULE_VERSION
+from reports.recommendation.rule import CANDIDATES, RULE, RULE_VERSION
 from storage.signatures import SigningFailed
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
@@ -230,6 +231,9 @@ def plan_replay(
         harmful = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
         some = sample(recipes, harm_pages)
         cells += plan(some, profiles, windows=windows, seeds=harm_seeds or seeds, conditions=harmful)
+        again = [Conditions(alias=True)]
+        itself = [RULE.permanent_incumbent]
+        cells += plan(some, profiles, windows=itself, seeds=harm_seeds or seeds, conditions=again)
     facts = plan_facts(
         cells,
         {**source.facts, "pages_there": len(source.recipes)},

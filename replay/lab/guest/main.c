@@ -14,6 +14,7 @@
  *   tls-records recorded|fixed|bytes SIZES                     the servers' TLS records (transport/tls_records.c)
  *   discovery recorded|first-byte|last-byte                    when the browser finds what a response leads to
  *   handshake recorded|resumed|early-data                      the connections' TLS handshakes
+ *   alias on|off                                               whether servers take their window from its second route
  *   priorities on|off                                          whether servers answer by priority over H2
  *   server-delay on|off                                        whether servers wait before they answer, as recorded
  *   competing-flows FLOWS IW CONTROL                           endless downloads beside the pages
@@ -59,7 +60,7 @@ static int page_count, page_room;
 static bool obey_switch(const char *line) {
     static const struct { const char *name; bool *is_on; } switches[] = {
         {"pacing", &pacing}, {"probe", &probing},
-        {"server-delay", &delaying_answers}, {"priorities", &prioritising}, {"short-flows", &awaiting_short_flows}};
+        {"server-delay", &delaying_answers}, {"priorities", &prioritising}, {"alias", &by_alias}, {"short-flows", &awaiting_short_flows}};
     char name[16], state[4];
     if (sscanf(line, "%15s %3s", name, state) != 2) return false;
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {

@@ -31,7 +31,7 @@ IDLE = next(one for one in CORE if one.kind == "idle")
 
 def with_harm() -> pa.Table:
     """Ordinary cells, and cells of one harm condition."""
-    idle = replay_cells().to_pylist()
+    idle = [row for row in replay_cells().to_pylist() if row["route"] == "own"]
     for row in idle:
         row |= {**IDLE.conditions.columns(), "probe_p95_ms": 60.0 + row["iw"]}
     return pa.concat_tables([replay_cells(), pa.Table.from_pylist(idle, schema=CELL)])

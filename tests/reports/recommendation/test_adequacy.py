@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+import dataclasses
 
+import pyarrow as pa
+import pytest
+
+from reports.recommendation.estimates import estimates_of
+from reports.recommendation.recommend import decide
 from reports.recommendation.self_comparison import compare_with_itself
-from reports.statistics.paired_loads import pair_loads
+from reports.statistics.paired_loads import PairedLoads, pair_loads, pair_rows
 from schema.computed_tables import CELL
 from tests.factories.made_up import POPULATIONS, cells
 from tests.factories.recommendations import QUICK, recommend
@@ -49,8 +54,42 @@ def test_the_aa_comparison_needs_loss() -> None:
     assert (found.iw, found.is_decided) == (None, False)
     assert (
         found.reasons[0]
-        == "The A/A comparison could not be made: no page was loaded under loss with two seeds."
+        == "The A/A comparison with other seeds could not be made: no page was loaded under loss with two seeds."
     )
+
+
+def by_alias(table: pa.Table, *, factor: float) -> PairedLoads:
+    """The loads of IW 10 by the alias route, which take `factor` times as long."""
+    rows = [row for row in table.to_pylist() if row["iw"] == 10]
+    for row in rows:
+        row["page_ms"] = row["page_ms"] and row["page_ms"] * factor
+    return pair_rows(rows, congestion_control="cubic")
+
+
+@pytest.mark.parametrize(("factor", "passed"), [(1.0, True), (1.0002, True), (1.02, False)])
+def test_a_window_must_equal_itself_by_another_route(factor: float, passed: bool) -> None:
+    rule = dataclasses.replace(QUICK, asks_for_alias=True)
+    table = cells(gain_percent={10: 0, 16: 8})
+    loads, alias = pair_loads(table, congestion_control="cubic"), by_alias(table, factor=factor)
+    found = decide(estimates_of(loads, POPULATIONS, rule=rule, alias_loads=alias), rule=rule)
+    assert (found.is_decided, found.iw) == ((True, 16) if passed else (False, None))
+    check = next(one for one in found.checks if one.id == "aa_alias")
+    assert check.value == pytest.approx(100 * (factor - 1))
+
+
+def test_a_window_that_was_not_held_against_itself_by_another_route_decides_nothing() -> None:
+    rule = dataclasses.replace(QUICK, asks_for_alias=True)
+    table = cells(gain_percent={10: 0, 16: 8})
+    loads = pair_loads(table, congestion_control="cubic")
+    lacking = [
+        None,
+        by_alias(cells(gain_percent={10: 0}, profiles=("cable",)), factor=1),
+        by_alias(cells(gain_percent={10: 0}, pages=1), factor=1),
+    ]
+    for alias in lacking:
+        found = decide(estimates_of(loads, POPULATIONS, rule=rule, alias_loads=alias), rule=rule)
+        assert (found.is_decided, len(found.reasons)) == (False, 1)
+        assert "by another route, in other guests, in another order could not be made" in found.reasons[0]
 
 
 def test_too_few_pages_decide_nothing() -> None:
@@ -65,7 +104,7 @@ def test_one_seed_of_each_page_is_enough_for_intervals_and_not_for_the_aa_compar
     assert gain is not None
     assert 7.5 < gain.lower < 8 < gain.upper < 8.5
     assert found.reasons == (
-        "The A/A comparison could not be made: no page was loaded under loss with two seeds.",
+        "The A/A comparison with other seeds could not be made: no page was loaded under loss with two seeds.",
     )
 
 

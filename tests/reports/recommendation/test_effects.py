@@ -27,7 +27,7 @@ from tests.factories.made_up import POPULATIONS, cells
 
 IDLE, BULK, ALONE = (next(one for one in CORE if one.kind == kind) for kind in ("idle", "bulk", "alone"))
 CONDITIONS = (IDLE, BULK, ALONE)
-QUICK = dataclasses.replace(RULE, replicates=200, harm_conditions=CONDITIONS)
+QUICK = dataclasses.replace(RULE, replicates=200, harm_conditions=CONDITIONS, asks_for_alias=False)
 NETWORKS: list[dict[str, Any]] = [
     {"id": "cable", "down_bps": 8_000_000},
     {"id": "slow", "down_bps": 1_000_000},

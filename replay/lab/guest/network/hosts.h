@@ -3,7 +3,11 @@
 
 #include <netinet/in.h>
 
-enum { BACKGROUND_HOST = 1, FIRST_ORIGIN = 2 };
+enum {
+    BACKGROUND_HOST = 1,
+    FIRST_ORIGIN = 2,
+    ALIAS = 256 /* added to a window: another address of the client, whose route has the same window */
+};
 
 struct host {
     char name[16], address[16];

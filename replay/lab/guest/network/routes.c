@@ -74,13 +74,13 @@ void configure_interface(int index, const int *windows, int window_count) {
         if (!index) {
             add_address(device, client_address(windows[i]));
             mac_of(FIRST_ORIGIN, mac);
-            add_route(device, upload_address(windows[i]), (uint32_t)windows[i]);
+            add_route(device, upload_address(windows[i]), (uint32_t)windows[i] % ALIAS);
             add_neighbour(device, upload_address(windows[i]), mac);
             continue;
         }
         if (index == FIRST_ORIGIN) add_address(device, upload_address(windows[i]));
         mac_of(0, mac);
-        add_route(device, client_address(windows[i]), (uint32_t)windows[i]);
+        add_route(device, client_address(windows[i]), (uint32_t)windows[i] % ALIAS);
         add_neighbour(device, client_address(windows[i]), mac);
     }
     for (int other = 1; !index && other < host_count; other++) {

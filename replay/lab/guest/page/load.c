@@ -46,7 +46,7 @@ struct http_connection {
     struct retransmissions again;
 };
 
-bool delaying_answers, prioritising;
+bool delaying_answers, prioritising, by_alias;
 static const struct page *page;
 static int window, left;
 static nanoseconds began, document_first, document_last, last;
@@ -78,7 +78,7 @@ static void send_waiting(struct http_connection *http) {
 static const struct application http_application;
 
 static void open_http(struct origin_state *origin) {
-    struct http_connection *http = (struct http_connection *)make_connection(&http_application, window);
+    struct http_connection *http = (struct http_connection *)make_connection(&http_application, by_alias ? window + ALIAS : window);
     http->origin = origin;
     origin->connections[origin->connection_count++] = http;
     if (is_h2(http)) {

@@ -3,6 +3,7 @@
 
 #include "page/recipe.h"
 
+extern bool by_alias;         /* whether servers take their initial window from its second route */
 extern bool prioritising;     /* whether servers answer by priority over H2, and not in turns */
 extern bool delaying_answers; /* whether servers wait before they answer, as the recipe says */
 

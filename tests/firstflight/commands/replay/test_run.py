@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from firstflight.main import main
 from replay.lab.guest_process import usable_cpus
+from replay.runs.conditions import Conditions
 from reports.recommendation.harm_conditions import CORE
 from reports.statistics.paired_loads import pair_loads
 from tests.factories.made_up_crawl import NAME, MadeUp
@@ -71,13 +72,15 @@ def test_a_population_and_the_core_set_are_replayed_and_kept(data: Path) -> None
     assert (slow["slow"], slow["weights"]) == (True, {"ndt-2026-05-2": 1.0})
     cells = pq.read_table(folder / "cells.parquet")
     assert set(cells["state"].to_pylist()) == {"done"}
-    assert cells.num_rows == 2 * 2 * 2 + len(CORE) * 2 * 2
+    assert cells.num_rows == 2 * 2 * 2 + len(CORE) * 2 * 2 + 2
     assert set(cells["profile"].to_pylist()) == {"ndt-2026-05-1", "ndt-2026-05-2"}
     ordinary = pair_loads(cells, congestion_control="cubic")
     assert ordinary.states == {"done": 8}
     for one in CORE:
         there = pair_loads(cells, congestion_control="cubic", conditions=one.conditions)
         assert (there.states, len(there.pages)) == ({"done": 4}, 1), one.id
+    again = pair_loads(cells, congestion_control="cubic", conditions=Conditions(alias=True))
+    assert (again.states, again.windows) == ({"done": 2}, (10,))
 
 
 @pytest.mark.lab
