@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 COLUMNS = ["measure", "size_bytes", "count", "cumulative", "cdf"]
 ROWS_AT_ONCE = 65_536
 
+LEAST_KNOWN_SHARE = 0.5
+"""Least share of items of known size of which a share may be stated as that of all. Ours."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fit:
@@ -48,6 +51,11 @@ class Cdf:
     def known(self) -> int:
         """Items of known size."""
         return int(self.cumulative[-1]) if len(self.cumulative) else 0
+
+    @property
+    def is_stated(self) -> bool:
+        """Return whether enough sizes are known to state a share of them as that of all."""
+        return self.known > 0 and self.known >= LEAST_KNOWN_SHARE * (self.known + self.unknown)
 
     @property
     def nbytes(self) -> int:

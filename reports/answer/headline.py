@@ -11,6 +11,12 @@ from reports.backcast.stored import Standing
 
 NOT_ALLOWED = "Not allowed to say"
 
+INVALID = {
+    True: "the instrument is not shown to be valid for this",
+    False: "the instrument is not valid for this",
+}
+"""Why nothing may be said, by whether there is no back-cast."""
+
 
 def answer(
     findings: Findings | None,
@@ -33,7 +39,7 @@ def answer(
         iw=findings.iw if kind == "recommended" else None,
         sentence=_forbidden_sentence(forbidden) if kind == "not allowed" else rule_sentence(findings),
         rule_says=rule_sentence(findings) if kind == "not allowed" else None,
-        confidence=_confidence(kind, forbidden, is_recorded=is_recorded),
+        confidence=_confidence(kind, is_recorded=is_recorded),
         numbers=(fits, *key_numbers(findings)),
         reasons=findings.reasons,
         deciding=findings.deciding if kind == "undecided" else None,
@@ -44,7 +50,7 @@ def _forbidden(
     findings: Findings | None, instrument: Standing, illustrative_because: Sequence[str]
 ) -> list[str]:
     """Why nothing may be recommended or confirmed; empty if it may."""
-    because = [] if instrument.is_valid else ["the instrument is not shown to be valid for this"]
+    because = [] if instrument.is_valid else [INVALID[instrument.content is None]]
     because += illustrative_because
     if findings is not None and not findings.is_sound:
         because.append(f"IW {findings.incumbent} differs from itself with other seeds")
@@ -70,7 +76,7 @@ def _headline(kind: Kind, findings: Findings) -> str:
 
 def _first_line(instrument: Standing, illustrative_because: Sequence[str], findings: Findings) -> str | None:
     if not instrument.is_valid:
-        return instrument.sentence
+        return instrument_sentence(instrument)
     if illustrative_because:
         return f"These numbers are illustrative: {'; '.join(illustrative_because)}."
     if not findings.is_sound:
@@ -80,8 +86,29 @@ def _first_line(instrument: Standing, illustrative_because: Sequence[str], findi
     return None
 
 
+def instrument_sentence(instrument: Standing) -> str:
+    """What the back-cast says of the instrument, in plain words, with what was missed."""
+    content = instrument.content
+    if content is None:
+        return f"The instrument is not shown to be valid for this. {instrument.sentence}"
+    decisive = [one for one in content["figures"] if one["decides"]]
+    missed = [one for one in decisive if not one["is_met"]]
+    told = []
+    if not content["admission"]["is_admitted"]:
+        told.append("the rule would not have admitted IW 10 over IW 3")
+    if missed:
+        names = "; ".join(
+            f"{one['what']}: {one['published']:.3g} {one['unit']} published, {one['ours']:.3g} measured"
+            for one in missed
+        )
+        told.append(
+            f"{len(missed)} of {len(decisive)} published figures were missed by more than a factor of {content['factor']:g} ({names})"
+        )
+    return f"The instrument is not valid for this: asked about the experiment of 2010, {', and '.join(told)}."
+
+
 def _forbidden_sentence(forbidden: Sequence[str]) -> str:
-    return f"No window is recommended or confirmed, because {', and '.join(forbidden)}."
+    return f"No window is recommended or confirmed, because {'; and '.join(forbidden)}."
 
 
 def rule_sentence(findings: Findings) -> str:
@@ -92,15 +119,18 @@ def rule_sentence(findings: Findings) -> str:
         return f"No candidate could be compared with IW {findings.incumbent}."
     gain = interval_text(cell.value, "%")
     if not findings.is_decided:
-        return f"The evidence does not suffice yet: of the candidates, IW {window} comes nearest, and saves {gain} of page time against IW {findings.incumbent}."
+        waits = (
+            f"{findings.deciding.what} is still open" if findings.deciding else "some bounds are still open"
+        )
+        return f"The evidence does not suffice yet: {waits}. IW {window} comes nearest, and saves {gain} of page time against IW {findings.incumbent}."
     if findings.iw is None:
         return f"The rule leaves IW {findings.incumbent} in force: no other window both saves enough and harms little. IW {window} comes nearest, and saves {gain} of page time."
     return f"The rule chooses IW {window}: it saves {gain} of page time against IW {findings.incumbent}, and every bound on harm is shown to hold."
 
 
-def _confidence(kind: Kind, forbidden: Sequence[str], *, is_recorded: bool) -> Confidence:
+def _confidence(kind: Kind, *, is_recorded: bool) -> Confidence:
     if kind == "not allowed":
-        return Confidence(level="none", because="; ".join(forbidden))
+        return Confidence(level="none", because="nothing is claimed")
     if kind == "undecided":
         return Confidence(level="low", because="the evidence does not suffice for an answer")
     if is_recorded:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from releases.cdf import Cdf
 from reports.answer.shape import Findings, KeyNumber, VerdictCell, VerdictRow
 
-LEAST_KNOWN_SHARE = 0.5
-"""Least share of items of known size of which a share may be stated as that of all. Ours."""
-
 
 def fits_number(cdf: Cdf, *, iw: int, mss: int) -> KeyNumber:
     """Share of first flights that fit into a window; unknown, with the counts, where most sizes are unknown."""
     there = cdf.known + cdf.unknown
     label = f"of first flights fit into IW {iw}"
-    if not there or cdf.known < LEAST_KNOWN_SHARE * there:
+    if not cdf.is_stated:
         note = f"the size is known of {cdf.known:,} of {there:,} first flights"
         return KeyNumber(id="fits", label=label, unit="%", value=None, note=note)
     note = f"of {cdf.known:,} of known size" + (f"; {cdf.unknown:,} more are unknown" if cdf.unknown else "")
@@ -31,19 +28,23 @@ def key_numbers(findings: Findings) -> tuple[KeyNumber, ...]:
 
 
 def rival(findings: Findings) -> int | None:
-    """The recommended window, or else the candidate with fewest bounds missed, then fewest open, then the largest gain."""
+    """The recommended window, or else the candidate that comes nearest to it.
+
+    First come those whose gain may be worthwhile, then those with fewest bounds missed, fewest not known, and the largest gain.
+    """
     if findings.iw is not None:
         return findings.iw
     return min(findings.windows, key=lambda window: _distance(findings, window), default=None)
 
 
-def _distance(findings: Findings, window: int) -> tuple[bool, int, int, float]:
+def _distance(findings: Findings, window: int) -> tuple[bool, bool, int, int, float]:
     cells = [_cell(row, window) for row in findings.rows if row.is_required]
     marks = [cell.mark for cell in cells if cell]
     gain = findings.gain(window)
     known = gain is not None and gain.value is not None
     return (
         not known,
+        gain is not None and gain.mark == "fails",
         marks.count("fails"),
         len(marks) - marks.count("holds"),
         -gain.value.estimate if gain and gain.value else 0.0,

@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from releases.formatting import UNKNOWN, grouped, number, size
+from releases.formatting import UNKNOWN, grouped, number, range_text, significant, size
 from reports.document.illustrative import marks
 from reports.document.theme import CURVES, DARK, LIGHT
 
@@ -61,7 +61,10 @@ def _environment(*, escape: bool = True) -> jinja2.Environment:
         "interval": interval,
         "grouped": grouped,
         "size": size,
-        "p": p_value,
+        "significant": significant,
+        "range": range_text,
+        "css": css_text,
+        "plain": "{:g}".format,
         "tied": tied,
     }
     return environment
@@ -78,6 +81,15 @@ def visible(value: Any) -> Any:  # noqa: ANN401  # a template prints any type
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
+def css_text(value: str) -> str:
+    """Text for a string of a style sheet: letters, digits and plain punctuation; all else is left out.
+
+    >>> css_text('IW 16 is recommended'), css_text('"} </style>')
+    ('IW 16 is recommended', ' style')
+    """
+    return "".join(one for one in value if one.isalnum() or one in " .,:-_")
+
+
 def interval(value: Mapping[str, float] | None, digits: int = 2) -> str:
     """An estimate with its interval."""
     if value is None:
@@ -91,10 +103,3 @@ def tied(sentence: str) -> str:
     for unit in ("%", "pp"):
         sentence = sentence.replace(f" {unit}", f"\u00a0{unit}")
     return sentence.replace("IW ", "IW\u00a0")
-
-
-def p_value(value: float | None) -> str:
-    """A p-value, given as a bound if it is very small."""
-    if value is None:
-        return UNKNOWN
-    return f"{value:.3f}" if value >= 0.001 else "< 0.001"

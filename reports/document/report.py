@@ -13,21 +13,18 @@ from replay.runs import replay_folder
 from reports.answer.headline import answer
 from reports.answer.key_numbers import fits_number
 from reports.answer.shape import Answer, Findings
-from reports.document.examination import Examination, examine
+from reports.document.all_sections import marked_windows, stated_headline
+from reports.document.drawing import draw_figure
+from reports.document.examination import examine
 from reports.document.illustrative import illustrative_because, marks
 from reports.document.render import render_html, render_text
-from reports.document.replay_analysis import ReplayAnalysis
-from reports.document.replay_figures import by_profile, page_time
 from reports.document.report_content import canonical, report_content
 from reports.document.report_inputs import ReportInputs
-from reports.document.servers_figure import windows_figure
 from reports.document.servers_section import servers_section
 from reports.document.size_figures import cdf_figure
 from reports.document.size_section import size_section
 from reports.document.theme import LIGHT, svg
 from reports.recommendation.rule import RULE, Rule
-from reports.sections.gains import gains_section
-from reports.sections.shape import Section
 from schema.recorded import is_recorded
 from storage.signatures import Signer
 from storage.staging import put_in_place
@@ -35,9 +32,6 @@ from storage.sums import seal
 
 if TYPE_CHECKING:
     import altair as alt
-
-THIRD_WINDOW = 16
-"""Window marked in the figure of sizes besides 3 and 10 segments, unless another window is recommended."""
 
 
 def build_report(
@@ -56,9 +50,8 @@ def build_report(
         servers=servers_section(inputs.release),
         found=found,
         answer=said,
-        sections=sections_of(inputs, found),
     )
-    charts = draw(inputs, found.analysis, content["servers"], note=marks(content) or None)
+    charts = draw(inputs, content, note=marks(content) or None)
     figures = {name: svg(chart) for name, chart in charts.items()}
     with put_in_place(folder) as stage:
         (stage / "report.json").write_text(canonical(content), encoding="utf-8")
@@ -85,13 +78,6 @@ def answer_of(inputs: ReportInputs, findings: Findings | None) -> Answer:
     )
 
 
-def sections_of(inputs: ReportInputs, found: Examination) -> tuple[Section, ...]:
-    """All sections as data, in their order."""
-    crawl = str(inputs.release.manifest.crawl)
-    query = f"firstflight report build --year {inputs.year} --crawl {crawl}"
-    return tuple(gains_section(one, query=query) for one in (found.findings,) if one)
-
-
 def origin(inputs: ReportInputs, content: Mapping[str, Any]) -> dict[str, Any]:
     """The report's inputs with their checksums, and the code, kernel, programs and parameters of the replay."""
     release, replay = inputs.release, inputs.staged or inputs.replay
@@ -107,29 +93,20 @@ def origin(inputs: ReportInputs, content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def draw(
-    inputs: ReportInputs,
-    analysis: ReplayAnalysis | None,
-    servers: Mapping[str, Any] | None,
-    *,
-    note: str | None,
+    inputs: ReportInputs, content: Mapping[str, Any], *, note: str | None
 ) -> dict[str, alt.TopLevelMixin]:
-    """Draw the report's figures by name, ready for SVG, PNG and Vega-Lite; `note` marks each."""
-    recommended = analysis.recommendation.iw if analysis else None
-    third = recommended if recommended and recommended not in (3, 10) else THIRD_WINDOW
-    theme = dataclasses.replace(LIGHT, background="transparent")
-    cdf = cdf_figure(inputs.release, windows=(3, 10, third), title=note, theme=theme)
-    cdf.config.legend.columnPadding = 28  # the reader's font may be wider than vl-convert's
-    figures: dict[str, alt.TopLevelMixin] = {"cdf": cdf}
-    if servers and servers["exact"]:
-        figures["initial_windows"] = windows_figure(servers, note=note)
-    if analysis is None:
-        return figures
-    results, incumbent = analysis.results, analysis.recommendation.incumbent
-    figures["saved"] = by_profile(results, "saved_percent", title="page time saved, %", note=note)
-    figures["retransmitted"] = by_profile(
-        results, "retransmitted_percent", title="payload sent again, %", note=note
-    )
-    for profile in {one.profile for one in results}:
-        panel = [one for one in results if one.profile == profile]
-        figures[f"page_time:{profile}"] = page_time(panel, incumbent=incumbent, note=note)
-    return figures
+    """Draw the figures of all sections by id, ready for SVG, PNG and Vega-Lite; `note` marks each."""
+    figures = {one["id"]: one for section in content["sections"] for one in section["figures"]}
+    charts = {name: draw_figure(one, note=note) for name, one in figures.items() if name != "cdf"}
+    drawn = {name: chart for name, chart in charts.items() if chart is not None}
+    if figures["cdf"]["rows"]:
+        cdf = cdf_figure(
+            inputs.release,
+            measures=stated_headline(inputs),
+            windows=marked_windows(content["recommendation"]),
+            title=note,
+            theme=dataclasses.replace(LIGHT, background="transparent"),
+        )
+        cdf.config.legend.columnPadding = 28  # the reader's font may be wider than vl-convert's
+        drawn["cdf"] = cdf
+    return drawn

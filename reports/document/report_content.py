@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -15,6 +15,7 @@ from reports.answer.citation import citation
 from reports.answer.shape import MARK_SIGNS, MARKS, Answer, Findings
 from reports.decision.record import to_dict
 from reports.decision.stored_problem import StagedReplay
+from reports.document.all_sections import sections_of
 from reports.document.examination import Examination
 from reports.document.illustrative import illustrative_because, marks, recorded_section
 from reports.document.rebuilding import rebuild_commands
@@ -25,7 +26,7 @@ from reports.recommendation.candidate_verdicts import CandidateVerdict
 from reports.recommendation.harm_verdicts import HarmVerdict
 from reports.recommendation.recommend import Recommendation
 from reports.recommendation.rule import UNMEASURED, Rule
-from reports.sections.shape import Section
+from reports.sections.networks import networks_table
 from schema.glossary import GLOSSARY
 
 FORMAT_VERSION = 2
@@ -48,33 +49,40 @@ def report_content(
     servers: dict[str, Any] | None,
     found: Examination,
     answer: Answer,
-    sections: Sequence[Section],
 ) -> dict[str, Any]:
     """The whole content, ready for JSON. Names contain the units."""
     because = illustrative_because(inputs)
     recorded = recorded_section(inputs.release)
     marked = {"is_illustrative": bool(because), "recorded_pages": recorded}
-    content: dict[str, Any] = rounded(
-        {
-            "format_version": FORMAT_VERSION,
-            "year": inputs.year,
-            **marked,
-            "illustrative_because": because,
-            "answer": dataclasses.asdict(answer),
-            "verdicts": verdicts_section(found.findings),
-            "citation": citation(inputs.release, year=inputs.year, marks=marks(marked)),
-            "sections": [one.to_dict() for one in sections],
-            "release": release_section(inputs.release),
-            "crawl": crawl_section(inputs.release),
-            "sizes": sizes,
-            "servers": servers,
-            **analysis_sections(found),
-            "limits": [*LIMITS, *(recorded["limits"] if recorded else ())],
-            "redo": rebuild_commands(inputs),
-            "glossary": {term: GLOSSARY[term] for term in TERMS},
-        }
-    )
-    return content
+    content: dict[str, Any] = {
+        "format_version": FORMAT_VERSION,
+        "year": inputs.year,
+        **marked,
+        "illustrative_because": because,
+        "answer": dataclasses.asdict(answer),
+        "verdicts": verdicts_section(found.findings),
+        "citation": citation(inputs.release, year=inputs.year, marks=marks(marked)),
+        "release": release_section(inputs.release),
+        "crawl": crawl_section(inputs.release),
+        "sizes": sizes,
+        "servers": servers,
+        **analysis_sections(found),
+        "limits": [*LIMITS, *(recorded["limits"] if recorded else ())],
+        "redo": rebuild_commands(inputs),
+        "glossary": {term: GLOSSARY[term] for term in TERMS},
+    }
+    sections = [one.to_dict() for one in sections_of(inputs, found, content)]
+    whole: dict[str, Any] = rounded({**content, "sections": sections, "networks": networks_section(content)})
+    return whole
+
+
+def networks_section(content: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The table of the replay's networks; None without a replay."""
+    made = content["replay"] or content["stages"]
+    if made is None:
+        return None
+    profiles = made["provenance"].get("profiles", [])
+    return dataclasses.asdict(networks_table(profiles, made["populations"], source="the replay"))
 
 
 def release_section(release: Release) -> dict[str, Any]:

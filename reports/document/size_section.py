@@ -22,7 +22,10 @@ HEADLINE = ("first_flights", "responses_iw_limited", "responses", "pages")
 def size_section(
     release: Release, *, windows: Sequence[int] = WINDOWS, mss: int = MSS_FIG1
 ) -> dict[str, Any]:
-    """Count the items of known and unknown size of each measure, with shares that fit into each window and quantiles."""
+    """Count the items of known and unknown size of each measure, with shares that fit into each window and quantiles.
+
+    A share is None where most sizes of its measure are unknown: that of the few known ones would mislead.
+    """
     intervals = share_intervals(release, measures=list(MEASURES), windows=windows, mss=mss)
     cdfs = read_cdfs(release.file("distribution"))
     apart, share = incomplete(cdfs)
@@ -37,6 +40,7 @@ def size_section(
                 "definition": definition,
                 "known": cdf.known,
                 "unknown": cdf.unknown,
+                "is_stated": cdf.is_stated,
                 "shares": [_share(cdf, iw, mss, intervals.get((measure, iw))) for iw in windows],
                 "quantiles_bytes": {
                     f"p{percent}": cdf.quantile(percent) for percent in PERCENTS if cdf.known
@@ -54,7 +58,7 @@ def _share(cdf: Cdf, iw: int, mss: int, interval: Interval | None) -> dict[str, 
         "iw": iw,
         "window_bytes": fit.window_bytes,
         "fitting": fit.count,
-        "percent": 100 * fit.count / cdf.known if cdf.known else None,
-        "lower_percent": 100 * interval.lower if interval else None,
-        "upper_percent": 100 * interval.upper if interval else None,
+        "percent": 100 * fit.count / cdf.known if cdf.is_stated else None,
+        "lower_percent": 100 * interval.lower if interval and cdf.is_stated else None,
+        "upper_percent": 100 * interval.upper if interval and cdf.is_stated else None,
     }

@@ -109,12 +109,11 @@ def test_hostile_strings_stay_text(page: tuple[Path, dict[str, Any]]) -> None:
     content = copy.deepcopy(page[1])
     for part in ("release", "crawl", "redo", "illustrative_because"):
         content[part] = poisoned(content[part])
-    content["replay"]["missing"] = [
-        {"profile": HOSTILE, "iw": 10, "state": HOSTILE, "cells": 1, "reason": HOSTILE}
-    ]
     content["replay"]["provenance"]["parameters"] = {HOSTILE: HOSTILE, "list": [HOSTILE]}
     content["replay"]["provenance"]["kernel"] = poisoned(content["replay"]["provenance"]["kernel"])
-    content["recommendation"]["reasons"] = [HOSTILE]
+    content["answer"] = poisoned(content["answer"]) | {"confidence": content["answer"]["confidence"]}
+    content["sections"] = poisoned(content["sections"])
+    content["citation"] = poisoned(content["citation"])
     content["crawl"]["outcomes"] = {HOSTILE: 1}
     text = render_html(content, figures={})
     tags = parsed(text)
@@ -127,7 +126,7 @@ def test_a_name_cannot_hide_its_direction_or_its_controls(page: tuple[Path, dict
     content = copy.deepcopy(page[1])
     content["release"]["browser"] = "evil\u202emoc.knab\x1b[2J\u200b"
     assert "evil\ufffdmoc.knab\ufffd[2J\ufffd" in render_html(content, figures={})
-    content["recommendation"]["reasons"] = ["\x1b]0;owned\x07"]
+    content["answer"]["reasons"] = ["\x1b]0;owned\x07"]
     assert "\x1b" not in render_text(content)
 
 
@@ -135,7 +134,37 @@ def test_every_link_of_the_contents_has_its_place(page: tuple[Path, dict[str, An
     tags = parsed(page[0].read_text(encoding="utf-8"))
     places = {attributes["id"] for _, attributes in tags.tags if "id" in attributes}
     targets = {(attributes.get("href") or "")[1:] for name, attributes in tags.tags if name == "a"}
-    assert {"sizes", "replay", "decision", "provenance", "limits", "redo", "glossary"} <= places & targets
+    assert {
+        "verdicts",
+        "sizes",
+        "gains",
+        "decision",
+        "provenance",
+        "limits",
+        "redo",
+        "glossary",
+    } <= places & targets
+
+
+WIDER_THAN_THEIR_COLUMN = """
+[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 1)
+    .map(one => one.getAttribute('aria-label'))
+"""
+A4_WIDTH = 658
+"""Width of A4 within the page's margins, in CSS pixels."""
+
+
+@pytest.mark.browser
+def test_no_table_is_wider_than_its_column_on_paper(page: tuple[Path, dict[str, Any]]) -> None:
+    chromium = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": A4_WIDTH, "height": 900})
+        tab.emulate_media(media="print")
+        tab.goto(page[0].as_uri())
+        assert tab.locator("table.matrix").count() == 1
+        assert tab.evaluate(WIDER_THAN_THEIR_COLUMN) == []
+        browser.close()
 
 
 @pytest.mark.browser
@@ -153,9 +182,10 @@ def test_chromium_shows_the_page_without_scrolling_sideways(
         tab.on("console", lambda message: complaints.append(message.text))
         tab.on("request", lambda request: asked.append(request.url))
         tab.goto(page[0].as_uri())
-        assert tab.locator(".verdict").inner_text() == "IW 16"
+        assert tab.locator(".verdict").inner_text() == "Not allowed to say"
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        assert tab.locator("figure svg").count() == 8
+        assert tab.evaluate(WIDER_THAN_THEIR_COLUMN) == []
+        assert tab.locator("figure svg").count() == 3
         ground, label = tab.evaluate(
             "[getComputedStyle(document.body).backgroundColor,"
             " getComputedStyle(document.querySelector('figure svg text')).fill]"
@@ -188,7 +218,6 @@ def test_each_bound_names_its_worst_condition(page: tuple[Path, dict[str, Any]])
     probe = next(harm for harm in harms if harm["id"] == "probe_delay")
     assert (probe["verdict"], probe["condition"], probe["worsening"]["estimate"]) == ("passed", IDLE.id, 6.0)
     text = path.read_text(encoding="utf-8")
-    assert f"<small>{IDLE.id}</small>" in text
+    assert f"<li>{IDLE.id}</li>" in text
     assert content["redo"][1].endswith("--seeds 4 --harm core --harm-pages 24")
-    assert "harm was measured in 1 conditions with at least 24 pages each" in text
     assert content["replay"]["harm"][0]["cells"] == {"done": 24 * 16 * 4}

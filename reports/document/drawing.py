@@ -1,0 +1,161 @@
+"""Draws the figures of sections from their data: every kind of drawing that `reports.sections.shape` names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+
+from reports.document.figure_style import SERIES, SHAPES, STANDS_OUT, styled
+from reports.document.theme import LIGHT
+
+ROW_HEIGHT = 30
+"""Height of a category of a forest plot."""
+
+
+def draw_figure(figure: Mapping[str, Any], *, note: str | None = None) -> alt.TopLevelMixin | None:
+    """Draw a figure; None if none of its values is known. `note` is part of the drawing, so that copies have it too."""
+    measured = figure["x"] if figure["drawing"] == "forest" else figure["y"]
+    rows = [flat(row, measured) for row in figure["rows"] if row.get(measured) is not None]
+    if not rows:
+        return None
+    base: alt.Chart = alt.Chart(alt.InlineData(values=rows))
+    if figure["drawing"] == "forest":
+        order = list(dict.fromkeys(row[figure["y"]] for row in rows))
+        return styled(*forest(figure, base, order), note=note, height=ROW_HEIGHT * len(order))
+    if figure["drawing"] == "intervals":
+        return styled(*intervals(figure, base, rows), note=note)
+    if figure["drawing"] == "bars":
+        return styled(bars(figure, base, rows), note=note)
+    return styled(lines(figure, base, rows), note=note)
+
+
+def flat(row: Mapping[str, Any], measured: str) -> dict[str, Any]:
+    """A row whose measured value is its estimate, with its ends beside it."""
+    value = row[measured]
+    if not isinstance(value, dict):
+        return dict(row)
+    ends = {} if None in value.values() else {"lower": value["lower"], "upper": value["upper"]}
+    return {**row, measured: value["estimate"], **ends}
+
+
+def titled(column: Mapping[str, Any]) -> str:
+    """A column's title with its unit."""
+    return f"{column['title']}, {column['unit']}" if column["unit"] else str(column["title"])
+
+
+def column(figure: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A figure's column by its id."""
+    return next(one for one in figure["columns"] if one["id"] == name)
+
+
+def forest(figure: Mapping[str, Any], base: alt.Chart, order: list[str]) -> list[alt.Chart]:
+    """An interval for each category, sideways, over the figure's lines."""
+    title = titled(column(figure, figure["x"]))
+    rules = [
+        alt.Chart(alt.InlineData(values=[{"at": one["value"], "label": one["label"]}]))
+        .mark_rule(color=STANDS_OUT if place else LIGHT.ink, strokeDash=[4, 3] if place else [1, 0])
+        .encode(x="at:Q")
+        for place, one in enumerate(figure["lines"])
+    ]
+    labels = [
+        alt.Chart(alt.InlineData(values=[{"at": one["value"], "label": one["label"]}]))
+        .mark_text(align="left", dx=4, dy=-6, fontSize=10, color=STANDS_OUT if place else LIGHT.ink)
+        .encode(x="at:Q", y=alt.value(ROW_HEIGHT * len(order) if not place else 6), text="label:N")
+        for place, one in enumerate(figure["lines"])
+        if place
+    ]
+    y = alt.Y(f"{figure['y']}:N", sort=order, axis=alt.Axis(title=None, grid=False))
+    spans = base.mark_rule(color=SERIES[0], strokeWidth=2).encode(
+        x=alt.X("lower:Q", title=title), x2="upper:Q", y=y
+    )
+    points = base.mark_point(filled=True, size=70, opacity=1, color=SERIES[0]).encode(
+        x=alt.X(f"{figure['x']}:Q", title=title), y=y
+    )
+    return [*rules, spans, points, *labels]
+
+
+def series_of(figure: Mapping[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Encodings that tell a figure's series apart, by colour and by shape."""
+    if figure["series"] is None:
+        return {"color": alt.value(SERIES[0])}
+    names = list(dict.fromkeys(row[figure["series"]] for row in rows))
+    return {
+        "color": alt.Color(
+            f"{figure['series']}:N",
+            sort=names,
+            scale=alt.Scale(domain=names, range=list(SERIES[: len(names)])),
+        ),
+        "shape": alt.Shape(
+            f"{figure['series']}:N",
+            sort=names,
+            scale=alt.Scale(domain=names, range=list(SHAPES[: len(names)])),
+        ),
+    }
+
+
+def intervals(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]]) -> list[alt.Chart]:
+    """Points with bars over categories, the series side by side."""
+    order = list(dict.fromkeys(row[figure["x"]] for row in rows))
+    told = series_of(figure, rows)
+    x = alt.X(
+        f"{figure['x']}:N",
+        sort=order,
+        title=titled(column(figure, figure["x"])),
+        axis=alt.Axis(labelAngle=0, grid=False),
+    )
+    dodge = (
+        {"xOffset": alt.XOffset(f"{figure['series']}:N", sort=told["color"].sort)} if figure["series"] else {}
+    )
+    title = titled(column(figure, figure["y"]))
+    rules = [
+        alt.Chart(alt.InlineData(values=[{"at": one["value"]}]))
+        .mark_rule(color=LIGHT.ink, strokeDash=[3, 3])
+        .encode(y="at:Q")
+        for one in figure["lines"]
+    ]
+    spans = base.mark_rule(strokeWidth=2, opacity=0.7).encode(
+        x=x, y=alt.Y("lower:Q", title=title), y2="upper:Q", color=told["color"], **dodge
+    )
+    points = base.mark_point(filled=True, size=55, opacity=1).encode(
+        x=x, y=alt.Y(f"{figure['y']}:Q", title=title), **told, **dodge
+    )
+    return [*rules, spans, points]
+
+
+def bars(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]]) -> alt.Chart:
+    """A bar for each category."""
+    order = list(dict.fromkeys(row[figure["x"]] for row in rows))
+    drawn: alt.Chart = base.mark_bar(color=SERIES[0]).encode(
+        x=alt.X(
+            f"{figure['x']}:N",
+            sort=order,
+            title=titled(column(figure, figure["x"])),
+            axis=alt.Axis(labelAngle=0),
+        ),
+        y=alt.Y(f"{figure['y']}:Q", title=titled(column(figure, figure["y"])), scale=alt.Scale(domainMin=0)),
+    )
+    return drawn
+
+
+def lines(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]]) -> alt.Chart:
+    """A curve for each series over a quantity, with dashes that survive print."""
+    told = series_of(figure, rows)
+    if figure["series"] is not None:
+        names = told["color"].sort
+        dashes = [[1, 0], [6, 3], [2, 2], [10, 3, 2, 3], [4, 4], [1, 3]][: len(names)]
+        told["strokeDash"] = alt.StrokeDash(
+            f"{figure['series']}:N", sort=names, scale=alt.Scale(domain=names, range=dashes)
+        )
+        del told["shape"]
+    drawn: alt.Chart = base.mark_line(strokeWidth=2).encode(
+        x=alt.X(
+            f"{figure['x']}:Q",
+            title=titled(column(figure, figure["x"])),
+            scale=alt.Scale(type="log" if figure["is_logarithmic"] else "linear", nice=False),
+        ),
+        y=alt.Y(f"{figure['y']}:Q", title=titled(column(figure, figure["y"]))),
+        **told,
+    )
+    return drawn

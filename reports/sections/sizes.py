@@ -1,0 +1,120 @@
+"""What fits into the first flight: sizes, their shares that fit into each window, and their quantiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reports.sections.shape import Column, Figure, Line, Row, Section, Table
+
+QUANTILES = ("p10", "p50", "p90", "p99")
+"""Quantiles of the page's table; report.json has more."""
+
+
+def sizes_section(
+    sizes: Mapping[str, Any],
+    curves: Sequence[Row],
+    *,
+    windows: Sequence[int],
+    labels: Mapping[str, str],
+    source: str,
+) -> Section:
+    """The section from the content's sizes; `curves` are points (measure, size, cdf) of the measures that are drawn."""
+    mss = sizes["mss_bytes"]
+    incomplete = sizes["incomplete_responses"]
+    told = (
+        ""
+        if incomplete["percent"] is None
+        else f" {incomplete['count']:,} responses ({incomplete['percent']:.1f} % of all) broke off or had not ended when "
+        "recording stopped; they are counted apart."
+    )
+    return Section(
+        id="sizes",
+        title="What fits into the first flight",
+        lead="A new connection may send its initial window before anything is acknowledged. The table shows the share of each "
+        f"measure that fits into a window, with segments of {mss:,} bytes as in Figure 1 of the 2010 paper.{told}",
+        figures=(
+            Figure(
+                id="cdf",
+                title="How large responses, first flights and pages are.",
+                caption="Cumulative share by size, on a logarithmic axis; vertical lines mark initial windows.",
+                drawing="lines",
+                x="size",
+                y="cdf",
+                series="measure",
+                columns=(
+                    Column(id="measure", title="measure", kind="text"),
+                    Column(id="size", title="size", unit="B", kind="count"),
+                    Column(id="cdf", title="cumulative share", digits=4),
+                ),
+                rows=tuple(curves),
+                source=source,
+                query="SELECT measure, size_bytes, cdf FROM 'distribution.parquet' WHERE size_bytes IS NOT NULL ORDER BY ALL",
+                lines=tuple(Line(value=iw * mss, label=f"{iw} segments") for iw in windows),
+                is_logarithmic=True,
+            ),
+        ),
+        tables=(shares_table(sizes, labels, source), quantiles_table(sizes, labels, source)),
+    )
+
+
+def shares_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source: str) -> Table:
+    """Shares that fit, with intervals; unknown where most sizes of a measure are."""
+    windows, mss = sizes["windows"], sizes["mss_bytes"]
+    return Table(
+        id="shares",
+        title="Share that fits, with 95 % interval",
+        columns=(
+            Column(id="measure", title="measure", kind="text"),
+            Column(id="known", title="of known size", kind="count"),
+            Column(id="unknown", title="of unknown size", kind="count"),
+            *(Column(id=f"iw{iw}", title=f"IW {iw}", unit="%", kind="interval") for iw in windows),
+        ),
+        rows=tuple(
+            {
+                "measure": labels[one["id"]],
+                "known": one["known"],
+                "unknown": one["unknown"],
+                **{f"iw{share['iw']}": _share(share) for share in one["shares"]},
+            }
+            for one in sizes["measures"]
+        ),
+        source=source,
+        query=f"SELECT measure, max(cdf) FILTER (size_bytes <= 10 * {mss}) AS fits_iw10 FROM 'distribution.parquet' GROUP BY measure",  # noqa: S608  # shown, not run
+        notes=(
+            "Intervals are from a bootstrap over sites. A share is unknown where the size of more than half of the items is.",
+        ),
+    )
+
+
+def _share(share: Mapping[str, Any]) -> dict[str, float] | None:
+    if share["percent"] is None:
+        return None
+    return {
+        "estimate": share["percent"],
+        "lower": share["lower_percent"],
+        "upper": share["upper_percent"],
+    }
+
+
+def quantiles_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source: str) -> Table:
+    """Quantiles of size in bytes."""
+    return Table(
+        id="quantiles",
+        title="Quantiles of size",
+        columns=(
+            Column(id="measure", title="measure", kind="text"),
+            *(Column(id=name, title=name, unit="B", kind="count") for name in QUANTILES),
+        ),
+        rows=tuple(
+            {
+                "measure": labels[one["id"]],
+                **{
+                    name: one["quantiles_bytes"].get(name) if one["is_stated"] else None for name in QUANTILES
+                },
+            }
+            for one in sizes["measures"]
+        ),
+        source=source,
+        query="SELECT measure, min(size_bytes) FILTER (cdf >= 0.5) AS p50 FROM 'distribution.parquet' GROUP BY measure",
+    )
