@@ -108,7 +108,7 @@ def boot(lab: Lab) -> tuple[Cost, list[dict[str, Any]]]:
         steps.append({"step": answer.get("step", next(iter(answer))), "wall_s": time.monotonic() - began})
 
     with measured() as cost:
-        run_guest(lab, {"origins": ORIGINS, "windows": [10], "jobs": []}, [], take, cpu=usable_cpus()[-1])
+        run_guest(lab, {"origins": ORIGINS, "windows": [10], "jobs": []}, [], take)
     return cost, steps
 
 

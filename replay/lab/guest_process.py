@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from replay.errors import GuestFailed
+from replay.lab.cpu_claims import claimed_cpu
 from replay.lab.player import GUEST
 from replay.lab.scratch import guest_scratch
 from storage.sums import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
 MEMORY = "512M"
@@ -73,14 +74,14 @@ def run_guest(
     pages: list[str],
     on_answer: Callable[[dict[str, Any]], None],
     *,
-    cpu: int,
+    cpus: Sequence[int] | None = None,
     silence_s: float = SILENCE_S,
 ) -> None:
     """Boot a guest, give it `work` and `pages` (recipes as text), and call `on_answer` with each answer.
 
-    Raises GuestFailed with the end of the log if the guest does not finish; earlier answers stay valid.
+    It runs on the first of `cpus` that no other guest holds; the default is all usable ones, the last first. Raises GuestFailed with the end of the log if the guest does not finish; earlier answers stay valid.
     """
-    with guest_scratch() as scratch:
+    with guest_scratch() as scratch, claimed_cpu(cpus or usable_cpus()[::-1]) as cpu:
         paths = []
         for number, page in enumerate(pages):
             path = scratch / f"{number}.page"

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.errors import GuestFailed
-from replay.lab.guest_process import SILENCE_S, Lab, run_guest, usable_cpus
+from replay.lab.guest_process import SILENCE_S, Lab, run_guest
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.calibration import CalibrationCheck, Flight
@@ -58,7 +58,7 @@ class Guest:
         self,
         lab: Lab,
         *,
-        cpu: int | None = None,
+        cpus: Sequence[int] | None = None,
         progress: Progress | None = None,
         shaper: str = "tbf",
         silence_s: float = SILENCE_S,
@@ -91,7 +91,7 @@ class Guest:
                 work,
                 [recipe.to_text() for recipe in self.recipes],
                 Listener(self, progress, began).take,
-                cpu=usable_cpus()[-1] if cpu is None else cpu,
+                cpus=cpus,
                 silence_s=silence_s,
             )
         except GuestFailed as exc:

@@ -47,7 +47,7 @@ def replay(
     """Run all cells on at most `guests` guests, each on its own CPU; rows are sorted by cell.
 
     Loads by an alias route run in guests of their own, in reverse order: what equals is then not due to guest or order.
-    `cpus` are the CPUs to use, in order of preference; the default is all usable ones. A guest that fails costs the
+    `cpus` are the CPUs to use, in order of preference; the default is all usable ones. Guests of other runs keep theirs. A guest that fails costs the
     cell in progress; a new guest does the rest. With `responses`, answers include each response
     (replay/runs/responses.py).
     """
@@ -60,16 +60,16 @@ def replay(
     def work(number: int) -> list[Guest]:
         done: list[Guest] = []
         for left in (some[number] for some in (shares, aliases) if number < len(some)):
-            done += work_off(left, cpus[number])
+            done += work_off(left, [*cpus[number:], *cpus[:number]])
         return done
 
-    def work_off(left: list[Cell], cpu: int) -> list[Guest]:
+    def work_off(left: list[Cell], wanted: Sequence[int]) -> list[Guest]:
         done: list[Guest] = []
         while left:
             guest = guest_for(left)
             guest.run(
                 lab,
-                cpu=cpu,
+                cpus=wanted,
                 progress=progress,
                 shaper=shaper,
                 silence_s=silence_s,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.errors import GuestFailed
-from replay.lab.guest_process import Lab, run_guest, usable_cpus
+from replay.lab.guest_process import Lab, run_guest
 from replay.networks.profiles import Profile
 from replay.runs.network_jobs import FIRST_ORIGIN, network_job
 
@@ -100,7 +100,7 @@ def race(
             for profile, numbered in itertools.groupby(enumerate(races), key=lambda item: item[1].profile)
         ],
     }
-    run_guest(lab, work, [], take, cpu=usable_cpus()[-1] if cpu is None else cpu)
+    run_guest(lab, work, [], take, cpus=None if cpu is None else [cpu])
     return [outcome(one, answers[str(number)]) for number, one in enumerate(races)]
 
 

@@ -16,7 +16,7 @@ import pytest
 from crawler.browser.processes import runs
 from replay.errors import GuestFailed
 from replay.lab import guest_process
-from replay.lab.guest_process import Lab, run_guest, usable_cpus
+from replay.lab.guest_process import Lab, run_guest
 from replay.lab.scratch import PREFIX, guest_folder
 from replay.networks.populations import profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
@@ -127,9 +127,7 @@ def test_a_guest_ends_with_whoever_started_it_and_the_next_one_clears_up(lab: La
         time.sleep(0.05)
     assert scratch.exists()
     os.close(ours)
-    run_guest(
-        lab, {"origins": 1, "windows": [10], "jobs": []}, [], lambda _answer: None, cpu=usable_cpus()[-1]
-    )
+    run_guest(lab, {"origins": 1, "windows": [10], "jobs": []}, [], lambda _answer: None)
     assert not scratch.exists()
 
 
@@ -138,9 +136,9 @@ def test_a_guest_whose_virtual_time_runs_away_is_ended_and_says_so(
 ) -> None:
     monkeypatch.setattr(guest_process, "VIRTUAL_SECONDS", 20)
     work = {"origins": 1, "windows": [10], "jobs": []}
-    run_guest(lab, work, [], lambda _answer: None, cpu=usable_cpus()[-1])
+    run_guest(lab, work, [], lambda _answer: None)
     with pytest.raises(GuestFailed, match="20 virtual seconds are over"):
-        run_guest(lab, {**work, "jobs": [waiting()]}, [], lambda _answer: None, cpu=usable_cpus()[-1])
+        run_guest(lab, {**work, "jobs": [waiting()]}, [], lambda _answer: None)
 
 
 def waiting() -> dict[str, Any]:
@@ -154,7 +152,7 @@ def waiting() -> dict[str, Any]:
 def test_a_player_that_ends_says_why(lab: Lab) -> None:
     work = {"origins": 1, "windows": [10], "jobs": [{**waiting(), "flights": ["flight without words"]}]}
     with pytest.raises(GuestFailed, match="player: what is this") as caught:
-        run_guest(lab, work, [], lambda _answer: None, cpu=usable_cpus()[-1])
+        run_guest(lab, work, [], lambda _answer: None)
     assert "ignoring cmd" not in caught.value.log
 
 

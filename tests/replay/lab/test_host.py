@@ -11,7 +11,7 @@ import pytest
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.errors import LabMissing
 from replay.lab import guest_process, host
-from replay.lab.guest_process import Lab, host_command, run_guest, usable_cpus
+from replay.lab.guest_process import Lab, host_command, run_guest
 from replay.lab.player import GUEST
 from replay.networks.populations import profile
 from replay.runs.transfers import Transfer, transfer
@@ -49,7 +49,7 @@ def test_a_host_that_has_everything_is_a_lab_in_real_time(tmp_path: Path) -> Non
 def test_hosts_links_and_bridges_are_made_on_this_machine_without_netem(lab: Lab) -> None:
     answers: list[dict[str, Any]] = []
     work = {"origins": 3, "windows": [3, 10], "jobs": []}
-    run_guest(host_lab(lab), work, [], answers.append, cpu=usable_cpus()[-1])
+    run_guest(host_lab(lab), work, [], answers.append)
     (ready,) = (answer for answer in answers if "ready" in answer)
     assert (ready["hosts"], ready["offloads_on"]) == (5, 0)
     assert answers[-1] == {"finished": True}
