@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from replay.errors import ReplayError
 from replay.runs.cells import Cell
 from replay.runs.price import core_s
-from replay.runs.replay_folder import guest_facts, origin, table_of, write_cells, write_facts, write_replay
+from replay.runs.replay_folder import guest_facts, origin, write_cells, write_facts, write_replay
 from replay.runs.responses import read_responses, response_tables, write_responses
 from replay.runs.run import Result, share_out, sort_key
 from schema.computed_tables import CELL, CELL_KEY
@@ -100,7 +100,7 @@ def is_done(folder: Path, plan: Mapping[str, Any]) -> bool:
 def write_chunk(folder: Path, result: Result, plan: Mapping[str, Any]) -> None:
     """Write a chunk; an older one stays until the new one is complete."""
     with put_in_place(folder) as stage:
-        write_cells(stage, table_of(result))
+        write_cells(stage, result.table)
         if plan["responses"]:
             write_responses(stage, response_tables(result))
         facts = guest_facts(result)
@@ -115,18 +115,21 @@ def merge(
     facts: Mapping[str, Any],
     *,
     signer: Signer | None = None,
+    chunks_of: Path | None = None,
 ) -> dict[str, Any]:
     """Merge the chunks of `plan` into the folder `replay`, and remove all other chunks.
 
     `facts` are the facts of the whole replay, from `plan_facts`. The merged chunks stay, so a merge can be repeated.
+    `chunks_of` is the path whose chunks they are, if it is not `replay`.
     """
-    folders = [Chunk(number, total).folder(replay) for number in range(1, total + 1)]
+    source = chunks_of or replay
+    folders = [Chunk(number, total).folder(source) for number in range(1, total + 1)]
     found = [_checked(folder, plan, Chunk(number, total)) for number, folder in enumerate(folders, start=1)]
     tables = [pq.ParquetFile(folder / "cells.parquet").read().cast(CELL) for folder in folders]
     cells = _sorted(pa.concat_tables(tables))
     loads = _responses(folders) if plan["responses"] else None
     whole = write_replay(replay, cells, facts, _together(found), loads, signer=signer)
-    for other in chunks_folder(replay).iterdir():
+    for other in chunks_folder(source).iterdir():
         if other not in folders:
             shutil.rmtree(other, ignore_errors=True)
     return whole

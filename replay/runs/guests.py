@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ from replay.errors import GuestFailed
 from replay.lab.guest_process import SILENCE_S, Lab, run_guest
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
+from replay.runs.answers import Answers
 from replay.runs.calibration import CalibrationCheck, Flight
 from replay.runs.cells import Cell
 from replay.runs.conditions import ALIAS, BACKGROUND_IW
@@ -36,7 +37,7 @@ class NetworkJob:
     profile: Profile
     flights: list[Flight]
     cells: list[Cell]
-    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    answers: MutableMapping[str, dict[str, Any]] = field(default_factory=Answers)
     """The player's answers by cell id."""
     checks: list[CalibrationCheck] = field(default_factory=list)
 
@@ -201,7 +202,8 @@ class Listener:
         elif "each" in answer:
             self.each = answer["each"]
         elif "cell" in answer and self.job:
-            self.job.answers[answer["cell"]] = {**answer, "each": self.each}
+            cell = answer.pop("cell")
+            self.job.answers[cell] = answer | {"each": self.each} if self.each else answer
             self.each = []
             if self.progress:
                 with self.lock:

@@ -24,7 +24,6 @@ from replay.runs.cells import Cell
 from replay.runs.conditions import BACKGROUND_IW
 from replay.runs.responses import write_responses
 from replay.runs.run import Result
-from schema.computed_tables import CELL
 from storage.signatures import Signer
 from storage.staging import put_in_place
 from storage.sums import seal
@@ -75,11 +74,6 @@ def write_cells(folder: Path, table: pa.Table) -> None:
 def write_facts(path: Path, facts: Mapping[str, Any]) -> None:
     """Write facts as indented JSON."""
     path.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def table_of(result: Result) -> pa.Table:
-    """The cells of a replay as a table."""
-    return pa.Table.from_pylist(result.rows, schema=CELL)
 
 
 def sums(table: pa.Table) -> dict[str, Any]:

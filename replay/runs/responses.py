@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from replay.runs.cells import Cell, milliseconds
-from replay.runs.run import Result, judge, sort_key
+from replay.runs.run import Result, judged
 from schema.computed_tables import CELL_KEY, REPLAYED_RESPONSE
 
 FILE = "responses.parquet"
@@ -32,16 +32,11 @@ def read_responses(folder: Path) -> Iterator[pa.Table]:
 
 def response_tables(result: Result) -> Iterator[pa.Table]:
     """Yield the responses of each load that is done, in the order of the cells."""
-    loads = [
-        (judged, cell, job.answers[cell.id]["each"])
-        for guest in result.guests
-        for job in guest.jobs
-        for judged, cell in zip(judge(guest, job), job.cells, strict=True)
-        if judged["state"] == "done"
-    ]
-    for judged, cell, each in sorted(loads, key=lambda load: sort_key(load[0])):
-        key = {name: judged[name] for name in CELL_KEY}
-        yield pa.Table.from_pylist([key | facts for facts in of_load(cell, each)], schema=REPLAYED_RESPONSE)
+    for row, cell, answer in judged(result.guests):
+        if row["state"] == "done" and answer is not None:
+            key = {name: row[name] for name in CELL_KEY}
+            loads = of_load(cell, answer["each"])
+            yield pa.Table.from_pylist([key | facts for facts in loads], schema=REPLAYED_RESPONSE)
 
 
 def of_load(cell: Cell, each: list[list[int]]) -> Iterator[dict[str, Any]]:

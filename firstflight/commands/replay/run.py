@@ -22,9 +22,9 @@ from replay.lab.cpus import quiet_cpus
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.runs.cells import Cell
 from replay.runs.chunks import MOST, Chunk, is_done, write_chunk
-from replay.runs.replay_folder import guest_facts, table_of, write_replay
-from replay.runs.responses import response_tables
+from replay.runs.parts import count_parts, join_parts, replay_parts, whole_parts
 from replay.runs.run import Result, replay
+from storage.signatures import Signer
 
 
 def parse_chunk(_ctx: click.Context, _option: click.Parameter, value: str | None) -> Chunk | None:
@@ -77,7 +77,8 @@ def run_replay(
 
     Options that end in ,... take several values: each combination is replayed. A report's recommendation uses the defaults
     only; the report shows other conditions beside it. cells.parquet, with a row for each load, and replay.json, with
-    everything the cells depend on, are written below replays/ in the data folder.
+    everything the cells depend on, are written below replays/ in the data folder. Parts of the pages are stored as they end:
+    the same command goes on from there if a run was stopped.
 
     A replay needs virtual time. In real time (--lab of selftest and reproduce) the calibration fails, and all loads would be
     refused.
@@ -133,17 +134,34 @@ def run_once(
         if chunk:
             run_chunk(lab, planned, chunk, guests=guests)
             return
-        result = watched(lab, planned.cells, guests=guests, responses=planned.responses)
-        loads = response_tables(result) if planned.responses else None
-        facts = write_replay(
-            planned.folder,
-            table_of(result),
-            planned.facts,
-            guest_facts(result),
-            loads,
-            signer=settings.signer,
-        )
+        facts = run_parts(lab, planned, guests=guests, signer=settings.signer)
     tell(facts, planned.folder, as_json=as_json)
+
+
+def run_parts(
+    lab: Lab, planned: PlannedReplay, *, guests: int | None, signer: Signer | None
+) -> dict[str, Any]:
+    """Replay all loads in parts that are stored as they end, and write the replay; its facts."""
+    cpus = usable_cpus()
+    at_once = guests or len(cpus)
+    total = count_parts(planned.cells, guests=at_once)
+    plan = planned.plan
+    if done := len(whole_parts(planned.folder, plan, total)):
+        click.echo(f"{done} of {total} parts were done already", err=True)
+    with tqdm(total=len(planned.cells), unit="load", disable=None, desc="replay") as progress:
+
+        def one_part(cells: Sequence[Cell], number: int) -> Result:
+            turned = [*cpus[number % len(cpus) :], *cpus[: number % len(cpus)]]
+            return replay(lab, cells, guests=1, progress=progress, responses=planned.responses, cpus=turned)
+
+        try:
+            replay_parts(planned.cells, planned.folder, plan, total, guests=at_once, replayer=one_part)
+        except KeyboardInterrupt:
+            kept = len(whole_parts(planned.folder, plan, total))
+            raise click.ClickException(
+                f"stopped: {kept} of {total} parts are kept, and the same command goes on from there"
+            ) from None
+    return join_parts(planned.folder, plan, planned.facts, total, signer=signer)
 
 
 def check_signer(settings: Settings) -> None:
@@ -197,7 +215,7 @@ def report(facts: dict[str, Any], folder: Path) -> None:
     )
     click.echo(f"{cells['done']} loads done, {cells['refused']} refused, {cells['failed']} failed")
     click.echo(
-        f"{facts['virtual_s']:.0f} s of page loads in {facts['wall_s']:.1f} s: "
+        f"{facts['virtual_s']:.0f} s of page loads in {facts['wall_s']:.1f} s of guests: "
         f"{facts['virtual_s'] / facts['wall_s']:.0f} times real time"
     )
     click.echo(str(folder / "cells.parquet"))

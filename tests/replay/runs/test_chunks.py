@@ -27,9 +27,9 @@ from replay.runs.chunks import (
     write_chunk,
 )
 from replay.runs.guests import Guest, NetworkJob
-from replay.runs.replay_folder import guest_facts, plan_facts, table_of, write_replay
+from replay.runs.replay_folder import guest_facts, plan_facts, write_replay
 from replay.runs.responses import response_tables
-from replay.runs.run import Result, judge, share_out, sort_key
+from replay.runs.run import Result, result_of, share_out
 from reports.recommendation.rule import RULE
 from storage.sums import broken_sums
 from tests.replay.runs.test_run import cells, recipe
@@ -61,8 +61,7 @@ def replayed(shares: list[list[Cell]], numbers: list[int]) -> Result:
     crew = [guest_of(share, number) for share, number in zip(shares, numbers, strict=True)]
     if 1 in numbers:  # that it failed at once, and another took its cells
         crew.insert(0, Guest(jobs=[], recipes=[], origins=1))
-    rows = [one for guest in crew for job in guest.jobs for one in judge(guest, job)]
-    return Result(rows=sorted(rows, key=sort_key), guests=crew, wall_s=1.5, programs={"kernel": "ab" * 32})
+    return result_of(crew, wall_s=1.5, programs={"kernel": "ab" * 32})
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +73,7 @@ def one_check(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write_whole(folder: Path, guests: int) -> None:
     result = replayed(share_out(PLANNED, guests), list(range(1, guests + 1)))
-    write_replay(folder, table_of(result), facts(), guest_facts(result), response_tables(result))
+    write_replay(folder, result.table, facts(), guest_facts(result), response_tables(result))
 
 
 def write_one(folder: Path, chunk: Chunk, common: dict[str, Any]) -> None:
@@ -82,7 +81,7 @@ def write_one(folder: Path, chunk: Chunk, common: dict[str, Any]) -> None:
     result = (
         replayed([share], [chunk.number])
         if share
-        else Result(rows=[], guests=[], wall_s=0.1, programs={"kernel": "ab" * 32})
+        else result_of([], wall_s=0.1, programs={"kernel": "ab" * 32})
     )
     write_chunk(chunk.folder(folder), result, common)
 

@@ -163,6 +163,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "loss 0.000000000 1.000",
         "tls-records recorded 16384",
         "priorities off",
+        "alias off",
         "handshake recorded",
         "discovery recorded",
         "server-delay on",

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,6 +122,63 @@ def test_chunks_replayed_apart_and_merged_are_what_one_run_leaves(
         assert one.pop(measured)
         assert other.pop(measured)
     assert one == other
+
+
+KILLED = """
+import sys
+from firstflight.main import main
+from replay.runs import parts
+
+parts.PART_S = 0.01
+main(["replay", "run", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.lab
+def test_a_killed_run_goes_on_from_its_whole_parts_to_what_one_run_leaves(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("--profiles", "wpt-cable", "--seeds", "150", "--guests", "1")
+    folder = data / "replays" / str(NAME)
+    parts = folder.with_name(f"{NAME}.run.chunks")
+    command = [sys.executable, "-c", KILLED, "--crawl", "2026-11", "--iw", "10,16", *options]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as killed:
+        while not (parts / "1-of-2").exists():
+            assert killed.poll() is None
+            time.sleep(0.01)
+        killed.kill()
+    assert not folder.exists()
+    monkeypatch.setattr("replay.runs.parts.PART_S", 0.01)
+    resumed = run(*options)
+    assert resumed.exit_code == 0, resumed.output
+    assert "1 of 2 parts were done already" in resumed.output
+    assert not parts.exists()
+    cells = (folder / "cells.parquet").read_bytes()
+    shutil.rmtree(folder)
+    monkeypatch.setattr("replay.runs.parts.PART_S", 3600)
+    assert run(*options).exit_code == 0
+    assert (folder / "cells.parquet").read_bytes() == cells
+
+
+@pytest.mark.lab
+def test_an_interrupted_run_finishes_its_part_and_says_that_it_goes_on_from_there(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("replay.runs.parts.PART_S", 0.01)
+    monkeypatch.setattr("replay.runs.parts.as_completed", interrupted)
+    stopped = run("--profiles", "wpt-cable", "--seeds", "20", "--guests", "1")
+    assert stopped.exit_code == 1
+    assert stopped.output.splitlines()[-1] == (
+        "Error: stopped: 1 of 2 parts are kept, and the same command goes on from there"
+    )
+
+
+def interrupted(running: Sequence[Future[None]]) -> Iterator[Future[None]]:
+    """Interrupt the run once its first part runs."""
+    while not (running[0].running() or running[0].done()):
+        time.sleep(0.01)
+    raise KeyboardInterrupt
+    yield from running
 
 
 def test_a_sample_of_the_pages_is_said_to_be_one(data: Path) -> None:
