@@ -13,7 +13,7 @@ from api.http.hosts import PlainRequests, trusted_names
 from api.http.metrics import Metered
 from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.problems import answer_with_problems
-from api.routes import crawler, files, pages, v1
+from api.routes import annual_reports, crawler, files, pages, v1
 from api.routes.parameters import only_known_parameters
 from api.routes.remembered import Front, Memory
 from api.stored.held_cdfs import HeldCdfs
@@ -78,9 +78,9 @@ def create_app(
     app.state.memory = Memory(depends_on=repr((base_url, contact)), disk=answers)
     app.state.base_url = base_url
     app.state.contact = contact
-    for router in (v1.router, files.router, pages.router, crawler.router):
+    for router in (v1.router, files.router, *annual_reports.ROUTERS, pages.router, crawler.router):
         app.include_router(router)
-    answer_with_problems(app)
+    answer_with_problems(app, pages.problem_page)
     app.add_middleware(HeadAsGet)
     app.add_middleware(CommonHeaders)
     app.add_middleware(Front, library, app.state.memory)

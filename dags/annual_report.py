@@ -5,6 +5,9 @@ or the population of networks is stale, it fails and says so. Months without a c
 
 The replay is cut into chunks of pages, each of which one task replays, wherever the data folder is seen: of about half an
 hour, for a task of more than a hundred minutes may lose the token by which it reports. A chunk that is done is found done.
+
+A report is never replaced. Run again over the same inputs, the last task says that the version is there with equal content, and ends well;
+over other inputs it publishes the next version, with the reason and the corrections that the parameters state.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ VARIABLES = {
     "SEEDS": "{{ params.seeds }}",
     "PAGES": "{{ params.pages or '' }}",
     "HARM": "{{ params.harm }}",
+    "REASON": "{{ params.reason }}",
+    "CORRECTS": "{{ params.corrects }}",
 }
 
 REPLAY = (
@@ -70,6 +75,20 @@ PARAMETERS = {
         minimum=1,
         maximum=256,
         description="Guests of a chunk at once, a core each; several chunks run at once.",
+    ),
+    "reason": Param(
+        "the annual run found other inputs than those of the version before",
+        type="string",
+        minLength=1,
+        maxLength=1000,
+        description="Why a later version is published, where the content differs from the newest version's.",
+    ),
+    "corrects": Param(
+        "no known mistake: it has the inputs that are named as changed",
+        type="string",
+        minLength=1,
+        maxLength=1000,
+        description="What a later version corrects in the one before.",
     ),
     "chunks": Param(
         LANES,
@@ -131,9 +150,9 @@ with DAG(
     )
     report = firstflight(
         "report",
-        'report build --year "$YEAR" --crawl "$CRAWL"',
+        'report build --year "$YEAR" --crawl "$CRAWL" --version next --reason "$REASON" --corrects "$CORRECTS"',
         env=VARIABLES,
-        doc="Writes the report to where the site serves it from.",
+        doc="Publishes the report to where the site serves it from; does nothing if a version with equal content is there.",
         outlets=[Asset("firstflight://report")],
     )
     chunks = task_group(replay).expand(chunk=plan.output)

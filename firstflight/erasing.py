@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -16,11 +17,13 @@ from releases import withdrawing
 from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
 from releases.mentions import mentions
 from releases.publish import publish, withdraw
+from releases.withdrawing import SAID
 from schema.crawls import CrawlName, name_of
 from schema.tables import Crawl
-from storage import backup, erasing
+from storage import backup, erasing, report_versions
 from storage.crawls import crawls
 from storage.erasing import Found
+from storage.report_versions import ReportVersion
 from storage.signatures import Signer
 from storage.sums import broken_sums
 from storage.withdrawal import Withdrawal
@@ -81,7 +84,7 @@ def survey(where: Surroundings, site: Withdrawal) -> Survey:
     return Survey(
         crawls=[(crawl, one) for crawl, one in found if one.anything],
         releases=having,
-        derived=list(_derived(settings, site, having)),
+        derived=[*_derived(settings, site, having), *(one.folder for one in _reports_of(settings, site))],
         lists=list(forgetting.naming(settings.lists, site.host)),
     )
 
@@ -106,6 +109,9 @@ def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
     for path in _derived(settings, site, []):
         shutil.rmtree(path)
         yield f"{path.relative_to(settings.data_dir)} was made with it and is removed: make it again"
+    for version in _reports_of(settings, site):
+        report_versions.erase(version, reason=SAID, date=_today(), signer=where.signer)
+        yield f"version {version.number} of the report for {version.year} was made with it and is erased: make the next"
     for path in found.lists:
         forgetting.forget(settings.lists, path, site.host)
         yield (
@@ -177,16 +183,34 @@ def _sound(root: Path) -> Iterator[Release]:
 
 
 def _derived(settings: Settings, site: Withdrawal, having: list[Release]) -> Iterator[Path]:
-    """Folders of replays, reports and unfinished builds that must be removed."""
+    """Folders of replays and unfinished builds that must be removed."""
     gone = {(str(one.crawl), one.version) for one in having}
     gone |= {(str(one.crawl), one.version) for one in listed(settings.releases) if isinstance(one, Withdrawn)}
     for folder in _folders(settings.replays):
         parts = [folder, *(part for part in folder.iterdir() if part.is_dir())]
         if any(_source_of(part) in gone for part in parts) or mentions(folder, site):
             yield folder
-    for folder in [*_folders(settings.reports), *settings.releases.glob(".building-*")]:
+    for folder in [
+        *settings.releases.glob(".building-*"),
+        *settings.reports.glob("*/.building-*"),
+        *settings.reports.glob(".building-*"),
+    ]:
         if mentions(folder, site):
             yield folder
+
+
+def _reports_of(settings: Settings, site: Withdrawal) -> list[ReportVersion]:
+    """Versions of reports that name the site in their files or in their notice, or whose erasure was interrupted."""
+    return [
+        one
+        for one in report_versions.all_report_versions(settings.reports)
+        if any(mentions(folder, site) for _, folder in one.folders())
+        or (one.is_there and one.withdrawal is not None and one.withdrawal.is_erased)
+    ]
+
+
+def _today() -> str:
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 def _folders(parent: Path) -> list[Path]:

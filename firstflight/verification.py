@@ -1,12 +1,12 @@
-"""Checks everything that is stored: the database, releases, replays with their chunks, reports, and fetched populations."""
+"""Checks everything that is stored: the database, releases, replays with their chunks, reports with their withdrawals, and fetched populations."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from firstflight.settings import Settings
 from releases.catalogue import Damaged, Release, Withdrawn, listed
@@ -17,6 +17,7 @@ from schema.crawls import name_of
 from schema.tables import Crawl
 from storage import integrity
 from storage.crawls import crawls
+from storage.report_versions import all_report_versions
 from storage.signatures import Signature, state
 from storage.sums import broken_sums, manifest_of, sums_of
 
@@ -24,11 +25,15 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 
+FolderKind = Literal["replay", "chunk", "report", "withdrawal"]
+"""What a folder with checksums holds."""
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
     """The verdict on one stored folder or crawl."""
 
-    kind: Literal["database", "release", "replay", "chunk", "report", "population"]
+    kind: Literal["database", "release", "population"] | FolderKind
     name: str
     state: Literal["ok", "damaged", "withdrawn"]
     said: str
@@ -63,16 +68,17 @@ def checks(settings: Settings, engine: Engine | None) -> list[Callable[[], Item]
     return found
 
 
-def stored_folders(settings: Settings) -> Iterator[tuple[Literal["replay", "chunk", "report"], str, Path]]:
-    """Replays, chunks and reports: kind, name and folder, in the order of their names."""
+def stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
+    """Replays, chunks, versions of reports and notices of withdrawal: kind, name and folder, in the order of their names."""
     for folder in _folders(settings.replays):
         if folder.suffix == ".chunks":
             for chunk in _folders(folder):
                 yield "chunk", f"{folder.stem} {chunk.name}", chunk
         else:
             yield "replay", folder.name, folder
-    for folder in _folders(settings.reports):
-        yield "report", folder.name, folder
+    for version in all_report_versions(settings.reports):
+        for kind, folder in version.folders():
+            yield kind, str(version), folder
 
 
 def _folders(above: Path) -> list[Path]:
@@ -104,17 +110,17 @@ def of_version(one: Release | Damaged | Withdrawn, engine: Engine | None, allowe
 
 
 def of_folder(
-    kind: Literal["replay", "chunk", "report"],
+    kind: FolderKind,
     name: str,
     folder: Path,
     releases: dict[tuple[str, int], Release],
     allowed_signers: Path,
 ) -> Item:
-    """A replay, a chunk of one, or a report, by its sums and the release that it was made from."""
+    """A replay, a chunk of one, a version of a report or its withdrawal, by its sums and the release that it was made from."""
     if broken := broken_sums(folder):
         wrong = [f"missing, or not as SHA256SUMS says: {', '.join(broken)}"]
         return _judged(kind, name, wrong, "", state(folder, allowed_signers))
-    wrong = list(misplaced(kind, folder, releases))
+    wrong = list(misplaced(kind, name, folder, releases))
     said = f"{len(sums_of(folder))} files are as in SHA256SUMS"
     return _judged(kind, name, wrong, said, state(folder, allowed_signers))
 
@@ -129,11 +135,13 @@ def of_population(file: Path) -> Item:
     return Item(kind="population", name=file.stem, state="ok", said=said)
 
 
-def misplaced(kind: str, folder: Path, releases: dict[tuple[str, int], Release]) -> Iterator[str]:
+def misplaced(
+    kind: FolderKind, name: str, folder: Path, releases: dict[tuple[str, int], Release]
+) -> Iterator[str]:
     """The reason why a sound folder is in the wrong place, such as beside another release than its own."""
     manifest = manifest_of(folder)
-    if kind == "report" and str(manifest.get("year")) != folder.name:
-        yield f"it is the report of {manifest.get('year')}"
+    if kind in ("report", "withdrawal") and (stated := _stated(manifest)) != name:
+        yield f"it is the {kind} of {stated}"
     match manifest.get("release"):
         case {"crawl": str(crawl), "version": int(version), "checksum": checksum}:
             if kind == "replay" and crawl != folder.name:
@@ -143,8 +151,16 @@ def misplaced(kind: str, folder: Path, releases: dict[tuple[str, int], Release])
                 yield f"made from another {crawl} version {version} than the one that is there"
 
 
+def _stated(manifest: Mapping[str, Any]) -> str:
+    """Year and version that the manifest of a report or of its withdrawal states; reports older than versions are version 1."""
+    match manifest:
+        case {"version": version} | {"publication": {"version": version}}:
+            return f"{manifest.get('year')} v{version}"
+    return f"{manifest.get('year')} v1"
+
+
 def _judged(
-    kind: Literal["release", "replay", "chunk", "report"],
+    kind: Literal["release"] | FolderKind,
     name: str,
     wrong: list[str],
     said: str,

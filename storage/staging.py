@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -60,6 +61,29 @@ def put_in_place(folder: Path) -> Iterator[Path]:
         if folder.exists():
             folder.rename(old)
         made.rename(folder)
+
+
+@contextlib.contextmanager
+def put_new(folder: Path) -> Iterator[Path]:
+    """A new folder that becomes `folder` when the block ends without an exception; FileExistsError if that is there already.
+
+    The check and the renaming are one step of the file system: of two processes one fails.
+    """
+    with staging(folder.parent) as stage:
+        made = stage / folder.name
+        made.mkdir()
+        made.chmod(0o755)  # regardless of the umask: the service may run as another user
+        yield made
+        for path in [*made.rglob("*"), made]:
+            if not path.is_symlink():
+                flush(path)
+        try:
+            made.rename(folder)
+        except OSError as exc:
+            if exc.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise
+            raise FileExistsError(f"{folder} is there already, and is never replaced") from exc
+        flush(folder.parent)
 
 
 @contextlib.contextmanager

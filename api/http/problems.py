@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import http
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
 from api.http.middleware import HEADERS
@@ -36,8 +36,8 @@ KINDS = [
     Kind("ambiguous-crawl", 400, "The name matches several crawls"),
     Kind("no-such-crawl", 404, "No release of a crawl with that name"),
     Kind("no-such-file", 404, "No such file"),
-    Kind("no-such-report", 404, "No report of that year"),
-    Kind("withdrawn", 410, "This version of the release was withdrawn"),
+    Kind("no-such-report", 404, "No report of that year and version"),
+    Kind("withdrawn", 410, "This version was withdrawn"),
     Kind("damaged-release", 503, "The stored release is damaged and must be restored from a copy"),
     Kind("damaged-file", 503, "The stored file is damaged and must be restored from a copy"),
     Kind("bad-range", 416, "The range is outside the file"),
@@ -88,6 +88,23 @@ def from_exception(exc: Exception) -> Problem:
     return Problem("internal-error", "an unexpected error; it has been logged")
 
 
+def wants_page(accept: str) -> bool:
+    """True if an Accept header names HTML and no JSON: browsers do, when somebody follows a link.
+
+    >>> wants_page("text/html,application/xml;q=0.9,*/*;q=0.8"), wants_page("*/*"), wants_page("")
+    (True, False, False)
+    >>> wants_page("application/json, text/html;q=0.5"), wants_page("text/html;q=0")
+    (False, False)
+    """
+    named = {}
+    for part in accept.lower().split(","):
+        media_type, *parameters = (piece.strip() for piece in part.split(";"))
+        named[media_type] = parameters
+    refused = {"q=0", "q=0.0", "q=0.00", "q=0.000"}
+    is_named = "text/html" in named and not refused & set(named["text/html"])
+    return is_named and not {"application/json", MEDIA_TYPE} & named.keys()
+
+
 def problem_response(problem: Problem, path: str) -> Response:
     """The answer to a request for `path`."""
     body = {
@@ -99,18 +116,26 @@ def problem_response(problem: Problem, path: str) -> Response:
         **problem.members,
     }
     # Some problems are answered outside the middleware that adds the common headers.
-    headers = {**HEADERS, "Cache-Control": "no-store", **problem.headers}
+    headers = _headers(problem)
     return Response(
         json.dumps(body, ensure_ascii=False), problem.kind.status, headers=headers, media_type=MEDIA_TYPE
     )
 
 
-async def _answer(request: Request, exc: Exception) -> Response:
-    # Not `request.url`: it contains the Host header, which may be malformed.
-    return problem_response(from_exception(exc), request.scope["path"])
+def _headers(problem: Problem) -> dict[str, str]:
+    return {**HEADERS, "Cache-Control": "no-store", "Vary": "Accept", **problem.headers}
 
 
-def answer_with_problems(app: FastAPI) -> None:
-    """Answer every exception with a problem."""
+def answer_with_problems(app: FastAPI, as_page: Callable[[Request, Problem], str]) -> None:
+    """Answer every exception with a problem: as JSON, or as the page `as_page` to those who ask for HTML."""
+
+    async def answer(request: Request, exc: Exception) -> Response:
+        problem = from_exception(exc)
+        if wants_page(request.headers.get("accept", "")):
+            page = as_page(request, problem)
+            return HTMLResponse(page, problem.kind.status, headers=_headers(problem))
+        # Not `request.url`: it contains the Host header, which may be malformed.
+        return problem_response(problem, request.scope["path"])
+
     for kind in (Problem, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(kind, _answer)
+        app.add_exception_handler(kind, answer)

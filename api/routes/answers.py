@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+Standing = Literal["newest", "superseded", "withdrawn", "erased"]
+"""How a version of a report stands among the versions of its year."""
+
 
 class Provenance(BaseModel):
     """Origin of the numbers in an answer."""
@@ -94,12 +97,12 @@ class ProgressesAnswer(BaseModel):
 
 
 class FileAnswer(BaseModel):
-    """One file of a release."""
+    """One file of a release or of a report."""
 
     name: str
     url: str
     bytes: int
-    sha256: str
+    sha256: str | None = Field(description="null in a report that is older than checksums of reports")
 
 
 class ReleaseAnswer(BaseModel):
@@ -167,24 +170,55 @@ class DistributionsAnswer(BaseModel):
     distributions: list[DistributionAnswer]
 
 
+class ReportVersionAnswer(BaseModel):
+    """One version of a year's report."""
+
+    version: int
+    url: str = Field(description="its page, at an address that stays")
+    standing: Standing
+    date: str | None = Field(description="day of the publication; null if it is not known")
+    reason: str | None = Field(description="why it was made; null for the first")
+    corrects: str | None = Field(description="what it corrects in the version before; null for the first")
+    supersedes: str | None = Field(description="checksum of the version before; null for the first")
+    changed: list[str] = Field(description="inputs that differ from those of the version before")
+    withdrawn_on: str | None = Field(description="null unless it was withdrawn and the day is known")
+    withdrawn_because: str | None = Field(description="null unless it was withdrawn")
+    damage: str | None = Field(description="what is wrong with its files; null if nothing is")
+    checksum: str | None = Field(
+        description="SHA-256 of its SHA256SUMS; null if it was erased or is older than checksums of reports"
+    )
+    signature: Literal["good", "bad", "unsigned"]
+    signed_by: str | None
+    licence: str = Field(description="URL of the licence")
+    cite_as: str = Field(description="how to cite it")
+    files: list[FileAnswer] = Field(
+        description="its files as they were published; empty if it is damaged or erased"
+    )
+
+
 class ReportAnswer(BaseModel):
-    """One annual report."""
+    """A year's report, by its newest version that was not withdrawn."""
 
     year: str
-    url: str
+    version: int
+    standing: Standing = Field(description="withdrawn or erased if no version is in force")
+    url: str = Field(description="an address that leads to the newest version")
     json_url: str
     summary_url: str
+    errata_url: str = Field(description="page of all versions, and of what later ones correct")
     checksum: str | None = Field(
         description="SHA-256 of the report's SHA256SUMS; null if the report is older than checksums of reports"
     )
     signature: Literal["good", "bad", "unsigned"]
     signed_by: str | None
+    versions: list[ReportVersionAnswer] = Field(description="every version, the newest first")
 
 
 class DamagedReportAnswer(BaseModel):
-    """A report with a file that is not the published one."""
+    """A version of a report with a file that is not the published one."""
 
     year: str
+    version: int
     damage: str = Field(description="what is wrong with it")
 
 

@@ -1,4 +1,4 @@
-"""Files of releases and reports, served from disk with their checksum as ETag."""
+"""Published files, served from disk with their checksum as ETag."""
 
 import os
 from pathlib import Path
@@ -6,13 +6,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi import Path as PathParameter
-from fastapi.responses import FileResponse, RedirectResponse, Response
+from fastapi.responses import FileResponse, Response
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from api.http.etags import is_known, not_modified
 from api.http.problems import Problem
-from api.routes.parameters import CrawlPath, ShelfDep, YearPath
+from api.routes.parameters import CrawlPath, ShelfDep
 from api.stored.shelf import Volume
 
 router = APIRouter()
@@ -31,13 +31,8 @@ MEDIA_TYPES = {
 }
 """Media types by suffix, independent of the machine's own tables; any other file is application/octet-stream."""
 
-REPORT_POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""Content-Security-Policy of reports: a single file that contains its styles and figures and runs no script."""
-
-OF_A_RELEASE = "public, max-age=86400, immutable"
-"""Cache-Control of released files, which never change; a withdrawn one stays in caches for a day at most."""
-
-OF_A_REPORT = "public, no-cache"
+IMMUTABLE = "public, max-age=86400, immutable"
+"""Cache-Control of published files, which never change; a withdrawn one stays in caches for a day at most."""
 
 VersionPath = Annotated[int, PathParameter(ge=1, description="version of the release")]
 
@@ -108,26 +103,6 @@ def release_file(
         request,
         found,
         name,
-        Cache_Control=OF_A_RELEASE,
+        Cache_Control=IMMUTABLE,
         Link=f'</releases/{found.crawl}/v{found.version}>; rel="cite-as"',
-    )
-
-
-@router.get("/reports/{year}", name="report", response_class=Response)
-def report(shelf: ShelfDep, year: YearPath) -> Response:
-    """Redirect to the report of one year."""
-    shelf.report(year)
-    # Links within the report are relative to its folder.
-    return RedirectResponse(f"{year}/", status_code=308)
-
-
-@router.get("/reports/{year}/{name:path}", name="report_file", response_class=Response)
-def report_file(request: Request, shelf: ShelfDep, year: YearPath, name: str) -> Response:
-    """One file of a report: report.json, summary.txt, a figure, or index.html if none is named."""
-    return stored(
-        request,
-        shelf.report(year),
-        name or "index.html",
-        Cache_Control=OF_A_REPORT,
-        Content_Security_Policy=REPORT_POLICY,
     )

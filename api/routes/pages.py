@@ -16,7 +16,7 @@ from api.routes.charts import chart
 from api.routes.distributions import Distribution, distributions
 from api.routes.files import MEDIA_TYPES
 from api.routes.parameters import CrawlPath, ShelfDep
-from api.routes.provenance import QUALITY, citation, quality, signed
+from api.routes.provenance import QUALITY, citation, quality, report_citation, signed
 from api.routes.remembered import Remembered
 from api.routes.v1 import file_answers
 from api.stored.shelf import Version
@@ -86,6 +86,8 @@ def _environment() -> jinja2.Environment:
         percent=percent,
         quality=quality,
         citation=citation,
+        report_citation=report_citation,
+        plainly=lambda sentence: sentence.rstrip(". "),
         incomplete=in_words,
         signed=signed,
     )
@@ -101,6 +103,16 @@ def page(request: Request, name: str, **context: Any) -> HTMLResponse:  # noqa: 
     # Not `request.url_for`: behind a proxy that terminates TLS it would write http.
     path_for = request.app.url_path_for
     return HTMLResponse(TEMPLATES.get_template(name).render(path_for=path_for, **context))
+
+
+def problem_page(request: Request, problem: Problem) -> str:
+    """A problem as a page, for people."""
+    return TEMPLATES.get_template("problem.html").render(
+        path_for=request.app.url_path_for,
+        kind=problem.kind,
+        detail=problem.detail,
+        see=problem.members.get("see"),
+    )
 
 
 def shown(request: Request, version: Version) -> list[Distribution]:
@@ -127,7 +139,7 @@ def home(request: Request, shelf: ShelfDep) -> Response:
         request,
         "home.html",
         newest=newest,
-        reports=shelf.reports,
+        reports=[shelf.report(year) for year in shelf.years],
         under_way=shelf.under_way,
         headline=first,
         distributions=found,

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request
 from fastapi.routing import APIRoute
 from pydantic import AfterValidator, Field
+from starlette.convertors import Convertor, register_url_convertor
 
 from api.http.problems import Problem
 from api.stored.shelf import Shelf
@@ -72,4 +73,23 @@ MssQuery = Annotated[
 PointsQuery = Annotated[
     int, Query(ge=2, le=5000, description="approximate number of steps to return of each exact CDF")
 ]
+
+
+class VersionConvertor(Convertor[int]):
+    """The number of a version in a path; a path with anything else is another route's."""
+
+    regex = "[1-9][0-9]{0,3}"
+
+    def convert(self, value: str) -> int:
+        """The number of the digits."""
+        return int(value)
+
+    def to_string(self, value: int) -> str:
+        """The digits of the number."""
+        return str(value)
+
+
+register_url_convertor("version", VersionConvertor())
+
+ReportVersionPath = Annotated[int, Path(ge=1, description="version of the report", examples=[1])]
 YearPath = Annotated[str, Path(pattern=r"^[0-9]{4}$", description="a year", examples=["2026"])]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from api.stored.shelf import Version
+from api.routes.answers import Standing
+from api.stored.shelf import Report, Shelf, Version
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
 from storage.signatures import Signature
@@ -35,3 +36,27 @@ def citation(version: Version) -> str:
         f"method {manifest.method_version}, sha256:{version.checksum}, {manifest.licence}"
         + (" (pages recorded by others)" if is_recorded(manifest.crawl.kind) else "")
     )
+
+
+REPORT_LICENCE = "https://creativecommons.org/licenses/by/4.0/"
+"""Licence of the texts, figures and numbers of reports."""
+
+
+def standing(shelf: Shelf, report: Report) -> Standing:
+    """How a version of a report stands among the versions of its year."""
+    if report.withdrawal is not None:
+        return "erased" if report.withdrawal.is_erased else "withdrawn"
+    return "newest" if report == shelf.report(report.year) else "superseded"
+
+
+def report_citation(report: Report) -> str:
+    """A citation in one line; the checksum identifies the version permanently."""
+    facts = [
+        "firstflight",
+        f"report for {report.year}",
+        f"version {report.version}",
+        report.publication.date,
+        report.checksum and f"sha256:{report.checksum}",
+        "withdrawn" if report.withdrawal else None,
+    ]
+    return ", ".join(fact for fact in facts if fact)

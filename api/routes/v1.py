@@ -24,6 +24,7 @@ from api.routes.answers import (
     ReleasesAnswer,
     ReportAnswer,
     ReportsAnswer,
+    ReportVersionAnswer,
     VersionsAside,
     WithdrawnAnswer,
 )
@@ -37,9 +38,16 @@ from api.routes.parameters import (
     ShelfDep,
     WindowsQuery,
 )
-from api.routes.provenance import QUALITY, citation, quality
+from api.routes.provenance import (
+    QUALITY,
+    REPORT_LICENCE,
+    citation,
+    quality,
+    report_citation,
+    standing,
+)
 from api.routes.remembered import Remembered
-from api.stored.shelf import Version, Volume
+from api.stored.shelf import Report, Shelf, Version, Volume
 from releases.cdf import incomplete
 from releases.slow_start import MSS_FIG1
 from schema.computed_tables import MEASURES
@@ -201,28 +209,66 @@ async def read_distributions(
     return Response(distributions_json(answer, found), media_type="application/json")
 
 
-@router.get("/reports")
+@router.get("/reports", name="reports")
 def reports(request: Request, shelf: ShelfDep) -> ReportsAnswer:
-    """Annual reports, the latest first."""
-
-    def url(year: str, name: str) -> str:
-        return link(request, "report_file", year=year, name=name)
-
+    """Annual reports with all their versions, the latest first."""
+    newest = [shelf.report(year) for year in shelf.years]
     return ReportsAnswer(
-        reports=[
-            ReportAnswer(
-                year=one.year,
-                url=link(request, "report", year=one.year),
-                json_url=url(one.year, "report.json"),
-                summary_url=url(one.year, "summary.txt"),
-                checksum=one.checksum or None,
-                signature=one.signature.kind,
-                signed_by=signer(one),
-            )
-            for one in shelf.reports
-            if not one.damage
-        ],
+        reports=[report_answer(request, shelf, one) for one in newest if not one.damage],
         damaged=[
-            DamagedReportAnswer(year=one.year, damage=one.damage) for one in shelf.reports if one.damage
+            DamagedReportAnswer(year=one.year, version=one.version, damage=one.damage)
+            for one in shelf.reports
+            if one.damage
+        ],
+    )
+
+
+def report_answer(request: Request, shelf: Shelf, one: Report) -> ReportAnswer:
+    """A year's report, by its newest version `one`."""
+
+    def url(name: str) -> str:
+        return link(request, "report_file", year=one.year, version=one.version, name=name)
+
+    return ReportAnswer(
+        year=one.year,
+        version=one.version,
+        standing=standing(shelf, one),
+        url=link(request, "newest_report", year=one.year),
+        json_url=url("report.json"),
+        summary_url=url("summary.txt"),
+        errata_url=link(request, "report_errata", year=one.year),
+        checksum=one.checksum or None,
+        signature=one.signature.kind,
+        signed_by=signer(one),
+        versions=[report_version(request, shelf, other) for other in shelf.report_versions(one.year)],
+    )
+
+
+def report_version(request: Request, shelf: Shelf, one: Report) -> ReportVersionAnswer:
+    """One version of a year's report."""
+    named = {"year": one.year, "version": one.version}
+    published = dataclasses.asdict(one.publication)
+    return ReportVersionAnswer(
+        url=link(request, "report_page", **named),
+        standing=standing(shelf, one),
+        **published,
+        withdrawn_on=one.withdrawal.date if one.withdrawal else None,
+        withdrawn_because=one.withdrawal.reason if one.withdrawal else None,
+        damage=one.damage or None,
+        checksum=one.checksum or None,
+        signature=one.signature.kind,
+        signed_by=signer(one),
+        licence=REPORT_LICENCE,
+        cite_as=report_citation(one),
+        files=[]
+        if one.damage
+        else [
+            FileAnswer(
+                name=name,
+                url=link(request, "report_exact", **named, name=name),
+                bytes=(one.path / name).stat().st_size,
+                sha256=checksum or None,
+            )
+            for name, checksum in sorted(one.files.items())
         ],
     )

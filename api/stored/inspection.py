@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 from api.stored.file_sums import Sums
 from api.stored.shelf import Report, Version, Volume
 from releases.catalogue import Damaged, Release, Withdrawn
+from storage.report_versions import PAGE, ReportVersion
 from storage.signatures import Signature
 from storage.signatures import state as signature_state
 from storage.sums import MANIFEST, SIGNATURE, SUMS, misstated, sums_of
@@ -45,20 +46,20 @@ class Inspection:
         """Inspect one version of a release."""
         return self._once(found.path, lambda: self._version(found))
 
-    def report(self, folder: Path) -> Report:
-        """Inspect one year's report."""
-        return self._once(folder, lambda: self._report(folder))
+    def report(self, found: ReportVersion) -> Report:
+        """Inspect one version of a year's report, and the notice that withdraws it."""
+        return self._once(found.folder, lambda: self._report(found), found.notice)
 
-    def _once(self, folder: Path, look: Callable[[], V]) -> V:
-        state = self._state(folder)
+    def _once(self, folder: Path, look: Callable[[], V], *beside: Path) -> V:
+        state = self._state(folder, *beside)
         before, known = self._before.get(folder, (None, None))
         volume = known if before == state and known is not None and known.is_checked else look()
         self._now[folder] = (state, volume)
         return volume  # type: ignore[return-value]  # a folder always holds the same kind of volume
 
-    def _state(self, folder: Path) -> object:
-        """A fingerprint of the folder: size, times and inode of each file and of the list of signers."""
-        paths = sorted(folder.rglob("*"))
+    def _state(self, *folders: Path) -> object:
+        """A fingerprint of folders: size, times and inode of each file and of the list of signers."""
+        paths = [path for folder in folders for path in (folder, *sorted(folder.rglob("*")))]
         if self._allowed_signers is not None:
             paths.append(self._allowed_signers)
         return [(str(path), _lstat(path)) for path in paths]
@@ -85,21 +86,28 @@ class Inspection:
             is_withdrawn=isinstance(found, Withdrawn),
         )
 
-    def _report(self, folder: Path) -> Report:
+    def _report(self, found: ReportVersion) -> Report:
+        folder, withdrawal = found.folder, found.withdrawal
+        files: dict[str, str] = {}
+        damage, is_checked = "", True
         if (folder / SUMS).exists() or (folder / MANIFEST).exists():
             files, damage, is_checked = self._files(folder)
-        else:  # made before reports had checksums
-            files, damage, is_checked = _found(folder), "", True
-            damage = "" if "index.html" in files else "index.html is missing"
+        elif found.is_there:  # made before reports had checksums
+            files = _found(folder)
+            damage = "" if PAGE in files else f"{PAGE} is missing"
         signature = self._signature(folder)
+        notice = self._files(found.notice)[1] or _doubt(self._signature(found.notice)) if withdrawal else ""
         return Report(
             path=folder,
             checksum=self._checksum(folder),
             files=files,
             signature=signature,
-            damage=damage or _doubt(signature),
+            damage=damage or _doubt(signature) or (notice and f"the notice of withdrawal: {notice}"),
             is_checked=is_checked,
-            year=folder.name,
+            year=found.year,
+            version=found.number,
+            publication=found.publication,
+            withdrawal=withdrawal,
         )
 
     def _checksum(self, folder: Path) -> str:

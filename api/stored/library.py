@@ -12,6 +12,7 @@ from api.stored.inspection import Inspection
 from api.stored.shelf import Shelf, Volume
 from releases.catalogue import listed
 from storage.progress import read_progress
+from storage.report_versions import all_report_versions
 
 LOOKED_AT_EVERY_S = 1.0
 """Interval at which the folders are scanned again, in seconds: new publications appear without a restart."""
@@ -81,10 +82,10 @@ class Library:
     def _look(self) -> Shelf:
         with self._inspection as inspection:
             versions = [inspection.version(one) for one in listed(self._releases)]
-            years = sorted(self._reports.glob("[0-9]" * 4), reverse=True)
-            reports = [inspection.report(folder) for folder in years if folder.is_dir()]
+            reports = [inspection.report(one) for one in all_report_versions(self._reports)]
         versions.sort(key=lambda one: one.version, reverse=True)
         versions.sort(key=lambda one: str(one.crawl))
         versions.sort(key=lambda one: one.crawl.month, reverse=True)
+        reports.sort(key=lambda one: (one.year, one.version), reverse=True)
         under_way = () if self._progress is None else tuple(read_progress(self._progress))
         return Shelf(versions=tuple(versions), reports=tuple(reports), under_way=under_way)

@@ -11,12 +11,13 @@ from api.http.problems import Problem
 from releases.catalogue import Release
 from schema.crawls import CrawlName
 from storage.progress import Progress
+from storage.report_versions import Publication, Withdrawal
 from storage.signatures import Signature
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Volume:
-    """A folder whose files must not change, as a scan found it: one version of a release, or one report."""
+    """A folder whose files must not change, as a scan found it: one version of a release or of a report."""
 
     path: Path
     checksum: str
@@ -70,9 +71,13 @@ class Version(Volume):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Report(Volume):
-    """One year's report."""
+    """One version of a year's report."""
 
     year: str
+    version: int
+    publication: Publication
+    withdrawal: Withdrawal | None
+    """None unless the version was withdrawn."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -82,14 +87,14 @@ class Shelf:
     versions: tuple[Version, ...]
     """Ordered by month, the newest first; then by name; then by version, the highest first."""
     reports: tuple[Report, ...]
-    """The latest first."""
+    """Every version of every year's report: the latest year first, and in it the highest version."""
     under_way: tuple[Progress, ...]
 
     @functools.cached_property
     def edition(self) -> str:
         """A hash of the releases and reports: shelves of the same edition serve the same bytes."""
         versions = [(str(one.crawl), one.version, one.is_withdrawn, *one.facts) for one in self.versions]
-        reports = [(one.year, *one.facts) for one in self.reports]
+        reports = [(one.year, one.publication, one.withdrawal, *one.facts) for one in self.reports]
         return hashlib.sha256(repr((versions, reports)).encode()).hexdigest()
 
     @functools.cached_property
@@ -129,9 +134,37 @@ class Shelf:
                 return one
         raise Problem("no-such-crawl", f"the release of {crawl!r} has no version {number}")
 
-    def report(self, year: str) -> Report:
-        """One year's report."""
+    @functools.cached_property
+    def years(self) -> dict[str, list[Report]]:
+        """Versions of reports by year, in the order of `reports`."""
+        by_year: dict[str, list[Report]] = {}
         for one in self.reports:
-            if one.year == year:
+            by_year.setdefault(one.year, []).append(one)
+        return by_year
+
+    def report_versions(self, year: str) -> list[Report]:
+        """Every version of a year's report, the highest first; Problem if there is none."""
+        if year not in self.years:
+            raise Problem("no-such-report", f"no report of {year}; /v1/reports lists what there is")
+        return self.years[year]
+
+    def report(self, year: str) -> Report:
+        """The newest version of a year's report that was not withdrawn; the newest at all if every version was.
+
+        A damaged version is not replaced by an older one.
+        """
+        versions = self.report_versions(year)
+        return next((one for one in versions if one.withdrawal is None), versions[0])
+
+    def report_version(self, year: str, number: int) -> Report:
+        """One version of a year's report."""
+        versions = self.report_versions(year)
+        for one in versions:
+            if one.version == number:
                 return one
-        raise Problem("no-such-report", f"no report of {year}; /v1/reports lists what there is")
+        there = ", ".join(str(one.version) for one in reversed(versions))
+        raise Problem(
+            "no-such-report",
+            f"the report of {year} has no version {number}; there are: {there}",
+            see=f"/reports/{year}/errata",
+        )

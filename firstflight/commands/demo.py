@@ -20,6 +20,7 @@ from firstflight.settings import Settings
 from recordings.pages.recording import BUNDLED, bundled_files, read_source
 from storage import embedded
 from storage.engine import DatabaseError
+from storage.report_versions import report_versions
 
 READY_WITHIN_S = 60
 """Time limit for the local web to start; it takes one or two seconds on an idle machine."""
@@ -162,7 +163,7 @@ def command(
             year = run_recorded(line, pages=pages or RECORDED_PAGES, sizes=sizes)
         else:
             year = run(line, folder, pages=pages, browsers=browsers, sizes=sizes)
-        report = folder / "reports" / year
+        (report,) = (one.folder for one in report_versions(folder / "reports" / year))
         click.echo((report / "summary.txt").read_text(encoding="utf-8"))
     click.echo(f"The whole line took {time.monotonic() - began:.0f} s. The report: {report / 'index.html'}")
     if serve:

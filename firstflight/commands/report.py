@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
+from typing import Literal
 
 import click
 
+from firstflight.commands.report_versions import YEAR, plain, verify_, versions, withdraw_
 from firstflight.commit import code_commit
 from firstflight.connect import database
 from firstflight.errors import one_line
@@ -15,31 +18,29 @@ from releases.catalogue import ReleaseError
 from replay.networks.population_csv import PopulationError
 from replay.networks.stored_populations import CURRENT, find_population
 from reports.document.illustrative import FRESH_MONTHS, is_stale
-from reports.document.report import build_report
-from reports.document.report_content import canonical
+from reports.document.publishing import NEXT, Published, Wanted, publish_report
 from reports.document.report_inputs import ReportError, read_inputs
 from reports.statistics.paired_loads import CellsError
 from storage.engine import DatabaseError
+from storage.report_versions import CONTENT, PAGE, ReportVersionError
 from storage.signatures import SigningFailed
 from storage.year import SERIES, NotReady, year_of
 
-FIRST_YEAR, LAST_YEAR = 2000, 9999
+MOST_VERSIONS = 9999
 
 
 @click.group()
 def command() -> None:
-    """Build the annual report, or tell whether a year is ready for it.
+    """Build the annual report and keep its versions, or tell whether a year is ready for it.
 
     \b
     Example:
       firstflight report ready --year 2026
       firstflight report build --year 2026
+      firstflight report versions --year 2026
+      firstflight report verify --year 2026
+      firstflight report withdraw --year 2026 --version 1 --reason "the replay had a wrong kernel"
     """
-
-
-YEAR = click.option(
-    "--year", type=click.IntRange(FIRST_YEAR, LAST_YEAR), required=True, help="Year of the report."
-)
 
 
 def series_name(_: click.Context, __: click.Parameter, value: str) -> str:
@@ -105,6 +106,15 @@ def check_population(settings: Settings, population_id: str, month: str) -> None
         )
 
 
+def version_or_next(_: click.Context, __: click.Parameter, value: str | None) -> int | Literal["next"] | None:
+    """The number of a version, or the word for the number after the newest."""
+    if value is None or value == NEXT:
+        return value
+    if not (value.isascii() and value.isdecimal() and 1 <= int(value) <= MOST_VERSIONS):
+        raise click.BadParameter(f"{value!r} is neither a number from 1 to {MOST_VERSIONS} nor `{NEXT}`")
+    return int(value)
+
+
 @command.command()
 @YEAR
 @click.option("--crawl", help="Crawl of the year, as 2026-11 or by its whole name; the newest by default.")
@@ -115,6 +125,19 @@ def check_population(settings: Settings, population_id: str, month: str) -> None
     metavar="full|PLAN",
     help="full, or the plan of a replay in stages: the eight characters in the name of its folder.  [default: the only one]",
 )
+@click.option(
+    "--version",
+    callback=version_or_next,
+    metavar="N|next",
+    help="Version to publish; `next` for the number after the newest if the content differs.  [default: the first]",
+)
+@click.option("--reason", callback=plain, help="Why a later version is made.")
+@click.option("--corrects", callback=plain, help="What a later version corrects in the one before.")
+@click.option(
+    "--date",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Day of the publication, for a copy that is equal to the byte.  [default: today]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print report.json.")
 @click.pass_obj
 def build(
@@ -124,9 +147,16 @@ def build(
     crawl: str | None,
     without_replay: bool,
     which: str | None,
+    version: int | Literal["next"] | None,
+    reason: str | None,
+    corrects: str | None,
+    date: datetime.datetime | None,
     as_json: bool,
 ) -> None:
     """Build a year's report from its release and the replay of its pages: HTML, JSON and a summary.
+
+    A published version is never replaced: what differs becomes the next version, with a reason and what it corrects. A
+    report whose content is equal to the newest version's is not published again, and that is no failure.
 
     An input that contradicts its checksums, or whose signature is invalid, is refused. The report is signed if
     FIRSTFLIGHT_SIGNING_KEY names a key.
@@ -136,12 +166,15 @@ def build(
       firstflight report build --year 2026
       firstflight report build --year 2026 --crawl 2026-11 --json
       firstflight report build --year 2026 --replay 0e5c2f1a
+      firstflight report build --year 2026 --version 2 --reason "two sites were withdrawn" --corrects "shares by up to 0.1 %"
+      firstflight report build --year 2026 --version next --reason "yearly run" --corrects "nothing that is known"
     """
     if without_replay and which:
         raise click.UsageError("give either --replay or --without-replay")
-    folder = settings.reports / str(year)
     signer = settings.signer
-    with one_line(ReportError, ReleaseError, CellsError, SigningFailed, OSError):
+    day = (date or datetime.datetime.now(datetime.UTC)).date().isoformat()
+    wanted = Wanted(version=version, reason=reason, corrects=corrects, date=day)
+    with one_line(ReportError, ReportVersionError, ReleaseError, CellsError, SigningFailed, OSError):
         if signer is not None:
             signer.check()
         inputs = read_inputs(
@@ -155,8 +188,30 @@ def build(
             backcast=settings.backcast,
             which=which,
         )
-        content = build_report(inputs, folder, commit=code_commit(settings.commit), signer=signer)
-    if as_json:
-        click.echo(canonical(content), nl=False)
-    else:
-        click.echo(f"{folder / 'index.html'}")
+        published = publish_report(
+            inputs,
+            settings.reports,
+            wanted,
+            commit=code_commit(settings.commit),
+            allowed_signers=settings.allowed_signers,
+            signer=signer,
+        )
+        tell(published, as_json=as_json)
+
+
+def tell(published: Published, *, as_json: bool) -> None:
+    """Print the path of the version's page, or its report.json; say on standard error if it was there already."""
+    version = published.version
+    if not published.is_new:
+        click.echo(
+            f"version {version.number} is there already with equal content (sha256 {published.digest}): nothing new is published",
+            err=True,
+        )
+    found = (
+        (version.folder / CONTENT).read_text(encoding="utf-8") if as_json else f"{version.folder / PAGE}\n"
+    )
+    click.echo(found, nl=False)
+
+
+for one in (versions, withdraw_, verify_):
+    command.add_command(one)

@@ -11,13 +11,14 @@ from firstflight.errors import one_line
 from firstflight.settings import Settings
 from firstflight.verification import stored_folders
 from releases.catalogue import ReleaseError, find_release, releases
+from storage.report_versions import report_versions
 from storage.signatures import SigningFailed, state
 from storage.sums import broken_sums
 
 
 @click.command()
 @click.option("--crawl", help="The newest version of a crawl's release, and the replay of its pages.")
-@click.option("--year", type=click.IntRange(2000, 9999), help="The report of a year.")
+@click.option("--year", type=click.IntRange(2000, 9999), help="Every version of a year's report.")
 @click.option("--all", "every", is_flag=True, help="Every release, replay and report.")
 @click.pass_obj
 def command(settings: Settings, *, crawl: str | None, year: int | None, every: bool) -> None:
@@ -48,7 +49,7 @@ def command(settings: Settings, *, crawl: str | None, year: int | None, every: b
 
 
 def named(settings: Settings, crawl: str | None, year: int | None) -> Iterator[tuple[Path, str]]:
-    """Folders of a crawl's release and replay, or of a year's report, with their names."""
+    """Folders of a crawl's release and replay, or of a year's report in all versions, with their names."""
     if crawl is not None:
         release = find_release(settings.releases, crawl)
         yield release.path, f"release {release.crawl} version {release.version}"
@@ -56,10 +57,12 @@ def named(settings: Settings, crawl: str | None, year: int | None) -> Iterator[t
         if replay.is_dir():
             yield replay, f"replay {release.crawl}"
     else:
-        report = settings.reports / str(year)
-        if not report.is_dir():
-            raise SigningFailed(f"there is no report {report}: `firstflight report build --year {year}`")
-        yield report, f"report {year}"
+        versions = report_versions(settings.reports / str(year))
+        if not versions:
+            raise SigningFailed(f"there is no report of {year}: `firstflight report build --year {year}`")
+        for version in versions:
+            for kind, folder in version.folders():
+                yield folder, f"{kind} {version}"
 
 
 def everything(settings: Settings) -> Iterator[tuple[Path, str]]:

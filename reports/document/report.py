@@ -18,7 +18,7 @@ from reports.document.drawing import draw_figure
 from reports.document.examination import examine
 from reports.document.illustrative import illustrative_because, marks
 from reports.document.render import render_html, render_text
-from reports.document.report_content import canonical, report_content
+from reports.document.report_content import FORMAT_VERSION, canonical, report_content
 from reports.document.report_inputs import ReportInputs
 from reports.document.servers_section import servers_section
 from reports.document.size_figures import cdf_figure
@@ -26,21 +26,20 @@ from reports.document.size_section import size_section
 from reports.document.theme import LIGHT, svg
 from reports.recommendation.rule import RULE, Rule
 from schema.recorded import is_recorded
+from storage.report_versions import CONTENT, PAGE, Publication
 from storage.signatures import Signer
-from storage.staging import put_in_place
+from storage.staging import put_new
 from storage.sums import seal
 
 if TYPE_CHECKING:
     import altair as alt
 
+FIRST = Publication()
+"""Publication of a first version without a date."""
 
-def build_report(
-    inputs: ReportInputs, folder: Path, *, commit: str, rule: Rule = RULE, signer: Signer | None = None
-) -> dict[str, Any]:
-    """Build the report's files in `folder`, which is replaced as a whole, and return the content of report.json.
 
-    `commit` is the version of the code.
-    """
+def compose(inputs: ReportInputs, *, rule: Rule = RULE) -> dict[str, Any]:
+    """The content of report.json without `publication`: it depends on the inputs and the code alone."""
     found = examine(inputs, rule)
     said = answer_of(inputs, found.findings)
     windows = sorted({*WINDOWS, *([said.iw] if said.iw else [])})
@@ -51,14 +50,51 @@ def build_report(
         found=found,
         answer=said,
     )
+    return content
+
+
+def build_report(
+    inputs: ReportInputs,
+    folder: Path,
+    *,
+    commit: str,
+    rule: Rule = RULE,
+    signer: Signer | None = None,
+    publication: Publication = FIRST,
+) -> dict[str, Any]:
+    """Build the report's files in the new folder `folder`, and return the content of report.json.
+
+    `commit` is the version of the code. FileExistsError if the folder is there: a report is never replaced.
+    """
+    return write_report(
+        inputs,
+        compose(inputs, rule=rule),
+        folder,
+        facts=origin(inputs, commit=commit, rule=rule),
+        signer=signer,
+        publication=publication,
+    )
+
+
+def write_report(
+    inputs: ReportInputs,
+    composed: Mapping[str, Any],
+    folder: Path,
+    *,
+    facts: Mapping[str, Any],
+    signer: Signer | None,
+    publication: Publication,
+) -> dict[str, Any]:
+    """Write the content from `compose` as `build_report` does; `facts` are the manifest's, from `origin`."""
+    published = {**dataclasses.asdict(publication), "changed": [*publication.changed]}
+    content = {**composed, "publication": published}
     charts = draw(inputs, content, note=marks(content) or None)
     figures = {name: svg(chart) for name, chart in charts.items()}
-    with put_in_place(folder) as stage:
-        (stage / "report.json").write_text(canonical(content), encoding="utf-8")
-        (stage / "index.html").write_text(render_html(content, figures=figures), encoding="utf-8")
+    with put_new(folder) as stage:
+        (stage / CONTENT).write_text(canonical(content), encoding="utf-8")
+        (stage / PAGE).write_text(render_html(content, figures=figures), encoding="utf-8")
         (stage / "summary.txt").write_text(render_text(content), encoding="utf-8")
-        manifest = {"kind": "report", "commit": commit, "rule_version": rule.version}
-        seal(stage, {**manifest, **origin(inputs, content)})
+        seal(stage, {**facts, "publication": published})
         if signer is not None:
             signer.sign(stage)
     return content
@@ -78,11 +114,15 @@ def answer_of(inputs: ReportInputs, findings: Findings | None) -> Answer:
     )
 
 
-def origin(inputs: ReportInputs, content: Mapping[str, Any]) -> dict[str, Any]:
+def origin(inputs: ReportInputs, *, commit: str, rule: Rule = RULE) -> dict[str, Any]:
     """The report's inputs with their checksums, and the code, kernel, programs and parameters of the replay."""
     release, replay = inputs.release, inputs.staged or inputs.replay
     return {
-        "format_version": content["format_version"],
+        "kind": "report",
+        "commit": commit,
+        "rule_version": rule.version,
+        "licence": release.manifest.licence,
+        "format_version": FORMAT_VERSION,
         "year": inputs.year,
         "release": {"crawl": str(release.crawl), "version": release.version, "checksum": release.checksum},
         "replay": {"checksum": replay.checksum, **replay_folder.origin(replay.provenance)}

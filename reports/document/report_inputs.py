@@ -18,6 +18,7 @@ from reports.decision.stored_problem import StagedReplay, read_staged
 from reports.decision.stored_stages import StageError, stages_folders
 from reports.recommendation.rule import RULE, Role
 from schema.computed_tables import CELL
+from storage.report_versions import CONTENT, newest_version, report_versions
 from storage.signatures import faults
 from storage.sums import MANIFEST, checksum_of
 
@@ -71,7 +72,7 @@ class ReportInputs:
     instrument: Standing
     """What the stored back-cast says of the replay's kernel, player and rule."""
     last_years_iw: int | None
-    """The window that last year's report recommends; None without a report, or if it is illustrative, of recorded pages, or not allowed to say."""
+    """The window that last year's report recommends; None without one in force, or if it is illustrative, of recorded pages, or not allowed to say."""
     last_years_checksum: str | None
     """Checksum of last year's report; None if there is none."""
 
@@ -94,7 +95,7 @@ def read_inputs(
     the back-cast that the instrument is judged by.
     """
     release = _release(releases_dir, year, crawl, allowed_signers)
-    last_year = reports_dir / str(year - 1)
+    last_year = newest_version(report_versions(reports_dir / str(year - 1)))
     chosen = _which(replays_dir, release, which) if with_replay else None
     staged = _staged(replays_dir, release, chosen) if chosen not in (None, FULL) else None
     replay = _replay(replays_dir, release, allowed_signers) if chosen == FULL else None
@@ -105,8 +106,8 @@ def read_inputs(
         replay=replay,
         staged=staged,
         instrument=standing(backcast, of=made.provenance if made else dict.fromkeys(INSTRUMENT)),
-        last_years_iw=_last_years_iw(last_year, allowed_signers),
-        last_years_checksum=checksum_of(last_year) if last_year.is_dir() else None,
+        last_years_iw=_last_years_iw(last_year.folder, allowed_signers) if last_year else None,
+        last_years_checksum=checksum_of(last_year.folder) if last_year else None,
     )
 
 
@@ -193,13 +194,11 @@ def _replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
 
 
 def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
-    """The window that last year's report leaves in force; None without a report, or if it is illustrative, of recorded pages, or not allowed to say."""
-    if not folder.is_dir():
-        return None
-    path = folder / "report.json"
+    """The window that last year's report leaves in force; None if it is illustrative, of recorded pages, or not allowed to say."""
+    path = folder / CONTENT
     if broken := faults(folder, allowed_signers):
         raise ReportError(
-            f"last year's report {folder} is damaged ({', '.join(broken)}); build it again or move it away"
+            f"last year's report {folder} is damaged ({', '.join(broken)}); restore it from a copy, or withdraw it"
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -211,5 +210,5 @@ def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
         return None if recommendation is None else int(recommendation["iw_in_force"])
     except (OSError, KeyError, TypeError, ValueError) as exc:
         raise ReportError(
-            f"last year's report {path} cannot be read; build it again or move it away"
+            f"last year's report {path} cannot be read; restore it from a copy, or withdraw it"
         ) from exc

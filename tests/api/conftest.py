@@ -62,7 +62,7 @@ def data_dir(tmp_path: Path) -> Path:
     for version in (1, 2):
         write_release(releases, CrawlName(month="2026-11", kind="localweb"), version=version)
     write_release(releases, CrawlName(month="2026-11", device="mobile", kind="web"), version=1)
-    report = tmp_path / "reports/2026"
+    report = tmp_path / "reports/2026/v1"
     (report / "figures").mkdir(parents=True)
     (report / "index.html").write_text(REPORT)
     (report / "report.json").write_text('{"year": 2026}\n')

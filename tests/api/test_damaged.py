@@ -182,7 +182,7 @@ def test_a_crawl_whose_versions_are_all_withdrawn_is_gone(client: TestClient, da
 @pytest.fixture
 def sealed_report(data_dir: Path) -> Path:
     """A report as reports are now made: without subfolders, with checksums."""
-    folder = data_dir / "reports/2026"
+    folder = data_dir / "reports/2026/v1"
     (folder / "figures/cdf.svg").unlink()
     (folder / "figures").rmdir()
     seal(folder, {"year": 2026})
@@ -198,17 +198,17 @@ def test_a_damaged_report_is_listed_as_damaged_and_its_damaged_file_is_not_serve
     found = client.get("/v1/reports").json()
     assert ([one["year"] for one in found["damaged"]], found["reports"]) == (["2026"], [])
     assert "<strong>damaged</strong> (report.json" in client.get("/").text
-    assert_problem(client.get("/reports/2026/report.json"), "damaged-file", 503)
+    assert_problem(client.get("/reports/2026/v1/report.json"), "damaged-file", 503)
     assert client.get("/reports/2026/").status_code == 200
 
 
 def test_the_etag_of_a_report_file_comes_from_its_bytes(client: TestClient, data_dir: Path) -> None:
-    path = data_dir / "reports/2026/summary.txt"
-    before = client.get("/reports/2026/summary.txt").headers["etag"]
+    path = data_dir / "reports/2026/v1/summary.txt"
+    before = client.get("/reports/2026/v1/summary.txt").headers["etag"]
     times = path.stat()
     path.write_text("no chance\n")
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert client.get("/reports/2026/summary.txt").headers["etag"] != before
+    assert client.get("/reports/2026/v1/summary.txt").headers["etag"] != before
 
 
 def test_signatures_are_shown_and_a_bad_one_is_damage(

@@ -33,7 +33,7 @@ def test_a_range_is_a_part_of_the_file(client: TestClient) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/docs", "/openapi.json", "/v1/crawls", "/reports/2026/", "/static/style.css", PARQUET],
+    ["/", "/docs", "/openapi.json", "/v1/crawls", "/reports/2026/v1/", "/static/style.css", PARQUET],
 )
 def test_head_is_get_without_the_body(client: TestClient, path: str) -> None:
     got, head = client.get(path), client.head(path)
@@ -50,6 +50,11 @@ def test_head_is_get_without_the_body(client: TestClient, path: str) -> None:
         "/reports/2026/%2e%2e/%2e%2e/secret.txt",
         "/reports/2026/..%2f..%2fsecret.txt",
         "/reports/2026//etc/passwd",
+        "/reports/2026/v1/%2e%2e/%2e%2e/%2e%2e/secret.txt",
+        "/reports/2026/v1/files/..%2f..%2f..%2fsecret.txt",
+        "/reports/2026/v1//etc/passwd",
+        "/reports/2026/v1/files//etc/passwd",
+        "/reports/2026/v1/..%2f..%2f..%2fsecret.html",
         "/reports/%2e%2e/secret.txt",
         "/static/..%2f..%2fapp.py",
         "/reports/2026/%00",
@@ -63,21 +68,22 @@ def test_no_path_leads_out_of_the_library(client: TestClient, path: str) -> None
 
 
 def test_a_link_within_a_report_is_not_followed_out_of_it(client: TestClient, data_dir: Path) -> None:
-    (data_dir / "reports/2026/leak.txt").symlink_to(data_dir / "secret.txt")
-    (data_dir / "reports/2026/leak").symlink_to(data_dir)
+    (data_dir / "reports/2026/v1/leak.txt").symlink_to(data_dir / "secret.txt")
+    (data_dir / "reports/2026/v1/leak").symlink_to(data_dir)
     for name in ("leak.txt", "leak/secret.txt"):
-        assert client.get(f"/reports/2026/{name}").status_code == 404
+        assert client.get(f"/reports/2026/v1/{name}").status_code == 404
+        assert client.get(f"/reports/2026/v1/files/{name}").status_code == 404
 
 
 def test_a_report_is_served_with_its_json_its_summary_and_its_figures(client: TestClient) -> None:
-    assert client.get("/reports/2026").url.path == "/reports/2026/"
+    assert client.get("/reports/2026").url.path == "/reports/2026/v1/"
     for name, kind in [
         ("", "text/html; charset=utf-8"),
         ("report.json", "application/json"),
         ("summary.txt", "text/plain; charset=utf-8"),
         ("figures/cdf.svg", "image/svg+xml"),
     ]:
-        response = client.get(f"/reports/2026/{name}")
+        response = client.get(f"/reports/2026/v1/{name}")
         assert (response.status_code, response.headers["content-type"]) == (200, kind)
         assert "script-src" not in response.headers["content-security-policy"]
 

@@ -15,6 +15,7 @@ from crawler.sites import lists, optout
 from firstflight.main import main
 from releases.catalogue import Release, Withdrawn, listed
 from releases.verify import verify
+from storage.report_versions import all_report_versions
 from storage.signatures import state
 from storage.sums import broken_sums
 from tests.factories.made_up_crawl import NAME
@@ -51,7 +52,8 @@ def test_an_erased_site_leaves_no_byte_of_its_name_and_all_that_is_left_verifies
         f"{CRAWL} version 2": "withdrawn",
         f"{CRAWL} version 3": "ok",
         "recorded": "ok",
-        "2025": "ok",
+        "2025 v1": "ok",
+        "2026 v1": "ok",
     }
     again = run(world, "release", "build", "--crawl", CRAWL)
     assert again.stdout.startswith("was there already, the same to the byte:"), again.output
@@ -141,8 +143,12 @@ def test_the_files_of_postgresql_keep_no_deleted_row(world: World, server_folder
 def test_replays_and_reports_that_had_it_go_and_others_stay(world: World) -> None:
     done = run(world, "optout", "add", HOST, "--erase")
     assert [path.name for path in (world.data / "replays").iterdir()] == ["recorded"]
-    assert [path.name for path in (world.data / "reports").iterdir()] == ["2025"]
-    assert "reports/2026 was made with it and is removed: make it again" in done.output
+    kept, erased = all_report_versions(world.data / "reports")
+    assert (str(kept), kept.is_there, kept.is_withdrawn) == ("2025 v1", True, False)
+    assert (str(erased), erased.is_there) == ("2026 v1", False)
+    assert erased.withdrawal is not None
+    assert (erased.withdrawal.reason, erased.withdrawal.is_erased) == ("a site was withdrawn", True)
+    assert "version 1 of the report for 2026 was made with it and is erased: make the next" in done.output
     assert not (world.data / "lists/tranco/K2LPW.csv").exists()
     assert (world.data / "lists/sites.txt").read_text() == "site1.test\n"
     assert len(list((world.data / "backups").iterdir())) == 1

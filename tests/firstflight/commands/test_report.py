@@ -30,14 +30,16 @@ def test_build_writes_the_report_and_prints_its_path(tmp_path: Path) -> None:
     data_folder(tmp_path)
     result = run(tmp_path, "build", "--year", "2026")
     assert result.exit_code == 0, result.output
-    assert result.stdout == f"{tmp_path / 'reports' / '2026' / 'index.html'}\n"
-    assert (tmp_path / "reports" / "2026" / "summary.txt").read_text().startswith("First flights in 2026")
+    assert result.stdout == f"{tmp_path / 'reports' / '2026' / 'v1' / 'index.html'}\n"
+    assert (
+        (tmp_path / "reports" / "2026" / "v1" / "summary.txt").read_text().startswith("First flights in 2026")
+    )
 
 
 def test_json_prints_report_json(tmp_path: Path) -> None:
     write_release(tmp_path, crawl())
     result = run(tmp_path, "build", "--year", "2026", "--without-replay", "--json")
-    assert result.stdout == (tmp_path / "reports" / "2026" / "report.json").read_text(encoding="utf-8")
+    assert result.stdout == (tmp_path / "reports" / "2026" / "v1" / "report.json").read_text(encoding="utf-8")
     assert json.loads(result.stdout)["release"]["crawl"] == str(NAME)
 
 

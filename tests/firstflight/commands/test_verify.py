@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 NAME = "2026-11.desktop.here.tcp.localweb"
 
+SECOND = ("--without-replay", "--version", "2", "--reason", "sizes alone", "--corrects", "the replay")
+"""Options of a second version of the report."""
+
 
 @pytest.fixture(scope="module")
 def crawled(embedded_server: str) -> Iterator[Engine]:
@@ -49,7 +52,7 @@ def pristine(crawled: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     release = build(crawled, "2026-11", data / "releases").release
     replay = write_replay(data, release, FEW_CELLS)
     shutil.copytree(replay, replay.with_name(f"{NAME}.chunks") / "1-of-1")
-    build_report(read_data_folder(data), data / "reports" / "2026", commit="c0ffee", rule=QUICK)
+    build_report(read_data_folder(data), data / "reports" / "2026" / "v1", commit="c0ffee", rule=QUICK)
     return data
 
 
@@ -81,7 +84,7 @@ def test_everything_that_is_stored_is_a_line_and_says_that_it_is_unsigned(data: 
     assert release.endswith(" checks hold [unsigned]")
     assert replay == f"ok        replay {NAME}: 3 files are as in SHA256SUMS [unsigned]"
     assert chunk == f"ok        chunk {NAME} 1-of-1: 3 files are as in SHA256SUMS [unsigned]"
-    assert report == "ok        report 2026: 4 files are as in SHA256SUMS [unsigned]"
+    assert report == "ok        report 2026 v1: 4 files are as in SHA256SUMS [unsigned]"
     assert last == "5 checked, none damaged"
     assert set(items("--offline")) == {"release", "replay", "chunk", "report"}
 
@@ -92,7 +95,7 @@ def test_a_bit_that_flips_anywhere_is_found_and_damages_nothing_else(data: Path,
         "release": next(data.glob("releases/*/*/*/*/*/*")),
         "replay": data / "replays" / NAME,
         "chunk": data / "replays" / f"{NAME}.chunks" / "1-of-1",
-        "report": data / "reports" / "2026",
+        "report": data / "reports" / "2026" / "v1",
     }
     chosen = random.Random(kind)
     path = chosen.choice(sorted(folders[kind].iterdir()))
@@ -152,7 +155,7 @@ def test_a_damaged_release_keeps_no_other_from_being_verified_listed_or_built(da
     every = run("release", "verify", "--all", "--offline")
     assert every.exit_code == 1
     assert "FAILED  manifest: " in every.stdout
-    report = run("report", "build", "--year", "2026", "--without-replay")
+    report = run("report", "build", "--year", "2026", *SECOND)
     assert report.exit_code == 0, report.output
 
 
@@ -188,7 +191,7 @@ def test_a_replay_or_report_in_the_place_of_another_is_damaged(data: Path) -> No
     (data / "reports" / "2026").rename(data / "reports" / "2027")
     found = items("--offline")
     assert (found["replay"]["state"], found["replay"]["said"]) == ("damaged", f"it is the replay of {NAME}")
-    assert (found["report"]["state"], found["report"]["said"]) == ("damaged", "it is the report of 2026")
+    assert (found["report"]["state"], found["report"]["said"]) == ("damaged", "it is the report of 2026 v1")
 
 
 @pytest.fixture
@@ -206,7 +209,7 @@ def test_what_is_signed_says_by_whom_and_what_is_forged_as_a_whole_says_so(data:
     assert signed.stdout.splitlines() == [
         f"release {NAME} version 1: signed by releases@example.org",
         f"replay {NAME}: signed by releases@example.org",
-        "report 2026: signed by releases@example.org",
+        "report 2026 v1: signed by releases@example.org",
     ]
     found = items("--offline")
     assert {kind: one["signature"] for kind, one in found.items()} == {
@@ -217,8 +220,8 @@ def test_what_is_signed_says_by_whom_and_what_is_forged_as_a_whole_says_so(data:
     }
     assert {one["state"] for one in found.values()} == {"ok"}
     assert "signed by releases@example.org" in run("release", "list").stdout
-    (data / "reports" / "2026" / "summary.txt").write_text("IW 100")
-    seal(data / "reports" / "2026", {"kind": "report", "year": 2026})
+    (data / "reports" / "2026" / "v1" / "summary.txt").write_text("IW 100")
+    seal(data / "reports" / "2026" / "v1", {"kind": "report", "year": 2026})
     forged = items("--offline")["report"]
     assert (forged["state"], forged["said"]) == ("damaged", "4 files are as in SHA256SUMS")
     assert forged["signature"] == "bad signature: SHA256SUMS is not what releases@example.org signed"
@@ -231,12 +234,12 @@ def test_a_crawl_and_a_year_are_signed_by_name_and_a_good_signature_is_kept(data
     before = signature.stat().st_mtime_ns
     assert run("sign", "--crawl", "2026-11").stdout == first.stdout
     assert signature.stat().st_mtime_ns == before
-    assert run("sign", "--year", "2026").stdout == "report 2026: signed by releases@example.org\n"
+    assert run("sign", "--year", "2026").stdout == "report 2026 v1: signed by releases@example.org\n"
 
 
 def test_release_and_report_are_signed_as_they_are_built(data: Path, key: Path) -> None:
     assert run("release", "build", "--crawl", "2026-11").exit_code == 0  # it was there, unsigned
-    assert run("report", "build", "--year", "2026", "--without-replay").exit_code == 0
+    assert run("report", "build", "--year", "2026", *SECOND).exit_code == 0
     found = items("--offline")
     for kind in ("release", "report"):
         assert found[kind]["signature"] == "signed by releases@example.org"
@@ -246,7 +249,8 @@ def test_release_and_report_are_signed_as_they_are_built(data: Path, key: Path) 
     "arguments",
     [
         ("release", "build", "--crawl", "2026-11"),
-        ("report", "build", "--year", "2026", "--without-replay"),
+        ("report", "build", "--year", "2026", *SECOND),
+        ("report", "withdraw", "--year", "2026", "--version", "1", "--reason", "wrong"),
         ("replay", "run", "--crawl", "2026-11"),
         ("sign", "--all"),
     ],
@@ -264,9 +268,9 @@ def test_a_key_that_nobody_allowed_is_told_at_once_in_one_line(
 def test_nothing_damaged_is_signed_and_without_a_key_nothing_is(
     data: Path, key: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (data / "reports" / "2026" / "summary.txt").write_text("IW 100")
+    (data / "reports" / "2026" / "v1" / "summary.txt").write_text("IW 100")
     refused = run("sign", "--year", "2026")
-    assert refused.stderr == "Error: report 2026 is damaged (summary.txt): nothing damaged is signed\n"
+    assert refused.stderr == "Error: report 2026 v1 is damaged (summary.txt): nothing damaged is signed\n"
     monkeypatch.setenv("FIRSTFLIGHT_SIGNING_KEY", "")
     assert "names no key" in run("sign", "--all").stderr
     assert "by --crawl or --year, or take --all" in run("sign").stderr

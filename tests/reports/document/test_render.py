@@ -42,7 +42,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
     data_dir = tmp_path_factory.mktemp("data")
     data_folder(data_dir, table=with_harm())
     inputs = read_data_folder(data_dir)
-    folder = data_dir / "reports" / "2026"
+    folder = data_dir / "reports" / "2026" / "v1"
     content = build_report(
         inputs,
         folder,

@@ -26,7 +26,7 @@ QUICK = dataclasses.replace(RULE, replicates=100, harm_conditions=())
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     data_dir = tmp_path_factory.mktemp("data")
     data_folder(data_dir)
-    folder = data_dir / "reports" / "2026"
+    folder = data_dir / "reports" / "2026" / "v1"
     return folder, build_report(read_data_folder(data_dir), folder, commit="c0ffee", rule=QUICK)
 
 
@@ -103,7 +103,7 @@ def test_a_report_of_the_local_web_is_marked_illustrative_everywhere(
 def test_a_crawl_of_live_sites_over_old_populations_is_illustrative_too(tmp_path: Path) -> None:
     data_folder(tmp_path, kind="web")
     content = build_report(
-        read_data_folder(tmp_path), tmp_path / "reports" / "2026", commit="c0ffee", rule=QUICK
+        read_data_folder(tmp_path), tmp_path / "reports" / "2026" / "v1", commit="c0ffee", rule=QUICK
     )
     assert content["illustrative_because"] == [
         "the network populations avgdc-2010, slowdc-2010 are more than 24 months old"
@@ -112,7 +112,7 @@ def test_a_crawl_of_live_sites_over_old_populations_is_illustrative_too(tmp_path
 
 def test_sizes_of_live_sites_without_a_replay_are_not_illustrative(tmp_path: Path) -> None:
     write_release(tmp_path, crawl(), dataclasses.replace(NAME, kind="web"))
-    folder = tmp_path / "reports" / "2026"
+    folder = tmp_path / "reports" / "2026" / "v1"
     content = build_report(read_data_folder(tmp_path, with_replay=False), folder, commit="c0ffee")
     assert (content["is_illustrative"], content["recommendation"], content["replay"]) == (False, None, None)
     page = (folder / "index.html").read_text(encoding="utf-8")
@@ -125,7 +125,7 @@ def test_sizes_of_live_sites_without_a_replay_are_not_illustrative(tmp_path: Pat
 def test_the_same_inputs_give_the_same_bytes(tmp_path: Path, built: tuple[Path, dict[str, Any]]) -> None:
     folder, _ = built
     data_folder(tmp_path)
-    again = tmp_path / "reports" / "2026"
+    again = tmp_path / "reports" / "2026" / "v1"
     build_report(read_data_folder(tmp_path), again, commit="c0ffee", rule=QUICK)
     for path in folder.iterdir():
         assert (again / path.name).read_bytes() == path.read_bytes(), path.name
@@ -138,7 +138,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 def test_the_manifest_has_the_checksums_of_inputs_and_files(built: tuple[Path, dict[str, Any]]) -> None:
     folder, content = built
-    data_dir = folder.parents[1]
+    data_dir = folder.parents[2]
     manifest = manifest_of(folder)
     replay = data_dir / "replays" / str(NAME)
     assert manifest["release"]["checksum"] == content["release"]["sha256"]

@@ -1,0 +1,168 @@
+"""Annual reports: each version's pages and files, the way to the newest, and the errata.
+
+A version's files never change and are served as they were published. Its HTML pages are shown with a line on top that says
+whether the version is the newest, superseded or withdrawn; `files/` has them without that line, as SHA256SUMS lists them.
+"""
+
+import re
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from api.http.links import link
+from api.http.problems import Problem
+from api.routes.files import IMMUTABLE, stored
+from api.routes.pages import TEMPLATES, page
+from api.routes.parameters import ReportVersionPath, ShelfDep, YearPath
+from api.routes.provenance import REPORT_LICENCE, standing
+from api.routes.remembered import Remembered
+from api.stored.shelf import Report, Shelf
+from storage.report_versions import PAGE
+
+published = APIRouter()
+pages = APIRouter(default_response_class=HTMLResponse, route_class=Remembered)
+others = APIRouter()
+ROUTERS = (published, pages, others)
+"""Routers in the order in which they are asked: the paths of a later one include those of an earlier one."""
+
+POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+"""Content-Security-Policy of reports: each page contains its styles and figures and runs no script."""
+
+NEVER_CACHED = {"Cache-Control": "no-store"}
+"""Headers of the redirects to the newest version, which may be another at any moment."""
+
+BODY = re.compile(rb"<body\b[^>]*>", re.IGNORECASE)
+
+
+def links(request: Request, report: Report, name: str) -> str:
+    """The Link header of a version's file: its lasting address, how to cite it, its licence (RFC 8574, RFC 5829)."""
+    named = {"year": report.year, "version": report.version}
+    of_version = link(request, "report_page", **named)
+    canonical = of_version if name == PAGE else link(request, "report_file", **named, name=quote(name))
+    found = {
+        "canonical": canonical,
+        "cite-as": of_version,
+        "license": REPORT_LICENCE,
+        "latest-version": link(request, "newest_report", year=report.year),
+        "version-history": link(request, "report_errata", year=report.year),
+    }
+    return ", ".join(f'<{target}>; rel="{relation}"' for relation, target in found.items())
+
+
+def present(shelf: Shelf, year: str, version: int) -> Report:
+    """A version whose files are here; Problem if it is missing or was erased."""
+    report = shelf.report_version(year, version)
+    if report.withdrawal is not None and report.withdrawal.is_erased:
+        raise Problem(
+            "withdrawn",
+            f"version {version} of the report of {year} was erased: {report.withdrawal.reason}",
+            see=f"/reports/{year}/errata",
+        )
+    return report
+
+
+@others.get("/reports/{year}", name="report", response_class=Response)
+@others.get("/reports/{year}/", name="newest_report", response_class=Response, include_in_schema=False)
+def newest(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
+    """Redirect to the newest version of a year's report that was not withdrawn."""
+    report = shelf.report(year)
+    path = request.app.url_path_for("report_page", year=year, version=report.version)
+    return RedirectResponse(path, status_code=307, headers=NEVER_CACHED)
+
+
+@pages.get("/reports/{year}/errata", name="report_errata", response_class=HTMLResponse)
+def errata(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
+    """The versions of a year's report as a page: why each was made, what it corrects, and which were withdrawn."""
+    versions = shelf.report_versions(year)
+    return page(request, "errata.html", year=year, versions=versions, newest=shelf.report(year))
+
+
+@others.get("/reports/{year}/v{version:version}", response_class=Response, include_in_schema=False)
+def without_slash(shelf: ShelfDep, year: YearPath, version: ReportVersionPath) -> Response:
+    """Redirect to the page of a version: links within it are relative to its folder."""
+    shelf.report_version(year, version)
+    return RedirectResponse(f"v{version}/", status_code=308)
+
+
+@pages.get("/reports/{year}/v{version:version}/", name="report_page", response_class=HTMLResponse)
+def report_page(request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath) -> Response:
+    """One version of a year's report, with a line that says whether it is the newest, superseded or withdrawn."""
+    return shown(request, shelf, present(shelf, year, version), PAGE)
+
+
+@published.get(
+    "/reports/{year}/v{version:version}/files/{name:path}", name="report_exact", response_class=Response
+)
+def exact(
+    request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath, name: str
+) -> Response:
+    """One file of a version exactly as it was published, as SHA256SUMS lists it."""
+    report = present(shelf, year, version)
+    return stored(
+        request,
+        report,
+        name,
+        Cache_Control=IMMUTABLE,
+        Content_Security_Policy=POLICY,
+        Link=links(request, report, name),
+    )
+
+
+@pages.get(
+    "/reports/{year}/v{version:version}/{name:path}.html",
+    response_class=HTMLResponse,
+    include_in_schema=False,
+)
+def other_page(
+    request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath, name: str
+) -> Response:
+    """Another page of a version, with the same line."""
+    return shown(request, shelf, present(shelf, year, version), f"{name}.html")
+
+
+@others.get("/reports/{year}/v{version:version}/{name:path}", name="report_file", response_class=Response)
+def report_file(
+    request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath, name: str
+) -> Response:
+    """One file of a version: report.json, summary.txt, a figure. It never changes: a correction is a new version."""
+    return exact(request, shelf, year, version, name)
+
+
+@others.get("/reports/{year}/{name:path}", response_class=Response, include_in_schema=False)
+def newest_file(request: Request, shelf: ShelfDep, year: YearPath, name: str) -> Response:
+    """Redirect to the file of that name in the newest version."""
+    report = shelf.report(year)
+    if name not in report.files:
+        raise Problem("no-such-file", f"there is no file {name!r}")
+    path = request.app.url_path_for("report_file", year=year, version=report.version, name=quote(name))
+    return RedirectResponse(path, status_code=307, headers=NEVER_CACHED)
+
+
+def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response:
+    """A page of a version, with the line that says how the version stands."""
+    path, _ = request.app.state.library.file(report, name)
+    line = TEMPLATES.get_template("standing.html").render(
+        report=report,
+        standing=standing(shelf, report),
+        newest=shelf.report(report.year),
+        later=[one for one in reversed(shelf.report_versions(report.year)) if one.version > report.version],
+        path_for=request.app.url_path_for,
+    )
+    return HTMLResponse(
+        on_top(path.read_bytes(), line.encode()),
+        headers={"Content-Security-Policy": POLICY, "Link": links(request, report, name)},
+    )
+
+
+def on_top(document: bytes, line: bytes) -> bytes:
+    """An HTML document with `line` as the first thing in its body.
+
+    >>> on_top(b"<html><body class='a'><p>text</body></html>", b"<aside>newest</aside>")
+    b"<html><body class='a'><aside>newest</aside><p>text</body></html>"
+    >>> on_top(b"<p>no body", b"<aside>newest</aside>")
+    b'<aside>newest</aside><p>no body'
+    """
+    body = BODY.search(document)
+    at = body.end() if body else 0
+    return document[:at] + line + document[at:]

@@ -1,0 +1,160 @@
+"""`firstflight report versions`, `verify` and `withdraw`: what is published of a year's report."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from firstflight.errors import one_line
+from firstflight.settings import Settings
+from firstflight.verification import of_folder
+from releases.catalogue import Release, listed
+from storage.report_versions import (
+    ReportVersion,
+    ReportVersionError,
+    all_report_versions,
+    find_version,
+    newest_version,
+    report_versions,
+    withdraw,
+)
+from storage.signatures import SigningFailed, state
+from storage.sums import misstated
+
+YEARS = click.IntRange(2000, 9999)
+YEAR = click.option("--year", type=YEARS, required=True, help="Year of the report.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+MOST_CHARACTERS = 1000
+
+
+def plain(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Check a statement that readers are shown: some characters on one line, none of them invisible."""
+    if value is None:
+        return None
+    stated = value.strip()
+    if not stated or len(stated) > MOST_CHARACTERS or any(unicodedata.category(c)[0] == "C" for c in stated):
+        raise click.BadParameter(f"write one line of 1 to {MOST_CHARACTERS} characters")
+    return stated
+
+
+@click.command()
+@click.option("--year", type=YEARS, help="Year of the report; every year by default.")
+@AS_JSON
+@click.pass_obj
+def versions(settings: Settings, *, year: int | None, as_json: bool) -> None:
+    """List the versions of reports: which is the newest, why each was made, and which were withdrawn.
+
+    Checksums of files are not computed: use `firstflight report verify` for that.
+
+    \b
+    Example:
+      firstflight report versions --year 2026
+      firstflight report versions --json
+    """
+    found = [entry(settings, one, found) for found in _by_year(settings, year) for one in found]
+    if as_json:
+        click.echo(json.dumps({"versions": found}, indent=2))
+        return
+    for facts in found:
+        click.echo(line_of(facts))
+    if not found:
+        click.echo(f"no reports yet in {settings.reports}")
+
+
+def _by_year(settings: Settings, year: int | None) -> Iterable[Sequence[ReportVersion]]:
+    if year is not None:
+        return [report_versions(settings.reports / str(year))]
+    years = dict.fromkeys(one.year for one in all_report_versions(settings.reports))
+    return [report_versions(settings.reports / one) for one in years]
+
+
+def entry(settings: Settings, one: ReportVersion, siblings: Sequence[ReportVersion]) -> dict[str, Any]:
+    """The facts of a version, and its standing among its `siblings`."""
+    withdrawal, newest = one.withdrawal, newest_version(siblings)
+    standing = "newest" if one == newest else "superseded"
+    if withdrawal is not None:
+        standing = "erased" if withdrawal.is_erased else "withdrawn"
+    is_damaged = one.is_there and bool(misstated(one.folder))
+    return {
+        "year": int(one.year),
+        **dataclasses.asdict(one.publication),
+        "standing": standing,
+        "withdrawal": dataclasses.asdict(withdrawal) if withdrawal else None,
+        "is_damaged": is_damaged,
+        "signature": str(state(one.folder, settings.allowed_signers)) if one.is_there else None,
+        "path": str(one.folder) if one.is_there else None,
+    }
+
+
+def line_of(facts: dict[str, Any]) -> str:
+    """The facts of a version as one line of text."""
+    said = [facts["standing"] + (", DAMAGED" if facts["is_damaged"] else "")]
+    if facts["withdrawal"]:
+        said.append(f"withdrawn on {facts['withdrawal']['date']}: {facts['withdrawal']['reason']}")
+    if facts["reason"]:
+        said += [f"made because: {facts['reason']}", f"corrects: {facts['corrects']}"]
+    dated = f" of {facts['date']}" if facts["date"] else ""
+    return f"{facts['year']} v{facts['version']}{dated}: {'; '.join(said)}"
+
+
+@click.command("withdraw")
+@YEAR
+@click.option("--version", type=click.IntRange(1, 9999), required=True, help="Version to withdraw.")
+@click.option("--reason", callback=plain, required=True, help="Why readers should not use it any more.")
+@click.pass_obj
+def withdraw_(settings: Settings, *, year: int, version: int, reason: str) -> None:
+    """Withdraw a version of a report. Its files stay, and every page of it says that it is withdrawn, and why.
+
+    The notice is signed if FIRSTFLIGHT_SIGNING_KEY names a key. A withdrawal cannot be taken back: publish another version.
+
+    \b
+    Example:
+      firstflight report withdraw --year 2026 --version 1 --reason "the replay had a wrong kernel"
+    """
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    with one_line(ReportVersionError, SigningFailed, OSError):
+        found = find_version(settings.reports, year, version)
+        withdraw(found, reason=reason, date=today, signer=settings.signer)
+    click.echo(f"version {version} of the report for {year} is withdrawn: {reason}")
+
+
+@click.command("verify")
+@YEAR
+@click.option("--version", type=click.IntRange(1, 9999), help="One version; all by default.")
+@AS_JSON
+@click.pass_context
+def verify_(ctx: click.Context, *, year: int, version: int | None, as_json: bool) -> None:
+    """Check the versions of a report, and the notices that withdraw them: sums, signatures, and the release named.
+
+    Exit code 1 if one is damaged; a withdrawn version is not damaged by that.
+
+    \b
+    Example:
+      firstflight report verify --year 2026
+      firstflight report verify --year 2026 --version 1 --json
+    """
+    settings: Settings = ctx.obj
+    with one_line(ReportVersionError):
+        found = report_versions(settings.reports / str(year))
+        if version is not None or not found:
+            found = [find_version(settings.reports, year, version or 1)]
+    releases = {
+        (str(one.crawl), one.version): one for one in listed(settings.releases) if isinstance(one, Release)
+    }
+    items = [
+        of_folder(kind, str(one), folder, releases, settings.allowed_signers)
+        for one in found
+        for kind, folder in one.folders()
+    ]
+    if as_json:
+        click.echo(json.dumps({"items": [dataclasses.asdict(item) for item in items]}, indent=2))
+    else:
+        for item in items:
+            click.echo(str(item))
+    ctx.exit(1 if any(item.state == "damaged" for item in items) else 0)

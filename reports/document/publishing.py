@@ -1,0 +1,186 @@
+"""Publishes a report as a version of its year: never in place of another, and not again if nothing has changed."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from reports.document.report import compose, origin, write_report
+from reports.document.report_content import canonical
+from reports.document.report_inputs import ReportInputs
+from reports.recommendation.rule import RULE, Rule
+from storage.report_versions import (
+    CONTENT,
+    Publication,
+    ReportVersion,
+    ReportVersionError,
+    adopt,
+    newest_version,
+    next_place,
+    report_versions,
+)
+from storage.signatures import Signer, faults
+from storage.sums import SIGNATURE, checksum_of, manifest_of
+
+NEXT: Literal["next"] = "next"
+"""The number after the newest version, where the content differs."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """Which version to publish, and why."""
+
+    version: int | Literal["next"] | None = None
+    """None for the first version alone."""
+    reason: str | None = None
+    corrects: str | None = None
+    date: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Published:
+    """The version that has the content."""
+
+    version: ReportVersion
+    digest: str
+    """SHA-256 of the content without its publication (`content_digest`)."""
+    is_new: bool
+    """False if a version with equal content was there already."""
+
+
+def publish_report(
+    inputs: ReportInputs,
+    reports_dir: Path,
+    wanted: Wanted,
+    *,
+    commit: str,
+    allowed_signers: Path,
+    rule: Rule = RULE,
+    signer: Signer | None = None,
+) -> Published:
+    """Publish the report of the inputs, unless a version in force has equal content.
+
+    Raises ReportVersionError if that would replace a version, leave out a number, make a later version without a reason,
+    or publish again what was withdrawn.
+    """
+    folder = reports_dir / str(inputs.year)
+    adopt(folder)
+    place, before = next_place(folder), newest_version(report_versions(folder))
+    _check_number(wanted, place)
+    if before is not None:
+        _check_sound(before, allowed_signers)
+    composed = compose(inputs, rule=rule)
+    digest = content_digest(composed)
+    if there := _with_equal_content(report_versions(folder), wanted, digest, place):
+        if signer is not None and not (there.folder / SIGNATURE).exists():
+            signer.sign(there.folder)
+        return Published(version=there, digest=digest, is_new=False)
+    facts = origin(inputs, commit=commit, rule=rule)
+    changed = [] if before is None else list(changes(manifest_of(before.folder), facts))
+    if place.number > 1 and wanted.version not in (NEXT, place.number):
+        raise ReportVersionError(_refusal(place, before, changed))
+    publication = Publication(version=place.number, date=wanted.date)
+    if place.number > 1:
+        publication = dataclasses.replace(
+            publication,
+            reason=wanted.reason,
+            corrects=wanted.corrects,
+            supersedes=checksum_of(before.folder) if before is not None else None,
+            changed=changed,
+        )
+    write_report(inputs, composed, place.folder, facts=facts, signer=signer, publication=publication)
+    folder.chmod(0o755)  # regardless of the umask: the service may run as another user
+    return Published(version=place, digest=digest, is_new=True)
+
+
+def _with_equal_content(
+    versions: Sequence[ReportVersion], wanted: Wanted, digest: str, place: ReportVersion
+) -> ReportVersion | None:
+    """The version that need not be made again; None if there is none, or if the next is asked for by its number.
+
+    Raises ReportVersionError if the content was withdrawn.
+    """
+    if wanted.version == place.number:
+        return None
+    equal = [one for one in versions if stored_digest(one) == digest]
+    if isinstance(wanted.version, int):
+        equal = [one for one in equal if one.number == wanted.version]
+    newest = newest_version(versions)
+    in_force = [one for one in equal if one == newest or one.number == wanted.version]
+    for one in in_force or equal:
+        if one.withdrawal is not None:
+            raise ReportVersionError(
+                f"version {one.number} of the report for {one.year} has equal content and is withdrawn "
+                f"({one.withdrawal.reason}): {_how(place)} publishes it again"
+            )
+    return in_force[0] if in_force else None
+
+
+def _check_number(wanted: Wanted, place: ReportVersion) -> None:
+    """Refuse a number out of turn, and a later version that says neither why it is made nor what it corrects."""
+    number = place.number if wanted.version == NEXT else wanted.version
+    if number is not None and number > place.number:
+        raise ReportVersionError(f"the next version of the report for {place.year} is {place.number}")
+    if number == place.number > 1 and not (wanted.reason and wanted.corrects):
+        raise ReportVersionError(f"version {number} needs a reason and what it corrects: {_how(place)}")
+
+
+def _check_sound(before: ReportVersion, allowed_signers: Path) -> None:
+    if broken := faults(before.folder, allowed_signers):
+        raise ReportVersionError(
+            f"{before.folder} is damaged ({', '.join(broken)}): restore it from a copy, or withdraw it by "
+            f"`firstflight report withdraw --year {before.year} --version {before.number} --reason '...'`"
+        )
+
+
+def _refusal(place: ReportVersion, before: ReportVersion | None, changed: list[str]) -> str:
+    if before is None:
+        return f"every version of the report for {place.year} is withdrawn: {_how(place)} makes the next"
+    return (
+        f"version {before.number} of the report for {place.year} is published and would not be the same now "
+        f"({'; '.join(changed) or 'the same inputs give other content'}); a report is never replaced: {_how(place)} makes the next"
+    )
+
+
+def _how(place: ReportVersion) -> str:
+    return f"`firstflight report build --year {place.year} --version {place.number} --reason '...' --corrects '...'`"
+
+
+def content_digest(content: Mapping[str, Any]) -> str:
+    """SHA-256 of the canonical JSON of a report's content without `publication`, which differs in every version."""
+    rest = {name: value for name, value in content.items() if name != "publication"}
+    return hashlib.sha256(canonical(rest).encode()).hexdigest()
+
+
+def stored_digest(version: ReportVersion) -> str:
+    """The digest of a version's content; empty if its report.json cannot be read."""
+    try:
+        return content_digest(json.loads((version.folder / CONTENT).read_text(encoding="utf-8")))
+    except (OSError, ValueError, AttributeError):
+        return ""
+
+
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each input that differs between the manifests of two versions.
+
+    >>> list(changes({"commit": "a", "rule_version": "1"}, {"commit": "b", "rule_version": "1"}))
+    ['the code: b in place of a']
+    """
+    old, new = before.get("release") or {}, now.get("release") or {}
+    if old != new:
+        yield f"the release: {_release(new)} in place of {_release(old)}"
+    for name, title in (("replay", "the replay"), ("last_years_report", "last year's report")):
+        sums = [(facts.get(name) or {}).get("checksum", "none") for facts in (before, now)]
+        if sums[0] != sums[1]:
+            yield f"{title}: {sums[1][:12]} in place of {sums[0][:12]}"
+    for name, title in (("rule_version", "the rule"), ("commit", "the code")):
+        if before.get(name) != now.get(name):
+            yield f"{title}: {now.get(name)} in place of {before.get(name)}"
+
+
+def _release(facts: Mapping[str, Any]) -> str:
+    return f"{facts.get('crawl', 'unknown')} version {facts.get('version', 'unknown')} ({str(facts.get('checksum'))[:12]})"

@@ -1,0 +1,279 @@
+"""Versions of annual reports on disk, and the notices that withdraw them.
+
+reports/2026/v1/              a version: its files, manifest.json, SHA256SUMS, and SHA256SUMS.sig if signed
+reports/2026/v1-withdrawn/    the notice that withdraws it: manifest.json, SHA256SUMS, and SHA256SUMS.sig if signed
+
+The files of a version never change; what is found out later lies beside them. A notice without its version says that the
+version was erased; its number is not given again. A year's folder that holds the files of a report itself was made by an
+earlier firstflight: readers take it for version 1, and `adopt` moves it to `v1`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import filecmp
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from storage.signatures import Signer
+from storage.staging import put_in_place, put_new
+from storage.sums import MANIFEST, SUMS, broken_sums, checksum_of, manifest_of, seal
+
+PAGE = "index.html"
+CONTENT = "report.json"
+
+FOLDER = re.compile(r"v([1-9][0-9]{0,3})(-withdrawn)?")
+YEAR = re.compile(r"[0-9]{4}")
+
+UNREADABLE = "the notice of withdrawal is damaged"
+
+
+class ReportVersionError(Exception):
+    """A version of a report is missing, or cannot be made or withdrawn; the message says what to do."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Publication:
+    """What a version of a report says about itself, in manifest.json and report.json."""
+
+    version: int = 1
+    date: str | None = None
+    """Day of the publication, as 2027-01-15; None if it is not known."""
+    reason: str | None = None
+    """Why the version was made; None for the first."""
+    corrects: str | None = None
+    """What it corrects in the version before; None for the first."""
+    supersedes: str | None = None
+    """Checksum of the version before; None for the first."""
+    changed: Sequence[str] = ()
+    """Inputs that differ from those of the version before, a line each."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Withdrawal:
+    """Why a version should not be used any more."""
+
+    reason: str
+    date: str | None
+    is_erased: bool
+    """True if the files of the version were removed."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class ReportVersion:
+    """One version of a year's report, by the place of its files and of its notice."""
+
+    year: str
+    number: int
+    folder: Path
+    """Folder of its files; missing if the version was erased."""
+    notice: Path
+    """Folder of the notice that withdraws it; missing unless it was withdrawn."""
+
+    def __str__(self) -> str:
+        """Year and version, as `2026 v1`."""
+        return f"{self.year} v{self.number}"
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """True if a notice withdraws it, readable or not."""
+        return self.notice.is_dir()
+
+    @property
+    def is_there(self) -> bool:
+        """True if its files were not erased."""
+        return self.folder.is_dir()
+
+    def folders(self) -> Iterator[tuple[Literal["report", "withdrawal"], Path]]:
+        """The folders with checksums that belong to it: its files, and the notice that withdraws it."""
+        if self.is_there:
+            yield "report", self.folder
+        if self.is_withdrawn:
+            yield "withdrawal", self.notice
+
+    @property
+    def publication(self) -> Publication:
+        """What its manifest says about it; only its number if the manifest is damaged or older than versions."""
+        match _facts(self.folder).get("publication"):
+            case {
+                "date": str() | None as date,
+                "reason": str() | None as reason,
+                "corrects": str() | None as corrects,
+                "supersedes": str() | None as supersedes,
+                "changed": list() as changed,
+            }:
+                return Publication(
+                    version=self.number,
+                    date=date,
+                    reason=reason,
+                    corrects=corrects,
+                    supersedes=supersedes,
+                    changed=[str(one) for one in changed],
+                )
+        return Publication(version=self.number)
+
+    @property
+    def withdrawal(self) -> Withdrawal | None:
+        """The notice that withdraws it; None without one. A damaged notice withdraws too."""
+        if not self.is_withdrawn:
+            return None
+        found = {} if broken_sums(self.notice) else _facts(self.notice)
+        date = found.get("date")
+        return Withdrawal(
+            reason=str(found.get("reason", UNREADABLE)),
+            date=date if isinstance(date, str) else None,
+            is_erased=not self.is_there or found.get("is_erased") is True,
+        )
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    try:
+        return manifest_of(folder)
+    except (OSError, ValueError):
+        return {}
+
+
+def report_years(root: Path) -> list[str]:
+    """Years that have a folder below `root`, the earliest first."""
+    return sorted(path.name for path in root.glob("*") if YEAR.fullmatch(path.name) and path.is_dir())
+
+
+def all_report_versions(root: Path) -> Iterator[ReportVersion]:
+    """Every version of every year's report below `root`, the earliest year and the lowest version first."""
+    for year in report_years(root):
+        yield from report_versions(root / year)
+
+
+def report_versions(folder: Path) -> list[ReportVersion]:
+    """The versions in a year's folder, the lowest first; those that were erased too."""
+    if not folder.is_dir():
+        return []
+    numbers = {int(match[1]) for path in folder.iterdir() if (match := FOLDER.fullmatch(path.name))}
+    found = [_version(folder, number) for number in sorted(numbers)]
+    if _is_older(folder):
+        first = dataclasses.replace(_version(folder, 1), folder=folder)
+        return [first, *(one for one in found if one.number != 1)]
+    return found
+
+
+def _version(folder: Path, number: int) -> ReportVersion:
+    return ReportVersion(
+        year=folder.name,
+        number=number,
+        folder=folder / f"v{number}",
+        notice=folder / f"v{number}-withdrawn",
+    )
+
+
+def _is_older(folder: Path) -> bool:
+    """True if a year's folder holds the files of a report that no version has yet."""
+    return not (folder / "v1").exists() and any(
+        (folder / name).is_file() for name in (PAGE, CONTENT, MANIFEST, SUMS)
+    )
+
+
+def newest_version(versions: Sequence[ReportVersion]) -> ReportVersion | None:
+    """The newest version that was not withdrawn; None if there is none. A damaged one is not replaced by an older one."""
+    return max((one for one in versions if not one.is_withdrawn), key=lambda one: one.number, default=None)
+
+
+def next_place(folder: Path) -> ReportVersion:
+    """Number and place of the next version in a year's folder: a number is never given twice."""
+    return _version(folder, 1 + max((one.number for one in report_versions(folder)), default=0))
+
+
+def find_version(root: Path, year: int, number: int) -> ReportVersion:
+    """One version of a year's report; ReportVersionError if there is none."""
+    found = report_versions(root / str(year))
+    for one in found:
+        if one.number == number:
+            return one
+    there = ", ".join(str(one.number) for one in found) or "none"
+    raise ReportVersionError(f"the report for {year} has no version {number}; there are: {there}")
+
+
+def adopt(folder: Path) -> bool:
+    """Move the report that a year's folder holds itself to `v1`, byte for byte; False if there is none.
+
+    `v1` is whole before a file beside it is removed, so that a kill loses nothing; the next call goes on. A file that differs
+    from its copy in `v1` stays.
+    """
+    first = folder / "v1"
+    is_older = folder.is_dir() and _is_older(folder)
+    if is_older:
+        with put_new(first) as made:
+            for path in _beside_versions(folder):
+                _copy(path, made / path.name)
+    for path in _beside_versions(folder) if first.is_dir() else ():
+        _remove_copied(path, first / path.name)
+    return is_older
+
+
+def _beside_versions(folder: Path) -> list[Path]:
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if not path.name.startswith(".") and not FOLDER.fullmatch(path.name)
+    ]
+
+
+def _copy(path: Path, copy: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.copytree(path, copy, symlinks=True)
+    else:
+        shutil.copy2(path, copy, follow_symlinks=False)
+
+
+def _remove_copied(path: Path, copy: Path) -> None:
+    """Remove the files that have an equal copy, and the folders that are empty then."""
+    if path.is_dir() and not path.is_symlink():
+        for inner in sorted(path.iterdir()):
+            _remove_copied(inner, copy / inner.name)
+        if copy.is_dir() and not any(path.iterdir()):
+            path.rmdir()
+    elif path.is_symlink():
+        if copy.is_symlink() and copy.readlink() == path.readlink():
+            path.unlink()
+    elif copy.is_file() and filecmp.cmp(path, copy, shallow=False):
+        path.unlink()
+
+
+def withdraw(version: ReportVersion, *, reason: str, date: str, signer: Signer | None = None) -> None:
+    """Put a notice beside a version that withdraws it; its files stay. ReportVersionError if it has one already."""
+    version = _adopted(version)
+    if version.withdrawal is not None:
+        raise ReportVersionError(
+            f"version {version.number} of the report for {version.year} is withdrawn already: {version.withdrawal.reason}"
+        )
+    with put_new(version.notice) as made:
+        _write_notice(made, version, reason=reason, date=date, is_erased=False)
+        if signer is not None:
+            signer.sign(made)
+
+
+def erase(version: ReportVersion, *, reason: str, date: str, signer: Signer | None = None) -> None:
+    """Remove a version's files, and leave a notice in their place, which replaces any earlier notice."""
+    version = _adopted(version)
+    with put_in_place(version.notice) as made:
+        _write_notice(made, version, reason=reason, date=date, is_erased=True)
+        if signer is not None:
+            signer.sign(made)
+    if version.is_there:
+        shutil.rmtree(version.folder)
+
+
+def _adopted(version: ReportVersion) -> ReportVersion:
+    adopt(version.notice.parent)
+    return _version(version.notice.parent, version.number)
+
+
+def _write_notice(made: Path, version: ReportVersion, *, reason: str, date: str, is_erased: bool) -> None:
+    try:
+        checksum = checksum_of(version.folder)
+    except OSError:  # erased before, or from before checksums
+        checksum = None
+    facts = {"kind": "withdrawal", "year": int(version.year), "version": version.number, "checksum": checksum}
+    seal(made, {**facts, "reason": reason, "date": date, "is_erased": is_erased})

@@ -1,0 +1,237 @@
+"""Versions of reports are served for good, and every page says how its version stands."""
+
+import hashlib
+import html
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from storage.report_versions import Publication, erase, find_version, withdraw
+from storage.sums import seal
+from tests.api.test_v1 import assert_problem
+from tests.factories.published_report import write_version
+from tests.factories.signing import make_signer
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+SECOND = Publication(
+    version=2,
+    date="2027-03-01",
+    reason="two <sites> were withdrawn",
+    corrects="shares by up to 0.1 %.",
+    supersedes="ab" * 32,
+    changed=["the release: version 2 in place of version 1"],
+)
+
+
+@pytest.fixture
+def two(data_dir: Path) -> Path:
+    """The folder of a year with two versions."""
+    year = data_dir / "reports" / "2025"
+    write_version(year, Publication(date="2026-01-15"))
+    write_version(year, SECOND)
+    return year
+
+
+def line_of(page: str) -> str:
+    """The line on top of a page of a report, without its markup."""
+    start, end = page.index('<aside role="note"'), page.index("</aside>")
+    assert page.index("<body>") < start < page.index("<h1>")
+    return html.unescape(" ".join(page[start:end].split()))
+
+
+def test_a_year_redirects_to_its_newest_version_and_is_never_cached(client: TestClient, two: Path) -> None:
+    for path in ("/reports/2025", "/reports/2025/"):
+        answer = client.get(path, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (307, "/reports/2025/v2/")
+        assert answer.headers["cache-control"] == "no-store"
+    withdraw(find_version(two.parent, 2025, 2), reason="wrong", date="2027-04-01")
+    assert client.get("/reports/2025/", follow_redirects=False).headers["location"] == "/reports/2025/v1/"
+    withdraw(find_version(two.parent, 2025, 1), reason="wrong too", date="2027-04-02")
+    assert client.get("/reports/2025/", follow_redirects=False).headers["location"] == "/reports/2025/v2/"
+
+
+def test_an_address_without_version_leads_to_the_file_of_the_newest(client: TestClient, two: Path) -> None:
+    answer = client.get("/reports/2025/report.json", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, "/reports/2025/v2/report.json")
+    assert answer.headers["cache-control"] == "no-store"
+    assert client.get("/reports/2025/report.json").json()["publication"]["version"] == 2
+    assert_problem(client.get("/reports/2025/nothing.csv"), "no-such-file", 404)
+
+
+def test_a_page_says_that_its_version_is_the_newest_or_superseded_and_why(
+    client: TestClient, two: Path
+) -> None:
+    newest = line_of(client.get("/reports/2025/v2/").text)
+    assert "version 2 of the report for 2025, published on 2027-03-01: the newest." in newest
+    assert "because: two <sites> were withdrawn. It corrects: shares by up to 0.1 %." in newest
+    older = client.get("/reports/2025/v1/")
+    assert "two <sites>" not in older.text
+    assert "<strong>Superseded.</strong> This is version 1" in line_of(older.text)
+    assert 'href="/reports/2025/v2/">version 2</a> is the newest' in line_of(older.text)
+    assert "It corrects: shares by up to 0.1 %." in line_of(older.text)
+    assert older.headers["cache-control"] == "public, no-cache"
+    assert line_of(client.get("/reports/2025/v1/draft.html").text) == line_of(older.text)
+
+
+def test_a_withdrawn_version_says_so_on_every_page_at_once_and_its_files_stay(
+    client: TestClient, two: Path
+) -> None:
+    before = client.get("/reports/2025/v1/").headers["etag"]
+    files = {path.name: path.read_bytes() for path in (two / "v1").iterdir()}
+    withdraw(find_version(two.parent, 2025, 1), reason="the kernel was <wrong>", date="2027-04-01")
+    for name in ("", "index.html", "draft.html"):
+        answer = client.get(f"/reports/2025/v1/{name}", headers={"If-None-Match": before})
+        assert answer.status_code == 200
+        assert "Withdrawn on 2027-04-01: the kernel was <wrong>." in line_of(answer.text)
+        assert "<wrong>" not in answer.text
+    for name, content in files.items():
+        assert client.get(f"/reports/2025/v1/files/{name}").content == content
+    assert "withdrawn" not in line_of(client.get("/reports/2025/v2/").text).split("two <sites>")[0]
+
+
+def test_the_files_of_a_version_are_served_as_its_sums_list_them(client: TestClient, two: Path) -> None:
+    sums = client.get("/reports/2025/v1/files/SHA256SUMS").text.splitlines()
+    assert len(sums) == 5
+    for line in sums:
+        checksum, name = line.split("  ")
+        answer = client.get(f"/reports/2025/v1/files/{name}")
+        assert hashlib.sha256(answer.content).hexdigest() == checksum
+        assert answer.headers["cache-control"] == "public, max-age=86400, immutable"
+    assert client.get("/reports/2025/v1/report.json").headers["cache-control"].endswith("immutable")
+    assert client.get("/reports/2025/v1/summary.txt").content == (two / "v1/summary.txt").read_bytes()
+
+
+def test_every_file_names_its_lasting_address_its_citation_and_its_licence(
+    client: TestClient, two: Path
+) -> None:
+    for name, canonical in (
+        ("", ""),
+        ("index.html", ""),
+        ("summary.txt", "summary.txt"),
+        ("files/index.html", ""),
+    ):
+        links = client.get(f"/reports/2025/v1/{name}").headers["link"].split(", ")
+        assert links == [
+            f'</reports/2025/v1/{canonical}>; rel="canonical"',
+            '</reports/2025/v1/>; rel="cite-as"',
+            '<https://creativecommons.org/licenses/by/4.0/>; rel="license"',
+            '</reports/2025/>; rel="latest-version"',
+            '</reports/2025/errata>; rel="version-history"',
+        ]
+
+
+def test_the_errata_list_every_version_with_its_reason_its_corrections_and_its_withdrawal(
+    client: TestClient, two: Path
+) -> None:
+    withdraw(find_version(two.parent, 2025, 1), reason="wrong kernel", date="2027-04-01")
+    page = client.get("/reports/2025/errata").text
+    first, second = page.index('id="v1"'), page.index('id="v2"')
+    assert second < first
+    assert "the newest" in page[second:first]
+    assert "two &lt;sites&gt; were withdrawn" in page[second:first]
+    assert "shares by up to 0.1 %" in page[second:first]
+    assert "the release: version 2 in place of version 1" in page[second:first]
+    assert "2027-04-01: wrong kernel" in page[first:]
+    assert_problem(client.get("/reports/1999/errata"), "no-such-report", 404)
+
+
+def test_the_list_of_reports_has_every_version_with_its_files(client: TestClient, two: Path) -> None:
+    withdraw(find_version(two.parent, 2025, 1), reason="wrong kernel", date="2027-04-01")
+    of_2026, report = client.get("/v1/reports").json()["reports"]
+    assert (of_2026["year"], of_2026["version"], report["year"], report["version"]) == ("2026", 1, "2025", 2)
+    assert (report["url"], report["json_url"]) == ("/reports/2025/", "/reports/2025/v2/report.json")
+    second, first = report["versions"]
+    assert [(one["version"], one["standing"]) for one in (second, first)] == [(2, "newest"), (1, "withdrawn")]
+    assert (second["reason"], second["corrects"]) == (SECOND.reason, SECOND.corrects)
+    assert (second["supersedes"], second["changed"]) == (SECOND.supersedes, SECOND.changed)
+    assert (first["withdrawn_on"], first["withdrawn_because"]) == ("2027-04-01", "wrong kernel")
+    assert first["reason"] is None
+    for one in (first, second):
+        assert one["checksum"] in one["cite_as"]
+        for file in one["files"]:
+            content = client.get(file["url"]).content
+            assert len(content) == file["bytes"]
+            assert file["name"] == "SHA256SUMS" or hashlib.sha256(content).hexdigest() == file["sha256"]
+        assert len(one["files"]) == 6
+
+
+def test_a_missing_version_is_a_problem_and_a_page_for_people(client: TestClient, two: Path) -> None:
+    for path in (
+        "/reports/2025/v3/",
+        "/reports/2025/v3",
+        "/reports/2025/v3/report.json",
+        "/reports/2025/v3/files/a",
+    ):
+        problem = assert_problem(client.get(path), "no-such-report", 404, mentions="there are: 1, 2")
+        assert problem["see"] == "/reports/2025/errata"
+    page = client.get("/reports/2025/v3/", headers=BROWSER)
+    assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert 'href="/reports/2025/errata"' in page.text
+    assert "has no version 3" in page.text
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+    hostile = client.get("/reports/2025/%3Cscript%3E", headers=BROWSER)
+    assert (hostile.status_code, "<script>" in hostile.text) == (404, False)
+    assert client.get("/reports/2025/v0/").status_code == 404
+
+
+def test_an_erased_version_is_gone_and_listed(client: TestClient, two: Path) -> None:
+    erase(find_version(two.parent, 2025, 1), reason="a site was withdrawn", date="2027-04-01")
+    for name in ("", "report.json", "files/index.html"):
+        assert_problem(
+            client.get(f"/reports/2025/v1/{name}"), "withdrawn", 410, mentions="a site was withdrawn"
+        )
+    _, report = client.get("/v1/reports").json()["reports"]
+    assert [(one["standing"], len(one["files"])) for one in report["versions"]] == [
+        ("newest", 6),
+        ("erased", 0),
+    ]
+    assert "Its files were erased" in client.get("/reports/2025/errata").text
+    assert client.get("/reports/2025/").status_code == 200
+
+
+def test_a_damaged_newest_version_is_not_replaced_by_an_older_one(client: TestClient, two: Path) -> None:
+    (two / "v2" / "summary.txt").write_text("IW 100\n")
+    found = client.get("/v1/reports").json()
+    assert [(one["year"], one["version"]) for one in found["damaged"]] == [("2025", 2)]
+    assert [one["year"] for one in found["reports"]] == ["2026"]
+    assert client.get("/reports/2025/", follow_redirects=False).headers["location"] == "/reports/2025/v2/"
+    assert "Damaged here: summary.txt" in line_of(client.get("/reports/2025/v2/").text)
+    assert_problem(client.get("/reports/2025/v2/summary.txt"), "damaged-file", 503)
+
+
+def test_a_damaged_notice_withdraws_too(client: TestClient, two: Path) -> None:
+    withdraw(find_version(two.parent, 2025, 1), reason="wrong", date="2027-04-01")
+    (two / "v1-withdrawn" / "manifest.json").write_text("[")
+    assert "Withdrawn: the notice of withdrawal is damaged" in line_of(client.get("/reports/2025/v1/").text)
+    assert [one["version"] for one in client.get("/v1/reports").json()["damaged"]] == [1]
+
+
+def test_a_report_of_an_earlier_firstflight_is_served_as_version_1(
+    client: TestClient, data_dir: Path
+) -> None:
+    year = data_dir / "reports" / "2024"
+    write_version(year, Publication(), to=year)
+    (year / "SHA256SUMS").unlink()
+    seal(year, {"kind": "report", "year": 2024})
+    assert client.get("/reports/2024/").url.path == "/reports/2024/v1/"
+    assert client.get("/reports/2024/v1/files/index.html").content == (year / "index.html").read_bytes()
+    assert "published on" not in line_of(client.get("/reports/2024/v1/").text)
+
+
+def test_a_version_has_a_good_signature_where_it_was_signed(
+    data_dir: Path, two: Path, tmp_path: Path
+) -> None:
+    signer = make_signer(tmp_path)
+    signer.sign(two / "v2")
+    app = create_app(
+        data_dir / "releases",
+        data_dir / "reports",
+        allowed_signers=signer.allowed_signers,
+        looked_at_every_s=0,
+    )
+    with TestClient(app) as client:
+        _, report = client.get("/v1/reports").json()["reports"]
+        assert [one["signature"] for one in report["versions"]] == ["good", "unsigned"]
+        assert client.get("/reports/2025/v2/files/SHA256SUMS.sig").text.startswith("-----BEGIN SSH SIGNATURE")
