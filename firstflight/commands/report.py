@@ -18,8 +18,8 @@ from releases.catalogue import ReleaseError
 from replay.networks.population_csv import PopulationError
 from replay.networks.stored_populations import CURRENT, find_population
 from reports.document.illustrative import FRESH_MONTHS, is_stale
-from reports.document.publishing import NEXT, Published, Wanted, publish_report
 from reports.document.report_inputs import ReportError, read_inputs
+from reports.publishing.publish import NEXT, Published, Wanted, publish_report
 from reports.statistics.paired_loads import CellsError
 from storage.engine import DatabaseError
 from storage.report_versions import CONTENT, PAGE, ReportVersionError

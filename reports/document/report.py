@@ -43,14 +43,13 @@ def compose(inputs: ReportInputs, *, rule: Rule = RULE) -> dict[str, Any]:
     found = examine(inputs, rule)
     said = answer_of(inputs, found.findings)
     windows = sorted({*WINDOWS, *([said.iw] if said.iw else [])})
-    content = report_content(
+    return report_content(
         inputs,
         sizes=size_section(inputs.release, windows=windows),
         servers=servers_section(inputs.release),
         found=found,
         answer=said,
     )
-    return content
 
 
 def build_report(

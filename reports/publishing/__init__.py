@@ -1,0 +1,1 @@
+"""Versions of a year's report: published once, never replaced."""
