@@ -36,10 +36,10 @@ VARIABLES = {
 }
 
 REPLAY = (
-    '--crawl "$CRAWL" --population "$POPULATION" --iw candidates --seeds "$SEEDS" --harm "$HARM" '
+    '--crawl "$CRAWL" --population "$POPULATION" --iw candidates --seeds "$SEEDS" --harm "$HARM" --sensitivity '
     '${PAGES:+--pages "$PAGES"}'
 )
-"""Options of the replay, the same for every chunk: all windows that the rule may recommend."""
+"""Options of the replay, the same for every chunk: all windows that the rule may recommend, and the ledger's inputs at the ends of their ranges."""
 
 PARAMETERS = {
     "year": Param(

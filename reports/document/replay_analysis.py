@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from replay.runs.conditions import Conditions
 from reports.document.replay_summary import WindowResult, summarise
-from reports.document.report_inputs import Replay, ReportError, ReportInputs
+from reports.document.report_inputs import Replay, ReportError, ReportInputs, weights_of
 from reports.recommendation.estimates import estimates_of
+from reports.recommendation.ledger import Entry, ledger
+from reports.recommendation.ledger_samples import SensitivityCells
 from reports.recommendation.mixture import queues_are_mixed
 from reports.recommendation.recommend import Recommendation, decide
 from reports.recommendation.rule import RULE, Rule
 from reports.recommendation.sensitivity import Variant, sensitivity
 from reports.statistics.arithmetic import DocumentTime, document_times
 from reports.statistics.paired_loads import PairedLoads, pair_loads
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,6 +36,8 @@ class ReplayAnalysis:
     document_times: list[DocumentTime]
     recommendation: Recommendation
     sensitivity: list[tuple[Variant, Recommendation]]
+    ledger: list[Entry]
+    """Every input that could turn the answer, with the answer at the ends of its range."""
 
 
 def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> ReplayAnalysis:
@@ -37,7 +45,8 @@ def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> Repla
     rule = dataclasses.replace(
         rule, has_queues_in_population=queues_are_mixed(one.get("queue_bytes") for one in replay.profiles)
     )
-    loads = pair_loads(replay.cells, congestion_control=rule.congestion_control, networks=replay.profiles)
+    cells = replay.own_cells
+    loads = pair_loads(cells, congestion_control=rule.congestion_control, networks=replay.profiles)
     if not loads.pages:
         raise ReportError(
             f"the replay has no cell with {rule.congestion_control} under the default conditions; run `firstflight replay run --crawl {inputs.release.crawl}`"
@@ -45,37 +54,31 @@ def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> Repla
     harm_loads = {
         one.id: there
         for one in rule.harm_conditions
-        if (
-            there := pair_loads(
-                replay.cells,
-                congestion_control=rule.congestion_control,
-                conditions=one.conditions,
-                networks=replay.profiles,
-            )
-        ).pages
+        if (there := _under(one.conditions, cells, replay, rule)).pages
     }
-    alias_loads = pair_loads(
-        replay.cells,
-        congestion_control=rule.congestion_control,
-        conditions=Conditions(alias=True),
-        networks=replay.profiles,
-    )
     estimates = estimates_of(
         loads,
         replay.population_weights,
         rule=rule,
         last_years=inputs.last_years_iw,
         harm_loads=harm_loads,
-        alias_loads=alias_loads,
+        alias_loads=_under(Conditions(alias=True), cells, replay, rule),
     )
     places = {profile["id"]: place for place, profile in enumerate(replay.profiles)}
 
     def place(one: WindowResult | DocumentTime) -> int:
         return places.get(one.profile, len(places))
 
-    times = document_times(
-        inputs.release, replay.cells, replay.profiles, congestion_control=rule.congestion_control
+    times = document_times(inputs.release, cells, replay.profiles, congestion_control=rule.congestion_control)
+    answer, varied = decide(estimates, rule=rule), sensitivity(estimates, rule=rule)
+    beside = SensitivityCells(
+        cells=replay.cells,
+        networks=replay.profiles,
+        weights=replay.population_weights,
+        weights_at={name: weights_of(some) for name, some in replay.sensitivity_populations.items()},
+        congestion_control=rule.congestion_control,
     )
+    ends = beside.at_ends()
     return ReplayAnalysis(
         replay=replay,
         rule=rule,
@@ -83,6 +86,23 @@ def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> Repla
         harm_loads=harm_loads,
         results=sorted(summarise(loads, incumbent=estimates.incumbent, rule=rule), key=place),
         document_times=sorted(times, key=place),
-        recommendation=decide(estimates, rule=rule),
-        sensitivity=sensitivity(estimates, rule=rule),
+        recommendation=answer,
+        sensitivity=varied,
+        ledger=ledger(
+            estimates,
+            answer,
+            varied,
+            ends,
+            beside.at_default(ends),
+            rule=rule,
+        ),
+    )
+
+
+def _under(conditions: Conditions, cells: pa.Table, replay: Replay, rule: Rule) -> PairedLoads:
+    return pair_loads(
+        cells,
+        congestion_control=rule.congestion_control,
+        conditions=conditions,
+        networks=replay.profiles,
     )

@@ -122,7 +122,7 @@ def verdicts_section(findings: Findings | None) -> dict[str, Any] | None:
 def analysis_sections(found: Examination) -> dict[str, Any]:
     """The sections that depend on a replay; each is None without a replay, or where only the other kind of replay has it."""
     sections: dict[str, Any] = dict.fromkeys(
-        ("replay", "recommendation", "sensitivity", "rule", "arithmetic", "stages")
+        ("replay", "recommendation", "sensitivity", "ledger", "rule", "arithmetic", "stages")
     )
     if found.analysis is not None:
         analysis = found.analysis
@@ -134,6 +134,7 @@ def analysis_sections(found: Examination) -> dict[str, Any]:
                 {"id": variant.id, "title": variant.title, "answer": found.answer, "iw": found.iw}
                 for variant, found in analysis.sensitivity
             ],
+            "ledger": [dataclasses.asdict(one) | {"turns": one.turns} for one in analysis.ledger],
             "rule": rule_section(analysis.rule),
         }
     if found.staged is not None and found.findings is not None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from releases.catalogue import Damaged, Release, Withdrawn, listed
@@ -54,9 +55,28 @@ class Replay:
         return found
 
     @property
+    def own_cells(self) -> pa.Table:
+        """The cells but those over the networks of other populations, which only the ledger takes."""
+        others = [
+            name for some in self.sensitivity_populations.values() for one in some for name in one["weights"]
+        ]
+        return self.cells.filter(~pc.field("profile").isin(pa.array(sorted(set(others)), pa.string())))
+
+    @property
+    def sensitivity_populations(self) -> dict[str, list[dict[str, Any]]]:
+        """Populations at the ends of inputs, by what the ends add to a population's id; none without a sensitivity replay."""
+        found: dict[str, list[dict[str, Any]]] = self.provenance.get("sensitivity_populations", {})
+        return found
+
+    @property
     def population_weights(self) -> dict[Role, Mapping[str, float]]:
         """Weights by profile of the average and the slow population."""
-        return {"slow" if one["slow"] else "average": one["weights"] for one in self.populations}
+        return weights_of(self.populations)
+
+
+def weights_of(populations: Sequence[Mapping[str, Any]]) -> dict[Role, Mapping[str, float]]:
+    """Weights by profile of an average and a slow population."""
+    return {"slow" if one["slow"] else "average": one["weights"] for one in populations}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -69,7 +69,9 @@ class Effect:
         return self.means.pages
 
     def interval(self, confidence: float) -> Interval:
-        """Two-sided simultaneous interval."""
+        """Two-sided simultaneous interval; the estimate alone with a confidence of 0."""
+        if confidence == 0:
+            return Interval(self.value, self.value, self.value)
         if self.rare:
             return self.rare.interval(self.value, confidence)
         found = self.means.intervals(confidence)[self.column]

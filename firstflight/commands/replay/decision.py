@@ -110,8 +110,10 @@ def plan_decision(
         *(given.pop(name) for name in ("profiles", "population", "population_measured", "population_source")),
     )
     windows, pages = given.pop("windows"), given.pop("pages")
-    if given.pop("responses") or given.pop("harm") != "none":
-        raise click.UsageError("--until decided chooses its harm conditions, and keeps no responses")
+    if given.pop("responses") or given.pop("harm") != "none" or given.pop("sensitivity"):
+        raise click.UsageError(
+            "--until decided chooses its harm conditions, and keeps no responses and no sensitivity"
+        )
     for name in (
         "networks",
         "seeds",

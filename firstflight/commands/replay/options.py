@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from firstflight.commands.replay.conditions import CONDITION_OPTIONS, MOST_SEGMENTS, arms
+from firstflight.commands.replay.sensitivity import sensitivity_replay
 from firstflight.commands.replay.sources import SOURCE_OPTIONS, find_source
 from firstflight.commit import code_commit
 from firstflight.settings import Settings
@@ -153,6 +154,12 @@ OPTIONS = (
         help="Number of pages under the harm conditions, sampled evenly by size.",
     ),
     click.option(
+        "--sensitivity",
+        is_flag=True,
+        help="Also replay the pages of --harm-pages at the ends of every input that could turn the answer, with one seed: the "
+        "report's ledger.",
+    ),
+    click.option(
         "--harm-seeds",
         type=click.IntRange(1, 1000),
         help="Loads of each page, network, window and harm condition.  [default: as --seeds]",
@@ -217,26 +224,36 @@ def plan_replay(
     harm: str,
     harm_pages: int,
     harm_seeds: int | None,
+    sensitivity: bool,
     responses: bool,
     **conditions: Any,  # noqa: ANN401  # the options of conditions.py
 ) -> PlannedReplay:
     """The replay that the options describe; raises UsageError or one of EXPECTED."""
+    profiles_given = bool(profiles)
     profiles, populations, which = chosen_networks(
         settings, profiles, population, population_measured, population_source, networks=networks
     )
     source = find_source(settings, crawl=crawl, recorded=recorded, hars=hars, logs=logs)
     recipes = sample(source.recipes, pages or len(source.recipes))
     cells = plan(recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
+    some = sample(recipes, harm_pages)
     if harm != "none":
         harmful = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
-        some = sample(recipes, harm_pages)
         cells += plan(some, profiles, windows=windows, seeds=harm_seeds or seeds, conditions=harmful)
         again = [Conditions(alias=True)]
         itself = [RULE.permanent_incumbent]
         cells += plan(some, profiles, windows=itself, seeds=harm_seeds or seeds, conditions=again)
+    facts_of_source = {**source.facts, "pages_there": len(source.recipes)}
+    if sensitivity:
+        own = None if profiles_given else population or CURRENT
+        ends = sensitivity_replay(
+            settings, some, profiles, population=own, networks=networks, windows=windows
+        )
+        cells += ends.cells
+        facts_of_source["sensitivity_populations"] = ends.populations
     facts = plan_facts(
         cells,
-        {**source.facts, "pages_there": len(source.recipes)},
+        facts_of_source,
         commit=code_commit(settings.commit),
         rule_version=RULE_VERSION,
         populations=populations,

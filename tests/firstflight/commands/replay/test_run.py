@@ -20,6 +20,7 @@ from firstflight.main import main
 from replay.lab.guest_process import usable_cpus
 from replay.runs.conditions import Conditions
 from reports.recommendation.harm_conditions import CORE
+from reports.recommendation.inputs import ENDS
 from reports.statistics.paired_loads import pair_loads
 from tests.factories.made_up_crawl import NAME, MadeUp
 from tests.factories.made_up_report import write_release
@@ -86,6 +87,24 @@ def test_a_population_and_the_core_set_are_replayed_and_kept(data: Path) -> None
         assert (there.states, len(there.pages)) == ({"done": 4}, 1), one.id
     again = pair_loads(cells, congestion_control="cubic", conditions=Conditions(alias=True))
     assert (again.states, again.windows) == ({"done": 2}, (10,))
+
+
+@pytest.mark.lab
+def test_a_sensitivity_replay_loads_pages_at_the_ends_of_every_input(data: Path) -> None:
+    options = ("--networks", "2", "--seeds", "1", "--sensitivity", "--harm-pages", "1", "--pages", "1")
+    done = run(*options)
+    assert done.exit_code == 0, done.output
+    folder = data / "replays" / str(NAME)
+    facts = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
+    assert sorted(facts["sensitivity_populations"]) == ["crux", "r00", "r60", "users"]
+    cells = pq.read_table(folder / "cells.parquet")
+    assert set(cells["reason"].to_pylist()) == {None}
+    assert cells.num_rows == 2 * 2 * (1 + len(ENDS))
+    for end in ENDS:
+        weights = facts["sensitivity_populations"].get(end.population, facts["populations"])[0]["weights"]
+        control = end.conditions.congestion_control
+        loads = pair_loads(cells, congestion_control=control, conditions=end.conditions)
+        assert loads.covers(weights), end
 
 
 @pytest.mark.lab

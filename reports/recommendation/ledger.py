@@ -1,0 +1,218 @@
+"""The ledger: every input that could turn the answer, its range, and the answer and the gain at each end.
+
+Choices of the rule are applied to all loads, with their intervals. Inputs of the replay are loaded at each end on a few pages: too few for
+intervals that decide, so that the rule is applied to the estimates alone there, of the same pages at the default and at the ends.
+Harm that so few pages cannot show, and harm under the harm conditions, stays as in the whole replay.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from releases.interval import Interval
+from reports.recommendation.effects import Gain, Harm
+from reports.recommendation.estimates import Estimates, estimates_of
+from reports.recommendation.inputs import INPUTS, End
+from reports.recommendation.mixture import ORDINARY
+from reports.recommendation.recommend import Recommendation, decide
+from reports.recommendation.rule import Role, Rule
+from reports.recommendation.sensitivity import Variant
+from reports.recommendation.window_family import NotEstimable
+from reports.statistics.paired_loads import PairedLoads
+
+UNDECIDED = "undecided"
+
+Weights = Mapping[Role, Mapping[str, float]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An input, its range, and the answer and the gain of one window at each end; None where an end was not replayed."""
+
+    input: str
+    title: str
+    unit: str
+    low: str | None
+    default: str
+    high: str | None
+    answer_low: str | None
+    answer_default: str
+    answer_high: str | None
+    gain_low: Interval | None
+    """Gain of `window` over the incumbent in percent, with the rule's interval."""
+    gain_default: Interval | None
+    gain_high: Interval | None
+    window: int | None
+    """The window that gains are of: the recommended one, or else the one that gains most; None if none was measured."""
+    basis: Literal["all loads, by intervals", "a few pages, by estimates"]
+    pages: int
+    """Pages that the answers rest on."""
+    source: str
+
+    @property
+    def turns(self) -> bool:
+        """Return whether an end has another answer than the default."""
+        return any(end not in (None, self.answer_default) for end in (self.answer_low, self.answer_high))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Choice:
+    """A choice of the rule, with the variants at its ends (reports.recommendation.sensitivity)."""
+
+    id: str
+    title: str
+    unit: str
+    low: tuple[str, str] | None
+    """Value and variant."""
+    default: str
+    high: tuple[str, str] | None
+    source: str
+
+
+CHOICES: tuple[Choice, ...] = (
+    Choice(
+        "worthwhile", "least gain that is worthwhile", "%", ("0.5", "worthwhile_half"), "1", ("2", "worthwhile_double"), "ours: half and twice",
+    ),
+    Choice(
+        "margins", "harm margins", "times", ("0.5", "margins_half"), "1", ("2", "margins_double"), "ours: half and twice",
+    ),
+    Choice(
+        "confidence", "confidence of the intervals", "%", ("90", "confidence_90"), "95", ("99", "confidence_99"), "customary levels",
+    ),
+    Choice(
+        "harm_conditions", "conditions in which harm is measured", "", ("ordinary cells", "harm_ordinary"), "core", ("at 80 % load too", "harm_beyond_core"), "ours",
+    ),
+    Choice(
+        "aa_tolerance", "tolerance of the incumbent's difference from itself", "%", None, "0.3 or as attained", ("3", "aa_wide"), "ours",
+    ),
+)  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sample:
+    """Loads of a few pages at one end of an input, and the weights of their networks."""
+
+    loads: PairedLoads
+    weights: Weights
+
+
+def ledger(
+    estimates: Estimates,
+    answer: Recommendation,
+    variants: Sequence[tuple[Variant, Recommendation]],
+    samples: Mapping[End, Sample],
+    default: Sample | None,
+    *,
+    rule: Rule,
+) -> list[Entry]:
+    """All entries: the rule's choices first, then the inputs of which an end was replayed.
+
+    `samples` are the loads at the ends, `default` those of the same pages and seeds without a change.
+    """
+    window = _window(estimates, answer)
+    found = [_of_rule(one, estimates, answer, variants, window, rule) for one in CHOICES]
+    if default is None:
+        return found
+    at_default = _at(default, estimates, rule)
+    for one in INPUTS:
+        low, high = (
+            _at(samples[end], estimates, rule) if end and end in samples else None
+            for end in (one.low, one.high)
+        )
+        if low or high:
+            found.append(
+                Entry(
+                    input=one.id,
+                    title=one.title,
+                    unit=one.unit,
+                    low=one.low.value if one.low and low else None,
+                    default=one.default,
+                    high=one.high.value if one.high and high else None,
+                    answer_low=low and _answer(low[1]),
+                    answer_default=_answer(at_default[1]),
+                    answer_high=high and _answer(high[1]),
+                    gain_low=low and _gain(low[0], window, rule),
+                    gain_default=_gain(at_default[0], window, rule),
+                    gain_high=high and _gain(high[0], window, rule),
+                    window=window,
+                    basis="a few pages, by estimates",
+                    pages=len(default.loads.pages),
+                    source=one.source,
+                )
+            )
+    return found
+
+
+def _of_rule(
+    one: Choice,
+    estimates: Estimates,
+    answer: Recommendation,
+    variants: Sequence[tuple[Variant, Recommendation]],
+    window: int | None,
+    rule: Rule,
+) -> Entry:
+    known = {variant.id: (variant.rule, found) for variant, found in variants}
+    low, high = (end if end and end[1] in known else None for end in (one.low, one.high))
+    return Entry(
+        input=one.id,
+        title=one.title,
+        unit=one.unit,
+        low=low and low[0],
+        default=one.default,
+        high=high and high[0],
+        answer_low=low and _answer(known[low[1]][1]),
+        answer_default=_answer(answer),
+        answer_high=high and _answer(known[high[1]][1]),
+        gain_low=low and _gain(estimates, window, known[low[1]][0]),
+        gain_default=_gain(estimates, window, rule),
+        gain_high=high and _gain(estimates, window, known[high[1]][0]),
+        window=window,
+        basis="all loads, by intervals",
+        pages=estimates.pages,
+        source=one.source,
+    )
+
+
+def _at(sample: Sample, whole: Estimates, rule: Rule) -> tuple[Estimates, Recommendation]:
+    """The estimates of a sample, with what it cannot show from the whole replay, and the rule's answer by estimates alone."""
+    own = estimates_of(sample.loads, sample.weights, rule=rule, last_years=whole.incumbent)
+    harms = {
+        key: {**by_condition, **_known(own.harms.get(key, {}))} for key, by_condition in whole.harms.items()
+    }
+    merged = dataclasses.replace(
+        own,
+        harms=harms,
+        incumbents=whole.incumbents,
+        aa=whole.aa,
+        aa_alias=whole.aa_alias,
+        harm_conditions=whole.harm_conditions,
+    )
+    return own, decide(merged, rule=dataclasses.replace(rule, confidence=0.0))
+
+
+def _known(harms: Mapping[str, Harm | NotEstimable]) -> dict[str, Harm | NotEstimable]:
+    return {
+        name: harm for name, harm in harms.items() if name == ORDINARY and not isinstance(harm, NotEstimable)
+    }
+
+
+def _answer(found: Recommendation) -> str:
+    return found.answer if found.is_decided else UNDECIDED
+
+
+def _window(estimates: Estimates, answer: Recommendation) -> int | None:
+    if answer.iw is not None:
+        return answer.iw
+    gains = {
+        window: gain.effect.value
+        for (window, other), gain in estimates.gains.items()
+        if other == estimates.incumbent and isinstance(gain, Gain)
+    }
+    return max(gains, key=lambda window: gains[window], default=None)
+
+
+def _gain(estimates: Estimates, window: int | None, rule: Rule) -> Interval | None:
+    found = estimates.gains.get((window or 0, estimates.incumbent))
+    return found.effect.interval(rule.confidence) if isinstance(found, Gain) else None

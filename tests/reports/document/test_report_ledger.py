@@ -1,0 +1,92 @@
+"""The ledger of a report: a replay with loads at the ends of inputs, under other conditions and over other networks."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from replay.runs.conditions import LAST_BYTE, Conditions
+from reports.document.report import build_report
+from reports.recommendation.rule import RULE
+from schema.computed_tables import CELL
+from storage.sums import seal
+from tests.factories.made_up_report import (
+    PAGES,
+    PROFILE_IDS,
+    data_folder,
+    read_data_folder,
+    replay_cells,
+)
+
+pytestmark = pytest.mark.process
+
+QUICK = dataclasses.replace(RULE, replicates=100, harm_conditions=())
+FAR = "far-"
+
+
+def with_ends() -> pa.Table:
+    """The made-up loads, with larger gains where all is found at the last byte, and smaller ones over networks that are far."""
+    own = replay_cells().to_pylist()
+    late = replay_cells(gain_percent={3: -9.0, 10: 0.0, 16: 6.0, 30: 9.0}, seeds=1).to_pylist()
+    far = replay_cells(gain_percent={3: -1.0, 10: 0.0, 16: 0.2, 30: 0.3}, seeds=1).to_pylist()
+    return pa.Table.from_pylist(
+        [
+            *own,
+            *(row | Conditions(discovery=LAST_BYTE).columns() for row in late if row["route"] == "own"),
+            *(row | {"profile": FAR + row["profile"]} for row in far if row["route"] == "own"),
+        ],
+        schema=CELL,
+    )
+
+
+def content_of(data_dir: Path, table: pa.Table, *, far: bool = False) -> dict[str, Any]:
+    release = data_folder(data_dir, table=table)
+    folder = data_dir / "replays" / str(release.manifest.crawl)
+    facts = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
+    if far:
+        facts["profiles"] += [one | {"id": FAR + one["id"]} for one in facts["profiles"]]
+        facts["sensitivity_populations"] = {
+            "crux": [
+                one | {"weights": {FAR + name: share for name, share in one["weights"].items()}}
+                for one in facts["populations"]
+            ]
+        }
+        (folder / "replay.json").write_text(json.dumps(facts), encoding="utf-8")
+        (folder / "SHA256SUMS").unlink()
+        seal(folder, {"kind": "replay", "release": facts["release"]})
+    return build_report(
+        read_data_folder(data_dir), data_dir / "reports" / "2026", commit="c0ffee", rule=QUICK
+    )
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The report's content without ends, and with them."""
+    plain, varied = (tmp_path_factory.mktemp(name) for name in ("plain", "varied"))
+    return content_of(plain, replay_cells()), content_of(varied, with_ends(), far=True)
+
+
+def test_the_ledger_has_the_answer_at_each_end(contents: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    ledger = {one["input"]: one for one in contents[1]["ledger"]}
+    late, far = ledger["discovery"], ledger["round_trips"]
+    assert (late["answer_low"], late["answer_default"], late["answer_high"]) == (None, "IW 16", "IW 30")
+    assert (far["answer_default"], far["answer_high"]) == ("IW 16", "no change")
+    assert (late["turns"], far["turns"], far["pages"]) == (True, True, PAGES)
+    assert far["gain_high"]["estimate"] < 1 < far["gain_default"]["estimate"] < late["gain_high"]["estimate"]
+    assert "rho" not in ledger
+    assert ledger["worthwhile"]["basis"] == "all loads, by intervals"
+
+
+def test_loads_at_the_ends_change_nothing_else_of_a_report(
+    contents: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
+    plain, varied = contents
+    for name in ("recommendation", "sensitivity", "arithmetic"):
+        assert varied[name] == plain[name]
+    assert varied["replay"]["outcomes"] == plain["replay"]["outcomes"]
+    assert set(varied["replay"]["profiles"]) == set(PROFILE_IDS)
