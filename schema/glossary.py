@@ -33,7 +33,7 @@ GLOSSARY: dict[str, str] = {
     "population": "profiles with weights",
     "recipe": "the structure of a page without its content: origins, connections, sizes, and which response requests which",
     "cell": "one replayed load: a page over a profile at an IW, under given conditions and with a seed",
-    "conditions": "the other settings of a replay: congestion control, pacing, loss, competition, server delay, cache, TLS records and handshakes, discovery, order of answers",
+    "conditions": "the other settings of a replay: congestion control, pacing, loss, competition, server delay, cache, TLS records and handshakes, discovery, requests held back, order of answers",
     "discovery": "the moment at which a browser finds that it needs a resource: at a place in the bytes of the response that leads to it",
     "server delay": "the time that a server takes to begin its response, beyond the round trip; also called think time",
     "round trip": "the time from sending a packet until its acknowledgement arrives",

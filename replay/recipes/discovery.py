@@ -7,6 +7,8 @@ when the header is there. Of scripts, style sheets and everything else it can us
 from __future__ import annotations
 
 import bisect
+import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -30,6 +32,8 @@ class Discovery:
 
     place: int | None = None
     """Number of the parent's bytes, inside TLS, that must have arrived; None: all of them."""
+    waits_for: int | None = None
+    """The response whose last byte must have arrived too; None: none."""
     browser_delay_us: int = 0
     """The browser's own time from then until it asks."""
 
@@ -48,7 +52,9 @@ def discoveries(
     rows = {row["id"]: row for row in responses}
     began = began_us(rows, connections)
     arrivals = sorted(
-        row["last_byte_us"] for row in responses if row["last_byte_us"] is not None and not ends_alone(row)
+        (row["last_byte_us"], row["id"])
+        for row in responses
+        if row["last_byte_us"] is not None and not ends_alone(row)
     )
     by_parent: dict[int, list[int]] = {}
     for response, parent in sorted(parents.items()):
@@ -61,10 +67,36 @@ def discoveries(
             is_redirected = rows[child].get("redirected_from_id") == parent
             in_order = 0.0 if is_redirected else number / (len(children) + 1) if is_read_early else 1.0
             found[child] = discover(rows[parent], in_order, began[child], arrivals)
-    return found
+    return without_deadlocks(found, parents)
 
 
-def discover(parent: Row, in_order: float, began: int | None, arrivals: Sequence[int]) -> Discovery:
+def without_deadlocks(
+    found: Mapping[int, Discovery], parents: Mapping[int, int | None]
+) -> dict[int, Discovery]:
+    """The discoveries without waits for a response that itself comes after the one that waits, or that is not replayed."""
+    kept = {response: dataclasses.replace(one, waits_for=None) for response, one in found.items()}
+
+    def comes_after(response: int, earlier: int) -> bool:
+        seen: set[int] = set()
+        ahead: list[int | None] = [response]
+        while ahead:
+            one = ahead.pop()
+            if one == earlier:
+                return True
+            if one is not None and one not in seen:
+                seen.add(one)
+                ahead += (parents[one], kept[one].waits_for)
+        return False
+
+    for response, one in found.items():
+        if one.waits_for in kept and not comes_after(one.waits_for, response):
+            kept[response] = one
+    return kept
+
+
+def discover(
+    parent: Row, in_order: float, began: int | None, arrivals: Sequence[tuple[int, int]]
+) -> Discovery:
     """The discovery of a response that the browser began to ask for at `began` (µs).
 
     `in_order` is the share of the parent's body before it if the times do not tell, and `arrivals` are the times, sorted,
@@ -79,10 +111,12 @@ def discover(parent: Row, in_order: float, began: int | None, arrivals: Sequence
     if began < last:
         share = (began - first) / (last - first)
     arrived = first + share * (last - first)
-    before = bisect.bisect_right(arrivals, began)
-    explained = arrivals[before - 1] if before else arrived
+    before = bisect.bisect_right(arrivals, (began, math.inf))
+    explained, what = arrivals[before - 1] if before else (arrived, None)
     return Discovery(
-        place=place_of(parent, share), browser_delay_us=max(0, round(began - max(arrived, explained)))
+        place=place_of(parent, share),
+        waits_for=what if explained > arrived else None,
+        browser_delay_us=max(0, round(began - max(arrived, explained))),
     )
 
 

@@ -13,6 +13,7 @@ from releases.catalogue import Release
 from replay.errors import RecipeError
 from replay.recipes.discovery import discoveries
 from replay.recipes.handshakes import tls_trips
+from replay.recipes.low_priority import is_delayable
 from replay.recipes.parents import find_parents
 from replay.recipes.render_blocking import blocks_rendering
 from replay.recipes.think_time import FILE, PAGE, kind_of, think_times, usual_think_times
@@ -65,8 +66,10 @@ class Object:
     """TCP payload of the request."""
     place: int | None = None
     """Number of the parent's bytes at which the browser finds it; None: all of them."""
+    waits_for: int = -1
+    """Index of a further object that must arrive before this one is requested; -1: none."""
     browser_delay_us: int = 0
-    """Time from the arrival of these bytes to the request, in the browser."""
+    """Time from the arrival of all these bytes to the request, in the browser."""
     kind: str = FILE
     """Kind of answer, by which an unknown think time is assumed."""
     server_delay_us: int | None = None
@@ -79,6 +82,8 @@ class Object:
     """True if the browser paints nothing before the whole response is there."""
     is_incremental: bool = True
     """True if the response is sent in turns with others of its urgency."""
+    is_delayable: bool = False
+    """True if the browser gives the request a low priority, and may hold it back."""
     fresh_s: int | None = None
     """Remaining freshness lifetime (RFC 9111) in seconds; None if its header was not recorded."""
     can_be_confirmed: bool = False
@@ -132,8 +137,8 @@ class Recipe:
         ]
         lines += [
             f"object {one.origin} {one.parent} {one.request_bytes} {one.response_bytes} "
-            f"{int(one.is_document)} {one.think_us} {self.place_of(one)} {one.browser_delay_us} "
-            f"{one.urgency} {int(one.is_incremental)} {int(one.blocks_rendering)}"
+            f"{int(one.is_document)} {one.think_us} {self.place_of(one)} {one.waits_for} {one.browser_delay_us} "
+            f"{one.urgency} {int(one.is_incremental)} {int(one.blocks_rendering)} {int(one.is_delayable)}"
             for one in self.objects
         ]
         return "\n".join(lines) + "\n"
@@ -217,12 +222,14 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
                 is_document=row["id"] == document,
                 request_bytes=request_bytes(row, tls=keys[row["id"]][3]),
                 place=found[row["id"]].place,
+                waits_for=indexes.get(found[row["id"]].waits_for, -1),
                 browser_delay_us=found[row["id"]].browser_delay_us,
                 kind=PAGE if row["id"] == document else kind_of(row),
                 server_delay_us=delays[row["id"]],
                 urgency=USUAL_URGENCY if row.get("urgency") is None else row["urgency"],
                 is_incremental=row.get("is_incremental") is not False,
                 blocks_rendering=blocks_rendering(row, parents[row["id"]], document),
+                is_delayable=is_delayable(row),
                 fresh_s=fresh_s(row),
                 can_be_confirmed=can_be_confirmed(row),
             )

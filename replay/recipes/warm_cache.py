@@ -51,6 +51,7 @@ def warm_recipe(recipe: Recipe) -> Recipe:
                 recipe.objects[index],
                 parent=parent,
                 place=place,
+                waits_for=places.get(recipe.objects[index].waits_for, -1),
                 browser_delay_us=delay_us,
                 response_bytes=revisit_bytes(recipe.objects[index]),
             )

@@ -36,6 +36,17 @@ HANDSHAKES = (RECORDED_HANDSHAKE, RESUMED, EARLY_DATA) = ("recorded", "resumed",
 """Values of the column `tls_handshake`: full handshakes; resumed ones, without certificates and in one round trip; or resumed ones
 with the first request in the first flight (RFC 8446 §2.3)."""
 
+REQUESTS = (CHROMIUM_REQUESTS, UNLIMITED_REQUESTS) = ("chromium", "unlimited")
+"""Values of the column `requests`: whether the browser holds requests of low priority back, as Chromium does, or none."""
+
+SLOW_RTT_US = 272_000
+"""Round trip from which on Chromium takes a network for its type 3G or slower (net/nqe, HTTP RTT). The servers' time is part of what
+Chromium measures; here it is the path's alone."""
+
+LOW_PRIORITY_REQUESTS, SLOW_REQUESTS, SLOW_WEIGHT = 10, 8, 3
+"""Most requests of low priority at a time to hosts that Chromium does not know to speak HTTP/2; on slow networks, where every
+other request counts for SLOW_WEIGHT of them (services/network/resource_scheduler)."""
+
 RECORDED_RECORDS, ANY_BYTE = "recorded", "none"
 RECORDS = {
     RECORDED_RECORDS: f"recorded {runs_text(TLS_RECORDS['16k'])}",
@@ -134,6 +145,8 @@ class Conditions:
     """When the browser asks for what a response leads to: one of DISCOVERY."""
     tls_handshake: str = RECORDED_HANDSHAKE
     """Kind of the connections' TLS handshakes: one of HANDSHAKES."""
+    requests: str = CHROMIUM_REQUESTS
+    """Whether the browser holds requests back: one of REQUESTS."""
     prioritised: bool = False
     """True if servers answer by the requests' priorities over HTTP/2."""
     alias: bool = False
@@ -159,6 +172,8 @@ class Conditions:
             found += f".{self.discovery}"
         if self.tls_handshake != RECORDED_HANDSHAKE:
             found += f".{self.tls_handshake}"
+        if self.requests != CHROMIUM_REQUESTS:
+            found += f".{self.requests}"
         if self.prioritised:
             found += f".{H2_ORDER[True]}"
         if self.alias:
@@ -187,6 +202,7 @@ class Conditions:
             "tls_records": self.tls_records,
             "discovery": self.discovery,
             "tls_handshake": self.tls_handshake,
+            "requests": self.requests,
             "h2_order": H2_ORDER[self.prioritised],
             "route": ROUTE[self.alias],
             "queue": self.queue and str(self.queue),
@@ -205,6 +221,7 @@ class Conditions:
         yield f"tls-records {RECORDS[self.tls_records]}"
         yield f"priorities {'on' if self.prioritised else 'off'}"
         yield f"alias {'on' if self.alias else 'off'}"
+        yield f"request-limit {request_limit(profile) if self.requests == CHROMIUM_REQUESTS else '0 0'}"
         yield f"handshake {self.tls_handshake}"
         yield f"discovery {self.discovery}"
         yield f"server-delay {'on' if self.server_delay else 'off'}"
@@ -213,3 +230,9 @@ class Conditions:
         yield f"background {iw if neighbours.everyone else BACKGROUND_IW}"
         yield f"probe {'on' if neighbours.probe else 'off'}"
         yield f"short-flows {'on' if neighbours.load else 'off'}"
+
+
+def request_limit(profile: Profile) -> str:
+    """Chromium's limit of requests of low priority over a network, and what another request counts for."""
+    is_slow = profile.rtt_us >= SLOW_RTT_US
+    return f"{SLOW_REQUESTS} {SLOW_WEIGHT}" if is_slow else f"{LOW_PRIORITY_REQUESTS} 0"

@@ -13,6 +13,7 @@ from replay.networks.profiles import DISCIPLINES, FRAME_BYTES
 from replay.networks.queues import MOST_BYTES
 from replay.runs.conditions import (
     CACHE,
+    CHROMIUM_REQUESTS,
     DISCOVERY,
     H2_ORDER,
     HANDSHAKES,
@@ -20,6 +21,7 @@ from replay.runs.conditions import (
     RECORDED_HANDSHAKE,
     RECORDED_RECORDS,
     RECORDS,
+    REQUESTS,
     SERVER_DELAY,
     Competition,
     Conditions,
@@ -201,6 +203,14 @@ CONDITION_OPTIONS = (
         help="TLS handshakes: full as recorded; resumed, without certificates; early-data, the first request at once (0-RTT).",
     ),
     click.option(
+        "--requests",
+        callback=among(REQUESTS, f"one of {', '.join(REQUESTS)}"),
+        metavar="NAME,...",
+        default=CHROMIUM_REQUESTS,
+        show_default=True,
+        help="Requests of low priority to hosts not known to speak HTTP/2: at most ten at a time, as in Chromium; unlimited.",
+    ),
+    click.option(
         "--h2-order",
         callback=one_of(*H2_ORDER),
         metavar="turns|priority,...",
@@ -231,6 +241,7 @@ def arms(
     tls_records: tuple[str, ...],
     discovery: tuple[str, ...],
     tls_handshake: tuple[str, ...],
+    requests: tuple[str, ...],
     h2_order: tuple[bool, ...],
 ) -> list[Conditions]:
     """The conditions of every combination."""
@@ -246,6 +257,7 @@ def arms(
             tls_records=records,
             discovery=found,
             tls_handshake=handshake,
+            requests=held,
             prioritised=prioritised,
         )
         for control in congestion_control
@@ -258,5 +270,6 @@ def arms(
         for records in tls_records
         for found in discovery
         for handshake in tls_handshake
+        for held in requests
         for prioritised in h2_order
     ]

@@ -13,6 +13,7 @@
  *   responses                                                  before each load's line, a line about its responses
  *   tls-records recorded|fixed|bytes SIZES                     the servers' TLS records (transport/tls_records.c)
  *   discovery recorded|first-byte|last-byte                    when the browser finds what a response leads to
+ *   request-limit LIMIT WEIGHT                                 requests of low priority at a time; 0: no limit (page/holding_back.c)
  *   handshake recorded|resumed|early-data                      the connections' TLS handshakes
  *   alias on|off                                               whether servers take their window from its second route
  *   priorities on|off                                          whether servers answer by priority over H2
@@ -42,6 +43,7 @@
 #include "network/qdiscs.h"
 #include "page/discovery.h"
 #include "page/handshake.h"
+#include "page/holding_back.h"
 #include "page/load.h"
 #include "transport/packet_log.h"
 #include "transport/server.h"
@@ -74,7 +76,7 @@ static bool obey_switch(const char *line) {
 /* Settings that stay in force; false if the line is none. */
 static bool obey_setting(const char *line) {
     char name[128];
-    int count, iw;
+    int count, iw, weight;
     unsigned target_us, interval_us;
     double delay_us, loss, burst, seconds;
     if (sscanf(line, "delay %lf %lf %lf", &delay_us, &loss, &burst) == 3)
@@ -83,6 +85,7 @@ static bool obey_setting(const char *line) {
     else if (sscanf(line, "discipline %127s %u %u", name, &target_us, &interval_us) == 3)
         set_discipline(name, target_us, interval_us);
     else if (sscanf(line, "competing-flows %d %d %127s", &count, &iw, name) == 3) set_competing_flows(count, iw, name);
+    else if (sscanf(line, "request-limit %d %d", &count, &weight) == 2) set_request_limit(count, weight);
     else if (sscanf(line, "background %d", &iw) == 1) background_window = iw;
     else if (sscanf(line, "pause %lf", &seconds) == 1) set_pause((nanoseconds)(seconds * (double)SECOND));
     else if (sscanf(line, "control %127s", name) == 1) set_congestion_control(name);

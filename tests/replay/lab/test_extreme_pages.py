@@ -88,6 +88,7 @@ def test_a_cell_may_have_every_condition_at_once(lab: Lab) -> None:
         tls_records="dynamic",
         discovery="first-byte",
         tls_handshake="early-data",
+        requests="unlimited",
         prioritised=True,
     )
     cells: list[Cell] = plan(

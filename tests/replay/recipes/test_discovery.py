@@ -43,7 +43,7 @@ def found(*responses: Row, parents: dict[int, int | None] | None = None) -> list
     hangs = parents or {row["id"]: None if row["id"] == DOCUMENT else DOCUMENT for row in responses}
     connection = {"id": 1, "opened_us": 0, "connected_us": 1}
     given_ = discoveries(responses, {1: connection}, hangs, DOCUMENT)
-    return [given_[row["id"]] for row in responses if row["id"] != DOCUMENT]
+    return [given_[row["id"]] for row in responses if row["id"] in hangs and row["id"] != DOCUMENT]
 
 
 def test_what_began_while_its_parent_arrived_has_the_place_of_that_moment() -> None:
@@ -79,12 +79,33 @@ def test_a_redirect_is_followed_when_its_header_is_there() -> None:
     assert one.place == HEADER
 
 
-def test_what_the_browser_may_have_waited_for_is_not_its_own_delay() -> None:
+def test_what_the_browser_may_have_waited_for_comes_before_its_own_delay() -> None:
     began_us = QUICK_US + 500_000
     script = response(2, resource_type="script", began_us=QUICK_US, last_byte_us=began_us - 40_000)
     image = response(3, began_us=QUICK_US, last_byte_us=began_us - 10_000)
     *_, one = found(document(QUICK_US), script, image, response(4, began_us=began_us))
-    assert one.browser_delay_us == 40_000
+    assert (one.waits_for, one.browser_delay_us) == (2, 40_000)
+
+
+def test_nothing_is_waited_for_that_came_before_the_place_in_the_parent() -> None:
+    script = response(2, resource_type="script", began_us=FIRST_US, last_byte_us=FIRST_US + 10_000)
+    *_, one = found(document(SLOW_US), script, response(3, began_us=SLOW_US + 5_000))
+    assert (one.waits_for, one.browser_delay_us) == (None, 5_000)
+
+
+def test_a_response_does_not_wait_for_what_it_leads_to() -> None:
+    parent = response(
+        2, resource_type="script", first_byte_us=FIRST_US, last_byte_us=QUICK_US, began_us=QUICK_US + 90
+    )
+    child = response(3, resource_type="script", began_us=QUICK_US + 10, last_byte_us=QUICK_US + 50)
+    one, _ = found(document(FIRST_US), parent, child, parents={1: None, 2: 1, 3: 2})
+    assert one.waits_for is None
+
+
+def test_a_response_does_not_wait_for_one_that_is_not_replayed() -> None:
+    lost = response(2, resource_type="script", began_us=QUICK_US, last_byte_us=QUICK_US + 50)
+    *_, one = found(document(QUICK_US), lost, response(3, began_us=QUICK_US + 60), parents={1: None, 3: 1})
+    assert one.waits_for is None
 
 
 def test_what_came_before_its_parent_is_asked_for_at_the_parents_first_byte() -> None:

@@ -122,9 +122,9 @@ def test_a_page_keeps_its_origins_its_order_and_its_sizes(release: WriteRelease)
             "page 2 3",
             "origin h1 0 1 0 -",
             "origin h2 3000 1 540 40x1369,16384",
-            "object 0 -1 450 2000 1 0 1 0 3 1 0",
-            "object 1 0 450 40000 0 0 1000 0 3 1 0",  # in the middle of the document, as the only one that it leads to
-            "object 0 1 450 700 0 0 40000 0 3 1 0",  # the end of what is no HTML
+            "object 0 -1 450 2000 1 0 1 -1 0 3 1 0 0",
+            "object 1 0 450 40000 0 0 1000 -1 0 3 1 0 0",  # in the middle of the document, as the only one that it leads to
+            "object 0 1 450 700 0 0 40000 -1 0 3 1 0 0",  # the end of what is no HTML
         ]
     )
 
@@ -175,8 +175,8 @@ def test_server_delays_are_kept_as_far_as_they_were_recorded(release: WriteRelea
         40_000,
     ]  # that of all, where none of its kind is known
     assert recipe.to_text().splitlines()[-2:] == [
-        "object 0 -1 450 1000 1 40000 1 0 3 1 0",
-        "object 0 0 450 1000 0 40000 500 0 3 1 0",
+        "object 0 -1 450 1000 1 40000 1 -1 0 3 1 0 0",
+        "object 0 0 450 1000 0 40000 500 -1 0 3 1 0 0",
     ]
 
 
@@ -212,7 +212,7 @@ def test_the_body_of_a_request_is_part_of_its_size(release: WriteRelease) -> Non
     (recipe,) = read_recipes(release([visit()], [secure, clear], responses))
     carried = [one.request_bytes - REQUEST_BYTES for one in recipe.objects]
     assert carried == [0, 0, 40_000 + 3 * 22, 40_000, MOST_BODY_BYTES]
-    assert recipe.to_text().splitlines()[-2] == "object 1 0 40450 1000 0 0 600 0 3 1 0"
+    assert recipe.to_text().splitlines()[-2] == "object 1 0 40450 1000 0 0 600 -1 0 3 1 0 0"
 
 
 SAID: Row = {"method": "GET", "status": 200, "no_store": False, "no_cache": False, "has_validator": False}

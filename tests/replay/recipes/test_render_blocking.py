@@ -46,4 +46,4 @@ def test_the_player_is_told_which_objects_block() -> None:
         ),
         left_out=0,
     )
-    assert [line.split()[-1] for line in recipe.to_text().splitlines()[2:]] == ["0", "1", "0"]
+    assert [line.split()[-2] for line in recipe.to_text().splitlines()[2:]] == ["0", "1", "0"]

@@ -6,26 +6,16 @@ import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
-from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.recipes.tls_records import RECORD_BYTES, RECORD_OVERHEAD_BYTES
 from replay.runs.cells import plan
 from replay.runs.conditions import DISCOVERY, Conditions
 from replay.runs.responses import response_tables
 from replay.runs.run import Result, replay
+from tests.factories.lab_networks import FAST, RTT_MS
 
 pytestmark = pytest.mark.lab
 
-RTT_MS = 100
-FAST = Profile(
-    id="fast",
-    version=1,
-    down_bps=200_000_000,
-    up_bps=200_000_000,
-    rtt_us=RTT_MS * 1000,
-    queue_bytes=4_000_000,
-    source="tests",
-)
 IW = 10
 DOCUMENT_BYTES = 90_000
 PLACES = (1, 14_480, 14_481, 40_000, 40_000, 60_000, None)

@@ -7,25 +7,15 @@ from typing import Any
 import pytest
 
 from replay.lab.guest_process import Lab
-from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.recipes.tls_records import RECORD_OVERHEAD_BYTES
 from replay.runs.cells import plan
 from replay.runs.conditions import HANDSHAKES, Conditions
 from replay.runs.run import replay
+from tests.factories.lab_networks import FAST, RTT_MS
 
 pytestmark = pytest.mark.lab
 
-RTT_MS = 100
-FAST = Profile(
-    id="fast",
-    version=1,
-    down_bps=200_000_000,
-    up_bps=200_000_000,
-    rtt_us=RTT_MS * 1000,
-    queue_bytes=4_000_000,
-    source="tests",
-)
 FLIGHT_BYTES, TICKET_BYTES, RESPONSE_BYTES = 3_000, 300, 1_000
 RESUMED_FLIGHT_BYTES = 250
 CLEAR, ONE_TRIP, TWO_TRIPS, OVER_H2 = 1, 2, 3, 4

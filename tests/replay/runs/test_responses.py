@@ -10,25 +10,15 @@ import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS, linux_flights
 from replay.lab.guest_process import Lab
-from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.responses import response_tables, write_responses
 from replay.runs.run import Result, replay
 from schema.computed_tables import REPLAYED_RESPONSE
+from tests.factories.lab_networks import FAST, RTT_MS
 
 pytestmark = pytest.mark.lab
 
-RTT_MS = 100
-FAST = Profile(
-    id="fast",
-    version=1,
-    down_bps=200_000_000,
-    up_bps=200_000_000,
-    rtt_us=RTT_MS * 1000,
-    queue_bytes=4_000_000,
-    source="tests",
-)
 SEGMENTS = (1, 10, 11, 30, 31, 70, 71)
 WINDOWS = (3, 10)
 CHAIN, BESIDE, OVER_TLS = 100, 200, 300

@@ -164,6 +164,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "tls-records recorded 16384",
         "priorities off",
         "alias off",
+        "request-limit 10 0",
         "handshake recorded",
         "discovery recorded",
         "server-delay on",

@@ -9,25 +9,15 @@ import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
-from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.recipes.tls_records import RECORD_BYTES, RECORD_OVERHEAD_BYTES, TLS_RECORDS, Run
 from replay.runs.cells import plan
 from replay.runs.conditions import RECORDS, Conditions
 from replay.runs.run import replay
+from tests.factories.lab_networks import FAST, RTT_MS
 
 pytestmark = pytest.mark.lab
 
-RTT_MS = 100
-FAST = Profile(
-    id="fast",
-    version=1,
-    down_bps=200_000_000,
-    up_bps=200_000_000,
-    rtt_us=RTT_MS * 1000,
-    queue_bytes=4_000_000,
-    source="tests",
-)
 TLS_FLIGHT_BYTES = 1_000
 """One segment, so that the window has not grown when the first response begins."""
 DOCUMENT_BYTES = 40_000

@@ -7,6 +7,8 @@
 static enum { AS_RECORDED, AT_FIRST_BYTE, AT_LAST_BYTE } when;
 
 static const struct page *page;
+static bool *arrived; /* by object: whether all of it is there */
+static bool *waiting; /* by object: whether it is found, and waits for another object */
 static int *children;   /* by parent, and of a parent in the order of finding */
 static int64_t *places; /* of each object its children's, and in front of a document's the first byte */
 static struct family {
@@ -55,6 +57,10 @@ void begin_discovery(const struct page *which) {
     free(children);
     free(places);
     free(families);
+    free(arrived);
+    free(waiting);
+    arrived = zeroed(page->object_count, sizeof *arrived);
+    waiting = zeroed(page->object_count, sizeof *waiting);
     children = zeroed(page->object_count, sizeof *children);
     places = zeroed(2 * page->object_count, sizeof *places);
     families = zeroed(page->object_count + 1, sizeof *families);
@@ -75,5 +81,22 @@ int find_child(int parent, int64_t place) {
     return children[family->next++];
 }
 
-/* The browser's own delay between an object's place and its request. */
+/* Whether an object that is found has to wait for another one, as the recorded browser seems to have done. */
+bool must_wait(int object) {
+    int other = page->objects[object].waits_for;
+    return waiting[object] = when == AS_RECORDED && other >= 0 && !arrived[other];
+}
+
+/* Note that all of an object is there; return one that waited for it, and -1 when there is none left. */
+int end_waiting(int object) {
+    arrived[object] = true;
+    for (int i = 0; i < page->object_count; i++) {
+        if (!waiting[i] || page->objects[i].waits_for != object) continue;
+        waiting[i] = false;
+        return i;
+    }
+    return -1;
+}
+
+/* The browser's own delay between finding an object, or the end of its wait, and its request. */
 nanoseconds delay_of(int object) { return when == AS_RECORDED ? page->objects[object].browser_delay : 0; }

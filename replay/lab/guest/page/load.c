@@ -5,6 +5,7 @@
 #include "network/qdiscs.h"
 #include "page/discovery.h"
 #include "page/handshake.h"
+#include "page/holding_back.h"
 #include "page/later.h"
 #include "page/retransmissions.h"
 #include "transport/packet_log.h"
@@ -97,12 +98,22 @@ static void pump(struct origin_state *origin) {
     for (; lacking > 0 && origin->connection_count < limit; lacking--) open_http(origin);
 }
 
-static void want(int index) {
-    objects[index].wanted = now();
+/* Whether the browser has a connection over HTTP/2 to the object's host. */
+static bool is_known_for_h2(int index) {
+    const struct origin_state *origin = &origins[page->objects[index].origin];
+    return origin->recipe->h2 && origin->connection_count > unready_connections(origin);
+}
+
+static void await_connection(int index) {
     struct origin_state *origin = &origins[page->objects[index].origin];
     if (origin->waiting++) objects[origin->last_waiting].next_waiting = index;
     else origin->first_waiting = index;
     origin->last_waiting = index;
+}
+
+static void want(int index) {
+    objects[index].wanted = now();
+    if (!hold_back(index, is_known_for_h2(index))) await_connection(index);
 }
 
 static void want_late(struct connection *connection, int index) {
@@ -111,12 +122,15 @@ static void want_late(struct connection *connection, int index) {
     pump(&origins[page->objects[index].origin]);
 }
 
+static void want_in_time(int index) {
+    if (delay_of(index)) do_later(now() + delay_of(index), want_late, NULL, index);
+    else want(index);
+}
+
 /* Ask for the children that the first `place` bytes of their parent lead to. */
 static void ask_for_children(int parent, int64_t place) {
-    for (int child; (child = find_child(parent, place)) >= 0;) {
-        if (delay_of(child)) do_later(now() + delay_of(child), want_late, NULL, child);
-        else want(child);
-    }
+    for (int child; (child = find_child(parent, place)) >= 0;)
+        if (!must_wait(child)) want_in_time(child);
     for (int i = 0; i < page->origin_count; i++) pump(&origins[i]);
 }
 
@@ -135,6 +149,7 @@ void begin_load(const struct page *which, int iw, nanoseconds time) {
         origins[i].host = FIRST_ORIGIN + i % (host_count - FIRST_ORIGIN); /* more origins than hosts share them */
     }
     begin_discovery(page);
+    begin_holding_back(page);
     ask_for_children(-1, 1);
 }
 
@@ -197,7 +212,10 @@ static void response_ended(struct http_connection *http, int index) {
     http->responses++;
     if (!is_h2(http)) http->busy = false;
     left--;
+    end_request(index);
     if (page->objects[index].document) document_last = last;
+    for (int held; (held = release_one(is_known_for_h2)) >= 0;) await_connection(held);
+    for (int waited; (waited = end_waiting(index)) >= 0;) want_in_time(waited);
     ask_for_children(index, INT64_MAX);
 }
 

@@ -25,19 +25,21 @@ static bool read_recipe(FILE *file, struct page *page) {
     }
     for (int i = 0; i < page->object_count; i++) {
         struct object *object = &page->objects[i];
-        int document, incremental, render_blocking;
+        int document, incremental, render_blocking, delayable;
         long delay_us, browser_delay_us;
-        if (fscanf(file, "object %d %d %d %" SCNd64 " %d %ld %" SCNd64 " %ld %d %d %d\n", &object->origin, &object->parent,
+        if (fscanf(file, "object %d %d %d %" SCNd64 " %d %ld %" SCNd64 " %d %ld %d %d %d %d\n", &object->origin, &object->parent,
                    &object->request_bytes, &object->response_bytes, &document, &delay_us, &object->place,
-                   &browser_delay_us, &object->priority.urgency, &incremental,
-                   &render_blocking) != 11 ||
+                   &object->waits_for, &browser_delay_us, &object->priority.urgency, &incremental, &render_blocking,
+                   &delayable) != 13 ||
             object->origin < 0 || object->origin >= page->origin_count || object->parent >= page->object_count ||
+            object->waits_for < -1 || object->waits_for >= page->object_count ||
             object->request_bytes < 1 || object->response_bytes < 1 || delay_us < 0 || object->place < 1 ||
             browser_delay_us < 0)
             return false;
         object->document = document != 0;
         object->render_blocking = render_blocking != 0;
         object->priority.incremental = incremental != 0;
+        object->delayable = delayable != 0;
         object->server_delay = delay_us * 1000;
         object->browser_delay = browser_delay_us * 1000;
     }

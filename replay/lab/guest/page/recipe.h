@@ -2,8 +2,8 @@
  *
  *   page ORIGINS OBJECTS
  *   origin h1|h2 TLS_FLIGHT_BYTES TLS_TRIPS TLS_AFTER_BYTES TLS_RECORDS
- *   object ORIGIN PARENT REQUEST_BYTES RESPONSE_BYTES DOCUMENT SERVER_DELAY_US PLACE BROWSER_DELAY_US
- *          URGENCY INCREMENTAL RENDER_BLOCKING
+ *   object ORIGIN PARENT REQUEST_BYTES RESPONSE_BYTES DOCUMENT SERVER_DELAY_US PLACE WAITS_FOR
+ *          BROWSER_DELAY_US URGENCY INCREMENTAL RENDER_BLOCKING DELAYABLE
  */
 #pragma once
 
@@ -20,8 +20,10 @@ struct object {
     bool document, render_blocking;
     nanoseconds server_delay; /* between request and response */
     int64_t place;            /* of the parent's bytes, at which it is found */
-    nanoseconds browser_delay; /* between its place and its request */
+    int waits_for;            /* another object whose end the browser waits for too; -1: none */
+    nanoseconds browser_delay; /* between all this and its request */
     struct priority priority;
+    bool delayable; /* the browser gives its request a low priority */
 };
 
 struct origin {

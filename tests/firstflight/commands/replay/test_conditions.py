@@ -62,7 +62,8 @@ def test_every_combination_is_an_arm_and_the_first_is_that_of_the_defaults() -> 
         tls_records=("recorded", "16k"),
         discovery=("recorded", "last-byte"),
         tls_handshake=("recorded", "early-data"),
+        requests=("chromium", "unlimited"),
         h2_order=(False, True),
     )
-    assert len(set(found)) == 512
+    assert len(set(found)) == 1024
     assert found[0] == Conditions()
