@@ -14,9 +14,17 @@ import numpy as np
 from releases.slow_start import MSS
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.networks.profiles import Profile
-from replay.published import dukkipati
-from replay.published.dukkipati import Client
-from replay.published.reproduction import Criterion, Place, Reproduction, Row, at_least, at_most
+from replay.published.dukkipati_clients import Client, draw
+from replay.published.reproduction import (
+    FACTOR,
+    Criterion,
+    Place,
+    Reproduction,
+    Row,
+    at_least,
+    at_most,
+    beyond_factor,
+)
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell
 from replay.runs.conditions import Conditions
@@ -44,12 +52,17 @@ SHORT_BYTES, SHORT_FLOWS, COMPETING_FLOWS = 12_000, 8, 4
 
 
 DEFECTS = (
-    "Published latencies include servers' time and clients that the populations' marginals do not describe: only signs and "
-    "orders are held to.",
+    "Published latencies include servers' time, which ours do not: percentages of ours are of less. Sizes of gains are held to in "
+    "milliseconds, where a server's time that is the same at both windows falls out.",
+    "Signs and orders alone were held to at first; sizes were added after results of both had been seen. Their factor is that of other "
+    "reproductions.",
+    "Why search gains less at p99 here: clients with round trips above 900 ms are left out. With them arithmetic comes near "
+    "the published gain (`dukkipati-2010`, Table 3). What makes its median gain larger here is not known.",
+    "Why Maps gains far more: the paper's latency is of a response, ours of a load of 24 tiles over a dozen cold connections.",
     "Published retransmissions begin at 1.55 %, lost on paths and in queues that the talk does not describe; ours begin at "
     "what a queue of 64 kB behind one bottleneck loses.",
-    "Why search does not lose more at IW 10: alone in its queue a response of some ten segments overflows nothing, so a queue "
-    "shared with more than 5 % of others, or a shorter one, is what the rise of 0.2 to 0.5 points must come from.",
+    "The rise for search is of a few segments: it came out as -0.14 points at AvgDC and -0.47 at SlowDC before other people's flows became fewer and larger "
+    "(decision 27), and has the talk's sign since. 150 clients do not settle it.",
     "Sizes and connections of Maps are ours but for 80 to 120 segments in its first flights.",
     "Each load of Maps here opens its dozen connections cold and at once, and the queue is the first thing they meet: it loses "
     "far more than a session whose connections are mostly warm.",
@@ -117,6 +130,26 @@ def criteria(results: Results) -> Iterator[Criterion]:
     }
     for what, difference in differences.items():
         yield at_least(what, difference, 0.001)
+    for center, name in APPLICATIONS:
+        pairs = [
+            (gain_ms(results, center, name, share), base - exp)
+            for share, exp, base in published_latencies(center, name)
+        ]
+        yield at_most(
+            f"{center}, {name}: gains in ms beyond a factor of {FACTOR:g}, of {len(pairs)} quantiles",
+            beyond_factor(pairs),
+            0,
+        )
+    published_rises = {
+        (center, name): after - before
+        for center, by_name in ORACLE["retransmission_pct"].items()
+        for name, (after, before) in by_name.items()
+    }
+    yield at_most(
+        f"rises of retransmissions beyond a factor of {FACTOR:g}, of {len(rises)}",
+        beyond_factor((rises[key], published_rises[key]) for key in APPLICATIONS),
+        0,
+    )
     p50, p99 = (gain(results, "SlowDC", "maps", share) for share in (50, 99))
     yield at_most("Maps at SlowDC: gain at p99, less the gain at p50, points", p99 - p50, 0)
 
@@ -125,7 +158,7 @@ def both_windows(lab: Lab, center: str, name: str, count: int) -> dict[int, Meas
     """Measure an application over a population at both windows."""
     clients = [
         client
-        for client in dukkipati.draw(2 * count, data_center=center, rho=RHOS[center])
+        for client in draw(2 * count, data_center=center, rho=RHOS[center])
         if client.rtt_ms <= LONGEST_RTT_MS
     ][:count]
     cells = [
@@ -176,6 +209,18 @@ def network(center: str, client: Client, number: int) -> Profile:
     return client.network(f"{center}-{number}", max(client.down_bps // 4, LEAST_UP_BPS))
 
 
+def published_latencies(center: str, name: str) -> Iterator[tuple[int, float, float]]:
+    """Yield each quantile that the talk prints, with the latency in ms at IW 10 and at IW 3."""
+    theirs = ORACLE[f"{name}_ms"][center]
+    yield from zip(theirs["quantiles"], theirs["exp"], theirs["base"], strict=True)
+
+
+def gain_ms(results: Results, center: str, name: str, share: int) -> float:
+    """Gain of IW 10 over IW 3 at a quantile of the latency."""
+    base, exp = (np.percentile(results[center, name, iw].milliseconds, share) for iw in WINDOWS)
+    return float(base - exp)
+
+
 def gain(results: Results, center: str, name: str, share: int) -> float:
     """Gain of IW 10 over IW 3 at a quantile of the latency, in percent."""
     base, exp = (np.percentile(results[center, name, iw].milliseconds, share) for iw in WINDOWS)
@@ -185,8 +230,14 @@ def gain(results: Results, center: str, name: str, share: int) -> float:
 def table_rows(results: Results) -> Iterator[Row]:
     """Yield gains and retransmissions beside those of the slides."""
     for center, name in APPLICATIONS:
-        theirs = ORACLE[f"{name}_ms"][center]
-        for share, exp, base in zip(theirs["quantiles"], theirs["exp"], theirs["base"], strict=True):
+        for share, exp, base in published_latencies(center, name):
+            yield Row(
+                what=f"{center}, {name}: gain at p{share} in ms",
+                unit="ms",
+                published=base - exp,
+                ours=gain_ms(results, center, name, share),
+                place=Place(f"{name}: gain of IW 10 over 3 in ms, by quantile", center, f"p{share}"),
+            )
             yield Row(
                 what=f"{center}, {name}: gain at p{share}",
                 unit="%",
@@ -210,7 +261,7 @@ def table_rows(results: Results) -> Iterator[Row]:
 
 def competing_rows(lab: Lab) -> Sequence[Row]:
     """Short flows at IW 3 beside flows at either window, through the queue of the median client."""
-    where = network("AvgDC", dukkipati.Client(kbps=1200, rtt_ms=70, size_bytes=SHORT_BYTES), 0)
+    where = network("AvgDC", Client(kbps=1200, rtt_ms=70, size_bytes=SHORT_BYTES), 0)
 
     def flow(iw: int, begins_s: float) -> Flow:
         return Flow(iw=iw, request_bytes=400, response_bytes=SHORT_BYTES, begins_s=begins_s)

@@ -14,7 +14,6 @@ from replay.lab.guest_process import Lab
 from replay.networks.populations import LONG_RTT_MBPS, LONG_RTTS_MS, long_rtt
 from replay.networks.profiles import Profile
 from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most
-from replay.published.signed_rank import wilcoxon_signed_rank
 from replay.runs.transfers import Flow, Race, race
 
 if TYPE_CHECKING:
@@ -34,14 +33,14 @@ SIZES = (60_000, 300_000, 1_000_000)
 """Sizes of a base page, of a page's HTTP/2 connection, and of a heavy page. Our choice."""
 
 IW, SEEDS, REQUEST_BYTES = 10, 10, 500
-REPLICATES = 10_000
+REPLICATES = 2_000
 
 
 def run(lab: Lab) -> Reproduction:
     """Measure all congestion controls over the grid, with intervals of their gains."""
     times = download_times(lab, grid())
-    gains = {name: 1 - times[name].mean(axis=1) / times[CONTROL].mean(axis=1) for name in CANDIDATES}
-    bounds = {name: interval(found) for name, found in gains.items()}
+    gains = {name: gains_of(times[name], times[CONTROL]) for name in CANDIDATES}
+    bounds = {name: interval(times[name], times[CONTROL]) for name in CANDIDATES}
     best = max(CANDIDATES, key=lambda name: float(gains[name].mean()))
     hybla = float(gains[ORACLE["best"]].mean())
     return Reproduction(
@@ -50,11 +49,21 @@ def run(lab: Lab) -> Reproduction:
         source=ORACLE["source"],
         method=f"One connection's download at IW {IW}, from the request to the last byte, over RTT {LONG_RTTS_MS} ms x {LONG_RTT_MBPS} Mbps x "
         f"random loss {LOSSES} each way, of {SIZES} B, queue 64 kB, {SEEDS} seeds where there is loss; gain of a cell is 1 less "
-        f"the mean time over {CONTROL}'s. Means over the cells with bootstrap intervals (95 %) and Wilcoxon's test.",
+        f"the mean time over {CONTROL}'s. Means over the cells, with intervals (95 %) over the seeds of the losses.",
         rows=tuple(rows(gains, bounds)),
         criteria=(
             *(
-                at_least(f"{name}: lower bound of the mean gain over {CONTROL}", bounds[name][0], 0)
+                at_least(
+                    f"{name}: lower bound of the mean gain over {CONTROL}, over seeds", bounds[name][0], 0
+                )
+                for name in CANDIDATES
+            ),
+            *(
+                at_least(
+                    f"{name}: least mean gain at any RTT, bandwidth, loss or size of the grid",
+                    min(mean for _, mean in by_level(gains[name])),
+                    0,
+                )
                 for name in CANDIDATES
             ),
             at_least("hybla: mean gain, at least half of the published 5 %", hybla, PUBLISHED[0] / 2),
@@ -64,11 +73,15 @@ def run(lab: Lab) -> Reproduction:
         defects=(
             "The article prints no bandwidth, round trip, loss or size: its gains are of users in India over a week, ours of a grid "
             "whose cells all weigh the same. The grid was not fitted to its result.",
+            "The intervals are over seeds, which is all that is random here: of this grid they say how precise its mean is, of other networks "
+            "nothing. They resampled the cells before, as if the grid had been drawn from users' networks; it was chosen. So the weights of its "
+            "cells are a choice too, and the mean must hold at each RTT, bandwidth, loss and size by itself, whatever weight these have. "
+            "This was fixed after the results of the grid had been seen, and asks for more than before.",
             "Its kernel, its load balancers and what its machines served besides are not said.",
             "YeAH's fast mode is Scalable's rule, increase and decrease: one flow alone seldom leaves it, and the two come out the same.",
             "Losses here fall alone and whatever the load; in its networks they may come of queues and radio.",
             "Why not: where nothing is lost, Hybla's slow start, which is faster by the round trip over 25 ms, overruns the queue and "
-            "loses up to half of its speed; where 2 % are lost it gains most. The mean over the grid is positive, its interval is not.",
+            "loses up to half of its speed; where 2 % are lost it gains most. The mean over the grid is positive; where nothing is lost it is not.",
         ),
     )
 
@@ -100,24 +113,52 @@ def download_times(lab: Lab, cells: Sequence[tuple[Profile, int]], seeds: int = 
     return {name: shaped[:, at] for at, name in enumerate((CONTROL, *CANDIDATES))}
 
 
-def interval(gains: Floats) -> tuple[float, float]:
-    """Bootstrap interval (95 %) of the mean gain, by resampling cells."""
+def gains_of(times: Floats, control: Floats) -> Floats:
+    """Share of the control's mean time that a candidate saves in each cell; the arrays end in cells x seeds."""
+    gains: Floats = 1 - times.mean(axis=-1) / control.mean(axis=-1)
+    return gains
+
+
+def interval(times: Floats, control: Floats) -> tuple[float, float]:
+    """Bootstrap interval (95 %) of the mean gain over this grid, by resampling the seeds of each cell.
+
+    A seed is drawn for both: the same seed loses the same packets, as far as they send alike.
+    """
     generator = np.random.default_rng(2016)
-    drawn = gains[generator.integers(len(gains), size=(REPLICATES, len(gains)))].mean(axis=1)
-    low, high = np.quantile(drawn, [0.025, 0.975])
+    cells = np.arange(len(times))[:, None]
+    means = []
+    for _ in range(REPLICATES):
+        picks = cells, generator.integers(times.shape[1], size=times.shape)
+        means.append(float(gains_of(times[picks], control[picks]).mean()))
+    low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)
 
 
+def by_level(gains: Floats) -> Iterator[tuple[str, float]]:
+    """Yield the mean gain of all cells at each RTT, bandwidth, loss and size."""
+    levels: dict[str, list[float]] = {}
+    for (where, size), gain in zip(grid(), gains, strict=True):
+        for level in (
+            f"RTT {where.rtt_us / 1000:g} ms",
+            f"{where.down_bps / 1e6:g} Mbps",
+            f"{100 * where.loss:g} % lost",
+            f"{size:,} B",
+        ):
+            levels.setdefault(level, []).append(float(gain))
+    for level, found in levels.items():
+        yield level, sum(found) / len(found)
+
+
 def rows(gains: dict[str, Floats], bounds: dict[str, tuple[float, float]]) -> Iterator[Row]:
-    """Yield mean, interval, test and losses of each candidate, then the gain of each cell."""
+    """Yield mean, interval, means by level and losses of each candidate, then the gain of each cell."""
     for name, found in gains.items():
         mean = 100 * float(found.mean())
         published = 100 * sum(PUBLISHED) / 2 if name == ORACLE["best"] else None
         yield Row(what=f"{name}: mean gain", unit="%", published=published, ours=mean)
         for which, bound in zip(("lower", "upper"), bounds[name], strict=True):
-            yield Row(what=f"{name}: {which} bound", unit="%", ours=100 * bound)
-        p = wilcoxon_signed_rank(found)
-        yield Row(what=f"{name}: Wilcoxon's p", unit="", ours=p)
+            yield Row(what=f"{name}: {which} bound over seeds", unit="%", ours=100 * bound)
+        for level, gain in by_level(found):
+            yield Row(what=f"{name}: mean gain at {level}", unit="%", ours=100 * gain)
         lost = int((found < 0).sum())
         yield Row(what=f"{name}: cells of {len(found)} that lose", unit="", ours=lost)
         yield Row(what=f"{name}: worst cell", unit="%", ours=100 * float(found.min()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,6 +107,19 @@ class Reproduction:
 def errors(rows: Sequence[Row]) -> list[float]:
     """Absolute relative differences of the rows, ascending; rows without a published value are left out."""
     return sorted(abs(row.difference) for row in rows if row.difference is not None)
+
+
+FACTOR = 2.0
+"""Largest factor between a published effect and ours, where it is held to in size. Ours, as for Baidu's gains and the back-cast."""
+
+
+def beyond_factor(pairs: Iterable[tuple[float, float]]) -> int:
+    """Number of values that differ from the published ones by more than FACTOR, or in sign; pairs are ours and published.
+
+    >>> beyond_factor([(10, 20), (10, 21), (40, 20), (41, 20), (-5, -6), (5, -6)])
+    3
+    """
+    return sum(not 1 / FACTOR <= ours / published <= FACTOR for ours, published in pairs)
 
 
 def error_criteria(

@@ -15,12 +15,12 @@ import numpy as np
 
 from releases.interval import Interval
 from releases.slow_start import FRAME_OVERHEAD, MSS_TIMESTAMPS
-from replay.published.signed_rank import wilcoxon_signed_rank
 from reports.recommendation.rule import HarmMeasure, Margin
 from reports.recommendation.window_family import Sample, TooFewLoads, WindowFamily
 from reports.statistics.bootstrap import Floats, hodges_lehmann
 from reports.statistics.exact import clopper_pearson
 from reports.statistics.quantiles import quantile_ratios
+from reports.statistics.signed_rank import wilcoxon_signed_rank
 from reports.statistics.simultaneous import LEAST_PAGES, PageMeans, page_means
 
 SHARES: dict[HarmMeasure, tuple[str, str]] = {

@@ -7,12 +7,12 @@ import json
 import pytest
 
 from replay.networks.copula import quantile
-from replay.published import dukkipati
+from replay.published import dukkipati, dukkipati_clients
 
 
 def test_clients_are_the_same_every_time_and_lie_on_the_published_curves() -> None:
-    clients = dukkipati.draw(4000)
-    assert clients == dukkipati.draw(4000)
+    clients = dukkipati_clients.draw(4000)
+    assert clients == dukkipati_clients.draw(4000)
     median = sorted(client.rtt_ms for client in clients)[2000]
     assert median == pytest.approx(quantile("rtt_ms", "AvgDC", 0.5), rel=0.05)
     faster = sum(client.kbps > 1200 for client in clients) / 4000  # the paper's text: a median of 1.2 Mbps
@@ -20,7 +20,7 @@ def test_clients_are_the_same_every_time_and_lie_on_the_published_curves() -> No
 
 
 def test_fast_clients_have_short_round_trips_as_the_paper_has_them() -> None:
-    clients = dukkipati.draw(4000)
+    clients = dukkipati_clients.draw(4000)
     fast = [client.rtt_ms for client in clients if client.kbps > 3000]
     slow = [client.rtt_ms for client in clients if client.kbps < 512]
     assert sum(fast) / len(fast) < 0.6 * sum(slow) / len(slow)
@@ -28,7 +28,7 @@ def test_fast_clients_have_short_round_trips_as_the_paper_has_them() -> None:
 
 def test_every_panel_has_a_place_for_every_client() -> None:
     figures = json.loads(dukkipati.FIGURES.read_text())
-    clients = dukkipati.draw(2000)
+    clients = dukkipati_clients.draw(2000)
     for panel, (_, value) in dukkipati.PANELS.items():
         names = [bucket["bucket"] for bucket in figures[panel]]
         buckets = dukkipati.bucketed(clients, [1.0] * len(clients), names, value)
@@ -36,7 +36,7 @@ def test_every_panel_has_a_place_for_every_client() -> None:
 
 
 def test_a_client_at_the_edge_of_a_bucket_belongs_to_it() -> None:
-    edge = dukkipati.Client(kbps=512.0, rtt_ms=50.0, size_bytes=1000)
+    edge = dukkipati_clients.Client(kbps=512.0, rtt_ms=50.0, size_bytes=1000)
     names = ["256-512", "512-1000", ">1000"]
     assert dukkipati.bucketed([edge], [3.0], names, lambda client: client.kbps) == [[3.0], [], []]
 

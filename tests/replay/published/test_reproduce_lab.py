@@ -7,7 +7,7 @@ import pytest
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.networks.populations import long_rtt
-from replay.published import baidu, cs244, dukkipati, fld, ietf77, linkedin, rfc6928
+from replay.published import baidu, cs244, dukkipati, dukkipati_clients, fld, ietf77, linkedin, rfc6928
 from replay.published.reproduction import errors
 from replay.runs.calibration import Flight
 from replay.runs.guests import Guest, NetworkJob
@@ -44,14 +44,15 @@ def test_two_packets_pass_mininets_shaper_unshaped_and_not_ten(lab: Lab) -> None
 
 
 def test_arithmetic_and_kernel_agree_on_sampled_clients(lab: Lab) -> None:
-    off = errors(dukkipati.kernel_rows(lab, dukkipati.draw(12)))
+    off = errors(dukkipati.kernel_rows(lab, dukkipati_clients.draw(12)))
     assert off[len(off) // 2] <= dukkipati.KERNEL_MEDIAN
     assert off[-1] <= dukkipati.KERNEL_P90
 
 
 def test_bursts_of_fld_tcp_are_faster_than_renos_among_a_long_flow(lab: Lab) -> None:
     # One throw of RED's may go either way.
-    ratios = [row.ours for row in fld.case(lab, fld.WAN, 1, repeats=3) if row.unit == "x"]
+    outcomes = fld.raced_by_control(lab, fld.WAN, 1, repeats=3)
+    ratios = [row.ours for row in fld.case_rows(fld.WAN, 1, outcomes) if row.unit == "x"]
     assert len(ratios) == len(fld.BURSTS)
     assert min(ratios) > 1
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.published.signed_rank import wilcoxon_signed_rank
 from reports.statistics.bootstrap import hodges_lehmann, holm, weighted_quantile
 from reports.statistics.quantiles import quantile_ratios
+from reports.statistics.signed_rank import wilcoxon_signed_rank
 
 
 def test_a_constant_ratio_of_quantiles_has_an_interval_without_width() -> None:

@@ -1,0 +1,118 @@
+"""Clients of the 2010 paper's data centers, drawn from its curves, and web search to them by arithmetic."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import NormalDist
+
+from releases.slow_start import MSS_FIG1, arrivals_ms, segments
+from replay.networks.copula import interpolated, quantile
+from replay.networks.profiles import QUEUE_BYTES, Profile
+from replay.runs.transfers import Transfer
+
+ORACLES = Path(__file__).with_name("oracles")
+SIZES = ORACLES / "dukkipati_2010_search_sizes.csv"
+SOURCE = "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window, ACM SIGCOMM CCR 40(3), 2010"
+
+DATA_CENTER, RHO = "AvgDC", -0.6
+"""Population, and correlation of the normal scores of bandwidth and RTT, fitted to Fig 5's BDP panel only."""
+
+SEED = 2010
+SLOWEST_KBPS = 16.0
+"""Least bandwidth of a client. Fig 3 begins at 1 kbps, over which no search would end."""
+
+REQUEST_BYTES = 400
+SYN_FRAME_BYTES = 74
+"""Frame of a SYN-ACK: Ethernet 14, IPv4 20, TCP with options 40 bytes."""
+
+UPLINK_BPS = 10_000_000
+"""Uplink fast enough that requests and acknowledgements take no time, as in the arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client: its network and the size of its search response."""
+
+    kbps: float
+    rtt_ms: float
+    size_bytes: int
+
+    @property
+    def down_bps(self) -> int:
+        """Downlink rate in bits per second, rounded."""
+        return round(self.kbps * 1000)
+
+    @property
+    def rtt_us(self) -> int:
+        """Round-trip time in microseconds, rounded."""
+        return round(self.rtt_ms * 1000)
+
+    @property
+    def bdp_bytes(self) -> float:
+        """Bandwidth-delay product."""
+        return self.kbps * self.rtt_ms / 8
+
+    @property
+    def segments(self) -> int:
+        """Segments of the response as Fig 7 counts them."""
+        return segments(self.size_bytes, mss=MSS_FIG1)
+
+    def search_ms(self, iw: int) -> float:
+        """Duration of the response on an idle network, from the earliest arrival of its first byte."""
+        return arrivals_ms(self.size_bytes, iw=iw, rtt_us=self.rtt_us, down_bps=self.down_bps)[-1]
+
+    def latency_ms(self, iw: int) -> float:
+        """Duration of the response from its request, without the server's own time."""
+        return self.rtt_ms + self.search_ms(iw)
+
+    def from_syn_ms(self, iw: int) -> float:
+        """Duration from the first SYN: the search, two round trips, and the SYN-ACK's serialisation."""
+        return 2 * self.rtt_ms + SYN_FRAME_BYTES * 8e3 / self.down_bps + self.search_ms(iw)
+
+    def network(self, name: str, up_bps: int) -> Profile:
+        """A network of the client's own."""
+        return Profile(
+            id=name,
+            version=1,
+            down_bps=self.down_bps,
+            up_bps=up_bps,
+            rtt_us=self.rtt_us,
+            queue_bytes=QUEUE_BYTES,
+            source=SOURCE,
+        )
+
+    def transfer(self, number: int, iw: int) -> Transfer:
+        """The search as a transfer over the client's network."""
+        where = self.network(f"client-{number}", max(self.down_bps, UPLINK_BPS))
+        return Transfer(profile=where, iw=iw, request_bytes=REQUEST_BYTES, response_bytes=self.size_bytes)
+
+
+def draw(count: int, *, data_center: str = DATA_CENTER, rho: float = RHO) -> list[Client]:
+    """Draw clients of a population, the same ones every time."""
+    generator = random.Random(SEED)  # noqa: S311  # a sample, not a secret
+    normal = NormalDist()
+    shares, sizes = size_curve()
+    drawn = []
+    for _ in range(count):
+        first, second = generator.gauss(0, 1), generator.gauss(0, 1)
+        other = rho * first + (1 - rho**2) ** 0.5 * second
+        drawn.append(
+            Client(
+                kbps=max(SLOWEST_KBPS, quantile("bw_kbps", data_center, normal.cdf(first))),
+                rtt_ms=max(1.0, quantile("rtt_ms", data_center, normal.cdf(other))),
+                size_bytes=max(1, round(interpolated(shares, sizes, generator.random()))),
+            )
+        )
+    return drawn
+
+
+@functools.cache
+def size_curve() -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Cumulative shares and sizes in bytes of Fig 1's web search."""
+    with SIZES.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return tuple(float(row["cdf"]) for row in rows), tuple(float(row["bytes"]) for row in rows)
