@@ -12,6 +12,7 @@ from reports.document.size_figures import HEADLINE, curve
 from reports.document.theme import CURVES
 from reports.sections.gains import gains_section
 from reports.sections.judging import judging_section
+from reports.sections.quic import quic_section
 from reports.sections.servers import servers_table_section
 from reports.sections.shape import Row, Section
 from reports.sections.sizes import sizes_section
@@ -37,6 +38,7 @@ def sections_of(inputs: ReportInputs, found: Examination, content: Mapping[str, 
         labels=LABELS,
         source=source,
     )
+    yield quic_section(read_cdfs(release.file("distribution")), labels=LABELS, source=source)
     yield servers_table_section(content["servers"], source=source)
     if content["rule"]:
         yield judging_section(content, query=query)

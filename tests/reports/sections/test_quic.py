@@ -1,0 +1,30 @@
+"""The section on QUIC: shares of known sizes within so many rounds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from releases.cdf import Cdf
+from reports.sections.quic import quic_section
+
+
+def cdf_of(sizes: list[int], *, unknown: int = 0) -> Cdf:
+    values, counts = np.unique(np.array(sizes, dtype=np.int64), return_counts=True)
+    cumulative = np.cumsum(counts)
+    return Cdf(sizes=values, cumulative=cumulative, cdf=cumulative / len(sizes), unknown=unknown)
+
+
+def test_a_response_between_the_two_windows_takes_a_round_more_over_quic() -> None:
+    cdfs = {
+        "responses": cdf_of([1_000, 11_740, 11_741, 14_480]),
+        "first_flights_after_tls": cdf_of([1], unknown=9),
+    }
+    (table,) = quic_section(cdfs, labels={"responses": "all responses"}, source="tests").tables
+    shares = {
+        (row["measure"], row["protocol"].split(",")[0]): [row[f"rounds{count}"] for count in (1, 2, 3, 4)]
+        for row in table.rows
+    }
+    assert shares["all responses", "QUIC"] == [50, 100, 100, 100]
+    assert shares["all responses", "TCP"] == [100, 100, 100, 100]
+    for unknown in ("first_flights_after_tls", "responses_iw_limited"):
+        assert shares[unknown, "QUIC"] == shares[unknown, "TCP"] == [None] * 4
