@@ -100,3 +100,23 @@ def is_covered(*shares: float | None) -> bool | None:
     """
     known = [share for share in shares if share is not None]
     return min(known) >= COVERAGE_FLOOR if known else None
+
+
+RESOURCE_TYPES_BY_DESTINATION = {
+    "": "fetch",
+    "empty": "fetch",
+    "audio": "media",
+    "video": "media",
+    "track": "media",
+    "worker": "worker",
+    "sharedworker": "worker",
+    "serviceworker": "worker",
+    "frame": "iframe",
+} | {
+    name: name
+    for name in (
+        *("document", "iframe", "style", "script", "image", "font", "manifest"),
+        *("object", "embed", "report", "xslt", "websocket"),
+    )
+}
+"""resource_type by Sec-Fetch-Dest (Fetch Metadata Request Headers §2.1); `other` for all other values."""

@@ -19,6 +19,7 @@ from crawler.browser import processes
 from crawler.browser.channels import CAPTURE_MODE_FLAG, Channels, channels
 from crawler.browser.devices import Device
 from crawler.browser.identity import PACKAGE, Identity, check_there, identify, version_of
+from crawler.browser.open_pages import OpenPages
 from crawler.browser.user_agent import AS_IT_IS, Appearance, Guise
 from crawler.capture.capture import Capture
 from crawler.egress.guard import Guard
@@ -56,7 +57,7 @@ MARK_TIMEOUT_S = 5.0
 
 
 class Browser:
-    """A browser process; it holds one page at a time, so a slice of its log is a visit."""
+    """A browser process; it loads one page at a time, so a slice of its log is a visit."""
 
     def __init__(
         self,
@@ -77,6 +78,7 @@ class Browser:
         self._browser = browser
         self._pid = channels.pipe_tee.pid()
         self._guise = guise
+        self.pages = OpenPages(self.context, self.pose, channels.pipe_tee.knows)
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -128,7 +130,9 @@ class Browser:
                     f"{chromium} does not start ({_reason(exc)}): try it by hand, or reinstall {PACKAGE}"
                 ) from exc
             identity = identify(chromium, browser.version, (*measuring, CAPTURE_MODE_FLAG), guise)
-            yield cls(browser, opened, identity, appearance.device, guise, guard, capture)
+            made = cls(browser, opened, identity, appearance.device, guise, guard, capture)
+            stack.push_async_callback(made.pages.close)
+            yield made
 
     @property
     def alive(self) -> bool:

@@ -90,6 +90,10 @@ class PipeTee:
         """Process ID of the program, once the driver has connected."""
         return int((self._folder / "pid").read_text(encoding="ascii"))
 
+    def knows(self, page: str) -> bool:
+        """Return whether the events of a page are passed on: not those of a page beyond SESSIONS_KEPT."""
+        return (page, True) in tuple(self._pages.values())  # a copy: a thread changes them
+
     def listen(self, page: str, hear: Callable[[PageEvent], None]) -> None:
         """Pass the wanted events of a page to `hear`, from now on; `page` is its target ID."""
         self._drain.check()

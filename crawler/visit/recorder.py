@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,9 @@ from playwright.async_api import Error as PlaywrightError
 
 from crawler.browser.browser import Browser
 from crawler.browser.logstream import now_ms, same_moment
+from crawler.browser.open_pages import OpenPage, shut
 from crawler.capture.capture import HANDED_OVER_MS
-from crawler.devtools.document import LARGEST_PAINT, MainDocument
+from crawler.devtools.document import MainDocument
 from crawler.errors import PageCrashed, VisitTimeout
 from crawler.netlog.open_requests import QUIET_MS
 from crawler.visit.attempt import Attempt
@@ -64,8 +64,9 @@ class Recorder:
         context: BrowserContext | None = None
         try:
             async with asyncio.timeout_at(self._deadline + RECORDED_BY_S):
-                context = await browser.context()
-                await self._load(context, f"{attempt.scheme}://{place}", settle_s)
+                opened = await browser.pages.take()
+                context = opened.context
+                await self._load(opened, f"{attempt.scheme}://{place}", settle_s)
         except TimeoutError:
             attempt.error = VisitTimeout("the browser did not answer")
             attempt.broken = "the browser did not answer in time"
@@ -90,36 +91,25 @@ class Recorder:
             attempt.breaks("the browser died")
         return attempt
 
-    async def _load(self, context: BrowserContext, url: str, settle_s: float) -> None:
+    async def _load(self, opened: OpenPage, url: str, settle_s: float) -> None:
         """Navigate, wait for the load event, then for quiet."""
-        page = await context.new_page()
-        crashed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        page.on("crash", lambda _: None if crashed.done() else crashed.set_result(None))
         popups: set[asyncio.Task[None]] = set()
-        context.on("page", lambda popup: popups.add(asyncio.ensure_future(_shut(popup))))
-        await self._listen(context, page)
-        navigation = asyncio.ensure_future(self._navigate(page, url, settle_s))
+        opened.context.on("page", lambda popup: popups.add(asyncio.ensure_future(shut(popup))))
+        self._listen(opened.frame_id)
+        navigation = asyncio.ensure_future(self._navigate(opened.page, url, settle_s))
         try:
-            await asyncio.wait({navigation, crashed}, return_when=asyncio.FIRST_COMPLETED)
-            if crashed.done():
+            await asyncio.wait({navigation, opened.crashed}, return_when=asyncio.FIRST_COMPLETED)
+            if opened.crashed.done():
                 self.attempt.error, self.attempt.stop_reason = PageCrashed("the renderer died"), "failed"
             else:
                 await navigation
         finally:
             navigation.cancel()
-            crashed.cancel()
             for popup in popups:
                 popup.cancel()  # a stuck browser would never close them, and the context's end does it too
             await asyncio.gather(navigation, *popups, return_exceptions=True)
 
-    async def _listen(self, context: BrowserContext, page: Page) -> None:
-        session = await context.new_cdp_session(page)
-        tree, _, _ = await asyncio.gather(
-            session.send("Page.getFrameTree"),
-            session.send("PerformanceTimeline.enable", {"eventTypes": [LARGEST_PAINT]}),
-            self._browser.pose(session),
-        )
-        frame_id = tree["frameTree"]["frame"]["id"]  # which is the page's own, too
+    def _listen(self, frame_id: str) -> None:
         self.attempt.document = MainDocument(frame_id)
         loop = asyncio.get_running_loop()
         self._browser.pipe_tee.listen(frame_id, lambda event: self.attempt.hear(event, loop.time()))
@@ -137,6 +127,7 @@ class Recorder:
             attempt.stop_reason = "budget" if isinstance(attempt.error, VisitTimeout) else "failed"
             return
         settled = loop.time() + settle_s
+        self._browser.pages.prepare()
         if await self._quiet(page.context, min(self._deadline, settled)):
             attempt.stop_reason = "quiet"
         elif settled <= self._deadline:
@@ -251,11 +242,6 @@ class Recorder:
 def _left_s(deadline: float) -> float:
     """Return the seconds until `deadline`, and never 0, which Playwright takes for no limit at all."""
     return max(0.001, deadline - asyncio.get_running_loop().time())
-
-
-async def _shut(popup: Page) -> None:
-    with contextlib.suppress(PlaywrightError):
-        await popup.close()
 
 
 async def _links(context: BrowserContext) -> list[str]:

@@ -21,25 +21,7 @@ from crawler.visit.stored_values import (
     text,
 )
 from schema import http_caching
-
-DESTINATIONS = {
-    "": "fetch",
-    "empty": "fetch",
-    "audio": "media",
-    "video": "media",
-    "track": "media",
-    "worker": "worker",
-    "sharedworker": "worker",
-    "serviceworker": "worker",
-    "frame": "iframe",
-} | {
-    name: name
-    for name in (
-        *("document", "iframe", "style", "script", "image", "font", "manifest"),
-        *("object", "embed", "report", "xslt", "websocket"),
-    )
-}
-"""resource_type by Sec-Fetch-Dest; `other` for all other values."""
+from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION
 
 CLIENTS = frozenset({"document", "iframe", "worker", "style", "other"})
 """Values of resource_type whose URL may stand in a Referer."""
@@ -220,7 +202,7 @@ def _resource_type(exchange: Exchange, request: PageRequest | None) -> str:
     if _is_preflight(exchange):
         return "preflight"
     if "sec-fetch-dest" in headers:
-        return DESTINATIONS.get(headers["sec-fetch-dest"], "other")
+        return RESOURCE_TYPES_BY_DESTINATION.get(headers["sec-fetch-dest"], "other")
     if exchange.frame in FRAMES:
         return FRAMES[exchange.frame]
     return (request.resource_type if request else None) or "other"

@@ -4,30 +4,13 @@ from __future__ import annotations
 
 from recordings.order import MEDIA_TYPES
 from recordings.pages.request import PageRequest
-
-DESTINATIONS = {
-    "empty": "fetch",
-    "audio": "media",
-    "video": "media",
-    "track": "media",
-    "worker": "worker",
-    "sharedworker": "worker",
-    "serviceworker": "worker",
-    "frame": "iframe",
-} | {
-    name: name
-    for name in (
-        *("document", "iframe", "style", "script", "image", "font", "manifest"),
-        *("object", "embed", "report", "xslt", "websocket"),
-    )
-}
-"""resource_type by Sec-Fetch-Dest, as a crawl of ours stores it; `other` for all other values."""
+from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION
 
 
 def kind_of(one: PageRequest) -> str:
     """The resource type: by Sec-Fetch-Dest, or without it by the media type."""
     if one.destination is not None:
-        return DESTINATIONS.get(one.destination, "other")
+        return RESOURCE_TYPES_BY_DESTINATION.get(one.destination, "other")
     if one.is_main_document:
         return "document"
     kind = next((kind for word, kind in MEDIA_TYPES if word in (one.mime_type or "")), "other")

@@ -149,7 +149,7 @@ class _Moments:
             - 2 * means * (counts @ (self.weights[:, np.newaxis] * weighted))
             + means**2 * (counts @ self.weights**2)[:, np.newaxis]
         )
-        # What rounding leaves of pages that are all equal is no spread.
+        # Rounding alone can leave a spread where all pages are equal: it counts as none.
         noise = 1e-14 * (counts @ weighted**2) + 1e-300
         errors = np.sqrt(np.where(squares > noise, squares, 0) * pages / (pages - 1)) / total
         return means, errors

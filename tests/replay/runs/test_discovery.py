@@ -19,7 +19,7 @@ pytestmark = pytest.mark.lab
 IW = 10
 DOCUMENT_BYTES = 90_000
 PLACES = (1, 14_480, 14_481, 40_000, 40_000, 60_000, None)
-"""Of the children, by hand: two within the first ten segments, one a byte behind them, and so on; None: all bytes."""
+"""Bytes of the document that each child waits for; None: all. The first two are within ten segments, the third is a byte behind them."""
 DELAY_US = 37_000
 CLEAR, SECURE, NESTED, PLACELESS = 1, 2, 3, 4
 

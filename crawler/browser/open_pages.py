@@ -1,0 +1,96 @@
+"""Empty pages of a browser, of which the next is opened while the page before it is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from playwright.async_api import Error as PlaywrightError
+
+from crawler.devtools.document import LARGEST_PAINT
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, CDPSession, Page
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OpenPage:
+    """An empty page in a fresh profile, whose events are sent."""
+
+    context: BrowserContext
+    page: Page
+    frame_id: str
+    """Identifier of its main frame, which is the page's own too."""
+    crashed: asyncio.Future[None]
+    """Done once its renderer has died."""
+
+
+class OpenPages:
+    """Opens the pages of one browser, one for each attempt at a visit.
+
+    Opening one takes some 80 ms, in which its browser would do nothing else. So the next is opened while the page before it
+    is waited for to become quiet. It makes no request, and no page can tell that it is there.
+    """
+
+    def __init__(
+        self,
+        context: Callable[[], Awaitable[BrowserContext]],
+        pose: Callable[[CDPSession], Awaitable[None]],
+        is_heard: Callable[[str], bool],
+    ) -> None:
+        """Open pages in profiles made by `context`, after `pose`; `is_heard` tells whether a page's events arrive."""
+        self._context = context
+        self._pose = pose
+        self._is_heard = is_heard
+        self._next: asyncio.Future[OpenPage] | None = None
+
+    def prepare(self) -> None:
+        """Begin to open the next page, unless that was begun before."""
+        if self._next is None:
+            self._next = asyncio.ensure_future(self._open())
+
+    async def take(self) -> OpenPage:
+        """Return the prepared page, or a new one if there is none that is of use; raises PlaywrightError."""
+        prepared, self._next = self._next, None
+        if prepared is None:
+            return await self._open()
+        try:
+            opened = await prepared
+        except PlaywrightError:
+            return await self._open()
+        if self._is_heard(opened.frame_id) and not opened.crashed.done():
+            return opened
+        await shut(opened.context)
+        return await self._open()
+
+    async def close(self) -> None:
+        """Open nothing any more; the browser's end closes what is open."""
+        if self._next is not None:
+            self._next.cancel()
+            await asyncio.gather(self._next, return_exceptions=True)
+
+    async def _open(self) -> OpenPage:
+        context = await self._context()
+        try:
+            page = await context.new_page()
+            crashed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            page.on("crash", lambda _: None if crashed.done() else crashed.set_result(None))
+            session = await context.new_cdp_session(page)
+            tree, _, _ = await asyncio.gather(
+                session.send("Page.getFrameTree"),
+                session.send("PerformanceTimeline.enable", {"eventTypes": [LARGEST_PAINT]}),
+                self._pose(session),
+            )
+        except PlaywrightError:
+            await shut(context)
+            raise
+        return OpenPage(context, page, tree["frameTree"]["frame"]["id"], crashed)
+
+
+async def shut(opened: BrowserContext | Page) -> None:
+    """Close a profile or a page, which may be gone."""
+    with contextlib.suppress(PlaywrightError):
+        await opened.close()

@@ -1,0 +1,78 @@
+"""The next page is opened while the page before it is waited for, and neither knows of the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from crawler.browser.browser import Browser
+from crawler.visit.observation import Observation
+from crawler.visit.visit import visit
+from tests.zoo.raw import RawWeb, html
+
+pytestmark = pytest.mark.browser
+
+HOST = "a.test"
+WATCHES = """<script>
+const tell = (what) => fetch('/noticed-' + what);
+for (const what of ['blur', 'focus', 'resize', 'pagehide', 'freeze']) window.addEventListener(what, () => tell(what));
+document.addEventListener('visibilitychange', () => tell('visibility'));
+window.addEventListener('load', () => setTimeout(() => {
+  if (!document.hasFocus() || document.visibilityState !== 'visible') tell('hidden');
+  const before = performance.now();
+  requestAnimationFrame(() => requestAnimationFrame(() => tell(performance.now() - before < 1000 ? 'frames' : 'none')));
+}, 300));
+</script>"""
+"""A page that asks for something when it learns that it is not alone, and for /noticed-frames as long as it is drawn."""
+
+
+def two_visits(
+    chromium: Path, *, between: Callable[[Browser], Awaitable[None]] | None = None
+) -> tuple[list[Observation], list[int]]:
+    """Two visits in one browser, and the number of profiles that had been made after each."""
+    made: list[int] = []
+
+    async def go() -> list[Observation]:
+        web = RawWeb({f"{HOST}/": html(WATCHES)})
+        async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
+            opened = 0
+            new_context = browser.pages._context
+
+            async def counted():  # type: ignore[no-untyped-def]
+                nonlocal opened
+                opened += 1
+                return await new_context()
+
+            browser.pages._context = counted
+            seen = []
+            for _ in range(2):
+                seen.append(await visit(browser, HOST, budget_s=20))
+                made.append(opened)
+                if between is not None:
+                    await between(browser)
+            return seen
+
+    return asyncio.run(go()), made
+
+
+def test_a_page_does_not_notice_that_the_next_is_opened(chromium: Path) -> None:
+    seen, made = two_visits(chromium)
+    assert [one.visit["outcome"] for one in seen] == ["ok", "ok"]
+    assert [{row["path"] for row in one.responses} - {"/", "/favicon.ico"} for one in seen] == [
+        {"/noticed-frames"},
+        {"/noticed-frames"},
+    ]
+    assert made == [3, 5]  # by https, by http, and the next; then that one, by http, and the next
+
+
+def test_a_prepared_page_whose_renderer_died_is_replaced(chromium: Path) -> None:
+    async def kill(browser: Browser) -> None:
+        await browser.end_pages()
+        await asyncio.sleep(0.5)  # until the driver has heard of it
+
+    seen, made = two_visits(chromium, between=kill)
+    assert [one.visit["outcome"] for one in seen] == ["ok", "ok"]
+    assert made == [3, 6]  # one more than if the prepared page had been taken
