@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -36,18 +37,21 @@ class DatabaseRetry:
         self._say = say
         self._revive = revive
         self._away_since: float | None = None
+        self._back_since = -math.inf
 
     async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return the function's result; DatabaseUnreachable when the time for retries is over or the crawl is stopped."""
         pause_s = FIRST_PAUSE_S
+        loop = asyncio.get_running_loop()
         while True:
+            began = loop.time()
             try:
                 result = await asyncio.to_thread(function, *args, **kwargs)
             except DatabaseUnreachable as exc:
-                if self._is_over(exc):
+                if self._is_over(exc, began):
                     raise
             else:
-                self._is_back()
+                self._answered(began)
                 return result
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), pause_s)
@@ -56,15 +60,19 @@ class DatabaseRetry:
                 with contextlib.suppress(DatabaseError):
                     await asyncio.to_thread(self._revive)
 
-    def _is_over(self, error: DatabaseUnreachable) -> bool:
+    def _is_over(self, error: DatabaseUnreachable, began: float) -> bool:
+        """Return whether to give up after a call that began at `began`."""
         now = asyncio.get_running_loop().time()
+        if self._away_since is None and began < self._back_since:
+            return self._stop.is_set()  # it failed before the database was back
         if self._away_since is None:
             self._away_since = now
             if self._retry_for_s:
                 self._say(f"{error}; waiting for it for up to {self._retry_for_s:g} seconds")
         return self._stop.is_set() or now - self._away_since >= self._retry_for_s
 
-    def _is_back(self) -> None:
-        if self._away_since is not None:
-            self._away_since = None
+    def _answered(self, began: float) -> None:
+        """Take note of an answer to a call that began at `began`: one from before the database went says nothing."""
+        if self._away_since is not None and began >= self._away_since:
+            self._away_since, self._back_since = None, asyncio.get_running_loop().time()
             self._say("the database is back")

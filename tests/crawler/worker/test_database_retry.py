@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,3 +75,44 @@ def test_only_an_unreachable_database_is_retried_and_only_for_the_time_limit(
     with pytest.raises(type(error)):
         asyncio.run(ask())
     assert len(asked) == times
+
+
+def test_calls_that_were_under_way_when_a_database_went_or_came_back_do_not_say_so_again() -> None:
+    went, came, answered_late, failed_late = (threading.Event() for _ in range(4))
+    said: list[str] = []
+    tries: list[int] = []
+
+    def begun_before_it_went() -> None:
+        answered_late.wait(20)
+
+    def fails_once_after_it_is_back() -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            failed_late.wait(20)
+            raise DatabaseUnreachable("away")
+
+    def fails_until_it_is_back() -> None:
+        if not came.is_set():
+            went.set()
+            raise DatabaseUnreachable("away")
+
+    async def ask() -> None:
+        retrying = DatabaseRetry(retry_for_s=60, stop=asyncio.Event(), say=said.append)
+        early, late = (
+            asyncio.ensure_future(retrying(one))
+            for one in (begun_before_it_went, fails_once_after_it_is_back)
+        )
+        await asyncio.sleep(0)
+        outage = asyncio.ensure_future(retrying(fails_until_it_is_back))
+        await asyncio.to_thread(went.wait, 20)
+        answered_late.set()
+        await early
+        assert said[1:] == []
+        came.set()
+        await outage
+        failed_late.set()
+        await late
+
+    asyncio.run(ask())
+    assert tries == [1, 1]
+    assert said == ["away; waiting for it for up to 60 seconds", "the database is back"]
