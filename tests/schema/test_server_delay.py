@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from schema.server_delay import FLIGHT_BYTES, fastest, server_delays, tcp_round_trips
+from schema.server_delay import FLIGHT_BYTES, Arrivals, fastest, server_delays, tcp_round_trips
 
 Row = dict[str, Any]
 
@@ -123,3 +125,16 @@ def test_round_trips_of_tcp_and_quic_to_one_address_are_kept_apart() -> None:
 )
 def test_without_times_or_a_connection_it_is_unknown(lacking: Row) -> None:
     assert delays_of(lacking) == [None]
+
+
+@given(
+    st.lists(st.tuples(st.none() | st.integers(0, 20), st.none() | st.integers(0, 20))), st.integers(0, 20)
+)
+def test_a_response_is_arriving_between_its_first_and_its_last_byte(
+    times: list[tuple[int | None, int | None]], at_us: int
+) -> None:
+    responses = [{"first_byte_us": first, "last_byte_us": last} for first, last in times]
+    by_definition = any(
+        first is not None and first < at_us and (last is None or at_us <= last) for first, last in times
+    )
+    assert Arrivals(responses).any_at(at_us) == by_definition
