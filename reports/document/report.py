@@ -18,7 +18,7 @@ from reports.document.drawing import draw_figure
 from reports.document.examination import examine
 from reports.document.illustrative import illustrative_because, marks
 from reports.document.render import render_html, render_text
-from reports.document.report_content import FORMAT_VERSION, canonical, report_content
+from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
 from reports.document.report_inputs import ReportInputs
 from reports.document.servers_section import servers_section
 from reports.document.size_figures import cdf_figure
@@ -93,7 +93,7 @@ def write_report(
         (stage / CONTENT).write_text(canonical(content), encoding="utf-8")
         (stage / PAGE).write_text(render_html(content, figures=figures), encoding="utf-8")
         (stage / "summary.txt").write_text(render_text(content), encoding="utf-8")
-        seal(stage, {**facts, "publication": published})
+        seal(stage, {**facts, "publication": published, "content_sha256": content_digest(content)})
         if signer is not None:
             signer.sign(stage)
     return content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import math
 from collections.abc import Mapping
@@ -252,6 +253,12 @@ def rounded(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
 def canonical(content: Mapping[str, Any]) -> str:
     """JSON text that has the same bytes for the same content."""
     return json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def content_digest(content: Mapping[str, Any]) -> str:
+    """SHA-256 of the canonical JSON of a report's content without `publication`, which differs in every version."""
+    rest = {name: value for name, value in content.items() if name != "publication"}
+    return hashlib.sha256(canonical(rest).encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  # a value of a table

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reports.document.report_content import canonical
+from reports.document.report_content import content_digest
 from storage.report_versions import CONTENT, ReportVersion
-
-
-def content_digest(content: Mapping[str, Any]) -> str:
-    """SHA-256 of the canonical JSON of a report's content without `publication`, which differs in every version."""
-    rest = {name: value for name, value in content.items() if name != "publication"}
-    return hashlib.sha256(canonical(rest).encode()).hexdigest()
 
 
 def stored_digest(version: ReportVersion) -> str:

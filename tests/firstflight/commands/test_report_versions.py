@@ -72,7 +72,8 @@ def test_a_rerun_over_the_same_inputs_ends_well_and_publishes_nothing(data: Path
     for options in ((), ("--version", "1"), ("--version", "next", *WHY)):
         again = run(*BUILD, *options)
         assert (again.exit_code, again.stdout) == (0, f"{data}/reports/2026/v1/index.html\n")
-        assert "version 1 is there already with equal content (sha256 " in again.stderr
+        digest = manifest_of(data / "reports/2026/v1")["content_sha256"]
+        assert f"version 1 is there already with equal content (sha256 {digest})" in again.stderr
     assert [path.name for path in (data / "reports/2026").iterdir()] == ["v1"]
     assert contents(data / "reports/2026/v1") == before
 
@@ -104,6 +105,10 @@ def test_other_inputs_become_the_next_version_with_its_reason(data: Path, versio
     (changed,) = published["changed"]
     assert changed.startswith("the release: ")
     assert json.loads((data / "reports/2026/v2/report.json").read_text())["publication"] == published
+    assert (
+        manifest_of(data / "reports/2026/v2")["content_sha256"]
+        != manifest_of(data / "reports/2026/v1")["content_sha256"]
+    )
     assert contents(data / "reports/2026/v1") == before
     assert run(*BUILD, "--version", version, *WHY).exit_code == 0
     assert sorted(path.name for path in (data / "reports/2026").iterdir()) == ["v1", "v2"]
