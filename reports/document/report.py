@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from releases.cdf import read_cdfs
 from releases.slow_start import MSS_FIG1, WINDOWS
 from replay.runs import replay_folder
+from reports.answer.citation import citation
 from reports.answer.headline import answer
 from reports.answer.key_numbers import fits_number
 from reports.answer.shape import Answer, Findings
@@ -39,7 +40,7 @@ FIRST = Publication()
 
 
 def compose(inputs: ReportInputs, *, rule: Rule = RULE) -> dict[str, Any]:
-    """The content of report.json without `publication`: it depends on the inputs and the code alone."""
+    """The content of report.json without the fields OF_A_VERSION: it depends on the inputs and the code alone."""
     found = examine(inputs, rule)
     said = answer_of(inputs, found.findings)
     windows = sorted({*WINDOWS, *([said.iw] if said.iw else [])})
@@ -86,7 +87,13 @@ def write_report(
 ) -> dict[str, Any]:
     """Write the content from `compose` as `build_report` does; `facts` are the manifest's, from `origin`."""
     published = {**dataclasses.asdict(publication), "changed": [*publication.changed]}
-    content = {**composed, "publication": published}
+    content = {
+        **composed,
+        "publication": published,
+        "citation": citation(
+            inputs.release, year=inputs.year, version=publication.version, marks=marks(composed)
+        ),
+    }
     charts = draw(inputs, content, note=marks(content) or None)
     figures = {name: svg(chart) for name, chart in charts.items()}
     with put_new(folder) as stage:

@@ -12,13 +12,12 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from releases.catalogue import Release
-from reports.answer.citation import citation
 from reports.answer.shape import MARK_SIGNS, MARKS, Answer, Findings
 from reports.decision.record import to_dict
 from reports.decision.stored_problem import StagedReplay
 from reports.document.all_sections import sections_of
 from reports.document.examination import Examination
-from reports.document.illustrative import illustrative_because, marks, recorded_section
+from reports.document.illustrative import illustrative_because, recorded_section
 from reports.document.rebuilding import rebuild_commands
 from reports.document.replay_analysis import ReplayAnalysis
 from reports.document.report_inputs import ReportInputs
@@ -32,6 +31,9 @@ from schema.glossary import GLOSSARY
 
 FORMAT_VERSION = 2
 """Format of report.json."""
+
+OF_A_VERSION = ("publication", "citation")
+"""Fields of the content that are not from the inputs, but from the version's number, date and reason."""
 
 DIGITS = 6
 """Significant digits of a number, few enough to be the same with any linear algebra library."""
@@ -62,7 +64,6 @@ def report_content(
         "illustrative_because": because,
         "answer": dataclasses.asdict(answer),
         "verdicts": verdicts_section(found.findings),
-        "citation": citation(inputs.release, year=inputs.year, marks=marks(marked)),
         "release": release_section(inputs.release),
         "crawl": crawl_section(inputs.release),
         "sizes": sizes,
@@ -256,8 +257,8 @@ def canonical(content: Mapping[str, Any]) -> str:
 
 
 def content_digest(content: Mapping[str, Any]) -> str:
-    """SHA-256 of the canonical JSON of a report's content without `publication`, which differs in every version."""
-    rest = {name: value for name, value in content.items() if name != "publication"}
+    """SHA-256 of the canonical JSON of a report's content without what differs in every version (OF_A_VERSION)."""
+    rest = {name: value for name, value in content.items() if name not in OF_A_VERSION}
     return hashlib.sha256(canonical(rest).encode()).hexdigest()
 
 
