@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.decision.draws import gather
+from reports.decision.draws import Draws, gather
 from reports.decision.measuring import measure
 from reports.decision.problem import Part, Problem
 from reports.decision.standing import Look, Standing, stand
@@ -41,6 +41,12 @@ def standing_after(problem: Problem, stages: Sequence[Stage]) -> Standing:
 
 
 def _measured(problem: Problem, stages: Sequence[Stage]) -> Mapping[str, Any]:
+    draws = draws_of(problem, stages)
+    return measure(problem.statements, draws, problem.weights, problem.rule, expected=problem.expected)
+
+
+def draws_of(problem: Problem, stages: Sequence[Stage]) -> dict[str, Draws]:
+    """All draws of the stages by condition."""
     # A load by an alias route is the incumbent's again; its even seed tells it apart.
     names = [name for name in problem.base.columns() if name != "route"]
     arms = {
@@ -51,8 +57,7 @@ def _measured(problem: Problem, stages: Sequence[Stage]) -> Mapping[str, Any]:
     for stage in stages:
         for row in stage.rows:
             rows[arms[_columns({name: row[name] for name in names})]].append(row)
-    draws = {name: gather(some, problem.frame, incumbent=problem.incumbent) for name, some in rows.items()}
-    return measure(problem.statements, draws, problem.weights, problem.rule, expected=problem.expected)
+    return {name: gather(some, problem.frame, incumbent=problem.incumbent) for name, some in rows.items()}
 
 
 def _columns(values: Mapping[str, Any]) -> tuple[str, ...]:

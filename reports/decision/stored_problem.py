@@ -71,7 +71,9 @@ def problem_of(plan: Mapping[str, Any], recipes: Sequence[Recipe], *, rule: Rule
         )
     base = Conditions()
     if plan["parameters"]["conditions"][0] != base.columns():
-        raise StageError("the stages are not of the default conditions, which alone a report decides on")
+        raise StageError(
+            "the stages are not of the default conditions of this code, which alone a report decides on: replay again"
+        )
     pages = sample(recipes, plan["recipes"]["pages"])
     networks = [profile_of(one) for one in plan["profiles"]]
     return Problem(

@@ -5,19 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from releases.cdf import read_cdfs
+from releases.cdf import Cdf, read_cdfs
 from reports.document.examination import Examination
 from reports.document.report_inputs import ReportInputs
 from reports.document.size_figures import HEADLINE, curve
 from reports.document.theme import CURVES
+from reports.recommendation.rule import RULE
+from reports.sections.arms import WholeReplay, of_replay, of_stages
+from reports.sections.by_network import by_network_section, slow_section
+from reports.sections.cells import cells_section
+from reports.sections.evidence import Evidence
 from reports.sections.gains import gains_section
+from reports.sections.harm import others_section, retransmission_section
 from reports.sections.judging import judging_section
+from reports.sections.method import backcast_section, ledger_section, rfc9040_section
+from reports.sections.protocols import protocols_section
 from reports.sections.quic import quic_section
+from reports.sections.segments import segments_section
+from reports.sections.senders import Sender, senders_section
 from reports.sections.servers import servers_table_section
-from reports.sections.shape import Row, Section
+from reports.sections.shape import Row, Section, not_measured
+from reports.sections.since_2010 import since_2010_section
 from reports.sections.sizes import sizes_section
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
+
+COUNTRIES = not_measured(
+    "countries",
+    "By country",
+    "Networks differ by country, and so does what a window saves.",
+    "its networks stand for the world, and are not told apart by country.",
+)
+
+TAIL = not_measured(
+    "tail",
+    "Which hosts make the tail",
+    "Few hosts and content networks send most of the responses that no window holds.",
+    "responses are not counted by host or content network.",
+)
 
 THIRD_WINDOW = 16
 """Window marked in the figure of sizes besides 3 and 10 segments, unless another window is recommended."""
@@ -28,20 +53,67 @@ def sections_of(inputs: ReportInputs, found: Examination, content: Mapping[str, 
     release = inputs.release
     query = f"firstflight report build --year {inputs.year} --crawl {release.manifest.crawl}"
     source = f"release {release.manifest.crawl}, version {release.version}"
+    cdfs = read_cdfs(release.file("distribution"))
+    sizes = content["sizes"]
+    windows = marked_windows(content["recommendation"])
     if found.findings:
         yield gains_section(found.findings, query=query)
-    windows = marked_windows(content["recommendation"])
     yield sizes_section(
-        content["sizes"],
-        curves_of(inputs, content["sizes"]["mss_bytes"], windows),
-        windows=windows,
-        labels=LABELS,
+        sizes, curves_of(cdfs, sizes["mss_bytes"], windows), windows=windows, labels=LABELS, source=source
+    )
+    yield since_2010_section(
+        cdfs,
+        year=int(release.crawl.month[:4]),
+        windows=sizes["windows"],
+        mss=sizes["mss_bytes"],
         source=source,
     )
-    yield quic_section(read_cdfs(release.file("distribution")), labels=LABELS, source=source)
+    yield from replay_sections(found, query=query)
+    yield protocols_section(release, source=source)
+    yield segments_section(cdfs, iw=RULE.permanent_incumbent, source=source)
+    yield quic_section(cdfs, labels=LABELS, source=source)
     yield servers_table_section(content["servers"], source=source)
-    if content["rule"]:
+    yield TAIL
+    if found.findings and content["rule"]:
+        yield rfc9040_section(found.findings, step=content["rule"]["rfc9040_step"], year=inputs.year)
         yield judging_section(content, query=query)
+        yield ledger_section(content.get("ledger"), query=query)
+        yield backcast_section(inputs.instrument)
+
+
+def replay_sections(found: Examination, *, query: str) -> Iterator[Section]:
+    """The sections that measure the replay's loads again."""
+    arms = evidence_by_sender(found, query=query)
+    decides = (RULE.congestion_control, False)
+    if decides not in arms:
+        return
+    evidence = arms[decides]
+    yield by_network_section(evidence)
+    yield COUNTRIES
+    yield slow_section(evidence)
+    yield retransmission_section(evidence)
+    yield others_section(evidence)
+    yield senders_section(arms, decides=decides)
+    if found.analysis:
+        yield cells_section(found.analysis.loads, query=query)
+
+
+def evidence_by_sender(found: Examination, *, query: str) -> dict[Sender, Evidence]:
+    """The replay's loads by how the servers sent: of stages the deciding sender alone. Empty without a replay."""
+    if found.staged:
+        return {(RULE.congestion_control, False): of_stages(found.staged, query=query)}
+    if found.analysis is None:
+        return {}
+    analysis = found.analysis
+    whole = WholeReplay(
+        cells=analysis.replay.cells,
+        profiles=analysis.replay.profiles,
+        populations=analysis.replay.population_weights,
+        harm_loads=analysis.harm_loads,
+        rule=analysis.rule,
+        incumbent=analysis.recommendation.incumbent,
+    )
+    return dict(of_replay(whole, query=query))
 
 
 def marked_windows(recommendation: Mapping[str, Any] | None) -> tuple[int, ...]:
@@ -50,17 +122,15 @@ def marked_windows(recommendation: Mapping[str, Any] | None) -> tuple[int, ...]:
     return (3, 10, recommended if recommended and recommended not in (3, 10) else THIRD_WINDOW)
 
 
-def stated_headline(inputs: ReportInputs) -> list[str]:
+def stated_headline(cdfs: Mapping[str, Cdf]) -> list[str]:
     """Measures of the first figure of which most sizes are known."""
-    cdfs = read_cdfs(inputs.release.file("distribution"))
     return [measure for measure in HEADLINE if cdfs[measure].is_stated]
 
 
-def curves_of(inputs: ReportInputs, mss: int, windows: tuple[int, ...]) -> list[Row]:
+def curves_of(cdfs: Mapping[str, Cdf], mss: int, windows: tuple[int, ...]) -> list[Row]:
     """Points of the curves of the first figure."""
-    cdfs = read_cdfs(inputs.release.file("distribution"))
     return [
         point
-        for measure in stated_headline(inputs)
+        for measure in stated_headline(cdfs)
         for point in curve(cdfs[measure], measure, thresholds=[iw * mss for iw in windows])
     ]

@@ -10,6 +10,9 @@ import altair as alt
 from reports.document.figure_style import SERIES, SHAPES, STANDS_OUT, styled
 from reports.document.theme import LIGHT
 
+WIDE = 620
+"""Width of a figure of curves."""
+
 ROW_HEIGHT = 30
 """Height of a category of a forest plot."""
 
@@ -28,7 +31,7 @@ def draw_figure(figure: Mapping[str, Any], *, note: str | None = None) -> alt.To
         return styled(*intervals(figure, base, rows), note=note)
     if figure["drawing"] == "bars":
         return styled(bars(figure, base, rows), note=note)
-    return styled(lines(figure, base, rows), note=note)
+    return styled(*lines(figure, base, rows), note=note, width=WIDE, height=WIDE // 2)
 
 
 def flat(row: Mapping[str, Any], measured: str) -> dict[str, Any]:
@@ -80,7 +83,7 @@ def series_of(figure: Mapping[str, Any], rows: list[dict[str, Any]]) -> dict[str
     """Encodings that tell a figure's series apart, by colour and by shape."""
     if figure["series"] is None:
         return {"color": alt.value(SERIES[0])}
-    names = list(dict.fromkeys(row[figure["series"]] for row in rows))
+    names = names_of(figure["series"], rows)
     return {
         "color": alt.Color(
             f"{figure['series']}:N",
@@ -95,6 +98,11 @@ def series_of(figure: Mapping[str, Any], rows: list[dict[str, Any]]) -> dict[str
     }
 
 
+def names_of(series: str, rows: list[dict[str, Any]]) -> list[str]:
+    """The series in their order."""
+    return list(dict.fromkeys(row[series] for row in rows))
+
+
 def intervals(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]]) -> list[alt.Chart]:
     """Points with bars over categories, the series side by side."""
     order = list(dict.fromkeys(row[figure["x"]] for row in rows))
@@ -106,7 +114,9 @@ def intervals(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, A
         axis=alt.Axis(labelAngle=0, grid=False),
     )
     dodge = (
-        {"xOffset": alt.XOffset(f"{figure['series']}:N", sort=told["color"].sort)} if figure["series"] else {}
+        {"xOffset": alt.XOffset(f"{figure['series']}:N", sort=names_of(figure["series"], rows))}
+        if figure["series"]
+        else {}
     )
     title = titled(column(figure, figure["y"]))
     rules = [
@@ -139,23 +149,33 @@ def bars(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]])
     return drawn
 
 
-def lines(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]]) -> alt.Chart:
-    """A curve for each series over a quantity, with dashes that survive print."""
+def lines(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]]) -> list[alt.Chart]:
+    """A curve for each series over a quantity, with dashes that survive print, and the figure's lines upright."""
     told = series_of(figure, rows)
     if figure["series"] is not None:
-        names = told["color"].sort
+        names = names_of(figure["series"], rows)
         dashes = [[1, 0], [6, 3], [2, 2], [10, 3, 2, 3], [4, 4], [1, 3]][: len(names)]
         told["strokeDash"] = alt.StrokeDash(
             f"{figure['series']}:N", sort=names, scale=alt.Scale(domain=names, range=dashes)
         )
         del told["shape"]
-    drawn: alt.Chart = base.mark_line(strokeWidth=2).encode(
-        x=alt.X(
-            f"{figure['x']}:Q",
-            title=titled(column(figure, figure["x"])),
-            scale=alt.Scale(type="log" if figure["is_logarithmic"] else "linear", nice=False),
-        ),
+    x: dict[str, Any] = {"title": titled(column(figure, figure["x"])), "scale": alt.Scale(nice=False)}
+    if figure["is_logarithmic"]:
+        x = {
+            **x,
+            "scale": alt.Scale(type="log", nice=False),
+            "axis": alt.Axis(values=[10**power for power in range(10)], format="~s"),
+        }
+    drawn = base.mark_line(strokeWidth=2).encode(
+        x=alt.X(f"{figure['x']}:Q", **x),
         y=alt.Y(f"{figure['y']}:Q", title=titled(column(figure, figure["y"]))),
         **told,
     )
-    return drawn
+    marks = alt.Chart(
+        alt.InlineData(values=[{"at": one["value"], "label": one["label"]} for one in figure["lines"]])
+    )
+    rules = marks.mark_rule(color=LIGHT.ink, strokeDash=[4, 3]).encode(x=alt.X("at:Q", **x))
+    labels = marks.mark_text(align="left", dx=4, fontSize=11, color=LIGHT.ink).encode(
+        x=alt.X("at:Q", **x), y=alt.value(8), text="label:N"
+    )
+    return [drawn, rules, labels]

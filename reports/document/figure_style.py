@@ -20,7 +20,9 @@ STANDS_OUT = SERIES[1]
 WIDTH, HEIGHT = 300, 170
 
 
-def styled(*layers: alt.Chart, note: str | None, height: int = HEIGHT) -> alt.TopLevelMixin:
+def styled(
+    *layers: alt.Chart, note: str | None, width: int = WIDTH, height: int = HEIGHT
+) -> alt.TopLevelMixin:
     """Combine layers in the style of all panels. `note` is part of the drawing, so that copies of it have it too."""
     title: Any = (
         alt.TitleParams(note, anchor="end", fontSize=10, fontWeight="normal", color=STANDS_OUT)
@@ -29,7 +31,7 @@ def styled(*layers: alt.Chart, note: str | None, height: int = HEIGHT) -> alt.To
     )
     found: alt.TopLevelMixin = (
         alt.layer(*layers)
-        .properties(width=WIDTH, height=height, background="transparent", title=title)
+        .properties(width=width, height=height, background="transparent", title=title)
         .configure(font=FONT)
         .configure_view(stroke=None)
         .configure_axis(

@@ -21,11 +21,11 @@ from reports.document.illustrative import illustrative_because, marks
 from reports.document.render import render_html, render_text
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
 from reports.document.report_inputs import ReportInputs
-from reports.document.servers_section import servers_section
 from reports.document.size_figures import cdf_figure
-from reports.document.size_section import size_section
 from reports.document.theme import LIGHT, svg
 from reports.recommendation.rule import RULE, Rule
+from reports.sections.server_counts import servers_section
+from reports.sections.size_counts import size_section
 from schema.recorded import is_recorded
 from storage.report_versions import CONTENT, PAGE, Publication
 from storage.signatures import Signer
@@ -148,7 +148,7 @@ def draw(
     if figures["cdf"]["rows"]:
         cdf = cdf_figure(
             inputs.release,
-            measures=stated_headline(inputs),
+            measures=stated_headline(read_cdfs(inputs.release.file("distribution"))),
             windows=marked_windows(content["recommendation"]),
             title=note,
             theme=dataclasses.replace(LIGHT, background="transparent"),

@@ -78,6 +78,7 @@ def shares_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source: st
                 **{f"iw{share['iw']}": _share(share) for share in one["shares"]},
             }
             for one in sizes["measures"]
+            if one["known"] + one["unknown"]
         ),
         source=source,
         query=f"SELECT measure, max(cdf) FILTER (size_bytes <= 10 * {mss}) AS fits_iw10 FROM 'distribution.parquet' GROUP BY measure",  # noqa: S608  # shown, not run
@@ -114,6 +115,7 @@ def quantiles_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source:
                 },
             }
             for one in sizes["measures"]
+            if one["known"] + one["unknown"]
         ),
         source=source,
         query="SELECT measure, min(size_bytes) FILTER (cdf >= 0.5) AS p50 FROM 'distribution.parquet' GROUP BY measure",

@@ -185,7 +185,7 @@ def test_chromium_shows_the_page_without_scrolling_sideways(
         assert tab.locator(".verdict").inner_text() == "Not allowed to say"
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
         assert tab.evaluate(WIDER_THAN_THEIR_COLUMN) == []
-        assert tab.locator("figure svg").count() == 3
+        assert tab.locator("figure svg").count() == 7
         ground, label = tab.evaluate(
             "[getComputedStyle(document.body).backgroundColor,"
             " getComputedStyle(document.querySelector('figure svg text')).fill]"

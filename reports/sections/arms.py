@@ -1,0 +1,87 @@
+"""The loads of a report's replay as evidence, by how the servers sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from replay.runs.conditions import Conditions
+from reports.decision.stage import draws_of
+from reports.decision.stored_problem import StagedReplay
+from reports.recommendation.mixture import ORDINARY
+from reports.recommendation.rule import Role, Rule
+from reports.sections.evidence import Evidence, draws_of_loads
+from reports.sections.senders import Sender
+from reports.statistics.paired_loads import PairedLoads, pair_loads
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def of_stages(staged: StagedReplay, *, query: str) -> Evidence:
+    """The evidence of a replay in stages."""
+    problem = staged.problem
+    facts = {one["id"]: one for one in staged.provenance["profiles"]}
+    return Evidence(
+        draws=draws_of(problem, staged.stages),
+        networks=tuple(facts[one.id] for one in problem.networks),
+        weights=problem.weights,
+        rule=problem.rule,
+        incumbent=problem.incumbent,
+        windows=staged.outcome.standing.candidates,
+        source=f"{staged.outcome.loads:,} loads of {len(problem.recipes):,} pages over {len(problem.networks)} networks",
+        query=query,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WholeReplay:
+    """A replay of every page over every network."""
+
+    cells: pa.Table
+    profiles: Sequence[Mapping[str, Any]]
+    populations: Mapping[Role, Mapping[str, float]]
+    """Weights by profile and role."""
+    harm_loads: Mapping[str, PairedLoads]
+    """Loads of the replayed harm conditions by id, of the deciding sender."""
+    rule: Rule
+    incumbent: int
+
+
+def of_replay(whole: WholeReplay, *, query: str) -> Iterator[tuple[Sender, Evidence]]:
+    """Yield the evidence of each sender that was replayed, the deciding one first."""
+    decides = (whole.rule.congestion_control, False)
+    columns = (whole.cells[name].to_pylist() for name in ("congestion_control", "pacing"))
+    for control, is_paced in sorted(set(zip(*columns, strict=True)), key=lambda one: (one != decides, one)):
+        loads = pair_loads(
+            whole.cells,
+            congestion_control=control,
+            conditions=Conditions(pacing=is_paced),
+            networks=whole.profiles,
+        )
+        if loads.pages and whole.incumbent in loads.windows:
+            harm = whole.harm_loads if (control, is_paced) == decides else {}
+            yield (control, is_paced), _evidence(whole, loads, harm, query=query)
+
+
+def _evidence(
+    whole: WholeReplay, loads: PairedLoads, harm: Mapping[str, PairedLoads], *, query: str
+) -> Evidence:
+    facts = {one["id"]: one for one in whole.profiles}
+    alike = {name: there for name, there in harm.items() if there.profiles == loads.profiles}
+    return Evidence(
+        draws={name: draws_of_loads(there) for name, there in {ORDINARY: loads, **alike}.items()},
+        networks=tuple(facts[name] for name in loads.profiles),
+        weights={
+            role: np.array([population.get(name, 0.0) for name in loads.profiles])
+            for role, population in whole.populations.items()
+        },
+        rule=whole.rule,
+        incumbent=whole.incumbent,
+        windows=tuple(one for one in loads.windows if one != whole.incumbent),
+        source=f"{sum(loads.states.values()):,} loads of {len(loads.pages):,} pages over {len(loads.profiles)} networks",
+        query=query,
+    )

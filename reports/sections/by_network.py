@@ -1,0 +1,187 @@
+"""Gains by round trip, bandwidth and bandwidth-delay product, in percent and milliseconds, and over slow networks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from releases.interval import Interval
+from reports.sections.evidence import Evidence, saved_ms, saved_percent
+from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
+from reports.statistics.bootstrap import Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """A quantity of a network, and the ends of its buckets."""
+
+    id: str
+    title: str
+    unit: str
+    edges: tuple[float, ...]
+    of: Callable[[Mapping[str, Any]], float]
+
+
+QUANTITIES = (
+    Quantity(
+        id="rtt",
+        title="round trip",
+        unit="ms",
+        edges=(20, 50, 100, 200, 500),
+        of=lambda one: float(one["rtt_us"]) / 1e3,
+    ),
+    Quantity(
+        id="rate",
+        title="bandwidth",
+        unit="Mbps",
+        edges=(1, 3, 10, 30, 100, 300),
+        of=lambda one: float(one["down_bps"]) / 1e6,
+    ),
+    Quantity(
+        id="bdp",
+        title="bandwidth-delay product",
+        unit="kB",
+        edges=(10, 50, 200, 1000),
+        of=lambda one: float(one["down_bps"]) * float(one["rtt_us"]) / 8e9,
+    ),
+)
+"""Quantities as in Figure 5 of the 2010 paper; the ends of the buckets are those of today's networks and ours."""
+
+
+def buckets(quantity: Quantity, networks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Floats]]:
+    """The buckets that have networks, by name, with a mask of their networks."""
+    values = np.array([quantity.of(one) for one in networks])
+    ends = (-np.inf, *quantity.edges, np.inf)
+    for low, high in itertools.pairwise(ends):
+        mask = (values > low) & (values <= high)
+        name = (
+            f"above {low:g}"
+            if high == np.inf
+            else f"to {high:g}"
+            if low == -np.inf
+            else f"{low:g}\u2013{high:g}"
+        )
+        if mask.any():
+            yield name, mask.astype(np.float64)
+
+
+def by_network_section(evidence: Evidence) -> Section:
+    """Gains in each bucket of each quantity."""
+    found = {one.id: list(rows_of(evidence, one)) for one in QUANTITIES}
+    figures = tuple(figure_of(evidence, one, found[one.id]) for one in QUANTITIES)
+    tables = tuple(table_of(evidence, one, found[one.id]) for one in QUANTITIES)
+    return Section(
+        id="networks-gain",
+        title="By round trip, bandwidth and bandwidth-delay product",
+        lead="A larger window saves round trips, which weigh most where they are long against the time that the bytes themselves take. Each bucket has networks of the population with their weights.",
+        figures=figures,
+        tables=tables,
+        notes=(
+            "A value is unknown where a network of the bucket has fewer than three loads or the bucket too few pages. Intervals are of each number by itself.",
+        ),
+    )
+
+
+def rows_of(evidence: Evidence, quantity: Quantity) -> Iterator[Row]:
+    """A row for each bucket and window."""
+    average = evidence.weights["average"]
+    for name, mask in buckets(quantity, evidence.networks):
+        weights = average * mask
+        if not weights.any():
+            continue
+        for window in evidence.windows:
+            yield {
+                "bucket": name,
+                "share": 100 * float(weights.sum() / average.sum()),
+                "window": f"IW {window}",
+                "saved": interval(saved_percent(evidence, window, weights)),
+                "saved_ms": interval(saved_ms(evidence, window, weights)),
+            }
+
+
+def columns_of(quantity: Quantity) -> tuple[Column, ...]:
+    """Columns of the rows of a quantity."""
+    return (
+        Column(id="bucket", title=quantity.title, unit=quantity.unit, kind="text"),
+        Column(id="share", title="share of tests", unit="%"),
+        Column(id="window", title="window", kind="text"),
+        Column(id="saved", title="page time saved", unit="%", kind="interval"),
+        Column(id="saved_ms", title="page time saved", unit="ms", kind="interval"),
+    )
+
+
+def figure_of(evidence: Evidence, quantity: Quantity, rows: Sequence[Row]) -> Figure:
+    """Gains by bucket, a series for each window."""
+    return Figure(
+        id=f"fig-{quantity.id}",
+        title=f"Page time saved by {quantity.title}.",
+        caption=f"Against IW {evidence.incumbent}, with 95 % intervals.",
+        drawing="intervals",
+        x="bucket",
+        y="saved",
+        series="window",
+        columns=columns_of(quantity),
+        rows=tuple(rows),
+        source=evidence.source,
+        query=evidence.query,
+        lines=(Line(value=0.0, label="no change"),),
+    )
+
+
+def table_of(evidence: Evidence, quantity: Quantity, rows: Sequence[Row]) -> Table:
+    """The figure's numbers."""
+    return Table(
+        id=f"by-{quantity.id}",
+        title=f"Page time saved against IW {evidence.incumbent}, by {quantity.title}",
+        columns=columns_of(quantity),
+        rows=tuple(rows),
+        source=evidence.source,
+        query=evidence.query,
+    )
+
+
+def slow_section(evidence: Evidence) -> Section:
+    """Gains over the slow population beside the average one."""
+    populations = {"average": evidence.weights["average"], "slow": evidence.weights["slow"]}
+    columns = (
+        Column(id="window", title="window", kind="text"),
+        *(
+            Column(id=f"{role}_{unit}", title=f"{role} networks", unit=shown, kind="interval")
+            for role in populations
+            for unit, shown in (("percent", "%"), ("ms", "ms"))
+        ),
+    )
+    measures: dict[str, Callable[[Evidence, int, Floats], Interval | None]] = {
+        "percent": saved_percent,
+        "ms": saved_ms,
+    }
+    return Section(
+        id="slow",
+        title="Slow networks",
+        lead="Who has little bandwidth has most to lose by a larger burst. The slow networks are the slowest tenth of the population, "
+        "weighted as in the rule, beside all networks.",
+        tables=(
+            Table(
+                id="slow-gain",
+                title=f"Page time saved against IW {evidence.incumbent}, all networks and the slowest tenth",
+                columns=columns,
+                rows=tuple(
+                    {
+                        "window": f"IW {window}",
+                        **{
+                            f"{role}_{unit}": interval(measure(evidence, window, weights))
+                            for role, weights in populations.items()
+                            for unit, measure in measures.items()
+                        },
+                    }
+                    for window in evidence.windows
+                ),
+                source=evidence.source,
+                query=evidence.query,
+            ),
+        ),
+    )

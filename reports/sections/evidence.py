@@ -1,0 +1,100 @@
+"""The loads behind a report's sections, as draws of a page over a network at several windows, however they were replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from releases.interval import Interval
+from reports.decision.draws import Draws, Frame, known
+from reports.decision.weighted_sample import weighted_sample
+from reports.recommendation.rule import Role, Rule
+from reports.statistics.bootstrap import Floats
+from reports.statistics.paired_loads import PairedLoads
+
+TWO_SIDED_95 = 1.959964
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evidence:
+    """Draws by condition, with the networks and their weights."""
+
+    draws: Mapping[str, Draws]
+    """By condition; "ordinary" are the loads that gains are measured in."""
+    networks: tuple[Mapping[str, Any], ...]
+    """Facts of the frame's networks, in its order."""
+    weights: Mapping[Role, Floats]
+    """Weights of the networks by role."""
+    rule: Rule
+    incumbent: int
+    windows: tuple[int, ...]
+    """Candidates besides the incumbent."""
+    source: str
+    query: str
+
+
+def draws_of_loads(loads: PairedLoads) -> Draws:
+    """Every page, network and seed of a whole replay as a draw; pages are numbered as they come.
+
+    No draw has a second load of the incumbent: its seeds are draws of their own.
+    """
+    pages, networks, seeds = np.nonzero(np.isfinite(loads.values["page_ms"]).any(axis=2))
+    frame = Frame(pages=tuple(range(len(loads.pages))), networks=loads.profiles, down_bps=loads.down_bps)
+    return Draws(
+        frame=frame,
+        pages=pages,
+        networks=networks,
+        windows=loads.windows,
+        values={name: array[pages, networks, :, seeds] for name, array in loads.values.items()},
+        again={name: np.full(len(pages), np.nan) for name in loads.values},
+    )
+
+
+def mean_of(
+    draws: Draws,
+    weights: Floats,
+    rule: Rule,
+    columns: tuple[Floats, ...],
+    value: Callable[..., Floats],
+) -> Interval | None:
+    """Mean of `value` of some columns [draw] over pages and weighted networks, with its 95 % interval.
+
+    None with too few pages, or where a network has too few draws.
+    """
+    mask = known(columns)
+    sample = weighted_sample(draws, mask, weights, least_pages=rule.minimum_pages)
+    if sample is None:
+        return None
+    kept = mask & (weights[draws.networks] > 0)
+    values = value(*(one[kept] for one in columns))
+    found = sample.measured(values, sample.mean(values), 0.0)
+    half = TWO_SIDED_95 * found.error
+    return Interval(found.value, found.value - half, found.value + half)
+
+
+def saved_percent(evidence: Evidence, window: int, weights: Floats) -> Interval | None:
+    """Page time saved against the incumbent on the networks with `weights`, from the mean log ratio."""
+    draws = evidence.draws["ordinary"]
+    times = (draws.at("page_ms", window), draws.at("page_ms", evidence.incumbent))
+    ratio = mean_of(draws, weights, evidence.rule, times, lambda mine, others: np.log(mine / others))
+    if ratio is None:
+        return None
+    return Interval(*(-100 * float(np.expm1(end)) for end in (ratio.estimate, ratio.upper, ratio.lower)))
+
+
+def saved_ms(evidence: Evidence, window: int, weights: Floats) -> Interval | None:
+    """Mean page time saved against the incumbent, in milliseconds."""
+    draws = evidence.draws["ordinary"]
+    times = (draws.at("page_ms", window), draws.at("page_ms", evidence.incumbent))
+    return mean_of(draws, weights, evidence.rule, times, lambda mine, others: others - mine)
+
+
+def level_percent(evidence: Evidence, part: str, whole: str, window: int, weights: Floats) -> Interval | None:
+    """Mean over pages of a share of a load at a window, in percent."""
+    draws = evidence.draws["ordinary"]
+    counts, totals = draws.at(part, window), draws.at(whole, window)
+    totals = np.where(totals > 0, totals, np.nan)
+    return mean_of(draws, weights, evidence.rule, (counts, totals), lambda some, all_of: 100 * some / all_of)

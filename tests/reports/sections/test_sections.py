@@ -1,0 +1,178 @@
+"""The sections of a report: their numbers are those of the cells and sizes, and what is missing is said."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from reports.document.drawing import draw_figure
+from reports.document.report import build_report
+from reports.document.theme import svg
+from reports.recommendation.harm_conditions import CORE
+from reports.recommendation.rule import RULE
+from schema.computed_tables import CELL
+from tests.factories.made_up_crawl import NAME
+from tests.factories.made_up_report import (
+    GAINS,
+    PAGES,
+    crawl,
+    data_folder,
+    read_data_folder,
+    replay_cells,
+    write_release,
+)
+
+pytestmark = pytest.mark.process
+
+IDLE = next(one for one in CORE if one.kind == "idle")
+
+
+def cells_of_all_kinds() -> pa.Table:
+    """Ordinary cells, cells of BBR that save a half of CUBIC's, and cells of one harm condition."""
+    idle = [row for row in replay_cells().to_pylist() if row["route"] == "own"]
+    bbr = replay_cells(gain_percent={window: gain / 2 for window, gain in GAINS.items()}).to_pylist()
+    for row in idle:
+        row |= {**IDLE.conditions.columns(), "probe_p95_ms": 60.0 + row["iw"]}
+    for row in bbr:
+        row["congestion_control"] = "bbr"
+    return pa.concat_tables(
+        [replay_cells(), *(pa.Table.from_pylist(one, schema=CELL) for one in (idle, bbr))]
+    )
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    data_dir = tmp_path_factory.mktemp("data")
+    data_folder(data_dir, table=cells_of_all_kinds())
+    rule = dataclasses.replace(RULE, replicates=50, harm_conditions=(IDLE,))
+    return build_report(read_data_folder(data_dir), data_dir / "reports" / "2026", commit="c0ffee", rule=rule)
+
+
+@pytest.fixture(scope="module")
+def sections(content: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {one["id"]: one for one in content["sections"]}
+
+
+def table(section: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    (found,) = (one for one in section["tables"] if one["id"] == name)
+    rows: list[dict[str, Any]] = found["rows"]
+    return rows
+
+
+@pytest.mark.parametrize("quantity", ["rtt", "rate", "bdp"])
+def test_buckets_of_networks_share_out_the_population_and_show_the_gains_of_the_cells(
+    sections: dict[str, dict[str, Any]], quantity: str
+) -> None:
+    rows = table(sections["networks-gain"], f"by-{quantity}")
+    assert sum(row["share"] for row in rows if row["window"] == "IW 16") == pytest.approx(100)
+    for row in rows:
+        gain = GAINS[int(row["window"].removeprefix("IW "))]
+        assert row["saved"]["lower"] - 0.1 < gain < row["saved"]["upper"] + 0.1
+        assert (row["saved_ms"]["estimate"] > 0) == (gain > 0)
+
+
+def test_slow_networks_stand_beside_all(sections: dict[str, dict[str, Any]]) -> None:
+    rows = {row["window"]: row for row in table(sections["slow"], "slow-gain")}
+    assert rows["IW 16"]["slow_percent"]["estimate"] == pytest.approx(4, abs=0.2)
+    assert rows["IW 16"]["slow_ms"]["estimate"] > 3 * rows["IW 16"]["average_ms"]["estimate"]
+
+
+def test_senders_stand_side_by_side_each_against_its_own_incumbent(
+    sections: dict[str, dict[str, Any]],
+) -> None:
+    rows = {row["sender"]: row for row in table(sections["senders"], "by-sender")}
+    assert list(rows) == ["CUBIC", "BBR"]
+    assert rows["CUBIC"]["iw16"]["estimate"] == pytest.approx(4, abs=0.2)
+    assert rows["BBR"]["iw16"]["estimate"] == pytest.approx(2, abs=0.2)
+
+
+def test_harm_to_others_is_told_by_condition_beside_its_bound(sections: dict[str, dict[str, Any]]) -> None:
+    rows = [row for row in table(sections["others"], "others-harm") if row["window"] == "IW 16"]
+    assert [(row["condition"], row["worse"]["estimate"], row["limit"], row["unit"]) for row in rows] == [
+        (IDLE.id, 6.0, 20.0, "ms")
+    ]
+
+
+def test_retransmission_is_a_level_at_every_window_beside_the_papers(
+    content: dict[str, Any], sections: dict[str, dict[str, Any]]
+) -> None:
+    rows = table(sections["retransmission"], "sent-again")
+    assert [row["window"] for row in rows] == ["IW 3", "IW 10", "IW 16", "IW 30"]
+    published = {row["where"]: row for row in table(sections["retransmission"], "table-7")}
+    assert published["AvgDC, photos"]["responses_10"] == 11.14
+
+
+def test_nine_tenths_of_web_searchs_responses_of_2010_fit_into_ten_segments(
+    sections: dict[str, dict[str, Any]],
+) -> None:
+    """Dukkipati et al. 2010, §2: about 90 % of HTTP Web search responses fit within 10 segments."""
+    rows = {row["curve"]: row for row in table(sections["since-2010"], "fits-2010")}
+    assert rows["web search, 2010"]["iw10"] == pytest.approx(90, abs=3)
+    sizes = [row["wire_bytes"] for row in crawl().response]
+    assert rows["this release, 2026"]["iw10"] == pytest.approx(
+        100 * sum(size <= 14_300 for size in sizes) / len(sizes), abs=0.01
+    )
+
+
+def test_smaller_segments_never_hold_more(sections: dict[str, dict[str, Any]]) -> None:
+    rows = table(sections["segments"], "segment-sizes")
+    assert [row["window"] for row in rows] == [10 * row["payload"] for row in rows]
+    shares = [row["responses"] for row in rows]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_connections_are_counted_by_protocol(sections: dict[str, dict[str, Any]]) -> None:
+    rows = table(sections["protocols"], "by-protocol")
+    assert sum(row["connections"] for row in rows) == len(crawl().connection)
+    assert max(row["pages"] for row in rows) == PAGES
+
+
+def test_the_ledger_has_the_answer_at_both_ends_of_every_input(
+    content: dict[str, Any], sections: dict[str, dict[str, Any]]
+) -> None:
+    rows = table(sections["ledger"], "inputs")
+    assert [row["turns"] == "yes" for row in rows] == [one["turns"] for one in content["ledger"]]
+    assert all(row["answer_low"] and row["answer_high"] for row in rows)
+
+
+def test_what_the_release_lacks_is_said_and_not_left_out(sections: dict[str, dict[str, Any]]) -> None:
+    missing = {name for name, one in sections.items() if one["missing"]}
+    assert {"countries", "tail", "backcast"} <= missing
+    for name in missing:
+        assert sections[name]["missing"].startswith("Not measured in this release: ")
+        assert not sections[name]["tables"]
+
+
+def test_every_figure_and_table_has_an_id_a_unit_a_source_and_a_query(content: dict[str, Any]) -> None:
+    exhibits = [one for section in content["sections"] for one in (*section["figures"], *section["tables"])]
+    ids = [one["id"] for one in exhibits]
+    assert len(set(ids)) == len(ids) >= 15
+    for one in exhibits:
+        assert one["title"], one["id"]
+        assert one["source"], one["id"]
+        assert one["query"], one["id"]
+        named = {column["id"] for column in one["columns"]}
+        for row in one["rows"]:
+            assert set(row) <= named, one["id"]
+
+
+def test_every_figure_is_drawn_from_its_rows_alone(content: dict[str, Any]) -> None:
+    figures = [one for section in content["sections"] for one in section["figures"]]
+    assert {one["drawing"] for one in figures} == {"forest", "intervals", "lines", "bars"}
+    for one in figures:
+        chart = draw_figure(one, note="illustrative")
+        assert chart is not None, one["id"]
+        assert ">illustrative</text>" in svg(chart)
+        assert draw_figure({**one, "rows": []}) is None
+
+
+def test_a_report_of_sizes_alone_has_no_section_that_needs_a_replay(tmp_path: Any) -> None:
+    write_release(tmp_path, crawl(), dataclasses.replace(NAME, kind="web"))
+    inputs = read_data_folder(tmp_path, with_replay=False)
+    content = build_report(inputs, tmp_path / "reports" / "2026", commit="c0ffee")
+    names = {one["id"] for one in content["sections"]}
+    assert {"sizes", "since-2010", "protocols", "segments", "quic", "servers"} <= names
+    assert not names & {"gains", "networks-gain", "retransmission", "decision"}
