@@ -67,31 +67,36 @@ def discoveries(
             is_redirected = rows[child].get("redirected_from_id") == parent
             in_order = 0.0 if is_redirected else number / (len(children) + 1) if is_read_early else 1.0
             found[child] = discover(rows[parent], in_order, began[child], arrivals)
-    return without_deadlocks(found, parents)
+    return without_deadlocks(found, parents, began)
 
 
 def without_deadlocks(
-    found: Mapping[int, Discovery], parents: Mapping[int, int | None]
+    found: Mapping[int, Discovery], parents: Mapping[int, int | None], began: Mapping[int, int | None]
 ) -> dict[int, Discovery]:
-    """The discoveries without waits for a response that itself comes after the one that waits, or that is not replayed."""
-    kept = {response: dataclasses.replace(one, waits_for=None) for response, one in found.items()}
+    """The discoveries with those waits alone that are for a response that is replayed and was asked for earlier.
 
-    def comes_after(response: int, earlier: int) -> bool:
-        seen: set[int] = set()
-        ahead: list[int | None] = [response]
-        while ahead:
-            one = ahead.pop()
-            if one == earlier:
-                return True
-            if one is not None and one not in seen:
-                seen.add(one)
-                ahead += (parents[one], kept[one].waits_for)
-        return False
+    A response counts as asked for no earlier than its parents. So no wait can be for a response that itself waits for this one.
+    """
+    asked: dict[int | None, float] = {None: -math.inf}
+    for response in parents:
+        chain: list[int] = []
+        ahead: int | None = response
+        while ahead not in asked:
+            assert ahead is not None
+            chain.append(ahead)
+            ahead = parents[ahead]
+        time = asked[ahead]
+        for one in reversed(chain):
+            own = began[one]
+            time = asked[one] = time if own is None else max(time, own)
 
-    for response, one in found.items():
-        if one.waits_for in kept and not comes_after(one.waits_for, response):
-            kept[response] = one
-    return kept
+    def is_kept(response: int, waits_for: int | None) -> bool:
+        return waits_for in parents and asked[waits_for] < asked[response]
+
+    return {
+        response: one if is_kept(response, one.waits_for) else dataclasses.replace(one, waits_for=None)
+        for response, one in found.items()
+    }
 
 
 def discover(
