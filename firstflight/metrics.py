@@ -125,7 +125,9 @@ class Replays(Collector):
             labels=["crawl"],
         )
         times = GaugeMetricFamily(
-            "firstflight_replay_times_real_time", "Seconds of page loads a second.", labels=["crawl"]
+            "firstflight_replay_times_real_time",
+            "Seconds of page loads in a second of a guest.",
+            labels=["crawl"],
         )
         for path in sorted(self._folder.glob("*/replay.json")):
             try:

@@ -9,7 +9,7 @@ from replay.published.reproduction import Reproduction, Row
 HEAD = """# Published results, measured again
 
 Made by `firstflight replay reproduce`, commit {commit}. A verdict is the sum of its checks, whose bounds were fixed before
-the first run; "not reproduced" is a result, and its reason stands below it.
+the first run; where a check was added later, that stands below it. "Not reproduced" is a result, and its reason stands below it too.
 """
 
 
