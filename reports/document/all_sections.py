@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from releases.cdf import Cdf, read_cdfs
+from releases.ranks import ranks_of
+from releases.share_weights import page_fits, shares_by_weight
 from reports.document.examination import Examination
 from reports.document.report_inputs import ReportInputs
 from reports.document.size_figures import HEADLINE, curve
@@ -20,8 +22,8 @@ from reports.sections.harm import others_section, retransmission_section
 from reports.sections.judging import judging_section
 from reports.sections.method import backcast_section, ledger_section, rfc9040_section
 from reports.sections.protocols import protocols_section
-from reports.sections.quic import quic_section
-from reports.sections.segments import segments_section
+from reports.sections.ranks import ranks_section
+from reports.sections.segments import quic_section, segments_section
 from reports.sections.senders import Sender, senders_section
 from reports.sections.servers import servers_table_section
 from reports.sections.shape import Row, Section, not_measured
@@ -74,6 +76,7 @@ def sections_of(inputs: ReportInputs, found: Examination, content: Mapping[str, 
     yield quic_section(cdfs, labels=LABELS, source=source)
     yield servers_table_section(content["servers"], source=source)
     yield TAIL
+    yield popularity(inputs, found, windows=sizes["windows"], mss=sizes["mss_bytes"])
     if found.findings and content["rule"]:
         yield rfc9040_section(found.findings, step=content["rule"]["rfc9040_step"], year=inputs.year)
         yield judging_section(content, query=query)
@@ -106,7 +109,7 @@ def evidence_by_sender(found: Examination, *, query: str) -> dict[Sender, Eviden
         return {}
     analysis = found.analysis
     whole = WholeReplay(
-        cells=analysis.replay.cells,
+        cells=analysis.replay.own_cells,
         profiles=analysis.replay.profiles,
         populations=analysis.replay.population_weights,
         harm_loads=analysis.harm_loads,
@@ -114,6 +117,21 @@ def evidence_by_sender(found: Examination, *, query: str) -> dict[Sender, Eviden
         incumbent=analysis.recommendation.incumbent,
     )
     return dict(of_replay(whole, query=query))
+
+
+def popularity(inputs: ReportInputs, found: Examination, *, windows: Sequence[int], mss: int) -> Section:
+    """What weights by popularity would change."""
+    release, ranks = inputs.release, ranks_of(inputs.release)
+    pages = page_fits(release, windows=windows, mss=mss)
+    return ranks_section(
+        shares_by_weight(pages, ranks, windows=windows),
+        found.analysis.strata if found.analysis else (),
+        windows=windows,
+        incumbent=found.findings.incumbent if found.findings else RULE.permanent_incumbent,
+        is_ranked=bool(ranks),
+        source=f"release {release.manifest.crawl}, version {release.version}",
+        query=f"firstflight report build --year {inputs.year} --crawl {release.manifest.crawl}",
+    )
 
 
 def marked_windows(recommendation: Mapping[str, Any] | None) -> tuple[int, ...]:

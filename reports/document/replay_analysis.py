@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from releases.ranks import Rank, ranks_of
 from replay.runs.conditions import Conditions
 from reports.document.replay_summary import WindowResult, summarise
 from reports.document.report_inputs import Replay, ReportError, ReportInputs, weights_of
@@ -16,6 +17,7 @@ from reports.recommendation.mixture import queues_are_mixed
 from reports.recommendation.recommend import Recommendation, decide
 from reports.recommendation.rule import RULE, Rule
 from reports.recommendation.sensitivity import Variant, sensitivity
+from reports.recommendation.strata import StratumGain, gains_by_stratum
 from reports.statistics.arithmetic import DocumentTime, document_times
 from reports.statistics.paired_loads import PairedLoads, pair_loads
 
@@ -36,6 +38,8 @@ class ReplayAnalysis:
     document_times: list[DocumentTime]
     recommendation: Recommendation
     sensitivity: list[tuple[Variant, Recommendation]]
+    strata: list[StratumGain]
+    """Gains by the popularity of pages; empty where ranks are not known."""
     ledger: list[Entry]
     """Every input that could turn the answer, with the answer at the ends of its range."""
 
@@ -88,15 +92,21 @@ def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> Repla
         document_times=sorted(times, key=place),
         recommendation=answer,
         sensitivity=varied,
-        ledger=ledger(
-            estimates,
-            answer,
-            varied,
-            ends,
-            beside.at_default(ends),
+        strata=gains_by_stratum(
+            loads,
+            _ranks(inputs, cells),
+            replay.population_weights["average"],
+            incumbent=estimates.incumbent,
             rule=rule,
         ),
+        ledger=ledger(estimates, answer, varied, ends, beside.at_default(ends), rule=rule),
     )
+
+
+def _ranks(inputs: ReportInputs, cells: pa.Table) -> dict[str, Rank]:
+    """Ranks of the replayed pages by host; empty where they are not known."""
+    hosts = dict(zip(cells["visit_id"].to_pylist(), cells["page"].to_pylist(), strict=True))
+    return {hosts[visit]: rank for visit, rank in ranks_of(inputs.release).items() if visit in hosts}
 
 
 def _under(conditions: Conditions, cells: pa.Table, replay: Replay, rule: Rule) -> PairedLoads:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import numpy as np
 
 from releases.interval import Interval
+from reports.recommendation.effects import saved_percent
 from reports.recommendation.rule import Rule
 from reports.statistics.bootstrap import Floats
 from reports.statistics.paired_loads import PairedLoads, complete
@@ -76,7 +76,7 @@ def _results(
     if incumbent in loads.windows:
         logs = np.log(values["page_ms"])
         base = logs[:, [loads.windows.index(incumbent)]]
-        saved = [_saved_percent(one) for one in intervals(by_page(logs - base))]
+        saved = [saved_percent(one) for one in intervals(by_page(logs - base))]
     page_ms = intervals(by_page(values["page_ms"]))
     retransmitted = shares("bytes_retransmitted", "payload_bytes")
     initial_loss = shares("connections_initial_loss", "connections")
@@ -93,11 +93,3 @@ def _results(
         )
         for at, iw in enumerate(loads.windows)
     ]
-
-
-def _saved_percent(longer: Interval) -> Interval:
-    """Percentage saved, from the interval of a log ratio of times."""
-    estimate, upper, lower = (
-        100 * (1 - math.exp(min(end, 700.0))) for end in (longer.estimate, longer.lower, longer.upper)
-    )
-    return Interval(estimate, lower, upper)

@@ -142,7 +142,7 @@ def gains(family: WindowFamily, column: str = "page_ms") -> dict[int, Gain]:
     """The gain of each window in a column of times; raises TooFewLoads."""
     found = family.by_page(
         [column],
-        lambda sample, window: _log_ratio(sample, family, window, column),
+        lambda sample, window: log_ratio(sample, family, window, column),
         least_pages=LEAST_PAGES,
     )
     effects = _effects(family, found, "saved")
@@ -183,7 +183,16 @@ def _effects(family: WindowFamily, found: Mapping[int, Floats], scale: Scale) ->
     }
 
 
-def _log_ratio(sample: Sample, family: WindowFamily, window: int, column: str) -> Floats:
+def saved_percent(longer: Interval) -> Interval:
+    """Percentage saved, from the interval of a log ratio of times."""
+    estimate, upper, lower = (
+        100 * (1 - math.exp(min(end, 700.0))) for end in (longer.estimate, longer.lower, longer.upper)
+    )
+    return Interval(estimate, lower, upper)
+
+
+def log_ratio(sample: Sample, family: WindowFamily, window: int, column: str) -> Floats:
+    """Each page's mean log ratio of a time at a window over that at the family's other window."""
     return sample.by_page(np.log(sample.at[window][column] / sample.at[family.other][column]))
 
 
@@ -196,7 +205,7 @@ def _times(family: WindowFamily, margin: Margin) -> tuple[list[str], Callable[[S
         return [column], lambda sample, window: sample.by_page(
             sample.at[window][column] - sample.at[family.other][column]
         )
-    return [column], lambda sample, window: _log_ratio(sample, family, window, column)
+    return [column], lambda sample, window: log_ratio(sample, family, window, column)
 
 
 def _bulk(sample: Sample, other: int, window: int) -> Floats:

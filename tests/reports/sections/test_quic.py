@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from releases.cdf import Cdf
-from reports.sections.quic import quic_section
+from reports.sections.segments import quic_section
 
 
 def cdf_of(sizes: list[int], *, unknown: int = 0) -> Cdf:

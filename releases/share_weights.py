@@ -1,0 +1,62 @@
+"""Shares of responses that fit into a window, by three weights: each response, each page, or each page by its rank alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from releases.catalogue import Release
+from releases.measures import ARRIVED, open_tables
+from releases.ranks import Rank
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageFits:
+    """How many of a page's responses fit into each window."""
+
+    visit_id: int
+    responses: int
+    """Complete responses of known size."""
+    fitting: tuple[int, ...]
+    """By window."""
+
+
+def page_fits(release: Release, *, windows: Sequence[int], mss: int) -> list[PageFits]:
+    """The responses of each page that fit into windows of so many segments of `mss` bytes."""
+    counts = ", ".join(f"count(*) FILTER (wire_bytes <= {iw * mss})" for iw in windows)
+    with open_tables(release.path) as database:
+        database.execute(f"CREATE VIEW arrived AS {ARRIVED}")
+        found = database.execute(
+            f"SELECT visit_id, count(*), {counts} FROM arrived WHERE is_whole AND wire_bytes IS NOT NULL GROUP BY ALL ORDER BY visit_id"  # noqa: S608  # numbers alone
+        ).fetchall()
+    return [PageFits(visit_id=visit, responses=every, fitting=tuple(fits)) for visit, every, *fits in found]
+
+
+def shares_by_weight(
+    pages: Sequence[PageFits], ranks: Mapping[int, Rank], *, windows: Sequence[int]
+) -> dict[str, list[float | None]]:
+    """Percentages that fit into each window, by weight: "response", "page" and "rank"; None where the weight is unknown.
+
+    >>> pages = [PageFits(visit_id=1, responses=10, fitting=(5,)), PageFits(visit_id=2, responses=1, fitting=(1,))]
+    >>> found = shares_by_weight(pages, {1: Rank(1), 2: Rank(2)}, windows=[10])
+    >>> {name: round(shares[0], 2) for name, shares in found.items()}
+    {'response': 54.55, 'page': 75.0, 'rank': 66.67}
+    """
+    weights = {
+        "response": [float(page.responses) for page in pages],
+        "page": [1.0] * len(pages),
+        "rank": [ranks[page.visit_id].weight if page.visit_id in ranks else 0.0 for page in pages],
+    }
+    return {
+        name: [_share(pages, some, place) for place in range(len(windows))] for name, some in weights.items()
+    }
+
+
+def _share(pages: Sequence[PageFits], weights: Sequence[float], place: int) -> float | None:
+    total = sum(weights)
+    if not total:
+        return None
+    fitting = sum(
+        weight * page.fitting[place] / page.responses for page, weight in zip(pages, weights, strict=True)
+    )
+    return 100 * fitting / total
