@@ -117,7 +117,10 @@ def version_or_next(_: click.Context, __: click.Parameter, value: str | None) ->
 
 @command.command()
 @YEAR
-@click.option("--crawl", help="Crawl of the year, as 2026-11 or by its whole name; the newest by default.")
+@click.option(
+    "--crawl",
+    help="Crawl of the year, as 2026-11 or by its whole name; the newest by default. Recorded pages may be of an earlier year.",
+)
 @click.option("--without-replay", is_flag=True, help="Report sizes only, without a recommendation.")
 @click.option(
     "--replay",

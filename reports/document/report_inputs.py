@@ -19,6 +19,8 @@ from reports.decision.stored_problem import StagedReplay, read_staged
 from reports.decision.stored_stages import StageError, stages_folders
 from reports.recommendation.rule import RULE, Role
 from schema.computed_tables import CELL
+from schema.crawls import CrawlName
+from schema.recorded import RECORDED
 from storage.report_versions import CONTENT, newest_version, report_versions
 from storage.signatures import faults
 from storage.sums import MANIFEST, checksum_of
@@ -134,14 +136,14 @@ def read_inputs(
 def _release(root: Path, year: int, crawl: str | None, allowed_signers: Path) -> Release:
     """The newest version of the year's newest release, or of the release whose crawl's name begins with `crawl`.
 
-    A damaged release is an error. An older release would silently give another report.
+    Recorded pages may be of an earlier year, if they are named: somebody else chose the day. A damaged release is an error. An older release would silently give another report.
     """
     found = [
         one
         for one in listed(root)
         if not isinstance(one, Withdrawn)
-        and one.crawl.month.startswith(f"{year:04}-")
         and (crawl is None or one.crawl.is_named(crawl))
+        and _is_of_year(one.crawl, year, is_named=crawl is not None)
     ]
     if not found:
         which = f"of crawl {crawl} in {year}" if crawl else f"of {year}"
@@ -160,6 +162,11 @@ def _release(root: Path, year: int, crawl: str | None, allowed_signers: Path) ->
             f"build it again with `firstflight release build --crawl {names[0]}`"
         )
     return release
+
+
+def _is_of_year(crawl: CrawlName, year: int, *, is_named: bool) -> bool:
+    made = int(crawl.month[:4])
+    return made == year or (is_named and crawl.kind == RECORDED and made < year)
 
 
 def _which(root: Path, release: Release, wanted: str | None) -> str:

@@ -14,6 +14,7 @@ from reports.document.illustrative import illustrative_because
 from reports.document.rebuilding import rebuild_commands
 from reports.document.report_inputs import ReportError
 from reports.recommendation.rule import RULE
+from schema.recorded import RECORDED
 from storage.sums import seal
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import (
@@ -234,3 +235,16 @@ def test_last_years_report_that_cannot_be_read_is_refused_in_one_line(tmp_path: 
     seal(last.parent, {})
     with pytest.raises(ReportError, match=r"last year's report .* cannot be read"):
         read_data_folder(tmp_path)
+
+
+@pytest.mark.parametrize(("kind", "is_taken"), [(RECORDED, True), ("web", False)])
+def test_a_report_may_rest_on_recorded_pages_of_an_earlier_year_if_they_are_named(
+    tmp_path: Path, kind: str, is_taken: bool
+) -> None:
+    data_folder(tmp_path, kind=kind, table=FEW_CELLS)
+    next_year = int(NAME.month[:4]) + 1
+    if is_taken:
+        assert read_data_folder(tmp_path, year=next_year, crawl=NAME.month).release.crawl.month == NAME.month
+    for named in (None, *([] if is_taken else [NAME.month])):
+        with pytest.raises(ReportError, match="there is no release of"):
+            read_data_folder(tmp_path, year=next_year, crawl=named)
