@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from storage.signatures import Signer
-from storage.staging import put_in_place, put_new
+from storage.staging import put_in_place, put_new, sweep
 from storage.sums import MANIFEST, SUMS, broken_sums, checksum_of, manifest_of, seal
 
 PAGE = "index.html"
@@ -201,6 +201,9 @@ def adopt(folder: Path) -> bool:
     `v1` is whole before a file beside it is removed, so that a kill loses nothing; the next call goes on. A file that differs
     from its copy in `v1` stays.
     """
+    sweep(
+        folder.parent
+    )  # a report that a killed process of an earlier firstflight had moved aside comes back
     first = folder / "v1"
     is_older = folder.is_dir() and _is_older(folder)
     if is_older:

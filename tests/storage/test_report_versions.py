@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -180,6 +183,39 @@ def test_a_kill_at_any_moment_of_the_adoption_loses_nothing_and_the_next_call_en
         kills += 1
     assert kills > len(before)
     assert sorted(path.name for path in older.iterdir() if not path.name.startswith(".")) == ["v1"]
+
+
+def test_a_report_that_a_killed_process_had_moved_aside_comes_back_first(older: Path) -> None:
+    before = contents(older)
+    aside = older.parent / ".building-killed" / "old"
+    aside.mkdir(parents=True)
+    older.rename(aside / older.name)
+    for path in (aside.parent, *aside.parent.rglob("*")):
+        os.utime(path, (0, 0), follow_symlinks=False)
+    assert adopt(older)
+    assert contents(older / "v1") == before
+    assert [path.name for path in older.parent.iterdir()] == ["2025"]
+
+
+def test_an_erasure_that_was_killed_is_seen_and_ended_by_the_next(
+    year: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = shutil.rmtree
+
+    def killed(folder: Path, **options: Any) -> None:
+        if folder.name == "v1":
+            raise KeyboardInterrupt
+        remove(folder, **options)
+
+    monkeypatch.setattr("storage.report_versions.shutil.rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        erase(find_version(year.parent, 2026, 1), reason="a site was withdrawn", date=DATE)
+    monkeypatch.undo()
+    first = find_version(year.parent, 2026, 1)
+    assert first.withdrawal is not None
+    assert (first.is_there, first.withdrawal.is_erased) == (True, True)
+    erase(first, reason="a site was withdrawn", date=DATE)
+    assert not find_version(year.parent, 2026, 1).is_there
 
 
 def test_a_file_that_differs_from_its_copy_is_not_removed(older: Path) -> None:
