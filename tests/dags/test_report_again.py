@@ -14,7 +14,7 @@ import pytest
 from storage.sums import manifest_of
 from tests.dags.conftest import InAirflow
 from tests.factories.made_up_crawl import NAME
-from tests.factories.made_up_report import crawl, data_folder, write_release, write_replay
+from tests.factories.made_up_report import crawl_with_another_page, data_folder, write_release, write_replay
 
 TASK = """
 import json, sys
@@ -64,11 +64,7 @@ def test_the_same_inputs_end_well_without_a_version_and_other_inputs_make_the_ne
     again = run(task, tmp_path)
     assert (again.returncode, again.stdout) == (0, first.stdout), again.stderr
     assert "version 1 is there already with equal content" in again.stderr
-    made_up = crawl()
-    made_up.add_visit(host="new.test")
-    made_up.add_connection()
-    made_up.add_response(5_000)
-    write_replay(tmp_path, write_release(tmp_path, made_up, version=2))
+    write_replay(tmp_path, write_release(tmp_path, crawl_with_another_page(), version=2))
     other = run(task, tmp_path)
     assert (other.returncode, other.stdout) == (0, f"{year}/v2/index.html\n"), other.stderr
     published = manifest_of(year / "v2")["publication"]

@@ -46,6 +46,15 @@ def crawl(*, hosts: tuple[str, ...] = (), kind: str = "localweb") -> MadeUp:
     return made_up
 
 
+def crawl_with_another_page() -> MadeUp:
+    """The crawl with one page more, for a release whose numbers differ."""
+    made_up = crawl()
+    made_up.add_visit(host="new.test")
+    made_up.add_connection()
+    made_up.add_response(5_000)
+    return made_up
+
+
 def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, version: int = 1) -> Release:
     """The release of `made_up`, with valid checksums."""
     folder = name.path(data_dir / "releases", version=version)

@@ -12,8 +12,7 @@ from click.testing import CliRunner, Result
 from firstflight.main import main
 from storage.report_versions import adopt
 from storage.sums import manifest_of, seal
-from tests.factories.made_up_crawl import MadeUp
-from tests.factories.made_up_report import crawl, write_release
+from tests.factories.made_up_report import crawl, crawl_with_another_page, write_release
 
 pytestmark = pytest.mark.process
 
@@ -49,17 +48,8 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def another_page() -> MadeUp:
-    """The crawl with a page more."""
-    made_up = crawl()
-    made_up.add_visit(host="new.test")
-    made_up.add_connection()
-    made_up.add_response(5_000)
-    return made_up
-
-
 def change_inputs(data: Path) -> None:
-    write_release(data, another_page(), version=2)
+    write_release(data, crawl_with_another_page(), version=2)
 
 
 def one_line(result: Result) -> str:
