@@ -2,7 +2,8 @@
 
 Choices of the rule are applied to all loads, with their intervals. Inputs of the replay are loaded at each end on a few pages: too few for
 intervals that decide, so that the rule is applied to the estimates alone there, of the same pages at the default and at the ends.
-Harm that so few pages cannot show, and harm under the harm conditions, stays as in the whole replay.
+Harm that so few pages cannot show, and harm under the harm conditions, stays as in the whole replay. Estimates alone have no chance in them: the
+A/A comparisons are left out.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from reports.recommendation.inputs import INPUTS, End
 from reports.recommendation.mixture import ORDINARY
 from reports.recommendation.recommend import Recommendation, decide
 from reports.recommendation.rule import Role, Rule
+from reports.recommendation.self_comparison import SelfComparison
 from reports.recommendation.sensitivity import Variant
 from reports.recommendation.window_family import NotEstimable
 from reports.statistics.paired_loads import PairedLoads
 
 UNDECIDED = "undecided"
+
+NO_CHANCE = SelfComparison(longer_percent=Interval(0.0, 0.0, 0.0), pairs=0)
 
 Weights = Mapping[Role, Mapping[str, float]]
 
@@ -185,11 +189,10 @@ def _at(sample: Sample, whole: Estimates, rule: Rule) -> tuple[Estimates, Recomm
         own,
         harms=harms,
         incumbents=whole.incumbents,
-        aa=whole.aa,
-        aa_alias=whole.aa_alias,
+        aa=NO_CHANCE,
         harm_conditions=whole.harm_conditions,
     )
-    return own, decide(merged, rule=dataclasses.replace(rule, confidence=0.0))
+    return own, decide(merged, rule=dataclasses.replace(rule, confidence=0.0, asks_for_alias=False))
 
 
 def _known(harms: Mapping[str, Harm | NotEstimable]) -> dict[str, Harm | NotEstimable]:

@@ -93,6 +93,17 @@ def test_choices_of_the_rule_have_the_answers_of_their_variants() -> None:
     assert len(set(widths)) == 3
 
 
+def test_estimates_of_a_few_pages_have_an_answer_where_chance_leaves_the_whole_replay_undecided() -> None:
+    one_seed = pair_loads(cells(**DEFAULT, pages=120, seeds=1), congestion_control="cubic")
+    estimates = estimates_of(one_seed, POPULATIONS, rule=QUICK)
+    answer = decide(estimates, rule=QUICK)
+    assert not answer.is_decided
+    ends = {end("pacing", "high"): sample(gain_percent={10: 0, 16: 0.2, 30: 0.3})}
+    found = {one.input: one for one in ledger(estimates, answer, [], ends, sample(), rule=QUICK)}
+    assert found["worthwhile"].answer_default == "undecided"
+    assert (found["pacing"].answer_default, found["pacing"].answer_high) == ("IW 16", "no change")
+
+
 def test_an_answer_that_is_not_decided_is_no_answer_of_no_change() -> None:
     noisy = dataclasses.replace(QUICK, minimum_pages=100)
     estimates = estimates_of(
