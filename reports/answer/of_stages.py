@@ -83,8 +83,12 @@ def deciding(outcome: Outcome, command: str) -> Deciding:
     told = first is not None and all(math.isfinite(need.times) for need in outcome.further)
     largest = [max(some, key=lambda need: need.times) for some in by_condition.values()] if told else []
     costs = [further_loads(outcome, need) for need in largest]
+    asked = outcome.problem.rule.minimum_coverage_percent
+    if outcome.coverage_percent < asked:
+        what = f"share of loads that are done, at least {outcome.coverage_percent:.1f} % over each network at each window, where the rule asks for {asked:g} %"
+        return Deciding(what=what, loads=None, core_hours=None, pages=None, command=command)
     return Deciding(
-        what=first.statement.subject if first else "the share of loads that are done",
+        what=first.statement.subject if first else "verdict on statements that further loads cannot settle",
         loads=sum(loads for loads, _ in costs) if told else None,
         core_hours=math.fsum(hours for _, hours in costs) if told else None,
         pages=pages,

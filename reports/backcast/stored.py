@@ -43,8 +43,8 @@ class Standing:
     """The back-cast itself; None if there is none that says anything about this code."""
 
 
-INSTRUMENT = ("kernel", "player", "rule_version")
-"""Facts of a replay that a back-cast must share."""
+INSTRUMENT = {"kernel": "kernel", "player": "page player", "rule_version": "version of the rule"}
+"""Facts of a replay that a back-cast must share, in words."""
 
 
 def instrument() -> dict[str, Any]:
@@ -122,7 +122,7 @@ def standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
         )
     content = json.loads((folder / FILE).read_text(encoding="utf-8"))
     facts = instrument() if of is None else {name: of.get(name) for name in INSTRUMENT}
-    differing = [name for name, value in facts.items() if content.get(name) != value]
+    differing = [INSTRUMENT[name] for name, value in facts.items() if content.get(name) != value]
     if differing:
         return Standing(
             is_valid=False,

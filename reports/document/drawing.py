@@ -171,11 +171,16 @@ def lines(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]]
         y=alt.Y(f"{figure['y']}:Q", title=titled(column(figure, figure["y"]))),
         **told,
     )
-    marks = alt.Chart(
-        alt.InlineData(values=[{"at": one["value"], "label": one["label"]} for one in figure["lines"]])
-    )
-    rules = marks.mark_rule(color=LIGHT.ink, strokeDash=[4, 3]).encode(x=alt.X("at:Q", **x))
-    labels = marks.mark_text(align="left", dx=4, fontSize=11, color=LIGHT.ink).encode(
-        x=alt.X("at:Q", **x), y=alt.value(8), text="label:N"
-    )
-    return [drawn, rules, labels]
+    return [drawn, *(layer for place, one in enumerate(figure["lines"]) for layer in upright(one, place, x))]
+
+
+def upright(line: Mapping[str, Any], place: int, x: Mapping[str, Any]) -> list[alt.Chart]:
+    """A line with its label, lower than the label of the line before, since windows lie close to each other."""
+    base = alt.Chart(alt.InlineData(values=[{"at": line["value"], "label": line["label"]}]))
+    at = alt.X("at:Q", **x)
+    return [
+        base.mark_rule(color=LIGHT.ink, strokeDash=[4, 3]).encode(x=at),
+        base.mark_text(align="left", dx=4, fontSize=11, color=LIGHT.ink).encode(
+            x=at, y=alt.value(WIDE // 2 - 14 * (place + 1)), text="label:N"
+        ),
+    ]

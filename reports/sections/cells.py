@@ -9,12 +9,17 @@ from reports.statistics.paired_loads import PairedLoads
 def cells_section(loads: PairedLoads, *, query: str) -> Section:
     """How much of the replay is done, and what is missing."""
     source = "the replay's cells"
+    done = (
+        f"{loads.coverage_percent:.1f} % of these cells are done. The others failed, or were refused because their network failed a calibration "
+        "check; no mean includes them."
+        if loads.missing
+        else "All these cells are done."
+    )
     return Section(
         id="replay",
         title="The replay",
         lead=f"{len(loads.pages):,} pages were loaded again over the Linux TCP stack, at {len(loads.windows)} windows on {len(loads.profiles)} "
-        f"networks with {loads.seeds} seeds each; {loads.coverage_percent:.1f} % of these cells are done. The others failed, or were refused because their "
-        "network failed a calibration check; no mean includes them.",
+        f"networks with {loads.seeds} seeds each. {done}",
         tables=(
             Table(
                 id="missing",

@@ -46,6 +46,8 @@ class Table:
     query: str
     """Command or SQL that computes the rows again."""
     notes: tuple[str, ...] = ()
+    is_published: bool = False
+    """True for numbers that others published: they do not bear the marks of this report's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

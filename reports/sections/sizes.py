@@ -36,7 +36,7 @@ def sizes_section(
         figures=(
             Figure(
                 id="cdf",
-                title="How large responses, first flights and pages are.",
+                title=f"Sizes: {', '.join(dict.fromkeys(point['measure'] for point in curves))}.",
                 caption="Cumulative share by size, on a logarithmic axis; vertical lines mark initial windows.",
                 drawing="lines",
                 x="size",

@@ -64,7 +64,7 @@ def test_without_a_back_cast_of_this_code_nothing_is_validated(
     stored.write_backcast(folder, content(figure(1)), [])
     monkeypatch.setattr(stored, "RULE_VERSION", -1)
     assert not stored.standing(folder).is_valid
-    assert "another rule_version" in stored.standing(folder).sentence
+    assert "another version of the rule" in stored.standing(folder).sentence
 
 
 def test_a_back_cast_that_was_changed_by_hand_is_not_believed(tmp_path: Path) -> None:
