@@ -87,7 +87,7 @@ def run_replay(
     Example:
       firstflight replay run --crawl 2026-11
       firstflight replay run --crawl 2026-11 --iw 10,20 --profiles avgdc-2010-mid --seeds 5
-      firstflight replay run --crawl 2026-11 --harm core
+      firstflight replay run --crawl 2026-11 --harm core --sensitivity
       firstflight replay run --crawl 2026-11 --population mlab-2025-10-crux --networks 16 --iw candidates
       firstflight replay run --recorded --pages 50
       firstflight replay run --recorded --until decided --budget 45m

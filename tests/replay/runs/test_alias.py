@@ -14,7 +14,7 @@ from replay.runs.cells import plan
 from replay.runs.conditions import Conditions
 from replay.runs.run import replay
 from reports.recommendation.rule import RULE
-from reports.recommendation.self_comparison import compare_with_alias
+from reports.recommendation.self_comparison import compare_with_alias, compare_with_itself
 from reports.statistics.paired_loads import pair_rows
 
 pytestmark = pytest.mark.lab
@@ -86,3 +86,18 @@ def test_the_comparison_finds_a_window_equal_to_itself_and_not_to_another(rows: 
         loads, pair_rows(others, congestion_control="cubic"), 10, population, rule=RULE
     ).longer_percent
     assert abs(another.estimate) > 0.1
+
+
+def test_odd_seeds_against_even_ones_find_nothing_and_would_find_a_tenth(lab: Lab) -> None:
+    pages = [page(number) for number in range(1, 13)]
+    result = replay(lab, plan(pages, [BURSTY], windows=(10,), seeds=8), guests=2)
+    slower = [row | {"page_ms": row["page_ms"] * (1.1 if row["seed"] % 2 else 1)} for row in result.rows]
+    itself, another = (
+        compare_with_itself(
+            pair_rows(rows, congestion_control="cubic"), 10, {BURSTY.id: 1.0}, rule=RULE
+        ).longer_percent
+        for rows in (result.rows, slower)
+    )
+    assert itself.lower < 0 < itself.upper
+    assert another.upper - another.lower < 25
+    assert not another.lower < 0 < another.upper
