@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks import plan
 from benchmarks.markdown import measured, ranged, table
 from benchmarks.results import FOLDER, RECORDING_CPU_BOUND, SPEED_BOUND
 
@@ -240,6 +241,7 @@ SECTIONS = {
     "crawl": crawl,
     "endurance": endurance,
     "replay": replay,
+    "plan": plan.section,
     "decide": decide,
     "service": service,
 }
@@ -250,6 +252,7 @@ HEADINGS = {
     "crawl": CRAWL.partition("\n")[0],
     "endurance": ENDURANCE.partition("\n")[0],
     "replay": REPLAY.partition("\n")[0],
+    "plan": plan.HEAD.partition("\n")[0],
     "decide": DECIDE.partition("\n")[0],
     "service": SERVICE.partition("\n")[0],
 }

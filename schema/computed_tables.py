@@ -92,6 +92,7 @@ CELL = pa.schema(
             "bytes_initial_loss int64?": "payload that those connections had retransmitted by the time their first IW segments had arrived",
             "segments_sent int64?": "data segments that the servers sent, including retransmissions (tcpi_data_segs_out)",
             "segments_retransmitted int64?": "segments that the servers retransmitted (tcpi_total_retrans)",
+            "segments_spurious int64?": "data segments that the servers retransmitted although nothing was lost: those retransmitted less those lost, which were sent and had not arrived by the page's end; a lower bound, since what was still on its way counts as lost; null in replays older than this column",
             "bytes_retransmitted int64?": "payload that the servers retransmitted (tcpi_bytes_retrans)",
             "bottleneck_drops int64?": "number of packets that the bottleneck's queue dropped",
             "snd_cwnd_min int32?": "smallest snd_cwnd of the page's connections before their first response, in segments",

@@ -68,8 +68,13 @@ def chunks_folder(replay: Path) -> Path:
 
 
 def core_seconds(cells: Sequence[Cell]) -> float:
-    """Planned seconds of a core for the loads."""
-    return math.fsum(core_s(cell) for cell in cells)
+    """Seconds of a core for all cells, as planned; the price does not depend on window and seed, and is computed once for these."""
+    prices: dict[tuple[int, int, int], float] = {}
+    for cell in cells:
+        alike = (id(cell.recipe), id(cell.profile), id(cell.conditions))
+        if alike not in prices:
+            prices[alike] = core_s(cell)
+    return math.fsum(prices[id(cell.recipe), id(cell.profile), id(cell.conditions)] for cell in cells)
 
 
 def how_many(seconds: float, *, minutes: float, at_least: int = 1) -> int:

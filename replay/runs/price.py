@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import collections
+
+from replay.recipes.page_recipe import Object, Recipe
 from replay.runs.background import background
 from replay.runs.cells import Cell
+from replay.runs.conditions import RECORDED_DISCOVERY
 
-OBJECT_S = 0.000_12
-"""Seconds of a core for an object: its request, its response, its share of connections."""
+OBJECT_S = 0.000_03
+"""Seconds of a core for an object besides its bytes: its request and its response."""
 
-FLOW_S = 0.000_27
+CONNECTION_S = 0.001_13
+"""Seconds of a core for a connection: its handshakes, and all that ends with it."""
+
+FLOW_S = 0.000_24
 """Seconds of a core for a background flow, besides its bytes."""
 
-MEGABYTE_S = 0.002_1
+MEGABYTE_S = 0.001_86
 """Seconds of a core for a megabyte that crosses the bottleneck, with its acknowledgements."""
 
-ROUND_TRIPS = 14
-"""Round trips that a page takes besides the transfer of its bytes: the median of two bundled pages over seven networks."""
+BULK_MEGABYTE_S = 0.001_12
+"""The same for a megabyte of competing bulk flows, which arrives in fewer and larger parts."""
+
+SLOW_START_ROUND_TRIPS = 2
+"""Round trips that slow start adds to the longest chain of a page, in the median."""
 
 WARM_UP_ROUND_TRIPS, SHARING_ROUND_TRIPS, WARM_UP_S = 10, 30, 0.1
 """Time before the page, without and with competing flows (replay/lab/guest/cell.c)."""
@@ -25,16 +35,59 @@ def core_s(cell: Cell) -> float:
     """Seconds of a core for a load on the machine of docs/performance.md, without its guest's boot and calibration."""
     page_s, before_s = page_seconds(cell), warm_up_seconds(cell)
     others = background(cell.background_load, cell.profile.down_bps)
-    own = OBJECT_S * len(cell.recipe.objects) + MEGABYTE_S * cell.recipe.response_bytes / 1e6
+    own = (
+        OBJECT_S * len(cell.recipe.objects)
+        + CONNECTION_S * connections(cell.recipe)
+        + MEGABYTE_S * cell.recipe.response_bytes / 1e6
+    )
     flows = (page_s + before_s) * (FLOW_S * others.flows_per_s + MEGABYTE_S * others.bytes_per_s / 1e6)
-    return own + flows + MEGABYTE_S * competing_megabytes(cell)
+    return own + flows + BULK_MEGABYTE_S * competing_megabytes(cell)
+
+
+def connections(recipe: Recipe) -> int:
+    """Connections of a page: one to an origin over HTTP/2, else one for each object, up to six."""
+    objects = collections.Counter(one.origin for one in recipe.objects)
+    return sum(1 if recipe.origins[origin].h2 else min(6, count) for origin, count in objects.items())
 
 
 def page_seconds(cell: Cell) -> float:
-    """Virtual time of the page: its round trips, and its bytes over what the others leave of the bottleneck."""
+    """Virtual time of the page: its longest chain, and its bytes over what the others leave of the bottleneck."""
     flows = cell.conditions.competition.flows if cell.conditions.competition else 0
     transfer_s = 8 * cell.recipe.response_bytes / cell.profile.down_bps / (1 - cell.background_load)
-    return ROUND_TRIPS * cell.profile.rtt_us / 1e6 + transfer_s * (2 if flows else 1)
+    return (
+        longest_chain_seconds(cell)
+        + SLOW_START_ROUND_TRIPS * cell.profile.rtt_us / 1e6
+        + transfer_s * (2 if flows else 1)
+    )
+
+
+def longest_chain_seconds(cell: Cell) -> float:
+    """Longest chain of objects that wait for one another: delays, a round trip each, handshakes at an origin's first object."""
+    recipe, conditions = cell.recipe, cell.conditions
+    first = {one.origin: index for index, one in reversed(list(enumerate(recipe.objects)))}
+    has_delays = conditions.discovery == RECORDED_DISCOVERY
+
+    def before(one: Object) -> list[int]:
+        return [one.parent, one.waits_for] if has_delays else [one.parent]
+
+    def own_us(index: int, one: Object) -> int:
+        origin = recipe.origins[one.origin]
+        handshakes = 1 + (origin.tls_trips if origin.tls_flight_bytes else 0)
+        trips = 1 + (handshakes if first[one.origin] == index else 0)
+        delay_us = one.browser_delay_us if has_delays else 0
+        return trips * cell.profile.rtt_us + delay_us + (one.think_us if conditions.server_delay else 0)
+
+    ends = {-1: 0}
+    for wanted in range(len(recipe.objects)):
+        ahead = [wanted]
+        while ahead:
+            index = ahead[-1]
+            one = recipe.objects[index]
+            if missing := [other for other in before(one) if other not in ends]:
+                ahead += missing
+                continue
+            ends[ahead.pop()] = max(ends[other] for other in before(one)) + own_us(index, one)
+    return max(ends.values()) / 1e6
 
 
 def warm_up_seconds(cell: Cell) -> float:

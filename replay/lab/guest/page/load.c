@@ -283,12 +283,12 @@ void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
            ", \"render_blocking_ns\": %" PRId64 ", \"response_latency_ns\": %" PRId64
            ", \"payload_bytes\": %" PRId64 ", \"responses\": %d, \"responses_retransmitted\": %d"
            ", \"connections\": %d, \"connections_initial_loss\": %d, \"bytes_initial_loss\": %" PRId64
-           ", \"segments_sent\": %" PRId64 ", \"segments_retransmitted\": %" PRId64
+           ", \"segments_sent\": %" PRId64 ", \"segments_retransmitted\": %" PRId64 ", \"segments_spurious\": %" PRId64
            ", \"bytes_retransmitted\": %" PRId64 ", \"bottleneck_drops\": %" PRIu64 ", \"snd_cwnd_min\": %u"
            ", \"competition_bytes\": %" PRId64,
            id, last - began, document_last - began, document_first - began, render_blocking - began,
            latencies / page->object_count, totals.payload_bytes, page->object_count,
            responses_retransmitted, totals.connections, totals.initial_loss, totals.initial_bytes_again,
-           totals.segments_sent, totals.segments_retransmitted, totals.bytes_retransmitted, drops, totals.snd_cwnd_min,
+           totals.segments_sent, totals.segments_retransmitted, totals.segments_spurious, totals.bytes_retransmitted, drops, totals.snd_cwnd_min,
            competition_bytes);
 }

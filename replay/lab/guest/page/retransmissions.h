@@ -6,13 +6,14 @@
 struct retransmissions {
     bool first_window_ended;              /* whether the client has all of it */
     int64_t bytes_in_first_window, bytes; /* sent again: until the first window ended, by the last look */
-    uint32_t segments, snd_cwnd;
+    uint32_t segments, in_handshake, snd_cwnd; /* in_handshake: SYN-ACKs among the segments */
     uint64_t looked_at;                     /* the event */
 };
 
 struct totals {
     int connections, initial_loss;
-    int64_t initial_bytes_again, payload_bytes, segments_sent, segments_retransmitted, bytes_retransmitted;
+    int64_t initial_bytes_again, payload_bytes, segments_sent, segments_retransmitted, segments_spurious,
+        bytes_retransmitted;
     uint32_t snd_cwnd_min;
 };
 
