@@ -44,6 +44,8 @@ def test_a_country_is_fetched_listed_and_drawn(tmp_path: Path) -> None:
         "mlab-2025-10-crux",
         "mlab-2025-10-de",
         "mlab-2025-10-de-crux",
+        "mlab-2025-10-r00",
+        "mlab-2025-10-r60",
         "mlab-2025-10-slow20",
         "mlab-2025-10-users",
     ]
