@@ -28,31 +28,32 @@ DIGITS = 3
 
 
 def number(value: float | None, digits: int = 1) -> str:
-    """A number with `digits` decimal places.
+    """A number with `digits` decimal places and its thousands set apart.
 
-    >>> number(-1.25, 1) == f"{MINUS}1.2", number(-0.01), number(None) == UNKNOWN
-    (True, '0.0', True)
+    >>> number(-1.25, 1) == f"{MINUS}1.2", number(-0.01), number(None) == UNKNOWN, number(12345, 0) == f"12{NARROW}345"
+    (True, '0.0', True, True)
     >>> number(float("-inf")) == MINUS + INFINITE
     True
     """
     if value is None:
         return UNKNOWN
     text = (
-        f"{round(value, digits) + 0.0:.{digits}f}"
+        f"{round(value, digits) + 0.0:,.{digits}f}".replace(",", NARROW)
         if math.isfinite(value)
         else f"{value:g}".replace("inf", INFINITE)
     )
     return text.replace("-", MINUS)
 
 
-def interval_text(interval: Interval, unit: str) -> str:
-    """An estimate with its interval, for a sentence.
+def interval_text(interval: Interval, unit: str = "", digits: int = 2) -> str:
+    """An estimate with its interval, with `digits` decimal places.
 
     >>> from releases.interval import Interval
-    >>> interval_text(Interval(2.345, 1.0, 3.5), "%")
-    '2.35 % [1.00, 3.50]'
+    >>> interval_text(Interval(2.345, 1.0, 3.5), "%"), interval_text(Interval(2, 1, 3), digits=0)
+    ('2.35 % [1.00, 3.50]', '2 [1, 3]')
     """
-    return f"{number(interval.estimate, 2)} {unit} [{number(interval.lower, 2)}, {number(interval.upper, 2)}]"
+    shown = [number(end, digits) for end in (interval.estimate, interval.lower, interval.upper)]
+    return f"{shown[0]}{' ' if unit else ''}{unit} [{shown[1]}, {shown[2]}]"
 
 
 def grouped(count: int | None) -> str:
@@ -88,7 +89,7 @@ def significant(value: float | None, digits: int = DIGITS) -> str:
     ... ]
     True
     """
-    return UNKNOWN if value is None else _with_places(value, _places([value], digits))
+    return UNKNOWN if value is None else number(value, _places([value], digits))
 
 
 def quantity(value: float | None, unit: str, digits: int = DIGITS) -> str:
@@ -101,34 +102,33 @@ def quantity(value: float | None, unit: str, digits: int = DIGITS) -> str:
 
 
 def estimate(value: float | None, lower: float | None, upper: float | None, unit: str = "") -> str:
-    """An estimate with its interval, all with the decimal places that give the largest three significant digits.
+    """An estimate with its unit and, if it has one, its interval.
 
-    An end without a bound is infinite: JSON has it as null.
-
-    >>> estimate(2.345, -0.012, 3.5, "%") == f"2.35{NARROW}% [{MINUS}0.01, 3.50]"
-    True
-    >>> estimate(2, None, 3) == f"2.00 [{MINUS}{INFINITE}, 3.00]", estimate(None, 1, 2) == UNKNOWN
-    (True, True)
+    >>> estimate(2.345, 1, 3.5, "%") == f"2.35{NARROW}% (1.00{RANGE}3.50)", estimate(2, None, None)
+    (True, '2.00')
     """
     if value is None:
         return UNKNOWN
-    ends = (-math.inf if lower is None else lower, math.inf if upper is None else upper)
-    places = _places([value, *ends])
-    shown = [_with_places(one, places) for one in (value, *ends)]
-    return f"{_with_unit(shown[0], unit)} [{shown[1]}, {shown[2]}]"
+    shown = quantity(value, unit)
+    return shown if lower is None and upper is None else f"{shown} ({range_text(lower, upper)})"
 
 
 def range_text(lower: float | None, upper: float | None, unit: str = "") -> str:
-    """The range from `lower` to `upper`: with an en dash, or with "to" where a minus sign could be taken for it.
+    """The range from `lower` to `upper`; an end without a bound is None, as in JSON.
+
+    It has an en dash, or "to" where a minus sign could be taken for the dash.
 
     >>> range_text(1, 3.5, "%") == f"1.00{RANGE}3.50{NARROW}%", range_text(-1, 3.5) == f"{MINUS}1.00 to 3.50"
     (True, True)
+    >>> range_text(None, 2), range_text(1, None), range_text(None, None) == UNKNOWN
+    ('at most 2.00', 'at least 1.00', True)
     """
     if lower is None or upper is None:
-        return UNKNOWN
+        words, end = ("at most", upper) if lower is None else ("at least", lower)
+        return UNKNOWN if end is None else f"{words} {quantity(end, unit)}"
     places = _places([lower, upper])
     between = RANGE if lower >= 0 else " to "
-    return _with_unit(f"{_with_places(lower, places)}{between}{_with_places(upper, places)}", unit)
+    return _with_unit(f"{number(lower, places)}{between}{number(upper, places)}", unit)
 
 
 ASCII = str.maketrans({
@@ -137,6 +137,19 @@ ASCII = str.maketrans({
     "\u2264": "<=", "\u00b1": "+-", "\u00b5": "u", "\u00a7": "section ", "\u2192": "->", "\u2713": "yes", "\u2717": "no",
 })  # fmt: skip
 """Typographic characters by their ASCII spelling."""
+
+
+UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+"""Unicode categories of characters without a shape of their own."""
+
+
+def visible_text(text: str) -> str:
+    """The text with invisible characters but line feeds replaced: controls and direction marks could disguise a name.
+
+    >>> visible_text("evil\u202emoc.knab\x1b[2J") == "evil\ufffdmoc.knab\ufffd[2J"
+    True
+    """
+    return "".join("\ufffd" if unicodedata.category(one) in UNSEEN and one != "\n" else one for one in text)
 
 
 def in_ascii(text: str) -> str:
@@ -158,13 +171,6 @@ def _places(values: list[float], digits: int = DIGITS) -> int:
     # Rounding first: 9.996 has one digit more before the point than it seems.
     exponent = int(f"{largest:.{digits - 1}e}".partition("e")[2])
     return max(0, digits - 1 - exponent)
-
-
-def _with_places(value: float, places: int) -> str:
-    """A number with `places` decimal places and its thousands set apart."""
-    if not math.isfinite(value):
-        return number(value)
-    return f"{round(value, places) + 0.0:,.{places}f}".replace(",", NARROW).replace("-", MINUS)
 
 
 def _with_unit(text: str, unit: str) -> str:

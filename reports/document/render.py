@@ -1,8 +1,7 @@
-"""Renders a report's content as an HTML page and as plain text. Every string in the content is treated as hostile."""
+"""Renders a report's content as an HTML page. Every string in the content is treated as hostile."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from releases.formatting import UNKNOWN, grouped, number, range_text, significant, size
+from releases.formatting import UNKNOWN, grouped, number, range_text, significant, size, visible_text
 from reports.document.illustrative import marks
 from reports.document.theme import CURVES, DARK, LIGHT
 
@@ -36,20 +35,15 @@ def recolouring() -> list[tuple[str, str]]:
     return sorted(pairs.items())
 
 
-def render_text(content: Mapping[str, Any]) -> str:
-    """Render the summary for a terminal."""
-    return _environment(escape=False).get_template("summary.txt.j2").render(**standing(content))
-
-
 def standing(content: Mapping[str, Any]) -> dict[str, Any]:
     """The content with what every template takes: labels, and the words that mark every number."""
     return {"recorded_pages": None, **content, "marks": marks(content), "shown": LABELS}
 
 
-def _environment(*, escape: bool = True) -> jinja2.Environment:
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=escape,  # noqa: S701  # off only for plain text
+        autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=visible,
         trim_blocks=True,
@@ -74,11 +68,8 @@ def visible(value: Any) -> Any:  # noqa: ANN401  # a template prints any type
     """Replace invisible characters: controls and direction marks could make a name look like another."""
     if not isinstance(value, str):
         return value
-    shown = "".join("\ufffd" if unicodedata.category(c) in _UNSEEN and c != "\n" else c for c in value)
+    shown = visible_text(value)
     return Markup(shown) if isinstance(value, Markup) else shown  # noqa: S704  # it was Markup
-
-
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def css_text(value: str) -> str:

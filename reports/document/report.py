@@ -18,11 +18,14 @@ from reports.document.all_sections import marked_windows, stated_headline
 from reports.document.drawing import draw_figure
 from reports.document.examination import examine
 from reports.document.illustrative import illustrative_because, marks
-from reports.document.render import render_html, render_text
+from reports.document.render import render_html
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
 from reports.document.report_inputs import ReportInputs
 from reports.document.size_figures import cdf_figure
-from reports.document.theme import LIGHT, svg
+from reports.document.theme import LIGHT, png, svg, vega_lite
+from reports.forms.summary_text import summary_text
+from reports.forms.write import FOLDER as FORMS
+from reports.forms.write import write_forms
 from reports.recommendation.rule import RULE, Rule
 from reports.sections.server_counts import servers_section
 from reports.sections.size_counts import size_section
@@ -99,7 +102,9 @@ def write_report(
     with put_new(folder) as stage:
         (stage / CONTENT).write_text(canonical(content), encoding="utf-8")
         (stage / PAGE).write_text(render_html(content, figures=figures), encoding="utf-8")
-        (stage / "summary.txt").write_text(render_text(content), encoding="utf-8")
+        in_colour = {name: (vega_lite(chart), figures[name], png(chart)) for name, chart in charts.items()}
+        report = write_forms(stage / FORMS, content, marks=marks(content), charts=in_colour)
+        (stage / "summary.txt").write_text(summary_text(report), encoding="utf-8")
         seal(stage, {**facts, "publication": published, "content_sha256": content_digest(content)})
         if signer is not None:
             signer.sign(stage)

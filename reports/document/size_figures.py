@@ -12,12 +12,10 @@ from releases.catalogue import Release
 from releases.cdf import Cdf, read_cdfs
 from releases.slow_start import MSS_FIG1
 from reports.document.theme import CURVES, FONT, LIGHT, Theme
+from reports.statistics.size_queries import SLICES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-SLICES = 250
-"""Slices of probability of a thinned curve, which keeps at most two steps of each; 0.4 % is about a pixel."""
 
 WIDTH, HEIGHT = 620, 340
 

@@ -81,3 +81,9 @@ def png(chart: alt.TopLevelMixin, *, scale: float = 2) -> bytes:
     """Render a chart as PNG with `scale` pixels for each CSS pixel."""
     drawn: bytes = vl_convert.vegalite_to_png(chart.to_json(indent=None), scale=scale, allowed_base_urls=[])
     return drawn
+
+
+def vega_lite(chart: alt.TopLevelMixin) -> str:
+    """The Vega-Lite of a chart with its data, as a file."""
+    made: str = chart.to_json(indent=2)
+    return made + "\n"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table
+from reports.statistics import size_queries
 
 QUANTILES = ("p10", "p50", "p90", "p99")
 """Quantiles of the page's table; report.json has more."""
@@ -49,13 +50,19 @@ def sizes_section(
                 ),
                 rows=tuple(curves),
                 source=source,
-                query="SELECT measure, size_bytes, cdf FROM 'distribution.parquet' WHERE size_bytes IS NOT NULL ORDER BY ALL",
+                query=size_queries.curves([iw * mss for iw in windows], _drawn(curves, labels)),
                 lines=tuple(Line(value=iw * mss, label=f"{iw} segments") for iw in windows),
                 is_logarithmic=True,
             ),
         ),
         tables=(shares_table(sizes, labels, source), quantiles_table(sizes, labels, source)),
     )
+
+
+def _drawn(curves: Sequence[Row], labels: Mapping[str, str]) -> dict[str, str]:
+    """Names of the drawn measures by id, in the order of the curves."""
+    ids = {label: name for name, label in labels.items()}
+    return {ids[label]: label for label in dict.fromkeys(str(point["measure"]) for point in curves)}
 
 
 def shares_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source: str) -> Table:
@@ -81,7 +88,7 @@ def shares_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source: st
             if one["known"] + one["unknown"]
         ),
         source=source,
-        query=f"SELECT measure, max(cdf) FILTER (size_bytes <= 10 * {mss}) AS fits_iw10 FROM 'distribution.parquet' GROUP BY measure",  # noqa: S608  # shown, not run
+        query=size_queries.shares(windows, mss, labels),
         notes=(
             "Intervals are from a bootstrap over sites. A share is unknown where the size of more than half of the items is.",
         ),
@@ -118,5 +125,5 @@ def quantiles_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source:
             if one["known"] + one["unknown"]
         ),
         source=source,
-        query="SELECT measure, min(size_bytes) FILTER (cdf >= 0.5) AS p50 FROM 'distribution.parquet' GROUP BY measure",
+        query=size_queries.quantiles([int(name[1:]) for name in QUANTILES], labels),
     )

@@ -13,8 +13,11 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import sync_playwright
 
-from reports.document.render import render_html, render_text
+from reports.document.render import render_html
 from reports.document.report import build_report
+from reports.forms.markdown import report_markdown
+from reports.forms.printed import printed
+from reports.forms.summary_text import summary_text
 from reports.recommendation.harm_conditions import CORE
 from reports.recommendation.rule import RULE
 from schema.computed_tables import CELL
@@ -126,8 +129,10 @@ def test_a_name_cannot_hide_its_direction_or_its_controls(page: tuple[Path, dict
     content = copy.deepcopy(page[1])
     content["release"]["browser"] = "evil\u202emoc.knab\x1b[2J\u200b"
     assert "evil\ufffdmoc.knab\ufffd[2J\ufffd" in render_html(content, figures={})
-    content["answer"]["reasons"] = ["\x1b]0;owned\x07"]
-    assert "\x1b" not in render_text(content)
+    content["answer"]["reasons"] = ["\x1b]0;owned\x07 \u202e"]
+    report = printed(content, marks="")
+    assert "\x1b" not in summary_text(report)
+    assert not {"\x1b", "\u202e"} & set(report_markdown(report))
 
 
 def test_every_link_of_the_contents_has_its_place(page: tuple[Path, dict[str, Any]]) -> None:

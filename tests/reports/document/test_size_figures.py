@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from releases.catalogue import Release
 from releases.cdf import read_cdfs
 from releases.distributions import compute
-from reports.document.size_figures import SLICES, cdf_figure, curve, thinned
+from reports.document.size_figures import cdf_figure, curve, thinned
 from reports.document.theme import THEMES, Theme, png, svg
+from reports.statistics.size_queries import SLICES
 from schema.computed_tables import MEASURES
 from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
 

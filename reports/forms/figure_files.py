@@ -1,0 +1,94 @@
+"""The files of each figure and table: data as CSV, drawings, Vega-Lite, and the query."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reports.forms.ascii_figure import ascii_figure
+from reports.forms.monochrome import svg_text
+from reports.forms.printed import Printed, Table
+
+Data = Mapping[str, Any]
+
+
+def csv_text(columns: Sequence[Data], rows: Sequence[Data]) -> str:
+    """Rows as CSV (RFC 4180); an interval takes three columns, unknown values are empty.
+
+    >>> interval = {"id": "ms", "kind": "interval"}
+    >>> print(csv_text([interval], [{"ms": {"estimate": 2.5, "lower": 1.0, "upper": None}}]).replace("\\r", ""), end="")
+    ms,ms_lower,ms_upper
+    2.5,1.0,
+    """
+    heads = [name for column in columns for name in _names(column)]
+    written = io.StringIO()
+    writer = csv.writer(written)
+    writer.writerow(heads)
+    writer.writerows(
+        [value for column in columns for value in _values(column, row.get(column["id"]))] for row in rows
+    )
+    return written.getvalue()
+
+
+def _names(column: Data) -> list[str]:
+    name = column["id"]
+    return [name, f"{name}_lower", f"{name}_upper"] if column["kind"] == "interval" else [name]
+
+
+def _values(column: Data, value: Any) -> list[Any]:  # noqa: ANN401  # a cell has any type
+    if column["kind"] != "interval":
+        return [value]
+    if isinstance(value, Mapping):
+        return [value["estimate"], value["lower"], value["upper"]]
+    return [value, None, None]
+
+
+def write_figures(folder: Path, report: Printed, *, charts: Mapping[str, tuple[str, str, bytes]]) -> None:
+    """Write the files of every figure. `charts` are Vega-Lite, SVG and PNG of figures that are drawn in colour, by id."""
+    folder.mkdir()
+    for figure in report.figures:
+        base = folder / figure.id
+        _write(base, ".csv", csv_text(figure.facts["columns"], figure.facts["rows"]))
+        _write(base, "-monochrome.svg", svg_text(figure))
+        _write(base, ".txt", "\n".join([figure.title, "", *ascii_figure(figure), ""]))
+        if figure.id in charts:
+            vega_lite, svg, png = charts[figure.id]
+            _write(base, ".vl.json", vega_lite)
+            _write(base, ".svg", svg)
+            base.with_name(f"{base.name}.png").write_bytes(png)
+        else:
+            _write(base, ".svg", svg_text(figure))
+
+
+def write_tables(folder: Path, tables: Sequence[Data]) -> None:
+    """Write the data of every table as CSV."""
+    folder.mkdir()
+    for table in tables:
+        _write(folder / table["id"], ".csv", csv_text(table["columns"], table["rows"]))
+
+
+def _write(base: Path, suffix: str, text: str) -> None:
+    base.with_name(f"{base.name}{suffix}").write_text(text, encoding="utf-8", newline="")
+
+
+def index_text(report: Printed) -> str:
+    """What each figure and table is, where it stands in the page, and how its data are computed again."""
+    listed = [*_entries("figures", (one.table for one in report.figures)), *_entries("tables", report.tables)]
+    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
+
+
+def _entries(folder: str, tables: Iterator[Table]) -> Iterator[Data]:
+    for one in tables:
+        yield {
+            "id": one.id,
+            "title": one.title,
+            "page": f"../index.html#{one.id}",
+            "data": f"{folder}/{one.id}.csv",
+            "source": one.source,
+            "query": one.query,
+            "recompute": one.command,
+        }

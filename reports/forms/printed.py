@@ -1,0 +1,290 @@
+"""A report as it is printed: sections of text, tables of text cells, and figures with their data, read from report.json.
+
+Every form of the report but the page is a rendering of `Printed`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from releases.formatting import UNKNOWN, estimate, grouped, number, visible_text
+
+Data = Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table whose cells are text."""
+
+    id: str
+    title: str
+    headings: tuple[str, ...]
+    is_number: tuple[bool, ...]
+    """Columns that are aligned to the right."""
+    rows: tuple[tuple[str, ...], ...]
+    source: str
+    query: str
+    command: str
+    """Command that computes the table again and compares it."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure with its data as a table, and what a drawing needs of them."""
+
+    table: Table
+    caption: str
+    facts: Data
+    """The figure of report.json: drawing, axes, columns, rows and lines."""
+    marks: str = ""
+    """Words that mark every number; they are part of each drawing, so that copies have them too."""
+
+    @property
+    def id(self) -> str:
+        """Anchor of the figure, the same in every form."""
+        return self.table.id
+
+    @property
+    def title(self) -> str:
+        """Title without its caption."""
+        return self.table.title
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A section of the report."""
+
+    id: str
+    title: str
+    paragraphs: tuple[str, ...]
+    items: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Figured:
+    """One of the numbers that matter, with the command that computes it again."""
+
+    id: str
+    label: str
+    value: str
+    note: str
+    command: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """A whole report, ready for any form."""
+
+    year: int
+    version: int
+    date: str | None
+    """Day of publication, as 2027-01-15; None if it is not known."""
+    title: str
+    marks: str
+    """Words that mark every number; empty if the report is evidence."""
+    warning: str
+    """What must be read before everything else; empty if there is nothing."""
+    headline: str
+    sentence: str
+    rule_says: str
+    """What the rule says where nobody may say it as an answer; empty otherwise."""
+    confidence: str
+    reasons: tuple[str, ...]
+    numbers: tuple[Figured, ...]
+    citation: str
+    citation_title: str
+    sha256: str
+    """Checksum of the release."""
+    sections: tuple[Section, ...]
+
+    @property
+    def name(self) -> str:
+        """Year and version, as the command line takes them."""
+        return f"{self.year} v{self.version}"
+
+    @property
+    def figures(self) -> Iterator[Figure]:
+        """Every figure, in the order of the report."""
+        return (figure for section in self.sections for figure in section.figures)
+
+    @property
+    def tables(self) -> Iterator[Table]:
+        """Every table that is no figure's, in the order of the report."""
+        return (table for section in self.sections for table in section.tables)
+
+
+def printed(content: Data, *, marks: str) -> Printed:
+    """The printed form of the content of report.json; `marks` are the words that mark its numbers."""
+    content = _visible(content)
+    answer, publication = content["answer"], content.get("publication") or {}
+    version = publication.get("version", 1)
+    recompute = f"firstflight report recompute {content['year']} v{version}"
+    return Printed(
+        year=content["year"],
+        version=version,
+        date=publication.get("date"),
+        title=f"First flights in {content['year']}",
+        marks=marks,
+        warning=answer["first_line"] or "",
+        headline=answer["headline"],
+        sentence=answer["sentence"],
+        rule_says=f"What the rule says, which is no answer: {answer['rule_says']}"
+        if answer["rule_says"]
+        else "",
+        confidence=f"Confidence: {answer['confidence']['level']}; {answer['confidence']['because']}",
+        reasons=tuple(answer["reasons"]),
+        numbers=tuple(_key_number(one, recompute) for one in answer["numbers"]),
+        citation=content["citation"]["line"],
+        citation_title=content["citation"]["title"],
+        sha256=content["release"]["sha256"],
+        sections=tuple(_sections(content, marks, recompute)),
+    )
+
+
+def _visible(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
+    """The same content with every text visible."""
+    if isinstance(value, str):
+        return visible_text(value)
+    if isinstance(value, Mapping):
+        return {name: _visible(inner) for name, inner in value.items()}
+    return [_visible(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _key_number(one: Data, recompute: str) -> Figured:
+    value = estimate(one["value"], one["lower"], one["upper"], one["unit"])
+    bound = "" if one["limit"] is None else f"bound {number(one['limit'], 2)} {one['unit']}"
+    return Figured(
+        id=f"number-{one['id']}",
+        label=one["label"],
+        value=value,
+        note="; ".join(part for part in (bound, one["note"]) if part),
+        command=f"{recompute} number-{one['id']}",
+    )
+
+
+def _sections(content: Data, marks: str, recompute: str) -> Iterator[Section]:
+    if content["verdicts"]:
+        yield _verdicts(content["verdicts"], recompute)
+    for one in content["sections"]:
+        yield Section(
+            id=one["id"],
+            title=one["title"],
+            paragraphs=tuple(text for text in (one["lead"], one["missing"], *one["notes"]) if text),
+            figures=tuple(_figure(figure, marks, recompute) for figure in one["figures"]),
+            tables=tuple(_table(table, recompute, table["notes"]) for table in one["tables"]),
+        )
+    if content["networks"]:
+        table = _table(content["networks"], recompute, content["networks"]["notes"])
+        yield Section(id="networks-replayed", title="Networks of the replay", paragraphs=(), tables=(table,))
+    yield Section(id="limits", title="Limits", paragraphs=(), items=tuple(content["limits"]))
+    yield Section(
+        id="redo",
+        title="Rebuild this report",
+        paragraphs=(
+            "These commands make the report again from its release. The SHA-256 of the release's SHA256SUMS is",
+            content["release"]["sha256"],
+        ),
+        commands=tuple(content["redo"]),
+    )
+    glossary = (f"{word}: {meaning}" for word, meaning in content["glossary"].items())
+    yield Section(id="glossary", title="Glossary", paragraphs=(), items=tuple(glossary))
+
+
+def _figure(one: Data, marks: str, recompute: str) -> Figure:
+    return Figure(table=_table(one, recompute, ()), caption=one["caption"], facts=one, marks=marks)
+
+
+def _table(one: Data, recompute: str, notes: Sequence[str]) -> Table:
+    columns = one["columns"]
+    return Table(
+        id=one["id"],
+        title=one["title"],
+        headings=tuple(_heading(column) for column in columns),
+        is_number=tuple(column["kind"] != "text" for column in columns),
+        rows=tuple(tuple(cell(row.get(column["id"]), column) for column in columns) for row in one["rows"]),
+        source=one["source"],
+        query=one["query"],
+        command=f"{recompute} {one['id']}",
+        notes=tuple(notes),
+    )
+
+
+def _heading(column: Data) -> str:
+    return f"{column['title']}, {column['unit']}" if column["unit"] else str(column["title"])
+
+
+def cell(value: Any, column: Data) -> str:  # noqa: ANN401  # a cell has any type
+    """The text of a value in its column.
+
+    >>> cell({"estimate": 1.5, "lower": 1, "upper": 2}, {"kind": "interval"}).replace("\u2013", " to ")
+    '1.50 (1.00 to 2.00)'
+    >>> cell(0.1, {"kind": "number", "digits": 2}), cell(12, {"kind": "count"}), cell("a", {"kind": "text"})
+    ('0.10', '12', 'a')
+    """
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, Mapping):
+        return estimate(value["estimate"], value["lower"], value["upper"])
+    if column["kind"] == "text" or isinstance(value, str):
+        return str(value)
+    return grouped(value) if column["kind"] == "count" else number(value, column.get("digits", 1))
+
+
+def tables_of(content: Data) -> Iterator[Data]:
+    """Every table of report.json in the shape of reports.sections, the verdict matrix by candidate and bound."""
+    if content["verdicts"]:
+        yield {"id": "verdicts", "columns": VERDICT_COLUMNS, "rows": list(_verdict_rows(content["verdicts"]))}
+    yield from (table for section in content["sections"] for table in section["tables"])
+    if content["networks"]:
+        yield content["networks"]
+
+
+VERDICT_COLUMNS = (
+    *({"id": name, "kind": "text"} for name in ("row", "title", "kind", "unit", "limit", "against", "window", "mark")),
+    {"id": "value", "kind": "interval"},
+)  # fmt: skip
+"""Columns of the verdict matrix as data: a row for each candidate and bound."""
+
+
+def _verdict_rows(verdicts: Data) -> Iterator[Data]:
+    for row in verdicts["rows"]:
+        facts = {name: row[name] for name in ("title", "kind", "unit", "limit", "against")}
+        yield from ({**facts, "row": row["id"], **one} for one in row["cells"])
+
+
+def _verdicts(verdicts: Data, recompute: str) -> Section:
+    windows = verdicts["windows"]
+    signs = {mark: one["sign"] for mark, one in verdicts["marks"].items()}
+    rows = []
+    for row in verdicts["rows"]:
+        by_window = {one["window"]: one for one in row["cells"]}
+        bound = f"{'at least' if row['kind'] == 'gain' else 'below'} {number(row['limit'], 2)} {row['unit']}"
+        cells = (_verdict(by_window.get(window), signs) for window in windows)
+        rows.append((row["title"], bound, *cells))
+    table = Table(
+        id="verdicts",
+        title=verdicts["title"],
+        headings=("gain or harm", "bound", *(f"IW {window}" for window in windows)),
+        is_number=(False, False, *(False for _ in windows)),
+        rows=tuple(rows),
+        source="the rule's verdicts in report.json",
+        query="SELECT unnest(verdicts.rows, recursive := true) FROM 'report.json'",
+        command=f"{recompute} verdicts",
+        notes=tuple(verdicts["notes"]),
+    )
+    legend = "; ".join(f"{one['sign']} = {one['meaning']}" for one in verdicts["marks"].values())
+    return Section(id="verdicts", title="The verdicts", paragraphs=(f"Marks: {legend}.",), tables=(table,))
+
+
+def _verdict(one: Data | None, signs: Mapping[str, str]) -> str:
+    if one is None:
+        return UNKNOWN
+    value = one["value"]
+    shown = "" if value is None else f" {cell(value, {})}"
+    return f"{signs[one['mark']]}{shown}"

@@ -1,0 +1,65 @@
+"""The summary as plain text: 72 columns of ASCII, as a mailing list wants it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from releases.formatting import in_ascii
+from reports.forms.ascii_table import ascii_table
+from reports.forms.printed import Printed, Table
+
+WIDTH = 72
+"""Columns of a line in a mail (RFC 3676 §4.2 asks for at most 78, and quoting adds some)."""
+
+
+def summary_text(report: Printed) -> str:
+    """The answer, the numbers that matter, the verdicts by their signs, and how to cite the report."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def wrapped(text: str, *, indent: str = "", hang: str | None = None) -> list[str]:
+    """Lines of at most WIDTH characters of ASCII, `hang` before all but the first."""
+    return textwrap.wrap(
+        in_ascii(text), WIDTH, initial_indent=indent, subsequent_indent=indent if hang is None else hang
+    )
+
+
+def _lines(report: Printed) -> Iterator[str]:
+    yield from wrapped(f"{report.title}, version {report.version}")
+    if report.marks:
+        yield from wrapped(f"Every number is {report.marks}.".upper())
+    yield ""
+    if report.warning:
+        yield from wrapped(report.warning)
+        yield ""
+    yield from wrapped(report.headline.upper())
+    yield from wrapped(report.sentence)
+    yield from wrapped(report.rule_says)
+    yield from wrapped(report.confidence)
+    for reason in report.reasons:
+        yield from wrapped(reason, indent="- ", hang="  ")
+    if report.numbers:
+        yield ""
+        rows = [(one.label, one.value, one.note) for one in report.numbers]
+        yield from ascii_table(("number", "value", ""), (False, False, False), rows, width=WIDTH)
+    for table in report.tables:
+        if table.id == "verdicts":
+            yield ""
+            yield from _verdicts(report, table)
+    yield ""
+    # The checksum has a line of its own: it would not fit beside a word.
+    yield from wrapped(report.citation.replace(f", sha256:{report.sha256}", ""), hang="  ")
+    yield "SHA-256 of the release's SHA256SUMS:"
+    yield f"  {report.sha256}"
+
+
+def _verdicts(report: Printed, table: Table) -> Iterator[str]:
+    """The verdict matrix with its signs alone, which fit beside each other."""
+    yield from wrapped(table.title)
+    rows = [(row[0], *(cell.split(" ")[0] for cell in row[2:])) for row in table.rows]
+    headings = (table.headings[0], *table.headings[2:])
+    yield from ascii_table(headings, [False] * len(headings), rows, width=WIDTH)
+    section = next(one for one in report.sections if table in one.tables)
+    for paragraph in section.paragraphs:
+        yield from wrapped(paragraph)

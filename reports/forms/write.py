@@ -1,0 +1,73 @@
+"""Writes every form of a report but the page: the folder `forms` beside it.
+
+summary.md report.md report.pdf   the report in other formats
+report.schema.json                the JSON Schema of report.json
+index.json                        each figure and table: its place in the page, its data, query and command
+figures/ tables/                  data as CSV; drawings as SVG, PNG, Vega-Lite, ASCII, and SVG in black and white
+draft/                            a skeleton of an Internet-Draft for kramdown-rfc and in RFCXML, and its blocks one by one
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reports.forms.draft import draft_name, fit, references
+from reports.forms.figure_files import index_text, write_figures, write_tables
+from reports.forms.json_schema import schema_text
+from reports.forms.kramdown import draft_kramdown, figure_block, reference_block, table_block
+from reports.forms.markdown import report_markdown, summary_markdown
+from reports.forms.monochrome import svg_text
+from reports.forms.pdf import pdf
+from reports.forms.printed import Printed, printed, tables_of
+from reports.forms.rfcxml import draft_xml, figure_element, reference_element, table_element, written
+
+Data = Mapping[str, Any]
+
+FOLDER = "forms"
+"""Name of the folder beside the page."""
+
+Chart = tuple[str, str, bytes]
+"""A figure in colour: Vega-Lite, SVG, PNG."""
+
+
+def write_forms(folder: Path, content: Data, *, marks: str, charts: Mapping[str, Chart]) -> Printed:
+    """Write all forms of the content of report.json into a new folder; returns the printed report.
+
+    `marks` are the words that mark its numbers; `charts` the figures that are drawn in colour, by id.
+    """
+    report = printed(content, marks=marks)
+    folder.mkdir()
+    write_figures(folder / "figures", report, charts=charts)
+    write_tables(folder / "tables", list(tables_of(content)))
+    drawings = {
+        figure.id: charts[figure.id][1] if figure.id in charts else svg_text(figure)
+        for figure in report.figures
+    }
+    texts = {
+        "summary.md": summary_markdown(report),
+        "report.md": report_markdown(report),
+        "report.schema.json": schema_text(content["format_version"]),
+        "index.json": index_text(report),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "report.pdf").write_bytes(pdf(report, drawings=drawings))
+    _write_draft(folder / "draft", report)
+    return report
+
+
+def _write_draft(folder: Path, report: Printed) -> None:
+    blocks = folder / "blocks"
+    blocks.mkdir(parents=True)
+    made = {f"../{draft_name(report)}": (draft_kramdown(report), draft_xml(report))}
+    for figure in report.figures:
+        made[figure.id] = (figure_block(figure), written(figure_element(figure)))
+    for table in (part for whole in report.tables for part in fit(whole)):
+        made[table.id] = (table_block(table), written(table_element(table)))
+    reference = references(report)[0]
+    made["reference"] = (reference_block(reference), written(reference_element(reference)))
+    for name, (kramdown, rfcxml) in made.items():
+        (blocks / f"{name}.md").write_text(f"{kramdown.rstrip()}\n", encoding="utf-8")
+        (blocks / f"{name}.xml").write_text(rfcxml, encoding="utf-8")

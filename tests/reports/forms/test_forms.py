@@ -1,0 +1,170 @@
+"""The forms of a report say what the page says, and each figure has its data, drawings, query and anchor."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import jsonschema
+import pypdf
+import pytest
+
+from tests.factories.made_up_crawl import NAME
+
+PROGRAMS = Path(sys.executable).parent
+
+pytestmark = pytest.mark.process
+
+Built = tuple[Path, dict[str, Any]]
+
+
+def of_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def figures_of(content: dict[str, Any]) -> list[str]:
+    return [one["id"] for section in content["sections"] for one in section["figures"]]
+
+
+def test_each_figure_has_its_data_and_is_drawn_for_the_page_for_print_and_for_mails(built: Built) -> None:
+    folder, content = built
+    assert {"cdf", "fig-gains"} <= set(figures_of(content))
+    for name in figures_of(content):
+        base = folder / "forms" / "figures" / name
+        assert base.with_name(f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert of_json(base.with_name(f"{name}.vl.json"))["$schema"].startswith(
+            "https://vega.github.io/schema/vega-lite"
+        )
+        for suffix in (".svg", "-monochrome.svg"):
+            drawn = base.with_name(f"{name}{suffix}").read_text(encoding="utf-8")
+            assert drawn.startswith("<svg")
+            assert ">illustrative</text>" in drawn
+        text = base.with_name(f"{name}.txt").read_text(encoding="utf-8")
+        assert text.isascii()
+        assert "[illustrative]" in text
+        assert max(map(len, text.splitlines())) <= 72
+
+
+def test_the_index_names_the_place_of_each_figure_and_table_in_the_page(built: Built) -> None:
+    folder, content = built
+    index = of_json(folder / "forms" / "index.json")
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert {one["id"] for one in index} > {*figures_of(content), "shares", "verdicts", "networks"}
+    for one in index:
+        path, _, anchor = one["page"].partition("#")
+        assert (folder / "forms" / path).resolve() == (folder / "index.html").resolve()
+        assert f'id="{anchor}"' in page, one["id"]
+        assert (folder / "forms" / one["data"]).stat().st_size
+        assert one["recompute"] == f"firstflight report recompute 2026 v1 {one['id']}"
+        assert one["query"], one["id"]
+
+
+@pytest.mark.parametrize("item", ["figures/cdf", "tables/shares", "tables/quantiles"])
+def test_the_query_on_sizes_gives_the_published_data(built: Built, item: str) -> None:
+    folder, _ = built
+    release = NAME.path(folder.parents[1] / "releases", version=1)
+    index = {one["data"]: one for one in of_json(folder / "forms" / "index.json")}
+    query = index[f"{item}.csv"]["query"].replace(
+        "distribution.parquet", str(release / "distribution.parquet")
+    )
+    with duckdb.connect() as database:
+        found = database.execute(query)
+        names = [column[0] for column in found.description or ()]
+        # Measures without a known size have rows without values.
+        computed = [row for row in found.fetchall() if row[-1] is not None]
+    with (folder / "forms" / f"{item}.csv").open(encoding="utf-8", newline="") as file:
+        published = [row for row in csv.DictReader(file) if row[names[-1]]]
+    assert len(computed) == len(published) > 0
+    for row, one in zip(computed, published, strict=True):
+        assert row[0] == one["measure"]
+        for name, value in zip(names[1:], row[1:], strict=True):
+            assert float(one[name]) == float(f"{value:.6g}"), (one["measure"], name)
+
+
+def test_the_content_is_valid_by_its_published_schema(built: Built) -> None:
+    folder, _ = built
+    schema = of_json(folder / "forms" / "report.schema.json")
+    checker = jsonschema.Draft202012Validator(schema)
+    checker.check_schema(schema)
+    assert list(checker.iter_errors(of_json(folder / "report.json"))) == []
+
+
+@pytest.mark.parametrize(
+    "place", [("answer", "headline"), ("sizes", "mss_bytes"), ("sections",), ("release", "sha256")]
+)
+def test_the_schema_misses_what_is_left_out_and_what_is_added(built: Built, place: tuple[str, ...]) -> None:
+    folder, content = built
+    checker = jsonschema.Draft202012Validator(of_json(folder / "forms" / "report.schema.json"))
+    changed = copy.deepcopy(content)
+    within = changed
+    for name in place[:-1]:
+        within = within[name]
+    value = within.pop(place[-1])
+    assert not checker.is_valid(changed)
+    within[place[-1]] = value
+    assert checker.is_valid(changed)
+    changed["answer"]["unheard of"] = 1
+    assert not checker.is_valid(changed)
+
+
+def test_the_summary_is_ascii_of_72_columns_and_begins_with_the_answer(built: Built) -> None:
+    folder, content = built
+    summary = (folder / "summary.txt").read_text(encoding="ascii")
+    lines = summary.splitlines()
+    assert max(map(len, lines)) <= 72
+    assert lines.index(content["answer"]["headline"].upper()) < 8
+    assert content["release"]["sha256"] in summary
+    assert "EVERY NUMBER IS ILLUSTRATIVE." in lines
+
+
+def test_markdown_has_every_section_and_table(built: Built) -> None:
+    folder, content = built
+    text = (folder / "forms" / "report.md").read_text(encoding="utf-8")
+    summary = (folder / "forms" / "summary.md").read_text(encoding="utf-8")
+    for section in content["sections"]:
+        assert f"\n## {section['title']}\n" in text
+    for name in figures_of(content):
+        assert f"(figures/{name}.svg)" in text
+    for written in (text, summary):
+        assert f"\n## {content['answer']['headline']}\n" in written
+        assert "`firstflight report recompute 2026 v1 number-" in written
+
+
+def test_the_pdf_has_the_answer_bookmarks_and_its_own_fonts(built: Built) -> None:
+    folder, content = built
+    reader = pypdf.PdfReader(folder / "forms" / "report.pdf")
+    first = " ".join(reader.pages[0].extract_text().split())
+    assert content["answer"]["headline"] in first
+    assert "Version 1" in first
+    assert reader.metadata is not None
+    assert reader.metadata.title == "First flights in 2026"
+    bookmarks = [one.title for one in reader.outline if not isinstance(one, list)]
+    for section in content["sections"]:
+        assert any(section["title"] in str(bookmark) for bookmark in bookmarks), section["title"]
+    assert len(reader.pages) >= 5
+    assert "illustrative" in reader.pages[1].extract_text()
+    fonts = [font for page in reader.pages for font in page["/Resources"]["/Font"].values()]  # type: ignore[index]
+    assert fonts
+    for font in fonts:
+        (descendant,) = font.get_object()["/DescendantFonts"]
+        facts = descendant.get_object()["/FontDescriptor"]
+        assert {"/FontFile2", "/FontFile3"} & set(facts), font
+    assert reader.trailer["/Root"]["/MarkInfo"]["/Marked"]  # type: ignore[index]
+    assert b"pdfuaid:part" in reader.trailer["/Root"]["/Metadata"].get_object().get_data()  # type: ignore[index]
+
+
+def test_the_monochrome_figures_pass_svgcheck(built: Built) -> None:
+    folder, content = built
+    for name in figures_of(content):
+        path = folder / "forms" / "figures" / f"{name}-monochrome.svg"
+        done = subprocess.run(
+            [PROGRAMS / "svgcheck", "--no-network", path], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert "conforms to SVG requirements" in done.stdout + done.stderr
