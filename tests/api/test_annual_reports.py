@@ -169,7 +169,7 @@ def test_a_missing_version_is_a_problem_and_a_page_for_people(client: TestClient
     page = client.get("/reports/2025/v3/", headers=BROWSER)
     assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert 'href="/reports/2025/errata"' in page.text
-    assert "has no version 3" in page.text
+    assert "<p>The report of 2025 has no version 3; there are: 1, 2.</p>" in page.text
     assert page.headers["content-security-policy"].startswith("default-src 'none'")
     hostile = client.get("/reports/2025/%3Cscript%3E", headers=BROWSER)
     assert (hostile.status_code, "<script>" in hostile.text) == (404, False)

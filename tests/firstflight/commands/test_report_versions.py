@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -178,6 +179,27 @@ def test_verify_checks_versions_and_notices_and_fails_where_one_is_damaged(data:
     damaged = run("report", "verify", "--year", "2026", "--json")
     assert damaged.exit_code == 1
     assert [one["state"] for one in json.loads(damaged.stdout)["items"]] == ["ok", "damaged"]
+
+
+def test_a_copy_of_the_data_folder_has_every_version_and_every_withdrawal(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Copied as `scripts/backup` and `scripts/restore` copy it: by tar, from one folder to an empty one."""
+    change_inputs(data)
+    assert run(*BUILD, "--version", "2", *WHY).exit_code == 0
+    assert (
+        run("report", "withdraw", "--year", "2026", "--version", "1", "--reason", "wrong kernel").exit_code
+        == 0
+    )
+    before = [run("report", verb, "--year", "2026").stdout for verb in ("versions", "verify")]
+    archive, restored = tmp_path / "data.tar", tmp_path / "restored"
+    subprocess.run(["tar", "-C", data, "-cf", archive, "."], check=True)
+    restored.mkdir()
+    subprocess.run(["tar", "-C", restored, "-xf", archive], check=True)
+    shutil.rmtree(data)
+    monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(restored))
+    assert [run("report", verb, "--year", "2026").stdout for verb in ("versions", "verify")] == before
+    assert run("verify", "--offline").exit_code == 0
 
 
 def test_a_version_in_the_place_of_another_is_damaged(data: Path) -> None:
