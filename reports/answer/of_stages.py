@@ -19,8 +19,6 @@ from reports.recommendation.mixture import ORDINARY
 SEVERITY: tuple[Mark, ...] = ("holds", "not measured", "open", "fails")
 """Marks from the best to the worst."""
 
-TWO_SIDED_95 = 1.959964
-
 NOTES = (
     "Brackets are 95 % intervals of each number by itself. The marks are stricter: their bounds hold over all looks at the "
     "replay and over all candidates together.",
@@ -178,8 +176,8 @@ def unit_of(one: Statement) -> str:
 
 def shown(one: Statement, effect: Measured) -> Interval:
     """The effect with its 95 % interval: percent saved for a gain, else the worsening in the margin's unit."""
-    half = TWO_SIDED_95 * effect.error
-    low, middle, high = effect.value - half, effect.value, effect.value + half
+    whole = effect.interval
+    low, middle, high = whole.lower, whole.estimate, whole.upper
     if one.margin is None:
         return Interval(*(_saved(value) for value in (middle, high, low)))
     as_shown: Callable[[float], float] = _percent if one.margin.unit == "%" else float

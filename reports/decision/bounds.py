@@ -13,9 +13,13 @@ from statistics import NormalDist
 
 import numpy as np
 
+from releases.interval import Interval
 from reports.statistics.bootstrap import Floats
 
 NORMAL = NormalDist()
+
+TWO_SIDED_95 = NORMAL.inv_cdf(0.975)
+"""Normal score of a two-sided 95 % interval."""
 
 LEAST_DEGREES = 5.0
 """Fewest degrees of freedom for which bounds are given: below, the expansion of Student's t fails."""
@@ -46,6 +50,12 @@ class Measured:
     def excess(self) -> float:
         """Distance above the limit; negative below it."""
         return self.value - self.limit
+
+    @property
+    def interval(self) -> Interval:
+        """The value with its 95 % interval, of this effect by itself."""
+        half = TWO_SIDED_95 * self.error
+        return Interval(self.value, self.value - half, self.value + half)
 
     def upper(self, tail: float) -> float:
         """Upper bound that is too low with probability `tail`."""

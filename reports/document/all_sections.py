@@ -29,6 +29,7 @@ from reports.sections.servers import servers_table_section
 from reports.sections.shape import Row, Section, not_measured
 from reports.sections.since_2010 import since_2010_section
 from reports.sections.sizes import sizes_section
+from reports.sections.tail import tail_section
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
@@ -37,13 +38,6 @@ COUNTRIES = not_measured(
     "By country",
     "Networks differ by country, and so does what a window saves.",
     "its networks stand for the world, and are not told apart by country.",
-)
-
-TAIL = not_measured(
-    "tail",
-    "Which hosts make the tail",
-    "Few hosts and content networks send most of the responses that no window holds.",
-    "responses are not counted by host or content network.",
 )
 
 THIRD_WINDOW = 16
@@ -75,7 +69,7 @@ def sections_of(inputs: ReportInputs, found: Examination, content: Mapping[str, 
     yield segments_section(cdfs, iw=RULE.permanent_incumbent, source=source)
     yield quic_section(cdfs, labels=LABELS, source=source)
     yield servers_table_section(content["servers"], source=source)
-    yield TAIL
+    yield tail_section(release, window_bytes=RULE.permanent_incumbent * sizes["mss_bytes"], source=source)
     yield popularity(inputs, found, windows=sizes["windows"], mss=sizes["mss_bytes"])
     if found.findings and content["rule"]:
         yield rfc9040_section(found.findings, step=content["rule"]["rfc9040_step"], year=inputs.year)

@@ -15,8 +15,6 @@ from reports.recommendation.rule import Role, Rule
 from reports.statistics.bootstrap import Floats
 from reports.statistics.paired_loads import PairedLoads
 
-TWO_SIDED_95 = 1.959964
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
@@ -70,9 +68,7 @@ def mean_of(
         return None
     kept = mask & (weights[draws.networks] > 0)
     values = value(*(one[kept] for one in columns))
-    found = sample.measured(values, sample.mean(values), 0.0)
-    half = TWO_SIDED_95 * found.error
-    return Interval(found.value, found.value - half, found.value + half)
+    return sample.measured(values, sample.mean(values), 0.0).interval
 
 
 def saved_percent(evidence: Evidence, window: int, weights: Floats) -> Interval | None:
