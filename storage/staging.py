@@ -72,11 +72,13 @@ def put_new(folder: Path) -> Iterator[Path]:
     with staging(folder.parent) as stage:
         made = stage / folder.name
         made.mkdir()
-        made.chmod(0o755)  # regardless of the umask: the service may run as another user
         yield made
         for path in [*made.rglob("*"), made]:
-            if not path.is_symlink():
-                flush(path)
+            if path.is_symlink():
+                continue
+            if path.is_dir():
+                path.chmod(0o755)  # regardless of the umask: the service may run as another user
+            flush(path)
         try:
             made.rename(folder)
         except OSError as exc:

@@ -24,6 +24,8 @@ MEDIA_TYPES = {
     ".txt": "text/plain; charset=utf-8",
     ".csv": "text/csv; charset=utf-8",
     ".css": "text/css; charset=utf-8",
+    ".md": "text/markdown; charset=utf-8",
+    ".xml": "application/xml",
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".pdf": "application/pdf",
