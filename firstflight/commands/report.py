@@ -9,6 +9,7 @@ from typing import Literal
 
 import click
 
+from firstflight.commands.report_recompute import recompute
 from firstflight.commands.report_versions import YEAR, plain, verify_, versions, withdraw_
 from firstflight.commit import code_commit
 from firstflight.connect import database
@@ -39,6 +40,7 @@ def command() -> None:
       firstflight report build --year 2026
       firstflight report versions --year 2026
       firstflight report verify --year 2026
+      firstflight report recompute 2026 v1 number-fits
       firstflight report withdraw --year 2026 --version 1 --reason "the replay had a wrong kernel"
     """
 
@@ -216,5 +218,5 @@ def tell(published: Published, *, as_json: bool) -> None:
     click.echo(found, nl=False)
 
 
-for one in (versions, withdraw_, verify_):
+for one in (versions, withdraw_, verify_, recompute):
     command.add_command(one)

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from releases.formatting import UNKNOWN, grouped, number, range_text, significant, size, visible_text
 from reports.document.illustrative import marks
 from reports.document.theme import CURVES, DARK, LIGHT
+from reports.forms.write import draft_path
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
@@ -37,7 +38,13 @@ def recolouring() -> list[tuple[str, str]]:
 
 def standing(content: Mapping[str, Any]) -> dict[str, Any]:
     """The content with what every template takes: labels, and the words that mark every number."""
-    return {"recorded_pages": None, **content, "marks": marks(content), "shown": LABELS}
+    return {
+        "recorded_pages": None,
+        **content,
+        "marks": marks(content),
+        "shown": LABELS,
+        "draft": draft_path(content["year"]),
+    }
 
 
 def _environment() -> jinja2.Environment:

@@ -110,13 +110,14 @@ def read_inputs(
     allowed_signers: Path,
     backcast: Path,
     which: str | None = None,
+    release_version: int | None = None,
 ) -> ReportInputs:
     """Find and read the inputs once their checksums and signatures hold; raises ReportError.
 
     `which` replay: FULL, or the plan of one in stages; by default the only one that there is. `backcast` is the folder of
-    the back-cast that the instrument is judged by.
+    the back-cast that the instrument is judged by. `release_version` is the newest by default.
     """
-    release = _release(releases_dir, year, crawl, allowed_signers)
+    release = _release(releases_dir, year, crawl, release_version, allowed_signers)
     last_year = newest_version(report_versions(reports_dir / str(year - 1)))
     chosen = _which(replays_dir, release, which) if with_replay else None
     staged = _staged(replays_dir, release, chosen) if chosen not in (None, FULL) else None
@@ -133,8 +134,8 @@ def read_inputs(
     )
 
 
-def _release(root: Path, year: int, crawl: str | None, allowed_signers: Path) -> Release:
-    """The newest version of the year's newest release, or of the release whose crawl's name begins with `crawl`.
+def _release(root: Path, year: int, crawl: str | None, version: int | None, allowed_signers: Path) -> Release:
+    """A version (the newest, if it is None) of the year's newest release, or of the release whose crawl's name begins with `crawl`.
 
     Recorded pages may be of an earlier year, if they are named: somebody else chose the day. A damaged release is an error. An older release would silently give another report.
     """
@@ -144,6 +145,7 @@ def _release(root: Path, year: int, crawl: str | None, allowed_signers: Path) ->
         if not isinstance(one, Withdrawn)
         and (crawl is None or one.crawl.is_named(crawl))
         and _is_of_year(one.crawl, year, is_named=crawl is not None)
+        and version in (None, one.version)
     ]
     if not found:
         which = f"of crawl {crawl} in {year}" if crawl else f"of {year}"

@@ -85,9 +85,9 @@ def references(report: Printed) -> tuple[Reference, ...]:
     return (itself, *REFERENCES)
 
 
-def draft_name(report: Printed) -> str:
+def draft_name(year: int) -> str:
     """Name of the skeleton, in which `you` stands for the author's name."""
-    return f"draft-you-tcpm-iw-evidence-{report.year}-00"
+    return f"draft-you-tcpm-iw-evidence-{year}-00"
 
 
 def abstract(report: Printed) -> str:

@@ -54,7 +54,7 @@ def front_matter(report: Printed) -> str:
     facts: dict[str, Any] = {
         "title": f"Evidence on TCP's Initial Window in {report.year}",
         "abbrev": f"IW Evidence {report.year}",
-        "docname": draft_name(report),
+        "docname": draft_name(report.year),
         "category": "info",
         "submissiontype": "IETF",
         "ipr": "trust200902",

@@ -31,7 +31,7 @@ def draft_xml(report: Printed) -> str:
         {
             "version": "3",
             "ipr": "trust200902",
-            "docName": draft_name(report),
+            "docName": draft_name(report.year),
             "submissionType": "IETF",
             "category": "info",
             "consensus": "true",
@@ -61,7 +61,7 @@ def _front(report: Printed) -> ET.Element:
     front = ET.Element("front")
     title = _text(front, "title", f"Evidence on TCP's Initial Window in {report.year}")
     title.set("abbrev", f"IW Evidence {report.year}")
-    ET.SubElement(front, "seriesInfo", {"name": "Internet-Draft", "value": draft_name(report)})
+    ET.SubElement(front, "seriesInfo", {"name": "Internet-Draft", "value": draft_name(report.year)})
     author = ET.SubElement(front, "author", AUTHOR)
     _text(author, "organization", ORGANIZATION)
     _text(ET.SubElement(author, "address"), "email", EMAIL)

@@ -28,6 +28,14 @@ Data = Mapping[str, Any]
 FOLDER = "forms"
 """Name of the folder beside the page."""
 
+DRAFTS = "draft"
+
+
+def draft_path(year: int) -> str:
+    """Path of the Internet-Draft from the page, without its suffix (`.md`, `.xml`)."""
+    return f"{FOLDER}/{DRAFTS}/{draft_name(year)}"
+
+
 Chart = tuple[str, str, bytes]
 """A figure in colour: Vega-Lite, SVG, PNG."""
 
@@ -54,14 +62,14 @@ def write_forms(folder: Path, content: Data, *, marks: str, charts: Mapping[str,
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "report.pdf").write_bytes(pdf(report, drawings=drawings))
-    _write_draft(folder / "draft", report)
+    _write_draft(folder / DRAFTS, report)
     return report
 
 
 def _write_draft(folder: Path, report: Printed) -> None:
     blocks = folder / "blocks"
     blocks.mkdir(parents=True)
-    made = {f"../{draft_name(report)}": (draft_kramdown(report), draft_xml(report))}
+    made = {f"../{draft_name(report.year)}": (draft_kramdown(report), draft_xml(report))}
     for figure in report.figures:
         made[figure.id] = (figure_block(figure), written(figure_element(figure)))
     for table in (part for whole in report.tables for part in fit(whole)):

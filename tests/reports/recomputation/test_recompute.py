@@ -1,0 +1,83 @@
+"""Items of a published report are computed again from the inputs that it names, to the last digit."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from reports.document.report import build_report
+from reports.document.report_inputs import ReportError
+from reports.recommendation.rule import RULE
+from reports.recomputation.items import items
+from reports.recomputation.recompute import Places, recompute
+from storage.sums import seal
+from tests.factories.made_up_report import crawl, data_folder, read_data_folder, write_release
+
+pytestmark = pytest.mark.process
+
+QUICK = dataclasses.replace(RULE, replicates=60, harm_conditions=())
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("data")
+    data_folder(made)
+    build_report(read_data_folder(made), made / "reports" / "2026" / "v1", commit="c0ffee", rule=QUICK)
+    return made
+
+
+def places(data_dir: Path) -> Places:
+    return Places(
+        releases=data_dir / "releases",
+        replays=data_dir / "replays",
+        reports=data_dir / "reports",
+        backcast=data_dir / "backcast",
+        allowed_signers=data_dir / "allowed_signers",
+    )
+
+
+def test_figures_tables_verdicts_and_numbers_are_equal_to_the_last_digit(data_dir: Path) -> None:
+    folder = data_dir / "reports" / "2026" / "v1"
+    # A newer release of the same crawl does not change what the report was made from.
+    write_release(data_dir, crawl(hosts=("other.test",)), version=2)
+    for item in ("cdf", "shares", "verdicts", "fig-gains", "number-fits"):
+        found = recompute(folder, item, places=places(data_dir), rule=QUICK)
+        assert found.differences == (), item
+        stored = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        assert found.again == items(stored)[item]
+        assert any(digit in found.again for digit in "123456789")
+
+
+def test_a_changed_digit_is_found(data_dir: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "v1"
+    shutil.copytree(data_dir / "reports" / "2026" / "v1", folder)
+    content = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    table = next(one for section in content["sections"] for one in section["tables"] if one["id"] == "shares")
+    table["rows"][0]["iw10"]["estimate"] += 0.0001
+    (folder / "report.json").write_text(json.dumps(content), encoding="utf-8")
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    del manifest["files"]
+    seal(folder, manifest)
+    before, now = recompute(folder, "shares", places=places(data_dir), rule=QUICK).differences
+    assert before[0] + now[0] == "-+"
+    assert before[1:] != now[1:]
+
+
+def test_what_cannot_be_computed_is_refused_in_one_line(data_dir: Path, tmp_path: Path) -> None:
+    folder = data_dir / "reports" / "2026" / "v1"
+    with pytest.raises(ReportError, match=r"has no 'fig-99'; it has: .*cdf"):
+        recompute(folder, "fig-99", places=places(data_dir), rule=QUICK)
+    with pytest.raises(ReportError, match="take firstflight of commit c0ffee"):
+        recompute(folder, "cdf", places=places(data_dir), rule=dataclasses.replace(QUICK, version=99))
+    elsewhere = dataclasses.replace(places(data_dir), releases=tmp_path)
+    with pytest.raises(ReportError, match="there is no release"):
+        recompute(folder, "cdf", places=elsewhere, rule=QUICK)
+    copy = tmp_path / "v1"
+    shutil.copytree(folder, copy)
+    (copy / "report.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ReportError, match=r"is damaged \(report.json\)"):
+        recompute(copy, "cdf", places=places(data_dir), rule=QUICK)
