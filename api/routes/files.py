@@ -23,8 +23,6 @@ MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",
     ".csv": "text/csv; charset=utf-8",
-    ".md": "text/markdown; charset=utf-8",
-    ".xml": "application/xml",
     ".css": "text/css; charset=utf-8",
     ".md": "text/markdown; charset=utf-8",
     ".xml": "application/xml",
