@@ -36,6 +36,12 @@ HANDSHAKES = (RECORDED_HANDSHAKE, RESUMED, EARLY_DATA) = ("recorded", "resumed",
 """Values of the column `tls_handshake`: full handshakes; resumed ones, without certificates and in one round trip; or resumed ones
 with the first request in the first flight (RFC 8446 §2.3)."""
 
+UNLIMITED_RECEIVER = "unlimited"
+RECEIVERS = {UNLIMITED_RECEIVER: 0, "linux": 44, "android": 60}
+"""Values of the column `receiver`, and the client's first receive window in segments of 1,460 bytes. Linux has 64,240 bytes by its
+default buffers (tcp_rmem), and Windows about as much, 64 kB; Android sets 60 segments (net.tcp.default_init_rwnd). 0: 16 MB, which
+limit nothing. From the first data on the window grows as Linux's, which doubles it with what arrives."""
+
 REQUESTS = (CHROMIUM_REQUESTS, UNLIMITED_REQUESTS) = ("chromium", "unlimited")
 """Values of the column `requests`: whether the browser holds requests of low priority back, as Chromium does, or none."""
 
@@ -147,6 +153,8 @@ class Conditions:
     """Kind of the connections' TLS handshakes: one of HANDSHAKES."""
     requests: str = CHROMIUM_REQUESTS
     """Whether the browser holds requests back: one of REQUESTS."""
+    receiver: str = UNLIMITED_RECEIVER
+    """First receive window of the client: a key of RECEIVERS."""
     prioritised: bool = False
     """True if servers answer by the requests' priorities over HTTP/2."""
     alias: bool = False
@@ -174,6 +182,8 @@ class Conditions:
             found += f".{self.tls_handshake}"
         if self.requests != CHROMIUM_REQUESTS:
             found += f".{self.requests}"
+        if self.receiver != UNLIMITED_RECEIVER:
+            found += f".to-{self.receiver}"
         if self.prioritised:
             found += f".{H2_ORDER[True]}"
         if self.alias:
@@ -203,6 +213,7 @@ class Conditions:
             "discovery": self.discovery,
             "tls_handshake": self.tls_handshake,
             "requests": self.requests,
+            "receiver": self.receiver,
             "h2_order": H2_ORDER[self.prioritised],
             "route": ROUTE[self.alias],
             "queue": self.queue and str(self.queue),
@@ -222,6 +233,7 @@ class Conditions:
         yield f"priorities {'on' if self.prioritised else 'off'}"
         yield f"alias {'on' if self.alias else 'off'}"
         yield f"request-limit {request_limit(profile) if self.requests == CHROMIUM_REQUESTS else '0 0'}"
+        yield f"receive-window {RECEIVERS[self.receiver]}"
         yield f"handshake {self.tls_handshake}"
         yield f"discovery {self.discovery}"
         yield f"server-delay {'on' if self.server_delay else 'off'}"

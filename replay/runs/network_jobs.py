@@ -37,6 +37,7 @@ def network_job(
             f"delay {profile.rtt_us / 2:.1f} {profile.loss:.9f} {profile.loss_burst:.3f}",
             f"control {congestion_control}",
             f"pacing {'on' if pacing else 'off'}",
+            "receive-window 0",
         ],
         "flights": list(flights),
         "loads": list(loads),

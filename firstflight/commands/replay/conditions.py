@@ -17,12 +17,14 @@ from replay.runs.conditions import (
     DISCOVERY,
     H2_ORDER,
     HANDSHAKES,
+    RECEIVERS,
     RECORDED_DISCOVERY,
     RECORDED_HANDSHAKE,
     RECORDED_RECORDS,
     RECORDS,
     REQUESTS,
     SERVER_DELAY,
+    UNLIMITED_RECEIVER,
     Competition,
     Conditions,
     Loss,
@@ -211,6 +213,14 @@ CONDITION_OPTIONS = (
         help="Requests of low priority to hosts not known to speak HTTP/2: at most ten at a time, as in Chromium; unlimited.",
     ),
     click.option(
+        "--receiver",
+        callback=among(RECEIVERS, f"one of {', '.join(RECEIVERS)}"),
+        metavar="NAME,...",
+        default=UNLIMITED_RECEIVER,
+        show_default=True,
+        help="First receive window of the client: that of linux (44 segments; Windows has about as much) or android (60).",
+    ),
+    click.option(
         "--h2-order",
         callback=one_of(*H2_ORDER),
         metavar="turns|priority,...",
@@ -242,6 +252,7 @@ def arms(
     discovery: tuple[str, ...],
     tls_handshake: tuple[str, ...],
     requests: tuple[str, ...],
+    receiver: tuple[str, ...],
     h2_order: tuple[bool, ...],
 ) -> list[Conditions]:
     """The conditions of every combination."""
@@ -258,6 +269,7 @@ def arms(
             discovery=found,
             tls_handshake=handshake,
             requests=held,
+            receiver=receiving,
             prioritised=prioritised,
         )
         for control in congestion_control
@@ -271,5 +283,6 @@ def arms(
         for found in discovery
         for handshake in tls_handshake
         for held in requests
+        for receiving in receiver
         for prioritised in h2_order
     ]

@@ -13,6 +13,7 @@
  *   responses                                                  before each load's line, a line about its responses
  *   tls-records recorded|fixed|bytes SIZES                     the servers' TLS records (transport/tls_records.c)
  *   discovery recorded|first-byte|last-byte                    when the browser finds what a response leads to
+ *   receive-window SEGMENTS                                    the client's first one; 0: 16 MB
  *   request-limit LIMIT WEIGHT                                 requests of low priority at a time; 0: no limit (page/holding_back.c)
  *   handshake recorded|resumed|early-data                      the connections' TLS handshakes
  *   alias on|off                                               whether servers take their window from its second route
@@ -41,6 +42,7 @@
 #include "network/hosts.h"
 #include "network/namespaces.h"
 #include "network/qdiscs.h"
+#include "network/routes.h"
 #include "page/discovery.h"
 #include "page/handshake.h"
 #include "page/holding_back.h"
@@ -86,6 +88,7 @@ static bool obey_setting(const char *line) {
         set_discipline(name, target_us, interval_us);
     else if (sscanf(line, "competing-flows %d %d %127s", &count, &iw, name) == 3) set_competing_flows(count, iw, name);
     else if (sscanf(line, "request-limit %d %d", &count, &weight) == 2) set_request_limit(count, weight);
+    else if (sscanf(line, "receive-window %d", &count) == 1) set_receive_window((uint32_t)count);
     else if (sscanf(line, "background %d", &iw) == 1) background_window = iw;
     else if (sscanf(line, "pause %lf", &seconds) == 1) set_pause((nanoseconds)(seconds * (double)SECOND));
     else if (sscanf(line, "control %127s", name) == 1) set_congestion_control(name);

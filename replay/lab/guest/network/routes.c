@@ -89,3 +89,24 @@ void configure_interface(int index, const int *windows, int window_count) {
     }
     close(netlink);
 }
+
+/* Have the client's connections from now on begin with a receive window of so many segments; 0: with what its buffer holds. The
+ * caller is in the client's namespace. */
+void set_receive_window(uint32_t segments) {
+    struct request request;
+    int device = (int)if_nametoindex("client-eth0"), client = open_netlink();
+    struct rtmsg *route = begin(&request, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, sizeof *route);
+    in_addr_t servers = htonl(0x0a000000);
+    *route = (struct rtmsg){.rtm_family = AF_INET, .rtm_dst_len = PREFIX, .rtm_table = RT_TABLE_MAIN,
+                            .rtm_protocol = RTPROT_STATIC, .rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST};
+    attribute(&request, RTA_DST, &servers, sizeof servers);
+    attribute(&request, RTA_OIF, &device, sizeof device);
+    if (segments) {
+        struct rtattr *metrics = attribute(&request, RTA_METRICS, NULL, 0);
+        attribute(&request, RTAX_INITRWND, &segments, sizeof segments);
+        end_nested(&request, metrics);
+    }
+    if (!device) die("client-eth0");
+    commit(client, &request, "receive window");
+    close(client);
+}

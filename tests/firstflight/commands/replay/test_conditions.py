@@ -63,7 +63,8 @@ def test_every_combination_is_an_arm_and_the_first_is_that_of_the_defaults() -> 
         discovery=("recorded", "last-byte"),
         tls_handshake=("recorded", "early-data"),
         requests=("chromium", "unlimited"),
+        receiver=("unlimited", "linux"),
         h2_order=(False, True),
     )
-    assert len(set(found)) == 1024
+    assert len(set(found)) == 2048
     assert found[0] == Conditions()
