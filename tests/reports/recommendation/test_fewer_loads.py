@@ -12,18 +12,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from releases.interval import Interval
 from reports.decision.answers import possible_answers
 from reports.recommendation.candidate_verdicts import AppliedRule
-from reports.recommendation.effects import Rare
+from reports.recommendation.effects import QUANTILES, Rare, harms
 from reports.recommendation.estimates import estimates_of
 from reports.recommendation.harm_conditions import HARM_CONDITIONS
 from reports.recommendation.harm_verdicts import SEVERITY, verdict_of
 from reports.recommendation.recommend import decide
-from reports.recommendation.rule import RULE
+from reports.recommendation.rule import RULE, Rule
+from reports.recommendation.window_family import TooFewLoads, WindowFamily
 from reports.statistics.paired_loads import pair_loads, pair_rows
 from schema.computed_tables import CELL
 from tests.factories.made_up import POPULATIONS, cells
@@ -35,6 +37,10 @@ ORDINARY = "ordinary"
 RULE_OF_FEW_CONDITIONS = dataclasses.replace(
     RULE, replicates=199, quantile_loads=1, harm_conditions=CONDITIONS
 )
+OF_MEANS = dataclasses.replace(
+    RULE_OF_FEW_CONDITIONS, margins=tuple(one for one in RULE.margins if one.measure not in QUANTILES)
+)
+"""Its bounds of means and shares."""
 MEASURED = ("page_ms", "bytes_retransmitted", "responses_retransmitted", "connections_initial_loss")
 BESIDE = {"short_flow_ms": 40.0, "probe_p95_ms": 60.0, "competition_bytes": 900_000}
 
@@ -60,14 +66,13 @@ def evidence(world: Mapping[str, Any], *, pages: int = 24) -> dict[str, Rows]:
     return {name: [row | BESIDE for row in rows] for name in (ORDINARY, *(one.id for one in CONDITIONS))}
 
 
-def admitted(loads: Mapping[str, Rows]) -> set[int]:
+def admitted(loads: Mapping[str, Rows], rule: Rule = RULE_OF_FEW_CONDITIONS) -> set[int]:
     """Windows whose harm bounds all hold by these loads."""
     networks = [{"id": name, "down_bps": 1e7} for name in POPULATIONS["average"]]
     paired = {
         name: pair_rows(rows, congestion_control="cubic", networks=networks) for name, rows in loads.items()
     }
     ordinary = paired.pop(ORDINARY)
-    rule = RULE_OF_FEW_CONDITIONS
     return AppliedRule(estimates_of(ordinary, POPULATIONS, rule=rule, harm_loads=paired), rule).admissible
 
 
@@ -111,7 +116,20 @@ def test_fewer_pages_with_the_same_estimates_admit_no_more(world: Mapping[str, A
         ]
         for name, rows in few.items()
     }
-    assert admitted(few) <= admitted(many)
+    assert admitted(few, OF_MEANS) <= admitted(many, OF_MEANS)
+
+
+@settings(max_examples=20, deadline=None)
+@given(loads=st.integers(1, 199))
+def test_a_quantile_of_too_few_loads_is_not_measured(loads: int) -> None:
+    """No smaller sample has the same quantiles: what keeps a quantile of few loads from passing is their least number."""
+    made = pair_loads(
+        cells(gain_percent={10: 0, 16: 4}, pages=loads, seeds=1, profiles=("cable",)),
+        congestion_control="cubic",
+    )
+    family = WindowFamily(arms=[(made, 1.0)], windows=(16,), other=10, population={"cable": 1.0}, rule=RULE)
+    with pytest.raises(TooFewLoads):
+        harms(family, next(one for one in RULE.margins if one.id == "page_time_p95"))
 
 
 @SOME
