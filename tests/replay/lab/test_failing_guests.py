@@ -93,9 +93,10 @@ def states(result: Result) -> list[str]:
 
 def lost_one(result: Result, calm: Result, why: str) -> bool:
     """Return whether one cell failed for this reason, and all others are as in the calm replay."""
-    (failed,) = [row for row in result.rows if row["state"] == "failed"]
+    rows = result.rows
+    (failed,) = [row for row in rows if row["state"] == "failed"]
     others = [row for row in calm.rows if (row["profile"], row["iw"]) != (failed["profile"], failed["iw"])]
-    return why in failed["reason"] and [row for row in result.rows if row is not failed] == others
+    return why in failed["reason"] and [row for row in rows if row is not failed] == others
 
 
 def test_a_guest_that_dies_or_hangs_costs_one_cell_and_another_does_the_rest(
