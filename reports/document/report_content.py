@@ -161,8 +161,19 @@ def stages_section(staged: StagedReplay) -> dict[str, Any]:
         "draws": dict(staged.outcome.draws),
         "populations": staged.provenance["populations"],
         "sha256": staged.checksum,
-        "provenance": staged.provenance,
+        "provenance": with_counted_gates(staged.provenance),
     }
+
+
+def with_counted_gates(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """A replay's provenance with the number of its calibration checks, and those alone that did not pass.
+
+    >>> with_counted_gates({"gates": [{"passed": True}, {"passed": False}]})
+    {'gates': {'checked': 2, 'not_passed': [{'passed': False}]}}
+    """
+    gates = provenance.get("gates", [])
+    not_passed = [one for one in gates if not one["passed"]]
+    return {**provenance, "gates": {"checked": len(gates), "not_passed": not_passed}}
 
 
 def staged_recommendation(found: Findings, rule: Rule) -> dict[str, Any]:
@@ -194,7 +205,7 @@ def replay_section(analysis: ReplayAnalysis) -> dict[str, Any]:
         "outcomes": [dataclasses.asdict(one) for one in analysis.results],
         "populations": replay.populations,
         "sha256": replay.checksum,
-        "provenance": replay.provenance,
+        "provenance": with_counted_gates(replay.provenance),
         "harm": [
             {"id": name, "pages": len(there.pages), "seeds": there.seeds, "cells": dict(there.states)}
             for name, there in analysis.harm_loads.items()
