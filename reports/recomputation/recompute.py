@@ -38,12 +38,19 @@ class Recomputed:
 
 
 def recompute(folder: Path, item: str, *, places: Places, rule: Rule = RULE) -> Recomputed:
-    """Compute an item of the report in `folder` again and compare every digit; raises ReportError."""
+    """Compute an item of the report in `folder` again and compare every digit; raises ReportError.
+
+    What follows from the release alone needs no replay to be there.
+    """
     manifest, content = _stored(folder, places, rule)
     published = items(content)
     if item not in published:
         raise ReportError(f"{folder} has no {item!r}; it has: {', '.join(sorted(published))}")
-    again = items(compose(_inputs(manifest, content, places), rule=rule)).get(item, "")
+    alone = read_inputs(**_named(manifest, places), with_replay=False)
+    _check_release(manifest, alone)
+    again = items(compose(alone, rule=rule)).get(item, "")
+    if manifest["replay"] is not None and differences(published[item], again):
+        again = items(compose(_with_replay(manifest, content, places), rule=rule)).get(item, "")
     return Recomputed(id=item, again=again, differences=differences(published[item], again))
 
 
@@ -65,31 +72,38 @@ def _stored(folder: Path, places: Places, rule: Rule) -> tuple[dict[str, Any], d
     return manifest, content
 
 
-def _inputs(manifest: dict[str, Any], content: dict[str, Any], places: Places) -> ReportInputs:
-    """The inputs that the manifest names, by their checksums."""
-    release, replay = manifest["release"], manifest["replay"]
-    plans = stages_folders(places.replays / release["crawl"]) if content["stages"] else [FULL]
-    for which in plans:
-        inputs = read_inputs(
-            releases_dir=places.releases,
-            replays_dir=places.replays,
-            reports_dir=places.reports,
-            year=manifest["year"],
-            crawl=release["crawl"],
-            release_version=release["version"],
-            with_replay=replay is not None,
-            allowed_signers=places.allowed_signers,
-            backcast=places.backcast,
-            which=which if replay else None,
+def _named(manifest: dict[str, Any], places: Places) -> dict[str, Any]:
+    """Arguments of `read_inputs` for the release that the manifest names."""
+    return {
+        "releases_dir": places.releases,
+        "replays_dir": places.replays,
+        "reports_dir": places.reports,
+        "year": manifest["year"],
+        "crawl": manifest["release"]["crawl"],
+        "release_version": manifest["release"]["version"],
+        "allowed_signers": places.allowed_signers,
+        "backcast": places.backcast,
+    }
+
+
+def _check_release(manifest: dict[str, Any], inputs: ReportInputs) -> None:
+    release = manifest["release"]
+    if inputs.release.checksum != release["checksum"]:
+        raise ReportError(
+            f"the release {release['crawl']}, version {release['version']}, is not the one that the report names "
+            f"({release['checksum']}); fetch that one"
         )
-        if inputs.release.checksum != release["checksum"]:
-            raise ReportError(
-                f"the release {release['crawl']}, version {release['version']}, is not the one that the report names "
-                f"({release['checksum']}); fetch that one"
-            )
+
+
+def _with_replay(manifest: dict[str, Any], content: dict[str, Any], places: Places) -> ReportInputs:
+    """The inputs that the manifest names, by their checksums."""
+    of_crawl = places.replays / manifest["release"]["crawl"]
+    for which in stages_folders(of_crawl) if content["stages"] else [FULL]:
+        inputs = read_inputs(**_named(manifest, places), with_replay=True, which=which)
+        _check_release(manifest, inputs)
         made = inputs.staged or inputs.replay
-        if (made.checksum if made else None) == (replay["checksum"] if replay else None):
+        if made is not None and made.checksum == manifest["replay"]["checksum"]:
             return inputs
     raise ReportError(
-        f"the replay with checksum {replay['checksum'] if replay else 'none'} is not in {places.replays}; copy it there"
+        f"the replay with checksum {manifest['replay']['checksum']} is not in {places.replays}; copy it there"
     )
