@@ -15,7 +15,7 @@ from replay.networks.populations import profile
 from replay.published import fld
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
-from replay.runs.conditions import Conditions
+from replay.runs.conditions import Conditions, Queue
 from replay.runs.run import replay
 
 pytestmark = pytest.mark.lab
@@ -112,3 +112,18 @@ def test_where_packets_are_lost_the_seed_decides_which(lab: Lab) -> None:
         cells = plan([one], [network], windows=(10,), seeds=4)
         rows = replay(lab, cells, guests=1).rows
         assert len({row["page_ms"] for row in rows}) == 4
+
+
+def test_which_flows_meet_in_a_queue_of_fq_codel_does_not_hang_on_earlier_loads(lab: Lab) -> None:
+    """The queue of a flow follows from its ports, which earlier loads in the guest have moved on."""
+    slow = dataclasses.replace(MID, id="slow", down_bps=200_000, rtt_us=600_000)
+    cells = plan(
+        [page(1, h2=False, origins=6)],
+        [slow],
+        windows=(3, 10),
+        seeds=40,
+        conditions=[Conditions(queue=Queue(discipline="fq_codel"))],
+    )
+    in_order, the_other_way = (replay(lab, some, guests=1).rows for some in (cells, cells[::-1]))
+    assert {row["state"] for row in in_order} == {"done"}
+    assert in_order == the_other_way
