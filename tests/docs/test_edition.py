@@ -1,0 +1,77 @@
+"""docs/edition-2026 is a report as it was published, README.md begins with its answer, and its numbers can be computed again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firstflight.recorded_pages import bundled_release
+from firstflight.settings import Settings, from_environment
+from reports.document.report_inputs import ReportError
+from reports.recomputation.recompute import Places, recompute
+from storage.sums import broken_sums
+
+ROOT = Path(__file__).parents[2]
+EDITION = ROOT / "docs" / "edition-2026"
+MOST_BYTES = 5_000_000
+
+ITEMS = ("cdf", "quantiles", "shares", "quic-rounds", "fits-2010")
+"""What follows from the pages alone: the cells of the replay do not come with the code."""
+
+
+def content() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((EDITION / "report.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_edition_is_whole_and_small() -> None:
+    assert not broken_sums(EDITION)
+    files = [path for path in EDITION.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= MOST_BYTES
+    assert {"index.html", "report.json", "summary.txt", "forms/report.pdf", "forms/report.md"} <= {
+        str(path.relative_to(EDITION)) for path in files
+    }
+
+
+def test_the_readme_begins_with_the_answer_of_the_edition() -> None:
+    first_screen = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## ", 1)[0]
+    answer = content()["answer"]
+    assert answer["headline"] in first_screen
+    assert "docs/edition-2026/" in first_screen
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
+    """The release, made again from the bundled pages; no replay."""
+    settings: Settings = dataclasses.replace(from_environment(), data_dir=tmp_path_factory.mktemp("data"))
+    bundled_release(settings)
+    return Places(
+        releases=settings.releases,
+        replays=settings.replays,
+        reports=settings.reports,
+        backcast=settings.backcast,
+        allowed_signers=settings.allowed_signers,
+    )
+
+
+@pytest.mark.parametrize("item", ITEMS)
+def test_what_follows_from_the_pages_is_computed_again_to_the_last_digit(
+    item: str, places: Places, tmp_path: Path
+) -> None:
+    folder = tmp_path / "v1"
+    shutil.copytree(EDITION, folder)
+    found = recompute(folder, item, places=places)
+    assert found.again
+    assert found.differences == ()
+
+
+def test_what_follows_from_the_replay_asks_for_the_replay(places: Places, tmp_path: Path) -> None:
+    folder = tmp_path / "v1"
+    shutil.copytree(EDITION, folder)
+    with pytest.raises(ReportError, match="copy it there"):
+        recompute(folder, "fig-gains", places=places)
