@@ -27,13 +27,17 @@ CODE = (".py", ".c", ".h", ".sh", ".html", ".j2", ".css", ".lua", ".js")
 LONG = ("schema/tables.py", "schema/migrations/versions/")
 """The declaration of the tables, and migrations, which nobody shortens afterwards."""
 
+PUBLISHED = "docs/edition-"
+"""Reports as they were published: made by the code, and never edited."""
+
 
 @cache
 def files() -> list[str]:
-    """Every file under version control."""
+    """Every file under version control that somebody writes."""
     call = ["git", "-c", f"safe.directory={ROOT}", "ls-files"]  # the tree may be another user's
     listed = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=True)
-    return [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+    written = [name for name in listed.stdout.splitlines() if not name.startswith(PUBLISHED)]
+    return [name for name in written if (ROOT / name).is_file()]
 
 
 @cache
