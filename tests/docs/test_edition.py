@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,15 @@ def test_the_readme_begins_with_the_answer_of_the_edition() -> None:
     answer = content()["answer"]
     assert answer["headline"] in first_screen
     assert "docs/edition-2026/" in first_screen
+    (gain,) = [one for one in answer["numbers"] if one["id"] == "gain"]
+    assert f"{gain['value']:.2f} % ({gain['lower']:.2f} to {gain['upper']:.2f} %)" in first_screen
+    (against,) = [one for one in answer["reasons"] if "IW 16 is ruled out" in one]
+    harm = re.search(
+        r"([0-9.]+) pp \[([0-9.]+), ([0-9.]+)\], and the rule asks for below ([0-9.]+) pp", against
+    )
+    assert harm is not None
+    assert f"{harm[1]} percentage points ({harm[2]} to {harm[3]})" in " ".join(first_screen.split())
+    assert f"where the rule asks for less than {harm[4]}" in " ".join(first_screen.split())
 
 
 @pytest.fixture(scope="module")

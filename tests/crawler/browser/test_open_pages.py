@@ -76,3 +76,12 @@ def test_a_prepared_page_whose_renderer_died_is_replaced(chromium: Path) -> None
     seen, made = two_visits(chromium, between=kill)
     assert [one.visit["outcome"] for one in seen] == ["ok", "ok"]
     assert made == [3, 6]  # one more than if the prepared page had been taken
+
+
+def test_a_prepared_page_whose_events_do_not_arrive_is_replaced(chromium: Path) -> None:
+    async def forget(browser: Browser) -> None:
+        browser.pipe_tee._pages.clear()  # as if a page before it had had SESSIONS_KEPT sessions
+
+    seen, made = two_visits(chromium, between=forget)
+    assert [one.visit["outcome"] for one in seen] == ["ok", "ok"]
+    assert made == [3, 6]

@@ -56,7 +56,7 @@ def test_the_longest_chain_has_its_round_trips_delays_and_waits() -> None:
     slow = dataclasses.replace(OBJECT, parent=0, browser_delay_us=30_000, server_delay_us=200_000)
     last = dataclasses.replace(OBJECT, parent=0, waits_for=1, origin=1)
     page = dataclasses.replace(PAGE, objects=(OBJECT, slow, last))
-    # Of the document TCP, TLS and the request; of the slow one a request; of the last one all three again.
+    # The document takes TCP, TLS and the request, the slow one a request, and the last one all three again.
     assert longest_chain_seconds(load(12, page=page)) == pytest.approx(7 * 0.1 + 0.03 + 0.2)
     assert longest_chain_seconds(load(12, Conditions(server_delay=False), page)) == pytest.approx(0.73)
     assert longest_chain_seconds(load(12, Conditions(discovery="last-byte"), page)) == pytest.approx(0.6)

@@ -81,7 +81,7 @@ int find_child(int parent, int64_t place) {
     return children[family->next++];
 }
 
-/* Whether an object that is found has to wait for another one, as the recorded browser seems to have done. */
+/* Returns 1 if an object that is found has to wait for another one, as the recorded browser seems to have done. */
 bool must_wait(int object) {
     int other = page->objects[object].waits_for;
     return waiting[object] = when == AS_RECORDED && other >= 0 && !arrived[other];

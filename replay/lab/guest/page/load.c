@@ -98,7 +98,7 @@ static void pump(struct origin_state *origin) {
     for (; lacking > 0 && origin->connection_count < limit; lacking--) open_http(origin);
 }
 
-/* Whether the browser has a connection over HTTP/2 to the object's host. */
+/* Returns 1 if the browser has a connection over HTTP/2 to the object's host. */
 static bool is_known_for_h2(int index) {
     const struct origin_state *origin = &origins[page->objects[index].origin];
     return origin->recipe->h2 && origin->connection_count > unready_connections(origin);
