@@ -13,8 +13,9 @@ from api.http.hosts import PlainRequests, trusted_names
 from api.http.metrics import Metered
 from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.problems import answer_with_problems
+from api.http.redirects import answer_with_redirects
 from api.routes import annual_reports, crawler, files, pages, v1
-from api.routes.parameters import only_known_parameters
+from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
 from api.stored.held_cdfs import HeldCdfs
 from api.stored.library import LOOKED_AT_EVERY_S, Library
@@ -70,7 +71,7 @@ def create_app(
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
-        dependencies=[Depends(only_known_parameters)],
+        dependencies=[Depends(only_known_parameters), Depends(whole_names)],
         responses={"4XX": A_PROBLEM, "5XX": A_PROBLEM},
     )
     app.state.library = library
@@ -81,6 +82,7 @@ def create_app(
     for router in (v1.router, files.router, *annual_reports.ROUTERS, pages.router, crawler.router):
         app.include_router(router)
     answer_with_problems(app, pages.problem_page)
+    answer_with_redirects(app)
     app.add_middleware(HeadAsGet)
     app.add_middleware(CommonHeaders)
     app.add_middleware(Front, library, app.state.memory)

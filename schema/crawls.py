@@ -10,7 +10,10 @@ from schema.tables import Crawl
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class CrawlName:
-    """The parts that identify a crawl; they also form the path of its releases."""
+    """The parts that identify a crawl; they also form the path of its releases.
+
+    The defaults are the variant that a short name means: `2026-11` is `2026-11.desktop.local.tcp.web`.
+    """
 
     month: str
     device: str = "desktop"
@@ -21,6 +24,22 @@ class CrawlName:
     def __str__(self) -> str:
         """The name as the command line and the API write it: 2026-11.desktop.local.tcp.web."""
         return ".".join(dataclasses.astuple(self))
+
+    @classmethod
+    def from_text(cls, name: str) -> CrawlName:
+        """The crawl that a name means; parts that it leaves out are those of the default variant.
+
+        What it means depends on nothing but the name, so that a later crawl cannot change it. ValueError if a part is
+        empty or there are too many.
+
+        >>> str(CrawlName.from_text("2026-11.mobile"))
+        '2026-11.mobile.local.tcp.web'
+        """
+        parts = name.split(".")
+        names = [field.name for field in dataclasses.fields(cls)]
+        if not all(parts) or len(parts) > len(names):
+            raise ValueError(f"{name!r} is no name of a crawl: write {'.'.join(names)}, or its first parts")
+        return cls(**dict(zip(names, parts, strict=False)))
 
     def is_named(self, name: str) -> bool:
         """True if `name` is the whole name or its first parts: `2026-11` names every crawl of that month."""

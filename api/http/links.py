@@ -3,12 +3,63 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode
 
 if TYPE_CHECKING:
     from fastapi import Request
 
+LICENCES = {
+    "CC-BY-4.0": "https://creativecommons.org/licenses/by/4.0/",
+    "MIT": "https://spdx.org/licenses/MIT.html",
+}
+"""Pages of licences by SPDX identifier."""
+
 
 def link(request: Request, name: str, /, **parameters: object) -> str:
     """The URL of a route; without a base URL only its path, which is valid behind any proxy."""
+    return _based(request, str(request.app.url_path_for(name, **parameters)))
+
+
+def own_link(request: Request, **changed: object) -> str:
+    """The URL of the request itself, with some query parameters changed or added."""
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name not in changed]
+    query = urlencode([*kept, *changed.items()])
+    return _based(request, quote(request.scope["path"]) + (f"?{query}" if query else ""))
+
+
+def _based(request: Request, path: str) -> str:
     base: str = request.app.state.base_url
-    return base.rstrip("/") + str(request.app.url_path_for(name, **parameters))
+    return base.rstrip("/") + path
+
+
+def relate(request: Request, relation: str, target: str, **attributes: str) -> None:
+    """Add a link to the answer's Link header (RFC 8288); it takes the place of the default for its relation."""
+    if not hasattr(request.state, "related"):
+        request.state.related = []
+    request.state.related.append((relation, target, attributes))
+
+
+def link_header(request: Request) -> str:
+    """The value of the answer's Link header: what `relate` was told, and the defaults for what it was not.
+
+    By default an answer is canonical and cited at its own URL, under the licence of the data, and described by the
+    documentation of the API.
+    """
+    related = list(getattr(request.state, "related", []))
+    told = {relation for relation, *_ in related}
+    canonical = next(
+        (target for relation, target, _ in related if relation == "canonical"), own_link(request)
+    )
+    defaults = {
+        "canonical": canonical,
+        "cite-as": canonical,
+        "license": LICENCES["CC-BY-4.0"],
+        "describedby": link(request, "docs"),
+    }
+    related += [(relation, target, {}) for relation, target in defaults.items() if relation not in told]
+    return ", ".join(
+        "; ".join(
+            (f"<{target}>", *(f'{name}="{value}"' for name, value in {"rel": relation, **attributes}.items()))
+        )
+        for relation, target, attributes in related
+    )

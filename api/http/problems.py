@@ -33,7 +33,6 @@ class Kind:
 KINDS = [
     Kind("bad-parameter", 400, "A parameter is missing or has an invalid value"),
     Kind("unknown-parameter", 400, "A parameter is not known"),
-    Kind("ambiguous-crawl", 400, "The name matches several crawls"),
     Kind("no-such-crawl", 404, "No release of a crawl with that name"),
     Kind("no-such-file", 404, "No such file"),
     Kind("no-such-report", 404, "No report of that year and version"),

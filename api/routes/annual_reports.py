@@ -10,8 +10,9 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from api.http.links import link
+from api.http.links import link, relate
 from api.http.problems import Problem
+from api.http.redirects import redirect
 from api.routes.files import IMMUTABLE, stored
 from api.routes.pages import TEMPLATES, page
 from api.routes.parameters import ReportVersionPath, ShelfDep, YearPath
@@ -29,14 +30,11 @@ ROUTERS = (published, pages, others)
 POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 """Content-Security-Policy of reports: each page contains its styles and figures and runs no script."""
 
-NEVER_CACHED = {"Cache-Control": "no-store"}
-"""Headers of the redirects to the newest version, which may be another at any moment."""
-
 BODY = re.compile(rb"<body\b[^>]*>", re.IGNORECASE)
 
 
-def links(request: Request, report: Report, name: str) -> str:
-    """The Link header of a version's file: its lasting address, how to cite it, its licence (RFC 8574, RFC 5829)."""
+def relate_to_report(request: Request, report: Report, name: str) -> None:
+    """State in the Link header of a version's file its lasting address, how to cite it, its licence (RFC 8574, RFC 5829)."""
     named = {"year": report.year, "version": report.version}
     of_version = link(request, "report_page", **named)
     canonical = of_version if name == PAGE else link(request, "report_file", **named, name=quote(name))
@@ -44,10 +42,12 @@ def links(request: Request, report: Report, name: str) -> str:
         "canonical": canonical,
         "cite-as": of_version,
         "license": REPORT_LICENCE,
+        "describedby": link(request, "report_errata", year=report.year),
         "latest-version": link(request, "newest_report", year=report.year),
         "version-history": link(request, "report_errata", year=report.year),
     }
-    return ", ".join(f'<{target}>; rel="{relation}"' for relation, target in found.items())
+    for relation, target in found.items():
+        relate(request, relation, target)
 
 
 def present(shelf: Shelf, year: str, version: int) -> Report:
@@ -68,7 +68,7 @@ def newest(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
     """Redirect to the newest version of a year's report that was not withdrawn."""
     report = shelf.report(year)
     path = request.app.url_path_for("report_page", year=year, version=report.version)
-    return RedirectResponse(path, status_code=307, headers=NEVER_CACHED)
+    return redirect(str(path))
 
 
 @pages.get("/reports/{year}/errata", name="report_errata", response_class=HTMLResponse)
@@ -99,14 +99,8 @@ def exact(
 ) -> Response:
     """One file of a version exactly as it was published, as SHA256SUMS lists it."""
     report = present(shelf, year, version)
-    return stored(
-        request,
-        report,
-        name,
-        Cache_Control=IMMUTABLE,
-        Content_Security_Policy=POLICY,
-        Link=links(request, report, name),
-    )
+    relate_to_report(request, report, name)
+    return stored(request, report, name, Cache_Control=IMMUTABLE, Content_Security_Policy=POLICY)
 
 
 @pages.get(
@@ -136,7 +130,7 @@ def newest_file(request: Request, shelf: ShelfDep, year: YearPath, name: str) ->
     if name not in report.files:
         raise Problem("no-such-file", f"there is no file {name!r}")
     path = request.app.url_path_for("report_file", year=year, version=report.version, name=quote(name))
-    return RedirectResponse(path, status_code=307, headers=NEVER_CACHED)
+    return redirect(str(path))
 
 
 def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response:
@@ -149,10 +143,8 @@ def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response
         later=[one for one in reversed(shelf.report_versions(report.year)) if one.version > report.version],
         path_for=request.app.url_path_for,
     )
-    return HTMLResponse(
-        on_top(path.read_bytes(), line.encode()),
-        headers={"Content-Security-Policy": POLICY, "Link": links(request, report, name)},
-    )
+    relate_to_report(request, report, name)
+    return HTMLResponse(on_top(path.read_bytes(), line.encode()), headers={"Content-Security-Policy": POLICY})
 
 
 def on_top(document: bytes, line: bytes) -> bytes:

@@ -2,17 +2,17 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
 
 from fastapi import APIRouter, Request
-from fastapi import Path as PathParameter
 from fastapi.responses import FileResponse, Response
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from api.http.etags import is_known, not_modified
+from api.http.links import link_header
 from api.http.problems import Problem
-from api.routes.parameters import CrawlPath, ShelfDep
+from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
+from api.routes.provenance import relate_to_release
 from api.stored.shelf import Volume
 
 router = APIRouter()
@@ -35,8 +35,6 @@ MEDIA_TYPES = {
 
 IMMUTABLE = "public, max-age=86400, immutable"
 """Cache-Control of published files, which never change; a withdrawn one stays in caches for a day at most."""
-
-VersionPath = Annotated[int, PathParameter(ge=1, description="version of the release")]
 
 
 class StoredFile(FileResponse):
@@ -87,6 +85,7 @@ def stored(request: Request, volume: Volume, name: str, **headers: str) -> Store
         media_type=MEDIA_TYPES.get(Path(name).suffix, "application/octet-stream"),
         headers={
             "ETag": f'"{checksum}"',
+            "Link": link_header(request),
             **{header.replace("_", "-"): value for header, value in headers.items()},
         },
         stat_result=os.stat(path),  # noqa: PTH116  # what FileResponse takes
@@ -101,10 +100,5 @@ def release_file(
     found = shelf.version(crawl, version)
     if not found.files:
         found.readable  # noqa: B018  # raises the Problem that says why
-    return stored(
-        request,
-        found,
-        name,
-        Cache_Control=IMMUTABLE,
-        Link=f'</releases/{found.crawl}/v{found.version}>; rel="cite-as"',
-    )
+    relate_to_release(request, found)
+    return stored(request, found, name, Cache_Control=IMMUTABLE)

@@ -4,19 +4,27 @@ import contextlib
 import importlib.resources
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import jinja2
 from fastapi import APIRouter, Request
-from fastapi import Path as PathParameter
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 
+from api.http.links import LICENCES, relate
 from api.http.problems import KINDS, Problem
+from api.http.redirects import Elsewhere
 from api.routes.charts import chart
 from api.routes.distributions import Distribution, distributions
 from api.routes.files import MEDIA_TYPES
-from api.routes.parameters import CrawlPath, ShelfDep
-from api.routes.provenance import QUALITY, citation, quality, report_citation, signed
+from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
+from api.routes.provenance import (
+    QUALITY,
+    citation,
+    quality,
+    relate_to_release,
+    report_citation,
+    signed,
+)
 from api.routes.remembered import Remembered
 from api.routes.v1 import file_answers
 from api.stored.shelf import Version
@@ -35,8 +43,6 @@ LABELS = {
     "tls_flights": "TLS flights",
 }
 """Labels of measures that their names do not give."""
-
-VersionPath = Annotated[int, PathParameter(ge=1)]
 
 
 def label(measure: str) -> str:
@@ -151,14 +157,16 @@ def home(request: Request, shelf: ShelfDep) -> Response:
 def crawl_page(request: Request, shelf: ShelfDep, crawl: CrawlPath) -> Response:
     """Redirect to the newest version of a crawl's release."""
     version = shelf.newest(crawl)
-    path = request.app.url_path_for("release_page", crawl=str(version.crawl), version=version.version)
-    return RedirectResponse(path, status_code=307)
+    raise Elsewhere(
+        request.app.url_path_for("release_page", crawl=str(version.crawl), version=version.version)
+    )
 
 
 @router.get("/releases/{crawl}/v{version}", name="release_page")
 def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath) -> Response:
     """The page of one version of a release: provenance, distributions and files."""
     found = shelf.version(crawl, version)
+    relate_to_release(request, found)
     return page(
         request,
         "release.html",
@@ -190,8 +198,9 @@ def docs(request: Request) -> Response:
 
 
 @router.get("/static/{path}", name="static")
-def static(path: str) -> Response:
+def static(request: Request, path: str) -> Response:
     """Style sheet and icon of the pages."""
+    relate(request, "license", LICENCES["MIT"])
     for entry in importlib.resources.files("api").joinpath("static").iterdir():
         if entry.name == path:
             return Response(entry.read_bytes(), media_type=MEDIA_TYPES[Path(path).suffix])

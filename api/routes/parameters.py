@@ -1,13 +1,17 @@
 """Parameters of the routes: their types, defaults and checks."""
 
+from collections.abc import Iterator
 from typing import Annotated
+from urllib.parse import quote, urlencode
 
 from fastapi import Depends, Path, Query, Request
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import AfterValidator, Field
 from starlette.convertors import Convertor, register_url_convertor
 
 from api.http.problems import Problem
+from api.http.redirects import Elsewhere
 from api.stored.shelf import Shelf
 from releases.slow_start import MSS_FIG1, WINDOWS
 from schema.computed_tables import MEASURES
@@ -28,14 +32,41 @@ async def only_known_parameters(request: Request) -> None:
     A misspelt parameter would otherwise be answered with the default.
     """
     route, path = request.scope["route"], request.scope["path"]
-    fields = route.dependant.query_params if isinstance(route, APIRoute) else []
-    known = {field.alias: field for field in fields}
+    known = set(query_parameters(route.dependant)) if isinstance(route, APIRoute) else set()
     for name in request.query_params:
         if name not in known:
-            takes = f"takes {', '.join(known)}" if known else "takes none"
+            takes = f"takes {', '.join(sorted(known))}" if known else "takes none"
             raise Problem("unknown-parameter", f"unknown parameter {name!r}: {path} {takes}")
         if len(request.query_params.getlist(name)) > 1 and name not in MANY:
             raise Problem("bad-parameter", f"parameter {name!r} was given more than once")
+
+
+def query_parameters(dependant: Dependant) -> Iterator[str]:
+    """Names of the query parameters of a route and of what it depends on."""
+    yield from (field.alias for field in dependant.query_params)
+    for other in dependant.dependencies:
+        yield from query_parameters(other)
+
+
+async def whole_names(request: Request) -> None:
+    """Redirect a request for a crawl by a short name to the crawl's whole name, which alone identifies it.
+
+    A short name that means no released crawl is left to the route, which says so.
+    """
+    found: Shelf = request.scope["shelf"]
+    in_path = {
+        name: found.whole_name(value) if name == "crawl" else value
+        for name, value in request.path_params.items()
+    }
+    query = [
+        (name, found.whole_name(value) if name == "crawl" else value)
+        for name, value in request.query_params.multi_items()
+    ]
+    if in_path == request.path_params and query == request.query_params.multi_items():
+        return
+    named = {name: quote(str(value)) for name, value in in_path.items()}
+    path = request.app.url_path_for(request.scope["route"].name, **named)
+    raise Elsewhere(f"{path}?{urlencode(query)}" if query else str(path))
 
 
 def _known_measure(measure: str) -> str:
@@ -52,12 +83,20 @@ CrawlName = Annotated[
     str,
     Field(
         max_length=200,
-        description="name of a crawl, month.device.vantage.arm.kind, or its first parts if they are unique",
-        examples=["2026-11"],
+        description="name of a crawl, month.device.vantage.arm.kind; its first parts redirect to the crawl whose other "
+        "parts are desktop, local, tcp and web",
+        examples=["2026-11.desktop.local.tcp.web"],
     ),
 ]
 CrawlQuery = Annotated[CrawlName, Query()]
 CrawlPath = Annotated[CrawlName, Path()]
+VersionPath = Annotated[int, Path(ge=1, description="version of the release", examples=[1])]
+VersionQuery = Annotated[
+    int | None,
+    Query(
+        ge=1, description="version of the release; the newest that was not withdrawn if omitted", examples=[1]
+    ),
+]
 MeasureQuery = Annotated[
     str | None,
     AfterValidator(lambda measure: measure and _known_measure(measure)),

@@ -1,9 +1,13 @@
 """Statements that accompany every number of the service: quality level, signature and citation."""
 
-from __future__ import annotations
+from typing import Annotated
 
-from api.routes.answers import Standing
-from api.stored.shelf import Report, Shelf, Version
+from fastapi import Depends, Request
+
+from api.http.links import LICENCES, link, own_link, relate
+from api.routes.answers import Provenance, Standing
+from api.routes.parameters import CrawlQuery, ShelfDep, VersionQuery
+from api.stored.shelf import Report, Shelf, Version, Volume
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
 from storage.signatures import Signature
@@ -38,7 +42,58 @@ def citation(version: Version) -> str:
     )
 
 
-REPORT_LICENCE = "https://creativecommons.org/licenses/by/4.0/"
+def signer(volume: Volume) -> str | None:
+    """Name of the signer; None unless the signature is good."""
+    return volume.signature.said if volume.signature.kind == "good" else None
+
+
+def provenance(request: Request, version: Version) -> Provenance:
+    """The provenance of an answer from a release."""
+    level = quality(version.crawl)
+    crawl = str(version.crawl)
+    return Provenance(
+        crawl=crawl,
+        version=version.version,
+        checksum=version.checksum,
+        signature=version.signature.kind,
+        signed_by=signer(version),
+        is_checked=version.is_checked,
+        quality=level,
+        quality_means=QUALITY[level],
+        licence=version.readable.manifest.licence,
+        cite_as=citation(version),
+        url=link(request, "release_page", crawl=crawl, version=version.version),
+    )
+
+
+def relate_to_release(request: Request, version: Version) -> None:
+    """State in the Link header how to cite the release that an answer is from, its licence and its dictionary."""
+    named = {"crawl": str(version.crawl), "version": version.version}
+    relate(request, "cite-as", link(request, "release_page", **named))
+    if version.release is not None:
+        licence = version.release.manifest.licence
+        relate(request, "license", LICENCES.get(licence, f"https://spdx.org/licenses/{licence}.html"))
+    dictionary = link(request, "release_file", **named, name="dictionary.json")
+    relate(request, "describedby", dictionary, type="application/json")
+
+
+async def asked_release(
+    request: Request, shelf: ShelfDep, crawl: CrawlQuery, version: VersionQuery = None
+) -> Version:
+    """The version of a release that the parameters `crawl` and `version` ask for; its links go into the answer's header.
+
+    The canonical address of the answer has both, so that it stays the same when a newer version is released.
+    """
+    found = shelf.newest(crawl) if version is None else shelf.version(crawl, version)
+    relate(request, "canonical", own_link(request, crawl=found.crawl, version=found.version))
+    relate_to_release(request, found)
+    return found
+
+
+AskedRelease = Annotated[Version, Depends(asked_release)]
+"""For routes that answer from one release: adds the parameters `crawl` and `version`, and the links."""
+
+REPORT_LICENCE = LICENCES["CC-BY-4.0"]
 """Licence of the texts, figures and numbers of reports."""
 
 

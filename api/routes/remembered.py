@@ -18,6 +18,7 @@ from api.caching.code_version import code_version
 from api.caching.disk import Disk
 from api.caching.single_flight import SingleFlight
 from api.http.etags import CACHE_CONTROL, is_known, not_modified
+from api.http.links import link_header
 from api.http.middleware import HEADERS
 from api.stored.library import Library
 from api.stored.shelf import Shelf
@@ -159,7 +160,9 @@ class Remembered(APIRoute):
                 return not_modified(f'"{key}"')
 
             async def computed() -> Answer:
-                return Answer.of(await compute(request), route=self.path, key=key)
+                response = await compute(request)
+                response.headers.setdefault("Link", link_header(request))
+                return Answer.of(response, route=self.path, key=key)
 
             keep = request.scope["path"] not in OF_THE_MOMENT
             answer = await memory.answer(key, computed, keep=keep)

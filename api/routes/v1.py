@@ -1,12 +1,13 @@
 """`/v1`, the JSON API. Fields are only added within a version; renaming or removing a field needs a `/v2`."""
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
 from api.http.links import link
+from api.http.problems import Problem
 from api.routes.answers import (
     CrawlAnswer,
     CrawlsAnswer,
@@ -18,7 +19,6 @@ from api.routes.answers import (
     FitAnswer,
     ProgressAnswer,
     ProgressesAnswer,
-    Provenance,
     QuantileAnswer,
     ReleaseAnswer,
     ReleasesAnswer,
@@ -36,47 +36,25 @@ from api.routes.parameters import (
     MssQuery,
     PointsQuery,
     ShelfDep,
+    VersionQuery,
     WindowsQuery,
 )
 from api.routes.provenance import (
-    QUALITY,
     REPORT_LICENCE,
-    citation,
-    quality,
+    AskedRelease,
+    provenance,
+    relate_to_release,
     report_citation,
+    signer,
     standing,
 )
 from api.routes.remembered import Remembered
-from api.stored.shelf import Report, Shelf, Version, Volume
+from api.stored.shelf import Report, Shelf, Version
 from releases.cdf import incomplete
 from releases.slow_start import MSS_FIG1
 from schema.computed_tables import MEASURES
 
 router = APIRouter(prefix="/v1", tags=["v1"], route_class=Remembered)
-
-
-def provenance(request: Request, version: Version) -> Provenance:
-    """The provenance of an answer from a release."""
-    level = quality(version.crawl)
-    crawl = str(version.crawl)
-    return Provenance(
-        crawl=crawl,
-        version=version.version,
-        checksum=version.checksum,
-        signature=version.signature.kind,
-        signed_by=signer(version),
-        is_checked=version.is_checked,
-        quality=level,
-        quality_means=QUALITY[level],
-        licence=version.readable.manifest.licence,
-        cite_as=citation(version),
-        url=link(request, "release_page", crawl=crawl, version=version.version),
-    )
-
-
-def signer(volume: Volume) -> str | None:
-    """Name of the signer; None unless the signature is good."""
-    return volume.signature.said if volume.signature.kind == "good" else None
 
 
 def file_answers(request: Request, version: Version) -> list[FileAnswer]:
@@ -162,9 +140,19 @@ def progress(shelf: ShelfDep) -> ProgressesAnswer:
 
 
 @router.get("/releases")
-def releases(request: Request, shelf: ShelfDep, crawl: CrawlQuery | None = None) -> ReleasesAnswer:
-    """Every version of every release, with its manifest, its checksum and its files."""
-    found = shelf.versions if crawl is None else shelf.matching(crawl)
+def releases(
+    request: Request, shelf: ShelfDep, crawl: CrawlQuery | None = None, version: VersionQuery = None
+) -> ReleasesAnswer:
+    """Every version of every release, or of one crawl's, with its manifest, its checksum and its files."""
+    if crawl is None and version is not None:
+        raise Problem(
+            "bad-parameter", "version: needs a crawl, as crawl=2026-11.desktop.local.tcp.web&version=1"
+        )
+    if crawl is not None and version is not None:
+        found: Sequence[Version] = [shelf.version(crawl, version)]
+        relate_to_release(request, found[0])
+    else:
+        found = shelf.versions if crawl is None else shelf.matching(crawl)
     return ReleasesAnswer(
         releases=[
             ReleaseAnswer(
@@ -182,8 +170,7 @@ def releases(request: Request, shelf: ShelfDep, crawl: CrawlQuery | None = None)
 @router.get("/distributions", name="distributions", response_model=DistributionsAnswer)
 async def read_distributions(
     request: Request,
-    shelf: ShelfDep,
-    crawl: CrawlQuery,
+    version: AskedRelease,
     measure: MeasureQuery = None,
     iw: WindowsQuery = list(DEFAULT_WINDOWS),  # noqa: B006  # FastAPI copies defaults
     mss: MssQuery = MSS_FIG1,
@@ -191,9 +178,8 @@ async def read_distributions(
 ) -> Response:
     """The share that fits into each window of `iw` segments, exact quantiles, and a thinned CDF.
 
-    Items of unknown size are counted separately and are in no share. The newest version of the release is used.
+    Items of unknown size are counted separately and are in no share.
     """
-    version = shelf.newest(crawl)
     measures = [measure] if measure else list(MEASURES)
     held = await request.app.state.cdfs.at_hand(version)
     # This takes about a millisecond: a thread would cost more.

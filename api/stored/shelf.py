@@ -110,17 +110,25 @@ class Shelf:
             by_crawl.setdefault(str(one.crawl), []).append(one)
         return by_crawl
 
+    def whole_name(self, crawl: str) -> str:
+        """The whole name of the released crawl that `crawl` means; `crawl` itself if it means none."""
+        try:
+            whole = str(CrawlName.from_text(crawl))
+        except ValueError:
+            return crawl
+        return whole if whole in self.crawls else crawl
+
     def matching(self, crawl: str) -> list[Version]:
-        """Every version of the crawl that `crawl` names, in full or by its first parts; Problem unless exactly one matches."""
-        found = {
-            name: versions for name, versions in self.crawls.items() if versions[0].crawl.is_named(crawl)
-        }
-        if not found:
-            raise Problem("no-such-crawl", f"no release of crawl {crawl!r}; /v1/crawls lists what there is")
-        if len(found) > 1:
-            raise Problem("ambiguous-crawl", f"{crawl!r} matches several crawls", crawls=sorted(found))
-        (versions,) = found.values()
-        return versions
+        """Every version of the crawl of that whole name, the highest first; Problem if there is none."""
+        if crawl in self.crawls:
+            return self.crawls[crawl]
+        others = sorted(name for name, versions in self.crawls.items() if versions[0].crawl.is_named(crawl))
+        there = (
+            f"those whose names begin so are {', '.join(others)}"
+            if others
+            else "/v1/crawls lists what there is"
+        )
+        raise Problem("no-such-crawl", f"no release of crawl {crawl!r}; {there}", crawls=others)
 
     def newest(self, crawl: str) -> Version:
         """The newest version that was not withdrawn; a damaged one is not replaced by an older one."""
@@ -128,7 +136,7 @@ class Shelf:
         return next((one for one in versions if not one.is_withdrawn), versions[0])
 
     def version(self, crawl: str, number: int) -> Version:
-        """One version of the crawl that `crawl` names."""
+        """One version of the crawl of that whole name."""
         for one in self.matching(crawl):
             if one.version == number:
                 return one

@@ -64,8 +64,8 @@ REPLAYS = (
 
 SERVED = (
     "/", "/docs", "/openapi.json", "/v1/crawls", "/v1/releases", "/v1/reports",
-    *(f"/v1/distributions?crawl={one.month}" for one in CRAWLS),
-    *(f"/v1/distributions?crawl={one.month}&iw=3&iw=17&mss=1460&points=20" for one in CRAWLS),
+    *(f"/v1/distributions?crawl={one}" for one in CRAWLS),
+    *(f"/v1/distributions?crawl={one}&iw=3&iw=17&mss=1460&points=20" for one in CRAWLS),
 )  # fmt: skip
 """Paths of the service whose answers are compared."""
 

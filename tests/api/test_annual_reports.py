@@ -117,6 +117,7 @@ def test_every_file_names_its_lasting_address_its_citation_and_its_licence(
             f'</reports/2025/v1/{canonical}>; rel="canonical"',
             '</reports/2025/v1/>; rel="cite-as"',
             '<https://creativecommons.org/licenses/by/4.0/>; rel="license"',
+            '</reports/2025/errata>; rel="describedby"',
             '</reports/2025/>; rel="latest-version"',
             '</reports/2025/errata>; rel="version-history"',
         ]

@@ -1,0 +1,166 @@
+"""Names and addresses that never move: a whole name and a version say what is meant, for good."""
+
+import re
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from schema.crawls import CrawlName
+from tests.api.conftest import write_release
+from tests.api.test_v1 import assert_problem
+
+LOCALWEB = "2026-11.desktop.local.tcp.localweb"
+MOBILE = "2026-11.mobile.local.tcp.web"
+LINK = re.compile(r'<([^>]+)>; rel="([a-z-]+)"')
+
+
+def links(client: TestClient, path: str) -> dict[str, str]:
+    """Targets of the Link header by relation."""
+    answer = client.get(path, follow_redirects=False)
+    assert answer.status_code == 200, answer.text
+    return {relation: target for target, relation in LINK.findall(answer.headers["link"])}
+
+
+@pytest.mark.parametrize(
+    ("short", "whole"),
+    [
+        ("/releases/2026-11.mobile", f"/releases/{MOBILE}"),
+        ("/releases/2026-11.mobile/v1", f"/releases/{MOBILE}/v1"),
+        ("/releases/2026-11.mobile.local/v1/manifest.json", f"/releases/{MOBILE}/v1/manifest.json"),
+        ("/v1/distributions?iw=3&crawl=2026-11.mobile&iw=4", f"/v1/distributions?iw=3&crawl={MOBILE}&iw=4"),
+        ("/v1/releases?crawl=2026-11.mobile.local.tcp", f"/v1/releases?crawl={MOBILE}"),
+    ],
+)
+def test_a_short_name_redirects_to_the_whole_one_and_no_cache_keeps_that(
+    client: TestClient, short: str, whole: str
+) -> None:
+    answer = client.get(short, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, whole)
+    assert answer.headers["cache-control"] == "no-store"
+    assert "etag" not in answer.headers
+    assert client.get(short).status_code == 200
+
+
+def test_parts_that_a_name_leaves_out_are_desktop_local_tcp_web_whatever_else_is_released(
+    client: TestClient, data_dir: Path
+) -> None:
+    problem = assert_problem(client.get("/releases/2026-11/v1"), "no-such-crawl", 404, mentions=MOBILE)
+    assert problem["crawls"] == [LOCALWEB, MOBILE]
+    write_release(data_dir / "releases", CrawlName(month="2026-11"), version=1)
+    answer = client.get("/releases/2026-11/v1", follow_redirects=False)
+    assert answer.headers["location"] == "/releases/2026-11.desktop.local.tcp.web/v1"
+
+
+def test_a_second_crawl_of_the_month_neither_breaks_nor_changes_an_address(
+    client: TestClient, data_dir: Path
+) -> None:
+    releases = data_dir / "releases"
+    write_release(releases, CrawlName(month="2026-12"), version=1)
+    whole = "2026-12.desktop.local.tcp.web"
+    addresses = [
+        "/releases/2026-12/v1",
+        "/releases/2026-12/v1/distribution.parquet",
+        f"/releases/{whole}/v1/distribution.parquet",
+        f"/v1/distributions?crawl={whole}&version=1&iw=10",
+        "/v1/distributions?crawl=2026-12&iw=10",
+    ]
+    before = [client.get(address) for address in addresses]
+    assert {one.status_code for one in before} == {200}
+    for other in (
+        CrawlName(month="2026-12", device="mobile"),
+        CrawlName(month="2026-12", arm="quic"),
+        CrawlName(month="2026-12", vantage="a"),
+        CrawlName(month="2026-12", kind="a"),
+    ):
+        write_release(releases, other, version=1)
+    for one, address in zip(before, addresses, strict=True):
+        after = client.get(address)
+        assert (after.status_code, after.content, after.url) == (200, one.content, one.url)
+
+
+def test_the_whole_name_without_a_version_redirects_to_the_newest(client: TestClient) -> None:
+    answer = client.get(f"/releases/{LOCALWEB}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, f"/releases/{LOCALWEB}/v2")
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_only_a_whole_name_with_a_version_is_immutable(client: TestClient) -> None:
+    paths = {
+        f"/releases/{LOCALWEB}/v1/manifest.json": True,
+        "/releases/2026-11.mobile/v1/manifest.json": False,
+        f"/releases/{LOCALWEB}": False,
+        f"/v1/distributions?crawl={LOCALWEB}": False,
+    }
+    found = {
+        path: "immutable" in client.get(path, follow_redirects=False).headers["cache-control"]
+        for path in paths
+    }
+    assert found == paths
+
+
+@pytest.mark.parametrize("path", [f"/v1/distributions?crawl={LOCALWEB}", f"/v1/releases?crawl={LOCALWEB}"])
+def test_a_version_is_pinned_by_a_parameter(client: TestClient, path: str) -> None:
+    for version in (1, 2):
+        answer = client.get(f"{path}&version={version}").json()
+        (found,) = [one["provenance"] for one in answer.get("releases", [answer])]
+        assert (found["crawl"], found["version"]) == (LOCALWEB, version)
+    for wrong in ("0", "x", "1.5"):
+        assert_problem(client.get(f"{path}&version={wrong}"), "bad-parameter", 400, mentions="version")
+    assert_problem(client.get(f"{path}&version=3"), "no-such-crawl", 404, mentions="version 3")
+
+
+def test_a_version_without_a_crawl_is_refused(client: TestClient) -> None:
+    assert_problem(client.get("/v1/releases?version=1"), "bad-parameter", 400, mentions="crawl")
+
+
+def test_the_canonical_address_of_an_answer_pins_its_version(client: TestClient) -> None:
+    found = links(client, f"/v1/distributions?crawl={LOCALWEB}&iw=3&iw=10")
+    assert found["canonical"] == f"/v1/distributions?iw=3&iw=10&crawl={LOCALWEB}&version=2"
+    pinned = links(client, found["canonical"])
+    assert pinned["canonical"] == found["canonical"]
+    assert links(client, f"/v1/distributions?crawl={LOCALWEB}&version=1")["canonical"].endswith("version=1")
+
+
+@pytest.mark.parametrize(
+    ("path", "cite_as"),
+    [
+        (f"/v1/distributions?crawl={LOCALWEB}", f"/releases/{LOCALWEB}/v2"),
+        (f"/v1/releases?crawl={LOCALWEB}&version=1", f"/releases/{LOCALWEB}/v1"),
+        (f"/releases/{LOCALWEB}/v1", f"/releases/{LOCALWEB}/v1"),
+        (f"/releases/{LOCALWEB}/v1/distribution.parquet", f"/releases/{LOCALWEB}/v1"),
+        ("/reports/2026/v1/", "/reports/2026/v1/"),
+        ("/reports/2026/v1/report.json", "/reports/2026/v1/"),
+        ("/reports/2026/errata", "/reports/2026/errata"),
+        ("/v1/crawls", "/v1/crawls"),
+        ("/v1/progress", "/v1/progress"),
+        ("/", "/"),
+        ("/docs", "/docs"),
+    ],
+)
+def test_every_answer_says_where_it_is_how_to_cite_it_its_licence_and_its_description(
+    client: TestClient, path: str, cite_as: str
+) -> None:
+    found = links(client, path)
+    assert found["cite-as"] == cite_as
+    assert found["license"] == "https://creativecommons.org/licenses/by/4.0/"
+    for relation in ("canonical", "cite-as", "describedby"):
+        assert client.get(found[relation]).status_code == 200, (relation, found[relation])
+
+
+def test_the_links_of_a_cached_answer_and_of_head_are_those_of_the_computed_one(client: TestClient) -> None:
+    path = f"/v1/distributions?crawl={LOCALWEB}"
+    first, again, head = client.get(path), client.get(path), client.head(path)
+    assert first.headers["link"] == again.headers["link"] == head.headers["link"]
+
+
+def test_links_begin_with_the_public_address_of_the_service(data_dir: Path) -> None:
+    app = create_app(data_dir / "releases", data_dir / "reports", base_url="https://sizes.test/")
+    with TestClient(app, base_url="https://sizes.test") as client:
+        for path in (f"/v1/distributions?crawl={LOCALWEB}", "/", f"/releases/{LOCALWEB}/v1/manifest.json"):
+            assert all(target.startswith("https://") for target in links(client, path).values())
+
+
+def test_code_has_its_own_licence(client: TestClient) -> None:
+    assert links(client, "/static/style.css")["license"] == "https://spdx.org/licenses/MIT.html"
