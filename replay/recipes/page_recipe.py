@@ -28,7 +28,6 @@ REQUEST_BYTES = 450
 MOST_BODY_BYTES = 4 * 1024 * 1024
 """Most bytes of a request's body that are replayed: the player writes a whole request at once."""
 
-
 USUAL_URGENCY = 3
 """Urgency of a request that states none (RFC 9218 §4.1)."""
 
@@ -60,7 +59,7 @@ class Object:
     parent: int
     """Index of the object that must arrive before this one is requested; -1: none."""
     response_bytes: int
-    """Size inside TLS: wire_bytes. The server adds the overhead of its records."""
+    """Size inside TLS: wire_bytes. The server adds the overhead of its records. 0: the browser has the response in its cache."""
     is_document: bool
     request_bytes: int = REQUEST_BYTES
     """TCP payload of the request."""
@@ -90,6 +89,11 @@ class Object:
     """True if a cache may revalidate it."""
 
     @property
+    def is_cached(self) -> bool:
+        """True if the browser takes the response from its cache, at the moment at which it would ask a server for it."""
+        return self.response_bytes == 0
+
+    @property
     def think_us(self) -> int:
         """Think time in a replay."""
         return self.usual_delay_us if self.server_delay_us is None else self.server_delay_us
@@ -105,6 +109,11 @@ class Recipe:
     objects: tuple[Object, ...]
     left_out: int
     """Number of responses that are not replayed: their size is unknown or 0, or they are incomplete."""
+
+    @property
+    def requested(self) -> tuple[Object, ...]:
+        """The objects that the browser asks servers for."""
+        return tuple(one for one in self.objects if not one.is_cached)
 
     @property
     def response_bytes(self) -> int:
@@ -125,7 +134,7 @@ class Recipe:
 
     def place_of(self, one: Object) -> int:
         """The place of an object in its parent's bytes, from 1; all of them for an object without a place."""
-        return one.place or (self.objects[one.parent].response_bytes if one.parent >= 0 else 1)
+        return one.place or max(1, self.objects[one.parent].response_bytes if one.parent >= 0 else 1)
 
     def to_text(self) -> str:
         """The recipe in the player's format."""
@@ -240,10 +249,8 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
 
 
 def has_size(row: Row) -> bool:
-    """Return whether the size of a response is that of its object: known, and not of a part alone.
-
-    Browsers stop reading the body of a redirect when it is long: what arrived is what such a response costs.
-    """
+    """Return whether the size of a response is that of its object: known, and not of a part alone."""
+    # Browsers stop reading the body of a redirect when it is long: what arrived is what such a response costs.
     is_part = row.get("is_complete") is False and not 300 <= (row.get("status") or 0) < 400
     return bool(row["wire_bytes"]) and not is_part
 

@@ -16,49 +16,24 @@ NOT_MODIFIED_BYTES = 386
 
 
 def warm_recipe(recipe: Recipe) -> Recipe:
-    """The page without responses that are still fresh; children of an absent response move to its parent.
+    """The page with the responses that are still fresh in the browser's cache.
 
-    The main document is always requested, as on a reload. Stale responses with a validator are answered by 304, as if
-    nothing changes within a minute; all others, and those of unknown freshness, come whole. TLS is as on the first
-    visit. Raises RecipeError if no header was recorded.
+    A cached response is there at the moment at which the browser would ask for it, after all that it waits for: what it leads to, and
+    what waits for it, goes on from then. The main document is always requested, as on a reload. Stale responses with a validator are
+    answered by 304, as if nothing changes within a minute; all others, and those of unknown freshness, come whole. TLS is as on
+    the first visit. Raises RecipeError if no header was recorded.
     """
     if all(one.fresh_s is None for one in recipe.objects):
         raise RecipeError(
             f"{recipe.page}: a warm cache needs the caching headers of the responses, which releases hold "
             "from schema version 3 on; replay a newer release, a HAR or a CDP log, or leave out --cache warm"
         )
-    kept = [
-        index
-        for index, one in enumerate(recipe.objects)
-        if one.is_document or one.fresh_s is None or one.fresh_s <= REVISIT_S
-    ]
-    places = {index: place for place, index in enumerate(kept)}
-
-    def found_by(index: int) -> tuple[int, int | None, int]:
-        """Parent, place and delay; what a cached object leads to is asked for when the object itself would be."""
-        one = recipe.objects[index]
-        delay_us = one.browser_delay_us
-        while one.parent >= 0 and one.parent not in places:
-            one = recipe.objects[one.parent]
-            delay_us += one.browser_delay_us
-        return places.get(one.parent, -1), one.place, delay_us
-
-    objects = []
-    for index in kept:
-        parent, place, delay_us = found_by(index)
-        objects.append(
-            dataclasses.replace(
-                recipe.objects[index],
-                parent=parent,
-                place=place,
-                waits_for=places.get(recipe.objects[index].waits_for, -1),
-                browser_delay_us=delay_us,
-                response_bytes=revisit_bytes(recipe.objects[index]),
-            )
-        )
+    objects = (dataclasses.replace(one, response_bytes=revisit_bytes(one)) for one in recipe.objects)
     return dataclasses.replace(recipe, objects=tuple(objects))
 
 
 def revisit_bytes(one: Object) -> int:
-    """Size of a response on the second visit, inside TLS."""
+    """Size of a response on the second visit, inside TLS; 0 if it is fresh in the cache."""
+    if not one.is_document and one.fresh_s is not None and one.fresh_s > REVISIT_S:
+        return 0
     return min(one.response_bytes, NOT_MODIFIED_BYTES) if one.can_be_confirmed else one.response_bytes

@@ -36,7 +36,7 @@ def core_s(cell: Cell) -> float:
     page_s, before_s = page_seconds(cell), warm_up_seconds(cell)
     others = background(cell.background_load, cell.profile.down_bps)
     own = (
-        OBJECT_S * len(cell.recipe.objects)
+        OBJECT_S * len(cell.recipe.requested)
         + CONNECTION_S * connections(cell.recipe)
         + MEGABYTE_S * cell.recipe.response_bytes / 1e6
     )
@@ -46,7 +46,7 @@ def core_s(cell: Cell) -> float:
 
 def connections(recipe: Recipe) -> int:
     """Connections of a page: one to an origin over HTTP/2, else one for each object, up to six."""
-    objects = collections.Counter(one.origin for one in recipe.objects)
+    objects = collections.Counter(one.origin for one in recipe.requested)
     return sum(1 if recipe.origins[origin].h2 else min(6, count) for origin, count in objects.items())
 
 
@@ -64,17 +64,20 @@ def page_seconds(cell: Cell) -> float:
 def longest_chain_seconds(cell: Cell) -> float:
     """Longest chain of objects that wait for one another: delays, a round trip each, handshakes at an origin's first object."""
     recipe, conditions = cell.recipe, cell.conditions
-    first = {one.origin: index for index, one in reversed(list(enumerate(recipe.objects)))}
+    asked = [(index, one) for index, one in enumerate(recipe.objects) if not one.is_cached]
+    first = {one.origin: index for index, one in reversed(asked)}
     has_delays = conditions.discovery == RECORDED_DISCOVERY
 
     def before(one: Object) -> list[int]:
         return [one.parent, one.waits_for] if has_delays else [one.parent]
 
     def own_us(index: int, one: Object) -> int:
+        delay_us = one.browser_delay_us if has_delays else 0
+        if one.is_cached:
+            return delay_us
         origin = recipe.origins[one.origin]
         handshakes = 1 + (origin.tls_trips if origin.tls_flight_bytes else 0)
         trips = 1 + (handshakes if first[one.origin] == index else 0)
-        delay_us = one.browser_delay_us if has_delays else 0
         return trips * cell.profile.rtt_us + delay_us + (one.think_us if conditions.server_delay else 0)
 
     ends = {-1: 0}

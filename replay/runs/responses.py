@@ -40,8 +40,8 @@ def response_tables(result: Result) -> Iterator[pa.Table]:
 
 
 def of_load(cell: Cell, each: list[list[int]]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each object of a load from the player's answer."""
-    for one, said in zip(cell.recipe.objects, each, strict=True):
+    """Yield a row for each response of a load from the player's answer; what came from the cache has none."""
+    for one, said in zip(cell.recipe.requested, each, strict=True):
         wanted, sent, first, last, flights, retransmitted = said
         yield {
             "response_id": one.response_id,

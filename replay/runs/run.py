@@ -161,7 +161,7 @@ def share_out(cells: Sequence[Cell], guests: int) -> list[list[Cell]]:
 
 def weight(page: list[Cell]) -> int:
     """Rough cost of a page's cells: their bytes, and a fixed price for each response."""
-    return sum(cell.recipe.response_bytes + 5_000 * len(cell.recipe.objects) for cell in page)
+    return sum(cell.recipe.response_bytes + 5_000 * len(cell.recipe.requested) for cell in page)
 
 
 def judge_cell(

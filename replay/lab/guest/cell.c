@@ -67,7 +67,7 @@ static void load_page(const char *id, const struct page *page, int iw, nanosecon
 void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, const struct background *background,
               double at_most) {
     if (!page) {
-        printf("@{\"cell\": \"%s\", \"failed\": \"the page's recipe is not valid: has it a response of 0 bytes?\"}\n", id);
+        printf("@{\"cell\": \"%s\", \"failed\": \"the page's recipe is not valid: does any response come from a server?\"}\n", id);
         return;
     }
     failure = NULL;

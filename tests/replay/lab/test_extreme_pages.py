@@ -59,16 +59,25 @@ def test_a_page_opens_six_connections_to_each_of_250_origins(lab: Lab) -> None:
     assert (row["state"], row["connections"]) == ("done", 1_500)
 
 
-def test_an_object_of_no_bytes_costs_its_own_page_alone(lab: Lab) -> None:
+def test_a_page_without_a_response_from_a_server_costs_itself_alone(lab: Lab) -> None:
     (empty, why), (whole, _) = states(loaded(lab, [page([one(size=0)]), page([one()], visit_id=2)]))
     assert (empty, whole) == ("failed", "done")
-    assert why == "the page's recipe is not valid: has it a response of 0 bytes?"
+    assert why == "the page's recipe is not valid: does any response come from a server?"
 
 
 def test_a_chain_of_3000_objects_has_the_time_that_it_takes(lab: Lab) -> None:
     (row,) = loaded(lab, [page([one(number, parent=number - 1) for number in range(3_000)])]).rows
     assert row["state"] == "done"
     assert row["page_ms"] > 3_000 * FAR.rtt_us / 1e3
+
+
+def test_a_chain_of_3000_objects_in_the_cache_takes_no_time(lab: Lab) -> None:
+    chain = [one(number, parent=number - 1, size=1_000 * (number in {0, 3_000})) for number in range(3_001)]
+    last = one(3_001, size=1_000)
+    cached, direct = loaded(
+        lab, [page(chain), page([one(), dataclasses.replace(last, parent=0)], visit_id=2)]
+    ).rows
+    assert (cached["responses"], cached["page_ms"]) == (2, direct["page_ms"])
 
 
 def test_seventy_windows_are_seventy_loads(lab: Lab) -> None:

@@ -232,8 +232,9 @@ def test_a_second_visit_follows_the_caching_headers_of_a_release(release: WriteR
     again = [(one.response_id, one.parent, one.response_bytes) for one in warm_recipe(recipe).objects]
     assert again == [
         (1, -1, 20_000),
+        (2, 0, 0),
         (3, 0, 1_000),
-        (4, 0, NOT_MODIFIED_BYTES),
+        (4, 1, NOT_MODIFIED_BYTES),
         (5, 0, 1_000),
         (6, 0, 1_000),
     ]

@@ -49,12 +49,13 @@ struct http_connection {
 
 bool delaying_answers, prioritising, by_alias;
 static const struct page *page;
-static int window, left;
+static int window, left; /* of the responses from servers */
 static nanoseconds began, document_first, document_last, last;
 
 bool load_is_done(void) { return left == 0; }
 
 static bool is_h2(const struct http_connection *http) { return http->origin->recipe->h2; }
+static bool is_cached(int index) { return page->objects[index].response_bytes == 0; }
 
 static int unready_connections(const struct origin_state *origin) {
     int count = 0;
@@ -111,9 +112,12 @@ static void await_connection(int index) {
     origin->last_waiting = index;
 }
 
+static void have_all(int index);
+
 static void want(int index) {
     objects[index].wanted = now();
-    if (!hold_back(index, is_known_for_h2(index))) await_connection(index);
+    if (is_cached(index)) have_all(index);
+    else if (!hold_back(index, is_known_for_h2(index))) await_connection(index);
 }
 
 static void want_late(struct connection *connection, int index) {
@@ -134,20 +138,24 @@ static void ask_for_children(int parent, int64_t place) {
     for (int i = 0; i < page->origin_count; i++) pump(&origins[i]);
 }
 
+/* All of an object is there: ask for what waited for it, and for what it leads to. */
+static void have_all(int index) {
+    for (int waited; (waited = end_waiting(index)) >= 0;) want_in_time(waited);
+    ask_for_children(index, INT64_MAX);
+}
+
 void begin_load(const struct page *which, int iw, nanoseconds time) {
     page = which;
     window = iw;
-    left = page->object_count;
+    left = page->requested;
     began = time;
     document_first = document_last = last = 0;
     free(origins);
     free(objects);
     origins = zeroed(page->origin_count, sizeof *origins);
     objects = zeroed(page->object_count, sizeof *objects);
-    for (int i = 0; i < page->origin_count; i++) {
-        origins[i].recipe = &page->origins[i];
-        origins[i].host = FIRST_ORIGIN + i % (host_count - FIRST_ORIGIN); /* more origins than hosts share them */
-    }
+    for (int i = 0; i < page->origin_count; i++) /* more origins than hosts share them */
+        origins[i] = (struct origin_state){.recipe = &page->origins[i], .host = FIRST_ORIGIN + i % (host_count - FIRST_ORIGIN)};
     begin_discovery(page);
     begin_holding_back(page);
     ask_for_children(-1, 1);
@@ -188,8 +196,7 @@ static void asked(struct connection *connection, int index) {
     struct http_connection *http = (struct http_connection *)connection;
     const struct origin *origin = http->origin->recipe;
     if (index == HELLO) {
-        add_stream(&connection->streams, HELLO, server_flight_bytes(origin, http->trips - 1), (struct places){0},
-                   no_priority);
+        add_stream(&connection->streams, HELLO, server_flight_bytes(origin, http->trips - 1), (struct places){0}, no_priority);
         return;
     }
     if (!http->has_answered) connection->streams.control += bytes_before_first_answer(origin);
@@ -215,8 +222,7 @@ static void response_ended(struct http_connection *http, int index) {
     end_request(index);
     if (page->objects[index].document) document_last = last;
     for (int held; (held = release_one(is_known_for_h2)) >= 0;) await_connection(held);
-    for (int waited; (waited = end_waiting(index)) >= 0;) want_in_time(waited);
-    ask_for_children(index, INT64_MAX);
+    have_all(index);
 }
 
 static void reached(struct connection *connection, const struct mark *mark) {
@@ -248,15 +254,16 @@ static const struct application http_application = {
     .size = sizeof(struct http_connection), .established = established, .accepted = accepted, .asked = asked,
     .received = received, .reached = reached, .arrived = arrived, .failed = failed};
 
-/* Print for each response when it was wanted, asked for, and its first and last byte arrived, since the load began;
+/* Print for each response from a server when it was wanted, asked for, and its first and last byte arrived, since the load began;
  * its flights; whether its connection sent anything again meanwhile. */
 static void print_responses(void) {
-    printf("@{\"each\": [");
+    const char *separator = "@{\"each\": [";
     for (int i = 0; i < page->object_count; i++) {
         const struct object_state *object = &objects[i];
-        printf("%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%d,%d]", i ? "," : "", object->wanted - began,
-               object->sent - began, object->first_byte - began, object->last_byte - began, object->flights,
-               object->retransmitted);
+        if (is_cached(i)) continue;
+        printf("%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%d,%d]", separator, object->wanted - began, object->sent - began,
+               object->first_byte - began, object->last_byte - began, object->flights, object->retransmitted);
+        separator = ",";
     }
     printf("]}\n");
 }
@@ -276,8 +283,7 @@ void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
         const struct object_state *object = &objects[i];
         responses_retransmitted += object->retransmitted;
         latencies += object->last_byte - object->sent;
-        if (page->objects[i].render_blocking && object->last_byte > render_blocking)
-            render_blocking = object->last_byte;
+        if (page->objects[i].render_blocking && object->last_byte > render_blocking) render_blocking = object->last_byte;
     }
     printf("@{\"cell\": \"%s\", \"page_ns\": %" PRId64 ", \"document_ns\": %" PRId64 ", \"first_byte_ns\": %" PRId64
            ", \"render_blocking_ns\": %" PRId64 ", \"response_latency_ns\": %" PRId64
@@ -287,7 +293,7 @@ void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
            ", \"bytes_retransmitted\": %" PRId64 ", \"bottleneck_drops\": %" PRIu64 ", \"snd_cwnd_min\": %u"
            ", \"competition_bytes\": %" PRId64,
            id, last - began, document_last - began, document_first - began, render_blocking - began,
-           latencies / page->object_count, totals.payload_bytes, page->object_count,
+           latencies / page->requested, totals.payload_bytes, page->requested,
            responses_retransmitted, totals.connections, totals.initial_loss, totals.initial_bytes_again,
            totals.segments_sent, totals.segments_retransmitted, totals.segments_spurious, totals.bytes_retransmitted, drops, totals.snd_cwnd_min,
            competition_bytes);

@@ -33,7 +33,7 @@ static bool read_recipe(FILE *file, struct page *page) {
                    &delayable) != 13 ||
             object->origin < 0 || object->origin >= page->origin_count || object->parent >= page->object_count ||
             object->waits_for < -1 || object->waits_for >= page->object_count ||
-            object->request_bytes < 1 || object->response_bytes < 1 || delay_us < 0 || object->place < 1 ||
+            object->request_bytes < 1 || object->response_bytes < 0 || delay_us < 0 || object->place < 1 ||
             browser_delay_us < 0)
             return false;
         object->document = document != 0;
@@ -42,8 +42,9 @@ static bool read_recipe(FILE *file, struct page *page) {
         object->delayable = delayable != 0;
         object->server_delay = delay_us * 1000;
         object->browser_delay = browser_delay_us * 1000;
+        page->requested += object->response_bytes > 0;
     }
-    return true;
+    return page->requested > 0;
 }
 
 struct page *read_page(const char *path) {

@@ -16,7 +16,7 @@
 struct object {
     int origin, parent; /* parent -1: asked for when the load begins */
     int request_bytes;
-    int64_t response_bytes; /* inside TLS */
+    int64_t response_bytes; /* inside TLS; 0: all of it is in the browser's cache */
     bool document, render_blocking;
     nanoseconds server_delay; /* between request and response */
     int64_t place;            /* of the parent's bytes, at which it is found */
@@ -36,6 +36,7 @@ struct origin {
 
 struct page {
     int origin_count, object_count;
+    int requested; /* objects that are not in the browser's cache; at least one */
     struct origin *origins;
     struct object *objects;
 };
