@@ -14,7 +14,7 @@ from api.http.metrics import Metered
 from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
-from api.routes import annual_reports, crawler, files, pages, v1
+from api.routes import annual_reports, crawler, files, pages, series, v1
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
 from api.stored.held_cdfs import HeldCdfs
@@ -22,6 +22,16 @@ from api.stored.library import LOOKED_AT_EVERY_S, Library
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
+
+ROUTERS = (
+    v1.router,
+    series.router,
+    files.router,
+    *annual_reports.ROUTERS,
+    pages.router,
+    crawler.router,
+)
+"""Routers in the order in which they are asked."""
 
 DESCRIPTION = """How much of the web fits into the first flight of packets: distributions of sizes by crawl,
 compared with initial windows. Every answer states its quality level, its licence and how to cite it.
@@ -79,7 +89,7 @@ def create_app(
     app.state.memory = Memory(depends_on=repr((base_url, contact)), disk=answers)
     app.state.base_url = base_url
     app.state.contact = contact
-    for router in (v1.router, files.router, *annual_reports.ROUTERS, pages.router, crawler.router):
+    for router in ROUTERS:
         app.include_router(router)
     answer_with_problems(app, pages.problem_page)
     answer_with_redirects(app)

@@ -74,6 +74,12 @@ class Cdf:
         items = -(-percent * self.known // 100)
         return int(self.sizes[np.searchsorted(self.cumulative, items)])
 
+    @property
+    def mean(self) -> float:
+        """The mean size in bytes of the items of known size; there must be a known size."""
+        counts = np.diff(self.cumulative, prepend=0)
+        return float(np.dot(self.sizes, counts) / self.known)
+
     def thinned(self, number: int) -> list[tuple[int, float]]:
         """(size, cdf) of the last step within each of `number` slices of probability, and of the very first step."""
         if not self.known:

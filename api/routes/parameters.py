@@ -12,8 +12,10 @@ from starlette.convertors import Convertor, register_url_convertor
 
 from api.http.problems import Problem
 from api.http.redirects import Elsewhere
+from api.stored.months import ANY
 from api.stored.shelf import Shelf
 from releases.slow_start import MSS_FIG1, WINDOWS
+from releases.strata.statistics import StatisticName
 from schema.computed_tables import MEASURES
 
 DEFAULT_WINDOWS = WINDOWS[:2]
@@ -108,6 +110,26 @@ WindowsQuery = Annotated[
 ]
 MssQuery = Annotated[
     int, Query(ge=1, le=65_495, description="payload of a full segment, in bytes", examples=[MSS_FIG1])
+]
+OneMeasureQuery = Annotated[
+    str,
+    AfterValidator(_known_measure),
+    Query(description="a measure", json_schema_extra={"enum": list(MEASURES)}),
+]
+OneWindowQuery = Annotated[int, Query(ge=1, le=1000, description="initial window in segments, of a share")]
+PercentQuery = Annotated[int, Query(ge=1, le=100, description="the quantile in percent, of a quantile")]
+StatisticQuery = Annotated[
+    StatisticName,
+    Query(description="share of the items that fit into the window, quantile or mean of their sizes"),
+]
+MonthQuery = Annotated[str | None, Query(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$", examples=["2026-11"])]
+PartQuery = Annotated[str, Query(max_length=100, description="this part of the name of the crawls")]
+VantageQuery = Annotated[
+    str,
+    Query(
+        max_length=100,
+        description=f"vantage of the crawls; `{ANY}` takes every month's, and flags where it changes",
+    ),
 ]
 PointsQuery = Annotated[
     int, Query(ge=2, le=5000, description="approximate number of steps to return of each exact CDF")

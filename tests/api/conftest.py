@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -46,13 +47,13 @@ def distribution_table() -> pa.Table:
     return pa.Table.from_pylist(rows, schema=DISTRIBUTION)
 
 
-def write_release(root: Path, crawl: CrawlName, *, version: int) -> Path:
+def write_release(root: Path, crawl: CrawlName, *, version: int, **facts: Any) -> Path:
     folder = crawl.path(root, version=version)
     folder.mkdir(parents=True)
     pq.write_table(distribution_table(), folder / "distribution.parquet")
     (folder / "dictionary.json").write_text("{}\n")
     rows = {"crawl": 1, "visit": 30, "connection": 200, "response": 10}
-    return make_release(folder, crawl, version=version, rows=rows).path
+    return make_release(folder, crawl, version=version, rows=rows, **facts).path
 
 
 @pytest.fixture

@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from releases.catalogue import Manifest, Release
 from schema.crawls import CrawlName
 from storage.sums import seal, sums_now
 
 
-def make_release(folder: Path, crawl: CrawlName, *, version: int = 1, rows: Mapping[str, int]) -> Release:
-    """Make a release of the files in `folder`."""
+def make_release(
+    folder: Path, crawl: CrawlName, *, version: int = 1, rows: Mapping[str, int], **facts: Any
+) -> Release:
+    """Make a release of the files in `folder`, with `facts` in its manifest."""
     manifest = Manifest(
         crawl=crawl,
         version=version,
@@ -26,6 +29,7 @@ def make_release(folder: Path, crawl: CrawlName, *, version: int = 1, rows: Mapp
         rows=dict(rows),
         files=sums_now(folder),
     )
+    manifest = dataclasses.replace(manifest, **facts)
     seal(folder, dataclasses.asdict(manifest))
     return Release(folder, manifest)
 

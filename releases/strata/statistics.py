@@ -1,0 +1,73 @@
+"""Statistics of a distribution of sizes: the share that fits into a window, a quantile, or the mean."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+from releases.cdf import Cdf
+
+StatisticName = Literal["share", "quantile", "mean"]
+
+CONFIDENCE = 0.95
+"""Confidence level of every interval beside a share, quantile or mean."""
+
+NO_KNOWN_SIZE = "no size is known"
+MOSTLY_UNKNOWN = "most sizes are unknown"
+NO_SITES = "the release does not say which sites its sizes are of, from which an interval would follow"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Estimate:
+    """A statistic with its confidence interval, as far as they are known."""
+
+    value: float | None
+    """A share from 0 to 1, or a size in bytes; None if it is unknown."""
+    value_unknown: str | None = None
+    """Why the value is unknown; None if it is known."""
+    lower: float | None = None
+    upper: float | None = None
+    interval_unknown: str | None = None
+    """Why the interval is unknown; None if it is known."""
+    known: int = 0
+    """Items of known size, which the value is of."""
+    unknown: int = 0
+    """Items of unknown size."""
+    sites: int | None = None
+    """Sites with an item of known size; None if the release does not say."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Statistic:
+    """What is asked of a distribution."""
+
+    name: StatisticName
+    iw: int
+    """Window of a share, in segments."""
+    mss: int
+    """Payload of a full segment of that window, in bytes."""
+    percent: int
+    """The quantile, in percent."""
+
+    @property
+    def unit(self) -> Literal["share", "bytes"]:
+        """Unit of its values."""
+        return "share" if self.name == "share" else "bytes"
+
+    def of(self, cdf: Cdf) -> float:
+        """Its value in a distribution with a known size."""
+        if self.name == "share":
+            return cdf.fit(self.iw, mss=self.mss).count / cdf.known
+        return float(cdf.quantile(self.percent)) if self.name == "quantile" else cdf.mean
+
+
+def estimate(statistic: Statistic, cdf: Cdf) -> Estimate:
+    """The statistic of a distribution of which the sites are not known, and so without an interval."""
+    why = None if cdf.is_stated else MOSTLY_UNKNOWN if cdf.known else NO_KNOWN_SIZE
+    return Estimate(
+        value=statistic.of(cdf) if why is None else None,
+        value_unknown=why,
+        interval_unknown=why or NO_SITES,
+        known=cdf.known,
+        unknown=cdf.unknown,
+    )
