@@ -26,16 +26,7 @@ def representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
         return whole
     average, slow = whole.populations
     shares, slow_shares = dict(average.weights), dict(slow.weights)
-    ordered = sorted(whole.profiles, key=slowness_ms)
-    parts = [[one for one in ordered if (one.id in slow_shares) == is_slow] for is_slow in (True, False)]
-    of_slow = min(max(1, round(count * len(parts[0]) / len(ordered))), count - 1) if parts[1] else count
-    groups = [
-        group
-        for part, some in zip(parts, (of_slow, count - of_slow), strict=True)
-        if part
-        for group in grouped(part, [shares[one.id] for one in part], some)
-    ]
-    chosen = {middle(group, [shares[one.id] for one in group]): group for group in groups}
+    chosen = groups(whole, count)
 
     def thinned(population: Population, weights: dict[str, float]) -> Population:
         sums = {name: math.fsum(weights.get(one.id, 0.0) for one in group) for name, group in chosen.items()}
@@ -49,6 +40,24 @@ def representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
         profiles=tuple(one for one in whole.profiles if one.id in chosen),
         populations=(thinned(average, shares), thinned(slow, slow_shares)),
     )
+
+
+def groups(whole: CsvPopulation, count: int) -> dict[str, list[Profile]]:
+    """The networks that each of `count` representatives stands for, by its id; each for itself in a population of at most `count`."""
+    if len(whole.profiles) <= count:
+        return {one.id: [one] for one in whole.profiles}
+    average, slow = whole.populations
+    shares, slow_shares = dict(average.weights), dict(slow.weights)
+    ordered = sorted(whole.profiles, key=slowness_ms)
+    parts = [[one for one in ordered if (one.id in slow_shares) == is_slow] for is_slow in (True, False)]
+    of_slow = min(max(1, round(count * len(parts[0]) / len(ordered))), count - 1) if parts[1] else count
+    found = [
+        group
+        for part, some in zip(parts, (of_slow, count - of_slow), strict=True)
+        if part
+        for group in grouped(part, [shares[one.id] for one in part], some)
+    ]
+    return {middle(group, [shares[one.id] for one in group]): group for group in found}
 
 
 def grouped(networks: Sequence[Profile], shares: Sequence[float], count: int) -> Iterator[list[Profile]]:

@@ -8,37 +8,32 @@ from typing import Any
 from releases.cdf import Cdf, read_cdfs
 from releases.ranks import ranks_of
 from releases.share_weights import page_fits, shares_by_weight
+from reports.answer.key_numbers import rival
 from reports.document.examination import Examination
 from reports.document.report_inputs import ReportInputs
 from reports.document.size_figures import HEADLINE, curve
 from reports.document.theme import CURVES
 from reports.recommendation.rule import RULE
 from reports.sections.arms import WholeReplay, of_replay, of_stages
-from reports.sections.by_network import by_network_section, slow_section
 from reports.sections.cells import cells_section
 from reports.sections.evidence import Evidence
 from reports.sections.gains import gains_section
 from reports.sections.harm import others_section, retransmission_section
 from reports.sections.judging import judging_section
 from reports.sections.method import backcast_section, ledger_section, rfc9040_section
+from reports.sections.networks.by_network import by_network_section, slow_section
+from reports.sections.networks.countries import countries_section
 from reports.sections.protocols import protocols_section
 from reports.sections.ranks import ranks_section
 from reports.sections.segments import quic_section, segments_section
 from reports.sections.senders import Sender, senders_section
 from reports.sections.servers import servers_table_section
-from reports.sections.shape import Row, Section, not_measured
-from reports.sections.since_2010 import since_2010_section
-from reports.sections.sizes import sizes_section
+from reports.sections.shape import Row, Section
+from reports.sections.sizes.shares import sizes_section
+from reports.sections.sizes.since_2010 import since_2010_section
 from reports.sections.tail import tail_section
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
-
-COUNTRIES = not_measured(
-    "countries",
-    "By country",
-    "Networks differ by country, and so does what a window saves.",
-    "its networks stand for the world, and are not told apart by country.",
-)
 
 THIRD_WINDOW = 16
 """Window marked in the figure of sizes besides 3 and 10 segments, unless another window is recommended."""
@@ -86,13 +81,24 @@ def replay_sections(found: Examination, *, query: str) -> Iterator[Section]:
         return
     evidence = arms[decides]
     yield by_network_section(evidence)
-    yield COUNTRIES
+    window = rival(found.findings) if found.findings else None
+    if window is not None:
+        yield countries_section(evidence, average_population(found), window=window)
     yield slow_section(evidence)
     yield retransmission_section(evidence)
     yield others_section(evidence)
     yield senders_section(arms, decides=decides)
     if found.analysis:
         yield cells_section(found.analysis.loads, query=query)
+
+
+def average_population(found: Examination) -> Mapping[str, Any]:
+    """Facts of the average population of a replay; empty without one."""
+    if found.staged:
+        populations = found.staged.provenance["populations"]
+    else:
+        populations = found.analysis.replay.populations if found.analysis else []
+    return next((one for one in populations if not one["slow"]), {})
 
 
 def evidence_by_sender(found: Examination, *, query: str) -> dict[Sender, Evidence]:

@@ -16,6 +16,12 @@ WIDE = 620
 ROW_HEIGHT = 30
 """Height of a category of a forest plot."""
 
+FOREST_TICKS = 6
+"""Labels along the axis of a forest plot, about."""
+
+LETTER = 7.0
+"""Width of a letter of a category's name, in pixels: rather too much."""
+
 
 def draw_figure(figure: Mapping[str, Any], *, note: str | None = None) -> alt.TopLevelMixin | None:
     """Draw a figure; None if none of its values is known. `note` is part of the drawing, so that copies have it too."""
@@ -69,13 +75,14 @@ def forest(figure: Mapping[str, Any], base: alt.Chart, order: list[str]) -> list
         for place, one in enumerate(figure["lines"])
         if place
     ]
-    y = alt.Y(f"{figure['y']}:N", sort=order, axis=alt.Axis(title=None, grid=False))
+    # The reader's font may be wider than the one that the names were measured by.
+    room = LETTER * max(map(len, order))
+    y = alt.Y(f"{figure['y']}:N", sort=order, axis=alt.Axis(title=None, grid=False, minExtent=room))
+    x = alt.X(f"{figure['x']}:Q", title=title, axis=alt.Axis(tickCount=FOREST_TICKS))
     spans = base.mark_rule(color=SERIES[0], strokeWidth=2).encode(
-        x=alt.X("lower:Q", title=title), x2="upper:Q", y=y
+        x=alt.X("lower:Q", title=title, axis=alt.Axis(tickCount=FOREST_TICKS)), x2="upper:Q", y=y
     )
-    points = base.mark_point(filled=True, size=70, opacity=1, color=SERIES[0]).encode(
-        x=alt.X(f"{figure['x']}:Q", title=title), y=y
-    )
+    points = base.mark_point(filled=True, size=70, opacity=1, color=SERIES[0]).encode(x=x, y=y)
     return [*rules, spans, points, *labels]
 
 

@@ -28,7 +28,7 @@ from reports.forms.write import FOLDER as FORMS
 from reports.forms.write import write_forms
 from reports.recommendation.rule import RULE, Rule
 from reports.sections.server_counts import servers_section
-from reports.sections.size_counts import size_section
+from reports.sections.sizes.counts import size_section
 from schema.recorded import is_recorded
 from storage.report_versions import CONTENT, PAGE, Publication
 from storage.signatures import Signer

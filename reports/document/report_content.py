@@ -26,7 +26,7 @@ from reports.recommendation.candidate_verdicts import CandidateVerdict
 from reports.recommendation.harm_verdicts import HarmVerdict
 from reports.recommendation.recommend import Recommendation
 from reports.recommendation.rule import UNMEASURED, Rule
-from reports.sections.by_network import networks_table
+from reports.sections.networks.by_network import networks_table
 from schema.glossary import GLOSSARY
 
 FORMAT_VERSION = 2

@@ -201,13 +201,16 @@ def _figure(one: Data, marks: str, recompute: str) -> Figure:
 
 
 def _table(one: Data, recompute: str, notes: Sequence[str]) -> Table:
-    columns = one["columns"]
+    columns, rows = one["columns"], one["rows"]
+    if (shown := one.get("shown")) and shown < len(rows):
+        notes = (f"The first {shown} of {len(rows):,} rows; all are in {one['id']}.csv.", *notes)
+        rows = rows[:shown]
     return Table(
         id=one["id"],
         title=one["title"],
         headings=tuple(_heading(column) for column in columns),
         is_number=tuple(column["kind"] != "text" for column in columns),
-        rows=tuple(tuple(cell(row.get(column["id"]), column) for column in columns) for row in one["rows"]),
+        rows=tuple(tuple(cell(row.get(column["id"]), column) for column in columns) for row in rows),
         source=one["source"],
         query=one["query"],
         command=f"{recompute} {one['id']}",

@@ -94,3 +94,13 @@ def level_percent(evidence: Evidence, part: str, whole: str, window: int, weight
     counts, totals = draws.at(part, window), draws.at(whole, window)
     totals = np.where(totals > 0, totals, np.nan)
     return mean_of(draws, weights, evidence.rule, (counts, totals), lambda some, all_of: 100 * some / all_of)
+
+
+def more_sent_again(evidence: Evidence, window: int, weights: Floats) -> Interval | None:
+    """Payload sent again as a share of a load's payload, at a window less at the incumbent: mean in percentage points."""
+    draws = evidence.draws["ordinary"]
+    shares = []
+    for at in (window, evidence.incumbent):
+        payload = draws.at("payload_bytes", at)
+        shares.append(100 * draws.at("bytes_retransmitted", at) / np.where(payload > 0, payload, np.nan))
+    return mean_of(draws, weights, evidence.rule, tuple(shares), lambda mine, others: mine - others)

@@ -46,6 +46,8 @@ class Table:
     query: str
     """Command or SQL that computes the rows again."""
     notes: tuple[str, ...] = ()
+    shown: int | None = None
+    """Rows, from the first, that pages and documents print; None for all. The data have all of them."""
     is_published: bool = False
     """True for numbers that others published: they do not bear the marks of this report's own."""
 

@@ -7,6 +7,7 @@ were left out and predicted from their neighbours, this rule errs least (docs/po
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -82,16 +83,23 @@ def values_at(rows: Floats, scores: Floats) -> Floats:
     return found
 
 
+@functools.cache
+def normal_scores() -> tuple[Floats, Floats]:
+    """The points of every cloud, and the normal scores [network, 2] of their second and third coordinate."""
+    points = low_discrepancy(NETWORKS, 4)
+    scores: Floats = np.array([NORMAL.inv_cdf(share) for share in points[:, 1:3].ravel()]).reshape(-1, 2)
+    return points, scores
+
+
 def world(
     countries: Sequence[Country], *, rho: float = RHO, weights: Mapping[str, float] | None = None
 ) -> Cloud:
     """The mixture of the countries by their tests, or by `weights` of their codes; each by a Gaussian copula with `rho`."""
     ordered = sorted(countries, key=lambda one: (one.bandwidth_mbps[len(PERCENTS) // 2], one.code))
     shares = np.array([one.tests if weights is None else weights.get(one.code, 0.0) for one in ordered])
-    points = low_discrepancy(NETWORKS, 4)
+    points, normal = normal_scores()
     ends = np.cumsum(shares) / shares.sum()
     which = np.searchsorted(ends, points[:, 0]).clip(0, len(ordered) - 1)
-    normal = np.array([NORMAL.inv_cdf(share) for share in points[:, 1:3].ravel()]).reshape(-1, 2)
     bandwidth = normal[:, 0].clip(-MOST_SCORE, MOST_SCORE)
     rtt = (rho * normal[:, 0] + np.sqrt(1 - rho**2) * normal[:, 1]).clip(-MOST_SCORE, MOST_SCORE)
     return Cloud(

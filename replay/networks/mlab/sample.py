@@ -61,8 +61,7 @@ def slowness(bandwidth_mbps: Floats, rtt_ms: Floats) -> Floats:
 def sampled(cloud: Cloud) -> Sample:
     """The sample of a cloud."""
     bandwidth, rtt = cloud.bandwidth_mbps, cloud.rtt_ms
-    order = np.argsort(slowness(bandwidth, rtt), kind="stable")
-    others, slow = np.split(order, [round((1 - SLOW_SHARE) * len(order))])
+    others, slow = split_by_slowness(cloud)
     cells = [*strata(slow, SLOW_STRATA, bandwidth, rtt), *strata(others, OTHER_STRATA, bandwidth, rtt)]
     places = low_discrepancy(len(cells), 3)
     chosen = np.array(
@@ -80,6 +79,13 @@ def sampled(cloud: Cloud) -> Sample:
         slow_weights=np.where(is_slow, 1 / count, 0.0),
         queue_shares=places[:, 2],
     )
+
+
+def split_by_slowness(cloud: Cloud) -> tuple[Integers, Integers]:
+    """Places of the other networks and of the slowest SLOW_SHARE of a cloud, each from fast to slow."""
+    order = np.argsort(slowness(cloud.bandwidth_mbps, cloud.rtt_ms), kind="stable")
+    others, slow = np.split(order, [round((1 - SLOW_SHARE) * len(order))])
+    return others, slow
 
 
 def strata(members: Integers, shape: tuple[int, int], bandwidth: Floats, rtt: Floats) -> Iterator[Integers]:
