@@ -59,6 +59,8 @@ COPY replay replay
 COPY reports reports
 COPY localweb localweb
 COPY api api
+COPY CHANGELOG.md ./
+COPY docs docs
 COPY firstflight firstflight
 RUN --mount=type=cache,target=/uv uv sync --locked --reinstall-package firstflight --no-default-groups --no-editable --compile-bytecode --extra api
 
@@ -76,6 +78,8 @@ COPY replay replay
 COPY reports reports
 COPY localweb localweb
 COPY api api
+COPY CHANGELOG.md ./
+COPY docs docs
 COPY firstflight firstflight
 RUN --mount=type=cache,target=/uv uv sync --locked --reinstall-package firstflight --no-default-groups --no-editable --compile-bytecode --extra crawler --extra localweb --extra reports
 

@@ -14,7 +14,7 @@ from api.http.metrics import Metered
 from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
-from api.routes import annual_reports, crawler, files, pages, series, v1
+from api.routes import annual_reports, crawler, documents, files, pages, series, v1
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
 from api.stored.held_cdfs import HeldCdfs
@@ -29,6 +29,7 @@ ROUTERS = (
     files.router,
     *annual_reports.ROUTERS,
     pages.router,
+    documents.router,
     crawler.router,
 )
 """Routers in the order in which they are asked."""

@@ -7,16 +7,16 @@ import importlib.metadata
 import importlib.resources
 from importlib.resources.abc import Traversable
 
-LIBRARIES = ("fastapi", "jinja2", "numpy", "pyarrow", "pydantic")
+LIBRARIES = ("fastapi", "jinja2", "markdown-it-py", "mdit-py-plugins", "numpy", "pyarrow", "pydantic")
 """Libraries that influence the bytes of an answer."""
 
 
 def code_version() -> str:
-    """SHA-256 over the files of the service's own packages and the versions of the libraries."""
+    """SHA-256 over the files of the packages that answers come from and the versions of the libraries."""
     digest = hashlib.sha256()
     for name in LIBRARIES:
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())
-    for package in ("api", "releases", "schema", "storage"):
+    for package in ("api", "docs", "releases", "schema", "storage"):
         _add(digest, importlib.resources.files(package))
     return digest.hexdigest()
 

@@ -1,0 +1,1 @@
+"""The project's documents as pages: found in the package docs, and rendered from Markdown."""

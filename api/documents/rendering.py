@@ -1,0 +1,107 @@
+"""Markdown as HTML: headings with anchors, links between documents, and tables that scroll by themselves."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+from mdit_py_plugins.anchors import anchors_plugin
+
+from api.documents.shelved import address
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+ANCHORED = 4
+"""Deepest level of headings that have an anchor."""
+
+TITLE = 3
+"""Tokens of the heading that each document begins with."""
+
+WIDE = '<div class="wide" tabindex="0" role="group" aria-label="Table">'
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Rendered:
+    """A document as HTML."""
+
+    title: str
+    """Text of its first heading, which `html` leaves out."""
+    sections: tuple[tuple[str, str], ...]
+    """Anchor and text of each heading of the second level."""
+    html: Markup
+
+
+def render(text: str, *, source: str, base: str) -> Rendered:
+    """A document in Markdown that begins with its title; it is the file `source` of docs, and documents are below `base`.
+
+    HTML is shown as it is written, except comments, which are left out.
+    """
+    # Without HTML, a comment would be text of a paragraph.
+    markdown = (
+        MarkdownIt("commonmark", {"html": True}).enable("table").use(anchors_plugin, max_level=ANCHORED)
+    )
+    markdown.add_render_rule("table_open", lambda *_: WIDE + "<table>")
+    markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    tokens = markdown.parse(text)
+    for token in _every(tokens):
+        _adapt(token, source=source, base=base)
+    _label_cells(tokens)
+    first, body = tokens[:TITLE], tokens[TITLE:]
+    html = Markup(markdown.renderer.render(body, markdown.options, {}))  # noqa: S704  # the renderer escapes
+    return Rendered(
+        title=_text(first[1]),
+        sections=tuple(
+            (str(token.attrs["id"]), _text(following))
+            for token, following in itertools.pairwise(body)
+            if token.type == "heading_open" and token.tag == "h2"
+        ),
+        html=html,
+    )
+
+
+def _every(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens and those within them."""
+    return [one for token in tokens for one in (token, *(token.children or ()))]
+
+
+def _adapt(token: Token, *, source: str, base: str) -> None:
+    """Let a link or an image lead to its page, and show HTML as text."""
+    if token.type == "link_open":
+        found = address(str(token.attrs["href"]), source=source, base=base)
+        # What is no page keeps its words: an anchor without an address is no link.
+        token.attrs = {} if found is None else {"href": found}
+    elif token.type == "image":
+        token.attrs["src"] = address(str(token.attrs["src"]), source=source, base=base) or ""
+        token.attrs["loading"] = "lazy"
+    elif (
+        token.attrs.pop("style", None) == "text-align:right"
+    ):  # the pages' policy allows no styles in attributes
+        token.attrs["class"] = "n"
+    elif token.type in ("html_block", "html_inline"):
+        token.content = "" if token.content.lstrip().startswith("<!--") else str(escape(token.content))
+
+
+def _label_cells(tokens: Sequence[Token]) -> None:
+    """Give each cell of a table its column's heading as an attribute: on a phone, rows are shown as cards."""
+    headings: list[str] = []
+    column = 0
+    for token, following in itertools.pairwise(tokens):
+        if token.type == "table_open":
+            headings = []
+        elif token.type == "tr_open":
+            column = 0
+        elif token.type == "th_open":
+            headings.append(_text(following))
+        elif token.type == "td_open":
+            token.attrs["data-label"] = headings[column]
+            column += 1
+
+
+def _text(inline: Token) -> str:
+    """The text of a heading or a cell without its markup."""
+    return "".join(child.content for child in inline.children or () if child.type in ("text", "code_inline"))

@@ -1,0 +1,95 @@
+"""The documents of the package docs by the names of their pages, and where a link between their files leads."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import posixpath
+from collections.abc import Iterator, Mapping
+from importlib.resources.abc import Traversable
+from urllib.parse import unquote, urlsplit
+
+PUBLISHED = "edition-"
+"""Beginning of the names of folders with published reports, which are no documents."""
+
+ELSEWHERE = {"../CHANGELOG.md": "changelog.md"}
+"""Files outside docs that documents link to, by their name in docs."""
+
+IMAGES = "images"
+"""The folder of docs with the documents' images."""
+
+
+@functools.cache
+def sources() -> Mapping[str, str]:
+    """Path within docs of every document, by the name of its page; that of a folder's README.md is the folder's.
+
+    >>> [sources()[name] for name in ("", "methods", "decisions", "decisions/replay/0002-replay-in-virtual-time")]
+    ['README.md', 'methods.md', 'decisions/README.md', 'decisions/replay/0002-replay-in-virtual-time.md']
+    """
+    return {name_of(path): path for path in sorted(_markdown(importlib.resources.files("docs"), ""))}
+
+
+def name_of(path: str) -> str:
+    """The name of the page of the document at `path`.
+
+    >>> name_of("decisions/README.md"), name_of("README.md"), name_of("methods.md")
+    ('decisions', '', 'methods')
+    """
+    return path.removesuffix(".md").removesuffix("README").rstrip("/")
+
+
+def _markdown(folder: Traversable, below: str) -> Iterator[str]:
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.name.startswith(PUBLISHED):
+            yield from _markdown(entry, f"{below}{entry.name}/")
+        elif entry.name.endswith(".md"):
+            yield below + entry.name
+
+
+def text(name: str) -> str:
+    """The Markdown of a document; KeyError if there is none of that name."""
+    return _at(sources()[name]).read_text(encoding="utf-8")
+
+
+@functools.cache
+def images() -> frozenset[str]:
+    """Names of the documents' images."""
+    return frozenset(entry.name for entry in _at(IMAGES).iterdir())
+
+
+def image(name: str) -> bytes:
+    """The content of an image; KeyError if there is none of that name."""
+    if name not in images():
+        raise KeyError(name)
+    return _at(f"{IMAGES}/{name}").read_bytes()
+
+
+def _at(path: str) -> Traversable:
+    return importlib.resources.files("docs").joinpath(*path.split("/"))
+
+
+def address(target: str, *, source: str, base: str) -> str | None:
+    """Address of what a link in the document at `source` leads to; None for a file that is no page.
+
+    `base` is the address of the first document.
+
+    >>> address("glossary.md#flight", source="methods.md", base="/documents")
+    '/documents/glossary#flight'
+    >>> address("../README.md", source="decisions/README.md", base="/documents")
+    '/documents'
+    >>> address("#sizes", source="methods.md", base="/documents"), address("https://a.test/", source="x.md", base="")
+    ('#sizes', 'https://a.test/')
+    >>> address("../schema/tables.py", source="methods.md", base="/documents")
+    """
+    parts = urlsplit(target)
+    if parts.scheme or not parts.path:
+        return target
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(source), unquote(parts.path)))
+    path = ELSEWHERE.get(path, path)
+    folder, _, last = path.rpartition("/")
+    if folder == IMAGES and last in images():
+        return f"{base}/{path}"
+    name = name_of(path)
+    if sources().get(name) != path:
+        return None
+    return f"{base}/{name}".rstrip("/") + (f"#{parts.fragment}" if parts.fragment else "")

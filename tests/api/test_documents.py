@@ -1,0 +1,120 @@
+"""Documents of docs/ as pages."""
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api.documents.rendering import render
+from api.documents.shelved import sources
+from schema.computed_tables import MEASURES
+from schema.dictionary import dictionary
+from tests.api.test_v1 import assert_problem
+
+DOCS = Path(__file__).parents[2] / "docs"
+LINK = re.compile(r'(?:href|src)="([^"]*)"')
+ANCHOR = re.compile(r' id="([^"]*)"')
+
+
+def html(markdown: str, *, source: str = "methods.md") -> str:
+    return str(render(f"# Title\n\n{markdown}", source=source, base="/documents").html)
+
+
+def test_every_markdown_file_of_the_docs_is_a_page_and_every_link_leads_somewhere(client: TestClient) -> None:
+    written = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md") if "edition-" not in str(path)}
+    assert set(sources().values()) == written
+    pages = {
+        f"/documents/{name}".rstrip("/"): client.get(f"/documents/{name}".rstrip("/")) for name in sources()
+    }
+    assert {path: page.status_code for path, page in pages.items() if page.status_code != 200} == {}
+    anchors = {path: set(ANCHOR.findall(page.text)) for path, page in pages.items()}
+    links = {(path, link) for path, page in pages.items() for link in LINK.findall(page.text)}
+    for path, link in links:
+        parts = urlsplit(link)
+        if parts.scheme in ("https", "http", "mailto"):
+            continue
+        target = parts.path or path
+        if target not in anchors:
+            answer = client.get(target)
+            assert answer.status_code == 200, f"{link} on {path}"
+            anchors[target] = set(ANCHOR.findall(answer.text))
+        assert not parts.fragment or parts.fragment in anchors[target], f"{link} on {path}"
+
+
+def test_every_page_leads_to_the_documents(client: TestClient) -> None:
+    for path in ("/", "/docs", "/problems", "/documents/methods"):
+        found = LINK.findall(client.get(path).text)
+        assert {"/documents", "/documents/methods", "/documents/glossary", "/documents/dictionary"} <= set(
+            found
+        )
+
+
+def test_a_document_has_its_title_a_list_of_its_sections_and_anchors(client: TestClient) -> None:
+    page = client.get("/documents/methods").text
+    assert "<title>Methods \u2013 firstflight</title>" in page
+    assert page.count("<h1>") == 1
+    assert '<li><a href="#sizes">Sizes</a></li>' in page
+    assert '<h2 id="sizes">Sizes</h2>' in page
+
+
+def test_a_link_between_documents_leads_to_the_page_and_one_to_code_is_plain_words() -> None:
+    found = html("[terms](glossary.md#flight), [the code](../schema/tables.py), [outside](https://a.test/x)")
+    assert '<a href="/documents/glossary#flight">terms</a>' in found
+    assert "<a>the code</a>" in found
+    assert '<a href="https://a.test/x">outside</a>' in found
+
+
+def test_html_in_a_document_is_text_and_a_comment_is_left_out() -> None:
+    found = html("<script>alert(1)</script>\n\nwords <b onclick=x>bold</b>\n\n<!-- begin -->\n")
+    assert "<script" not in found
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in found
+    assert "&lt;b onclick=x&gt;bold&lt;/b&gt;" in found
+    assert "begin" not in found
+
+
+def test_a_cell_names_its_column_and_has_no_style_of_its_own() -> None:
+    found = html("| case | share of *all* |\n|---|--:|\n| a | 1 % |\n")
+    assert '<td data-label="case">a</td>' in found
+    assert '<td class="n" data-label="share of all">1 %</td>' in found
+    assert "style=" not in found
+
+
+def test_a_link_that_would_run_a_script_is_no_link() -> None:
+    assert 'href="javascript' not in html("[x](javascript:alert(1)) [y](JaVaScRiPt:alert(1))")
+
+
+def test_an_image_of_a_document_is_served_as_what_it_is(client: TestClient) -> None:
+    picture = client.get("/documents/images/endurance.svg")
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert picture.content == (DOCS / "images" / "endurance.svg").read_bytes()
+    assert '<img src="/documents/images/endurance.svg"' in client.get("/documents/endurance").text
+
+
+@pytest.mark.parametrize(
+    "path", ["nothing", "README", "methods.md", "edition-2026/forms/report", "../README"]
+)
+def test_what_is_no_document_is_a_problem(client: TestClient, path: str) -> None:
+    assert_problem(client.get(f"/documents/{path}".replace("..", "%2e%2e")), "not-found", 404)
+
+
+@pytest.mark.parametrize("name", ["nothing.svg", "%2e%2e", "..%2fmethods.md"])
+def test_what_is_no_image_is_a_problem(client: TestClient, name: str) -> None:
+    assert client.get(f"/documents/images/{name}").status_code == 404
+
+
+def test_the_dictionary_defines_every_measure_and_column_with_an_anchor(client: TestClient) -> None:
+    page = client.get("/documents/dictionary").text
+    columns = {
+        f"{name}.{column['name']}" for name, table in dictionary().items() for column in table["columns"]
+    }
+    assert columns | {f"measure-{measure}" for measure in MEASURES} <= set(ANCHOR.findall(page))
+
+
+def test_a_person_who_asks_for_a_missing_document_gets_a_page_that_leads_to_the_list(
+    client: TestClient,
+) -> None:
+    answer = client.get("/documents/nothing", headers={"Accept": "text/html"})
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert '<a href="/documents">/documents</a> lists what there is' in answer.text
