@@ -14,7 +14,9 @@ from releases.imported import write_imported
 from schema.recorded import is_recorded
 
 
-def import_pages(settings: Settings, folder: Path = BUNDLED, *, version: int | None = None) -> Built:
+def import_pages(
+    settings: Settings, folder: Path = BUNDLED, *, version: int | None = None, reason: str | None = None
+) -> Built:
     """Make the release of a folder's pages; raises RecordingError or ReleaseError."""
     recording = read_recording(folder)
     found = observe(recording)
@@ -24,6 +26,7 @@ def import_pages(settings: Settings, folder: Path = BUNDLED, *, version: int | N
         settings.releases,
         checksum=recording.checksum,
         version=version,
+        reason=reason,
         signer=settings.signer,
     )
 
@@ -44,4 +47,7 @@ def bundled_release(settings: Settings) -> Release:
     newest = find_release(settings.releases, str(there[-1].crawl))
     if (newest.manifest.list_checksum, newest.manifest.method_version) == (checksum, METHOD):
         return newest
-    return import_pages(settings, version=newest.version + 1).release
+    reason = (
+        f"the recording or the method of its import changed: {newest.manifest.method_version}, now {METHOD}"
+    )
+    return import_pages(settings, version=newest.version + 1, reason=reason).release

@@ -14,7 +14,17 @@ import duckdb
 from sqlalchemy import func, select
 
 from releases import distributions, parquet
-from releases.catalogue import Damaged, Manifest, Release, ReleaseError, Withdrawn, listed, read_version
+from releases.catalogue import (
+    Damaged,
+    Edition,
+    Manifest,
+    Release,
+    ReleaseError,
+    Withdrawn,
+    listed,
+    read_version,
+)
+from releases.descriptions.history import dated, told
 from releases.measures import MODEL_IW, MODEL_MSS
 from releases.observations import crawl_column, reading, table_of
 from schema.arrow import arrow_schema
@@ -74,13 +84,14 @@ def build(
     root: Path,
     *,
     version: int | None = None,
+    reason: str | None = None,
     signer: Signer | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Built:
     """Build the release of the sealed crawl that `crawl` names, below `root`.
 
     `version` is by default the newest existing version, or 1. An existing version is compared and never rewritten; an
-    unsigned one is signed by `signer`. `progress` is called with the rows done and the total. Raises ReleaseError,
+    unsigned one is signed by `signer`. A new version after the first needs a `reason`. `progress` is called with the rows done and the total. Raises ReleaseError,
     storage.crawls.CrawlNotFound or storage.engine.DatabaseError, after which nothing is left behind, and
     storage.signatures.SigningFailed, after which the release exists unsigned.
     """
@@ -96,15 +107,16 @@ def build(
         raise ReleaseError(
             f"the observations of {name} exist only in its release: its partitions of {' and '.join(lacking)} are detached"
         )
+    chosen = version if version is not None else newest_version(root, name)
+    history = told(root, name, version=chosen, reason=reason)
     with writing(root), staging(root) as stage:
         folder = stage / "release"
         folder.mkdir()
         folder.chmod(0o755)  # regardless of the umask: the service may run as another user
-        chosen = version if version is not None else newest_version(root, name)
         rows = _write_tables(engine, row.id, folder, progress)
         rows["distribution"] = write_distribution(folder)
         write_dictionary(folder, name.kind)
-        manifest = _manifest(row, folder, version=chosen, rows=rows, list_checksum=site_list)
+        manifest = _manifest(row, folder, history=history, rows=rows, list_checksum=site_list)
         return finish(folder, manifest, name.path(root, version=chosen), signer=signer)
 
 
@@ -183,12 +195,12 @@ def write_dictionary(folder: Path, kind: str) -> None:
 
 
 def _manifest(
-    crawl: Crawl, folder: Path, *, version: int, rows: dict[str, int], list_checksum: str
+    crawl: Crawl, folder: Path, *, history: tuple[Edition, ...], rows: dict[str, int], list_checksum: str
 ) -> Manifest:
     """The manifest, which describes the crawl and not the build, so that a later build gives the same bytes."""
     return Manifest(
         crawl=name_of(crawl),
-        version=version,
+        version=history[-1].version,
         schema_version=SCHEMA_VERSION,
         method_version=crawl.method_version,
         commit=crawl.commit,
@@ -199,6 +211,7 @@ def _manifest(
         rows=rows,
         files=sums_now(folder),
         packets=packets_of(folder / "connection.parquet"),
+        history=history,
     )
 
 
@@ -213,7 +226,8 @@ def packets_of(connections: Path) -> dict[str, int]:
 
 def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | None = None) -> Built:
     """Seal a complete release folder, move it to `place` or compare it with the version there, and sign it."""
-    seal(folder, dataclasses.asdict(manifest))
+    manifest = dataclasses.replace(manifest, history=dated(manifest.history, folder))
+    seal(folder, manifest.facts)
     built = _publish(Release(folder, manifest), place)
     if signer is not None and not (built.release.path / SIGNATURE).exists():
         signer.sign(built.release.path)
@@ -237,7 +251,7 @@ def _same(built: Release, place: Path) -> Release:
     there, version = read_version(place), built.version
     if isinstance(there, Withdrawn):
         raise ReleaseError(
-            f"version {version} of {built.crawl} is withdrawn: build it anew with --version {version + 1}"
+            f"version {version} of {built.crawl} is withdrawn: build it anew with --version {version + 1} --reason"
         )
     broken = [MANIFEST] if isinstance(there, Damaged) else broken_sums(place)
     if broken or isinstance(there, Damaged):
@@ -247,6 +261,6 @@ def _same(built: Release, place: Path) -> Release:
     if there.checksum != built.checksum:
         raise ReleaseError(
             f"version {version} of {built.crawl} is released and would not be the same now;"
-            f" a release is never changed: build it anew with --version {version + 1}"
+            f" a release is never changed: build it anew with --version {version + 1} --reason"
         )
     return there

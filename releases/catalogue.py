@@ -31,6 +31,17 @@ class ReleaseError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Edition:
+    """When and why a version of a release was made."""
+
+    version: int
+    date: str | None
+    """Day on which it was made, as 2026-12-03; of a first version the day on which its crawl was sealed. None if unknown."""
+    reason: str | None
+    """Why it was made; None for a first version, and for versions from before reasons were asked for."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Manifest:
     """The content of `manifest.json`: what a release is, and what it was made from."""
 
@@ -49,22 +60,39 @@ class Manifest:
     """SHA-256 by file name, for every file except the manifest and SHA256SUMS."""
     packets: dict[str, int] | None = None
     """storage.packet_audit.PacketAudit of the connections; None before schema version 6."""
+    history: tuple[Edition, ...] = ()
+    """This version and those before it, the first one first; empty in releases from before reasons were asked for."""
+
+    @property
+    def edition(self) -> Edition:
+        """When and why this version was made."""
+        unknown = Edition(version=self.version, date=None, reason=None)
+        return self.history[-1] if self.history else unknown
 
     def to_json(self) -> str:
         """Canonical JSON with sorted keys, so that equal manifests have equal bytes."""
-        return json.dumps(dataclasses.asdict(self), indent=2, sort_keys=True) + "\n"
+        return json.dumps(self.facts, indent=2, sort_keys=True) + "\n"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The fields as JSON has them; a manifest without a history has no such field, as before there were any."""
+        found = dataclasses.asdict(self)
+        if not self.history:
+            del found["history"]
+        return found
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
         """Parse the output of `to_json`; ReleaseError if it is malformed."""
         try:
             facts: dict[str, Any] = json.loads(text)
-            found = cls(**{**facts, "crawl": CrawlName(**facts["crawl"])})
+            history = tuple(Edition(**one) for one in facts.get("history", ()))
+            found = cls(**{**facts, "crawl": CrawlName(**facts["crawl"]), "history": history})
             if not all(isinstance(table, dict) for table in (found.rows, found.files, found.packets or {})):
                 raise ReleaseError(
                     "not a manifest of a release: its rows, its files or its packets are not a table"
                 )
-        except (ValueError, TypeError, KeyError) as exc:
+        except (ValueError, TypeError, KeyError, AttributeError) as exc:
             raise ReleaseError(f"not a manifest of a release: {exc}") from exc
         return found
 

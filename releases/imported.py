@@ -21,6 +21,7 @@ from releases.build import (
     writing,
 )
 from releases.catalogue import RECORDING, Manifest
+from releases.descriptions.history import told
 from releases.observations import table_of
 from schema.crawls import CrawlName
 from schema.recorded import released_schema
@@ -37,16 +38,19 @@ def write_imported(
     *,
     checksum: str,
     version: int | None = None,
+    reason: str | None = None,
     signer: Signer | None = None,
 ) -> Built:
     """Write the release of `tables`, rows by table in the order of their keys, below `root`.
 
     `recording` becomes recording.json: whence the pages are, what was inferred, and their limits. `checksum` is that of the
     imported data. `version` is by default the newest existing version, or 1; an existing version is compared and never
-    rewritten. Raises ReleaseError, after which nothing is left behind.
+    rewritten, and a new one after the first needs a `reason`. Raises ReleaseError, after which nothing is left behind.
     """
     (crawl,) = tables["crawl"]
     name = CrawlName(**{part: crawl[part] for part in ("month", "device", "vantage", "arm", "kind")})
+    chosen = version if version is not None else newest_version(root, name)
+    history = told(root, name, version=chosen, reason=reason)
     with writing(root), staging(root) as stage:
         folder = stage / "release"
         folder.mkdir()
@@ -58,7 +62,7 @@ def write_imported(
         (folder / RECORDING).write_text(text, encoding="utf-8")
         manifest = Manifest(
             crawl=name,
-            version=version if version is not None else newest_version(root, name),
+            version=chosen,
             schema_version=SCHEMA_VERSION,
             method_version=crawl["method_version"],
             commit=crawl["commit"],
@@ -69,6 +73,7 @@ def write_imported(
             rows=rows,
             files=sums_now(folder),
             packets=packets_of(folder / "connection.parquet"),
+            history=history,
         )
         return finish(folder, manifest, name.path(root, version=manifest.version), signer=signer)
 

@@ -61,7 +61,7 @@ def publish(release: Release, url: str, *, progress: Callable[[int], object] = l
         if wrong and not is_new:
             raise StoreError(
                 f"{shown} has another {release.manifest.crawl} version {release.manifest.version} ({', '.join(wrong)}): "
-                "a published version never changes; build a new one with `firstflight release build --version`"
+                "a published version never changes; build a new one with `firstflight release build --version N --reason TEXT`"
             )
         if wrong:
             raise StoreError(

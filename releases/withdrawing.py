@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from releases import parquet
 from releases.build import finish, packets_of, write_distribution
 from releases.catalogue import RECORDING, TOMBSTONE, Release, read_version, release_folders
+from releases.descriptions.history import continued
 from releases.measures import MEMORY
 from releases.observations import table_of
 from schema.crawls import CrawlName
@@ -73,7 +74,13 @@ def without_site(
         for name in ("dictionary.json", RECORDING):
             if (release.path / name).exists():
                 (folder / name).write_bytes((release.path / name).read_bytes())
-        manifest = dataclasses.replace(release.manifest, version=version, rows=rows, files=sums_now(folder))
+        manifest = dataclasses.replace(
+            release.manifest,
+            version=version,
+            rows=rows,
+            files=sums_now(folder),
+            history=continued(release.manifest, version=version, reason=SAID),
+        )
         if manifest.packets is not None:
             manifest = dataclasses.replace(manifest, packets=packets_of(folder / "connection.parquet"))
         return finish(folder, manifest, place, signer=signer).release

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from firstflight.commands.release import facts_of, line_of
+from firstflight.commands.release import REASON, facts_of, line_of
 from firstflight.errors import one_line
 from firstflight.recorded_pages import import_pages
 from firstflight.settings import Settings
@@ -37,9 +37,12 @@ def command() -> None:
     type=click.IntRange(1, 9999),
     help="Version to make; a higher one if the release must change.  [default: the newest version, or 1]",
 )
+@REASON
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.pass_obj
-def pages(settings: Settings, *, folder: Path, version: int | None, as_json: bool) -> None:
+def pages(
+    settings: Settings, *, folder: Path, version: int | None, reason: str | None, as_json: bool
+) -> None:
     """Make a release of the recorded pages in FOLDER: pages.parquet, requests.parquet, source.json.
 
     Without FOLDER the bundled pages are taken: 591 of August 2025 (docs/recorded-pages.md). Connections are rebuilt and
@@ -54,7 +57,7 @@ def pages(settings: Settings, *, folder: Path, version: int | None, as_json: boo
     with one_line(RecordingError, ReleaseError, SigningFailed):
         if settings.signer is not None:
             settings.signer.check()
-        built = import_pages(settings, folder, version=version)
+        built = import_pages(settings, folder, version=version, reason=reason)
         recording = built.release.recording or {}
     facts = {**facts_of(built.release), "new": built.is_new, "recording": recording}
     if as_json:

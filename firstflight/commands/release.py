@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
+from firstflight.commands.report_versions import plain
 from firstflight.connect import database
 from firstflight.errors import one_line
 from firstflight.settings import Settings
@@ -33,6 +34,10 @@ CRAWL = click.option(
     "--crawl", "name", required=True, help="Its name, or as much of it as is unique: 2026-11."
 )
 
+REASON = click.option(
+    "--reason", callback=plain, help="Why a later version is made; needed from version 2 on."
+)
+
 
 def show(facts: dict[str, Any], *, as_json: bool, lines: list[str]) -> None:
     """Facts as JSON, or the lines that say the same."""
@@ -45,6 +50,7 @@ def facts_of(release: Release) -> dict[str, Any]:
     return {
         "crawl": str(manifest.crawl),
         "version": manifest.version,
+        "reason": manifest.edition.reason,
         "checksum": release.checksum,
         "bytes": sum(path.stat().st_size for path in release.path.iterdir()),
         "rows": manifest.rows,
@@ -101,16 +107,19 @@ def command() -> None:
     type=click.IntRange(1, 9999),
     help="Version to build; a higher one if the release must change.  [default: the newest version, or 1]",
 )
+@REASON
 @AS_JSON
 @click.pass_obj
-def build_(settings: Settings, *, name: str, version: int | None, as_json: bool) -> None:
+def build_(settings: Settings, *, name: str, version: int | None, reason: str | None, as_json: bool) -> None:
     """Release a sealed crawl as immutable Parquet. A version that exists is compared, never changed.
 
-    The release is signed if FIRSTFLIGHT_SIGNING_KEY names a key.
+    A version after the first needs a reason, which readers are shown. The release is signed if FIRSTFLIGHT_SIGNING_KEY names
+    a key.
 
     \b
     Example:
       firstflight release build --crawl 2026-11
+      firstflight release build --crawl 2026-11 --version 2 --reason "sizes of WebSockets over HTTP/2 were null"
     """
     with one_line(SigningFailed):
         if settings.signer is not None:
@@ -126,7 +135,13 @@ def build_(settings: Settings, *, name: str, version: int | None, as_json: bool)
             bar.update(done - bar.n)
 
         built = build(
-            engine, name, settings.releases, version=version, signer=settings.signer, progress=progress
+            engine,
+            name,
+            settings.releases,
+            version=version,
+            reason=reason,
+            signer=settings.signer,
+            progress=progress,
         )
     facts = facts_of(built.release)
     done = "built" if built.is_new else "was there already, the same to the byte:"

@@ -118,7 +118,9 @@ def make(engine: Engine, folder: Path) -> World:
         seal_partitions(connection, made_up.crawl_id)
     world = World(data=data, store=store, engine=engine, made_up=made_up)
     for version in (1, 2):
-        publish(build(engine, CRAWL, data / "releases", version=version).release, store.as_uri())
+        reason = "made twice" if version > 1 else None
+        built = build(engine, CRAWL, data / "releases", version=version, reason=reason)
+        publish(built.release, store.as_uri())
     _replays(data / "replays")
     for year, said in ((2025, "nobody"), (2026, f"largest: www.{HOST}")):
         (data / f"reports/{year}").mkdir(parents=True)

@@ -52,7 +52,7 @@ def test_a_released_crawl_is_detached_when_it_is_old_and_its_release_still_holds
     verified = run("release", "verify", "--crawl", name)
     assert verified.exit_code == 0, verified.output
     assert ", connection detached, response detached" in verified.stdout
-    again = run("release", "build", "--crawl", name, "--version", "2")
+    again = run("release", "build", "--crawl", name, "--version", "2", "--reason", "anew")
     assert again.exit_code == 1
     assert f"the observations of {name} exist only in its release" in again.stderr
     assert not list((tmp_path / "releases").glob("**/version=2"))

@@ -113,7 +113,9 @@ def test_a_release_that_would_change_needs_a_new_version(database_18: Engine, tm
     with pytest.raises(ReleaseError, match="--version 2"):
         build(database_18, "2026-11", tmp_path)
     assert contents(first.path) == before
-    second = build(database_18, "2026-11", tmp_path, version=2)
+    with pytest.raises(ReleaseError, match="needs a reason: say by --reason"):
+        build(database_18, "2026-11", tmp_path, version=2)
+    second = build(database_18, "2026-11", tmp_path, version=2, reason="a path was erased")
     assert second.is_new
     assert find_release(tmp_path, "2026-11").manifest.version == 2
     assert not build(database_18, "2026-11", tmp_path).is_new  # the newest is compared

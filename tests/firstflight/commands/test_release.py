@@ -69,7 +69,9 @@ def test_json_says_of_a_sound_release_that_it_holds(run: Run) -> None:
 def test_all_is_every_release_in_its_newest_version(run: Run) -> None:
     assert run("verify", "--all").exit_code == 0
     run("build", "--crawl", "2026-11")
-    facts = json.loads(run("build", "--crawl", "2026-11", "--version", "2", "--json").stdout)
+    facts = json.loads(
+        run("build", "--crawl", "2026-11", "--version", "2", "--reason", "again", "--json").stdout
+    )
     verified = json.loads(run("verify", "--all", "--json").stdout)["releases"]
     assert [(one["version"], one["holds"]) for one in verified] == [(2, True)]
     with (Path(facts["path"]) / "response.parquet").open("ab") as file:
@@ -121,6 +123,8 @@ def test_offline_leaves_postgresql_out(run: Run, tmp_path: Path) -> None:
         (("build", "--crawl", "2031-01"), "there is no crawl '2031-01'"),
         (("verify", "--crawl", "2031-01"), "no release of crawl '2031-01'"),
         (("build", "--crawl", "2026-11", "--version", "0"), "--version"),
+        (("build", "--crawl", "2026-11", "--version", "2"), "needs a reason: say by --reason"),
+        (("build", "--crawl", "2026-11", "--version", "2", "--reason", "a\nb"), "write one line"),
     ],
 )
 def test_what_does_not_exist_is_said_in_one_line(run: Run, arguments: tuple[str, ...], said: str) -> None:

@@ -179,7 +179,7 @@ def test_a_withdrawn_version_is_no_damage(data: Path) -> None:
     assert run("release", "verify", "--all", "--offline").exit_code == 0
     refused = run("release", "build", "--crawl", "2026-11")
     assert (refused.exit_code, "is withdrawn: build it anew with --version 2" in refused.stderr) == (1, True)
-    assert run("release", "build", "--crawl", "2026-11", "--version", "2").exit_code == 0
+    assert run("release", "build", "--crawl", "2026-11", "--version", "2", "--reason", "anew").exit_code == 0
 
 
 def test_a_replay_of_another_release_than_the_one_that_is_there_is_damaged(data: Path) -> None:

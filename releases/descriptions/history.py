@@ -1,0 +1,60 @@
+"""The history of a release: each version with the day on which and the reason for which it was made."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from releases.catalogue import Edition, Manifest, Release, ReleaseError, listed, read_version
+from schema.crawls import CrawlName
+
+
+def told(root: Path, crawl: CrawlName, *, version: int, reason: str | None) -> tuple[Edition, ...]:
+    """The history up to `version`, which is to be built below `root` for a reason.
+
+    That of a version which exists is its own, so that it can be built again and compared; another `reason` makes it differ.
+    The day of a new first version is None: `dated` finds it. ReleaseError if a later version is new and has no reason.
+    """
+    place = crawl.path(root, version=version)
+    there = read_version(place) if place.exists() else None
+    if isinstance(there, Release) and reason is None:
+        return there.manifest.history
+    if version > 1 and reason is None and there is None:
+        raise ReleaseError(f"version {version} of {crawl} needs a reason: say by --reason why it is made")
+    known: dict[int, Edition] = {}
+    for one in listed(root):
+        if one.crawl == crawl and one.version < version:
+            known[one.version] = Edition(version=one.version, date=None, reason=None)
+            known |= {it.version: it for it in one.manifest.history} if isinstance(one, Release) else {}
+    day = there.manifest.edition.date if isinstance(there, Release) else _today() if version > 1 else None
+    itself = Edition(version=version, date=day, reason=reason)
+    return (*(known[number] for number in sorted(known)), itself)
+
+
+def continued(manifest: Manifest, *, version: int, reason: str) -> tuple[Edition, ...]:
+    """The history of a version that is made of the release with this manifest."""
+    before = manifest.history or (manifest.edition,)
+    return (*before, Edition(version=version, date=_today(), reason=reason))
+
+
+def dated(history: tuple[Edition, ...], folder: Path) -> tuple[Edition, ...]:
+    """The history of the release in `folder`, with the day of a first version: that on which its crawl was sealed.
+
+    A first version of which neither a day nor a reason is known has no history.
+    """
+    if not history or history[-1].date is not None:
+        return history
+    (sealed,) = pq.read_table(folder / "crawl.parquet", columns=["sealed_at"], partitioning=None)[
+        "sealed_at"
+    ].to_pylist()
+    day = sealed.astimezone(datetime.UTC).date().isoformat() if sealed else None
+    last = dataclasses.replace(history[-1], date=day)
+    is_known = last.version > 1 or day or last.reason
+    return (*history[:-1], last) if is_known else ()
+
+
+def _today() -> str:
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
