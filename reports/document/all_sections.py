@@ -10,7 +10,7 @@ from releases.ranks import ranks_of
 from releases.share_weights import page_fits, shares_by_weight
 from reports.answer.key_numbers import rival
 from reports.document.examination import Examination
-from reports.document.report_inputs import ReportInputs
+from reports.document.report_inputs import ReportInputs, twelve_months_earlier
 from reports.document.size_figures import HEADLINE, curve
 from reports.document.theme import CURVES
 from reports.recommendation.rule import RULE
@@ -31,6 +31,7 @@ from reports.sections.servers import servers_table_section
 from reports.sections.shape import Row, Section
 from reports.sections.sizes.shares import sizes_section
 from reports.sections.sizes.since_2010 import since_2010_section
+from reports.sections.sizes.since_last_year import Year, since_last_year_section, without_last_year, year_of
 from reports.sections.tail import tail_section
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
@@ -59,6 +60,7 @@ def sections_of(inputs: ReportInputs, found: Examination, content: Mapping[str, 
         mss=sizes["mss_bytes"],
         source=source,
     )
+    yield last_year(inputs, sizes, cdfs, source=source)
     yield from replay_sections(found, query=query)
     yield protocols_section(release, source=source)
     yield segments_section(cdfs, iw=RULE.permanent_incumbent, source=source)
@@ -71,6 +73,20 @@ def sections_of(inputs: ReportInputs, found: Examination, content: Mapping[str, 
         yield judging_section(content, query=query)
         yield ledger_section(content.get("ledger"), query=query)
         yield backcast_section(inputs.instrument)
+
+
+def last_year(
+    inputs: ReportInputs, sizes: Mapping[str, Any], cdfs: Mapping[str, Cdf], *, source: str
+) -> Section:
+    """The sizes beside those of the release of twelve months earlier."""
+    if inputs.year_before is None:
+        return without_last_year(twelve_months_earlier(inputs.release.crawl))
+    return since_last_year_section(
+        Year(release=inputs.release, sizes=sizes, cdfs=cdfs),
+        year_of(inputs.year_before, windows=sizes["windows"]),
+        labels=LABELS,
+        source=source,
+    )
 
 
 def replay_sections(found: Examination, *, query: str) -> Iterator[Section]:

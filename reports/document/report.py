@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from releases.catalogue import Release
 from releases.cdf import read_cdfs
 from releases.slow_start import MSS_FIG1, WINDOWS
 from replay.runs import replay_folder
@@ -127,20 +128,26 @@ def answer_of(inputs: ReportInputs, findings: Findings | None) -> Answer:
 
 def origin(inputs: ReportInputs, *, commit: str, rule: Rule = RULE) -> dict[str, Any]:
     """The report's inputs with their checksums, and the code, kernel, programs and parameters of the replay."""
-    release, replay = inputs.release, inputs.staged or inputs.replay
+    replay = inputs.staged or inputs.replay
     return {
         "kind": "report",
         "commit": commit,
         "rule_version": rule.version,
-        "licence": release.manifest.licence,
+        "licence": inputs.release.manifest.licence,
         "format_version": FORMAT_VERSION,
         "year": inputs.year,
-        "release": {"crawl": str(release.crawl), "version": release.version, "checksum": release.checksum},
+        "release": release_facts(inputs.release),
+        "year_before": release_facts(inputs.year_before) if inputs.year_before else None,
         "replay": {"checksum": replay.checksum, **replay_folder.origin(replay.provenance)}
         if replay
         else None,
         "last_years_report": {"checksum": inputs.last_years_checksum} if inputs.last_years_checksum else None,
     }
+
+
+def release_facts(release: Release) -> dict[str, Any]:
+    """What identifies a release in a manifest."""
+    return {"crawl": str(release.crawl), "version": release.version, "checksum": release.checksum}
 
 
 def draw(

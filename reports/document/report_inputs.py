@@ -6,7 +6,7 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -87,6 +87,8 @@ class ReportInputs:
 
     year: int
     release: Release
+    year_before: Release | None
+    """The release of twelve months earlier that differs in nothing else; None if there is none."""
     replay: Replay | None
     """None for a report without a replay, or with one in stages."""
     staged: StagedReplay | None
@@ -111,11 +113,13 @@ def read_inputs(
     backcast: Path,
     which: str | None = None,
     release_version: int | None = None,
+    year_before: int | Literal["newest"] | None = "newest",
 ) -> ReportInputs:
     """Find and read the inputs once their checksums and signatures hold; raises ReportError.
 
     `which` replay: FULL, or the plan of one in stages; by default the only one that there is. `backcast` is the folder of
-    the back-cast that the instrument is judged by. `release_version` is the newest by default.
+    the back-cast that the instrument is judged by. `release_version` is the newest by default; `year_before` is the version of the release
+    of twelve months earlier that sizes are compared with, or None for no comparison.
     """
     release = _release(releases_dir, year, crawl, release_version, allowed_signers)
     last_year = newest_version(report_versions(reports_dir / str(year - 1)))
@@ -126,6 +130,7 @@ def read_inputs(
     return ReportInputs(
         year=year,
         release=release,
+        year_before=_year_before(releases_dir, release.crawl, year_before, allowed_signers),
         replay=replay,
         staged=staged,
         instrument=standing(backcast, of=made.provenance if made else dict.fromkeys(INSTRUMENT)),
@@ -162,6 +167,37 @@ def _release(root: Path, year: int, crawl: str | None, version: int | None, allo
         raise ReportError(
             f"the release of {names[0]} is damaged ({', '.join(broken)}); restore it from a copy, or move it away and "
             f"build it again with `firstflight release build --crawl {names[0]}`"
+        )
+    return release
+
+
+def twelve_months_earlier(crawl: CrawlName) -> CrawlName:
+    """The crawl of the same month a year before, with the same device, vantage, arm and kind.
+
+    >>> str(twelve_months_earlier(CrawlName(month="2026-11", device="mobile")))
+    '2025-11.mobile.local.tcp.web'
+    """
+    return dataclasses.replace(crawl, month=f"{int(crawl.month[:4]) - 1:04}{crawl.month[4:]}")
+
+
+def _year_before(
+    root: Path, crawl: CrawlName, version: int | Literal["newest"] | None, allowed_signers: Path
+) -> Release | None:
+    """The release of twelve months earlier; None if there is none, or none is asked for."""
+    wanted = twelve_months_earlier(crawl)
+    found = [
+        one
+        for one in listed(root)
+        if one.crawl == wanted and not isinstance(one, Withdrawn) and version in ("newest", one.version)
+    ]
+    if not found:
+        return None
+    release = max(found, key=lambda one: one.version)
+    broken = [MANIFEST] if isinstance(release, Damaged) else faults(release.path, allowed_signers)
+    if broken or isinstance(release, Damaged):
+        raise ReportError(
+            f"the release of {wanted}, which sizes are compared with, is damaged ({', '.join(broken)}); restore it from a copy, "
+            "or move it away to do without"
         )
     return release
 

@@ -27,7 +27,11 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     old, new = before.get("release") or {}, now.get("release") or {}
     if old != new:
         yield f"the release: {_release(new)} in place of {_release(old)}"
-    for name, title in (("replay", "the replay"), ("last_years_report", "last year's report")):
+    for name, title in (
+        ("year_before", "the release of the year before"),
+        ("replay", "the replay"),
+        ("last_years_report", "last year's report"),
+    ):
         sums = [(facts.get(name) or {}).get("checksum", "none") for facts in (before, now)]
         if sums[0] != sums[1]:
             yield f"{title}: {sums[1][:12]} in place of {sums[0][:12]}"

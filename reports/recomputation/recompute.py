@@ -81,18 +81,23 @@ def _named(manifest: dict[str, Any], places: Places) -> dict[str, Any]:
         "year": manifest["year"],
         "crawl": manifest["release"]["crawl"],
         "release_version": manifest["release"]["version"],
+        # Reports of before the comparison have no such field.
+        "year_before": (manifest.get("year_before") or {}).get("version"),
         "allowed_signers": places.allowed_signers,
         "backcast": places.backcast,
     }
 
 
 def _check_release(manifest: dict[str, Any], inputs: ReportInputs) -> None:
-    release = manifest["release"]
-    if inputs.release.checksum != release["checksum"]:
-        raise ReportError(
-            f"the release {release['crawl']}, version {release['version']}, is not the one that the report names "
-            f"({release['checksum']}); fetch that one"
-        )
+    for stated, found in (
+        (manifest["release"], inputs.release),
+        (manifest.get("year_before"), inputs.year_before),
+    ):
+        if stated and (found is None or found.checksum != stated["checksum"]):
+            there = "is missing" if found is None else "is not the one that the report names"
+            raise ReportError(
+                f"the release {stated['crawl']}, version {stated['version']}, {there} ({stated['checksum']}); fetch that one"
+            )
 
 
 def _with_replay(manifest: dict[str, Any], content: dict[str, Any], places: Places) -> ReportInputs:

@@ -56,9 +56,6 @@ def since_2010_section(
                 rows=tuple(fit_rows(cdfs["responses"], year, windows, mss)),
                 source=f"{source}; Dukkipati et al. 2010, Figure 1, digitised",
                 query=f"segments of {mss} bytes",
-                notes=(
-                    "Last year's distribution is not compared: this release has no earlier one of the same kind.",
-                ),
             ),
         ),
     )
