@@ -60,11 +60,15 @@ class CdpLog:
             sizes.received_bytes += params["encodedDataLength"]
         elif method == "Network.loadingFinished":
             total = int(params["encodedDataLength"])
+            found.is_complete = True
             found.body_bytes = body_bytes(found, sizes, total=total)
             if 0 <= total - found.body_bytes <= HEADER_AT_MOST:
                 found.header_bytes = total - found.body_bytes
+            elif total > found.body_bytes:
+                found.total_bytes = total
             found.times = dataclasses.replace(found.times, last_byte=microseconds(params.get("timestamp")))
         elif method == "Network.loadingFailed":
+            found.is_complete = False
             found.body_bytes = sizes.received_bytes or None
         elif method == "Network.requestServedFromCache":
             found.is_cached = True
@@ -160,7 +164,7 @@ def body_bytes(found: RecordedExchange, sizes: Sizes, *, total: int) -> int:
         return int(stated)
     if "content-encoding" not in sizes.headers:
         return sizes.decoded_bytes
-    if sizes.header_bytes <= min(total, HEADER_AT_MOST):
+    if 0 < sizes.header_bytes <= min(total, HEADER_AT_MOST):
         return total - sizes.header_bytes
     found.repairs.add("size_includes_header")
     return total

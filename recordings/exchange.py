@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urlsplit
 
-DROPPED_SCHEMES = frozenset({"data", "about", "blob", "chrome-extension", "ws", "wss"})
+BODILESS = frozenset({204, 205, 304})
+"""Statuses whose responses have no body (RFC 9110 §15)."""
+
+FRAMED = frozenset({"spdy", "h2", "h3"})
+"""Protocols that compress headers, so that a header's text does not tell its size."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +42,14 @@ class RecordedExchange:
     body_bytes: int | None = None
     header_bytes: int | None = None
     """Size of the response's header on the wire; None if not recorded separately."""
+    header_is_text: bool = False
+    """True if `header_bytes` is the size of the header's text, where the protocol sends it compressed."""
+    total_bytes: int | None = None
+    """Size of header and body together, where they cannot be told apart; None otherwise."""
+    decoded_bytes: int | None = None
+    """Size of the body after decompression; None if not recorded."""
+    is_complete: bool | None = None
+    """Whether all of the response arrived; None if not recorded."""
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
     """Response headers, names in lower case; repeated ones are joined by commas."""
     protocol: str = "http/1.1"
@@ -59,6 +71,16 @@ class RecordedExchange:
     """True for a new top-level navigation."""
     repairs: set[str] = dataclasses.field(default_factory=set)
     """Names of the repairs that were necessary."""
+
+    @property
+    def is_redirect(self) -> bool:
+        """True if the response sends the browser elsewhere."""
+        return 300 <= self.status < 400 and self.status != 304
+
+    @property
+    def host(self) -> str:
+        """Host of the URL in lower case."""
+        return (urlsplit(self.url).hostname or "").lower()
 
 
 PORTS = frozenset({"", "0", "-1", "80", "443"})

@@ -88,7 +88,7 @@ def find_parents(kept: Sequence[RecordedExchange]) -> list[tuple[int | None, str
     by_url: dict[str, int] = {}
     awaited: dict[str, int] = {}
     """Redirects whose target has not been requested yet, by target."""
-    main = next((i for i, one in enumerate(kept) if not is_redirect(one)), 0)
+    main = next((i for i, one in enumerate(kept) if not one.is_redirect), 0)
     parents: list[tuple[int | None, str]] = []
     for index, one in enumerate(kept):
         url = bare(one.url)
@@ -97,7 +97,7 @@ def find_parents(kept: Sequence[RecordedExchange]) -> list[tuple[int | None, str
             redirect = place.get(id(one.redirected_from), redirect)
         parents.append(parent(one, index=index, main=main, redirect=redirect, by_url=by_url))
         by_url[url] = index
-        if is_redirect(one) and one.location:
+        if one.is_redirect and one.location:
             awaited[bare(one.location)] = index
     return parents
 
@@ -124,8 +124,3 @@ def kind_of(one: RecordedExchange) -> str:
         return RESOURCE_TYPES.get(one.resource_type, "other")
     kind = next((kind for word, kind in MEDIA_TYPES if word in one.mime_type), "other")
     return "fetch" if kind == "document" and one.status == 204 else kind
-
-
-def is_redirect(one: RecordedExchange) -> bool:
-    """True if the response is a redirect."""
-    return 300 <= one.status < 400 and one.status != 304

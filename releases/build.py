@@ -32,6 +32,7 @@ from schema.computed_tables import DISTRIBUTION, MEASURES
 from schema.crawls import CrawlName, name_of
 from schema.dictionary import dictionary
 from schema.http_caching import LIFETIMES
+from schema.recorded import PAGES, Notes
 from schema.tables import RELEASED, SCHEMA_VERSION, Crawl, SiteList
 from schema.vocabulary import CONSENTS, INITIAL_WINDOW_UNKNOWN, OUTCOMES, WALLS, WIRE_BYTES_UNKNOWN
 from storage.crawls import find_crawl
@@ -176,11 +177,11 @@ def write_distribution(folder: Path) -> int:
     )
 
 
-def write_dictionary(folder: Path, kind: str) -> None:
+def write_dictionary(folder: Path, kind: str, notes: Notes = PAGES) -> None:
     """Write dictionary.json, the meaning of every name in a release of this kind."""
     held = {model.__tablename__ for model in RELEASED} | {"distribution"}
     content: dict[str, Any] = {
-        "tables": {name: table for name, table in dictionary(kind).items() if name in held},
+        "tables": {name: table for name, table in dictionary(kind, notes).items() if name in held},
         "measures": MEASURES,
         "outcomes": OUTCOMES,
         "walls": WALLS,

@@ -24,7 +24,7 @@ from releases.catalogue import RECORDING, Manifest
 from releases.descriptions.history import told
 from releases.observations import table_of
 from schema.crawls import CrawlName
-from schema.recorded import released_schema
+from schema.recorded import PAGES, Notes, released_schema
 from schema.tables import RELEASED, SCHEMA_VERSION
 from storage.signatures import Signer
 from storage.staging import staging
@@ -37,6 +37,7 @@ def write_imported(
     root: Path,
     *,
     checksum: str,
+    notes: Notes = PAGES,
     version: int | None = None,
     reason: str | None = None,
     signer: Signer | None = None,
@@ -44,20 +45,21 @@ def write_imported(
     """Write the release of `tables`, rows by table in the order of their keys, below `root`.
 
     `recording` becomes recording.json: whence the pages are, what was inferred, and their limits. `checksum` is that of the
-    imported data. `version` is by default the newest existing version, or 1; an existing version is compared and never
-    rewritten, and a new one after the first needs a `reason`. Raises ReleaseError, after which nothing is left behind.
+    imported data, and `notes` say what its columns mean. `version` is by default the newest existing version, or 1; an
+    existing version is compared and never rewritten, and a new one after the first needs a `reason`. Raises ReleaseError,
+    after which nothing is left behind.
     """
     (crawl,) = tables["crawl"]
-    name = CrawlName(**{part: crawl[part] for part in ("month", "device", "vantage", "arm", "kind")})
+    name = name_in(crawl)
     chosen = version if version is not None else newest_version(root, name)
     history = told(root, name, version=chosen, reason=reason)
     with writing(root), staging(root) as stage:
         folder = stage / "release"
         folder.mkdir()
         folder.chmod(0o755)  # regardless of the umask: the service may run as another user
-        rows = write_tables(tables, folder, name.kind)
+        rows = write_tables(tables, folder, name.kind, notes)
         rows["distribution"] = write_distribution(folder)
-        write_dictionary(folder, name.kind)
+        write_dictionary(folder, name.kind, notes)
         text = json.dumps(recording, indent=2, ensure_ascii=False) + "\n"
         (folder / RECORDING).write_text(text, encoding="utf-8")
         manifest = Manifest(
@@ -78,13 +80,18 @@ def write_imported(
         return finish(folder, manifest, name.path(root, version=manifest.version), signer=signer)
 
 
+def name_in(crawl: Mapping[str, Any]) -> CrawlName:
+    """The name of the crawl in a row of the table `crawl`."""
+    return CrawlName(**{part: crawl[part] for part in ("month", "device", "vantage", "arm", "kind")})
+
+
 def write_tables(
-    tables: Mapping[str, Sequence[Mapping[str, Any]]], folder: Path, kind: str
+    tables: Mapping[str, Sequence[Mapping[str, Any]]], folder: Path, kind: str, notes: Notes
 ) -> dict[str, int]:
     """Write the observation tables; number of rows by table. Columns that a row lacks are null."""
     rows = {}
     for table in map(table_of, RELEASED):
-        schema = released_schema(table, kind)
+        schema = released_schema(table, kind, notes)
         rows[table.name] = parquet.write(
             folder / f"{table.name}.parquet",
             [pa.Table.from_pylist(list(tables[table.name]), schema=schema)],

@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from schema import computed_tables
-from schema.recorded import released_schema
+from schema.recorded import PAGES, Notes, released_schema
 from schema.tables import RELEASED, Base
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def description(model: type[Base]) -> str:
     return (inspect.getdoc(model) or "").split("\n", 1)[0]
 
 
-def dictionary(kind: str = "web") -> dict[str, dict[str, Any]]:
+def dictionary(kind: str = "web", notes: Notes = PAGES) -> dict[str, dict[str, Any]]:
     """Every released and every computed table by name: `description` and `columns`, as releases of this kind hold them."""
     observed = {
         model.__tablename__: {
             "description": description(model),
-            "columns": columns(released_schema(Base.metadata.tables[model.__tablename__], kind)),
+            "columns": columns(released_schema(Base.metadata.tables[model.__tablename__], kind, notes)),
         }
         for model in RELEASED
     }

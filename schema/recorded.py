@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from schema.arrow import arrow_schema
@@ -81,16 +83,6 @@ NEVER_RECORDED: dict[str, tuple[str, ...]] = {
 """Columns, as table.column, that may be null in a crawl of ours and always are in a recorded release, by the reason."""
 
 
-def null_reasons() -> dict[str, str]:
-    """Why a column of a recorded release may be null throughout, by table.column."""
-    rare = {
-        f"{table}.{name}": reason
-        for table, columns in NOT_RECORDED.items()
-        for name, reason in columns.items()
-    }
-    return rare | {column: reason for reason, columns in NEVER_RECORDED.items() for column in columns}
-
-
 OTHERWISE: dict[str, dict[str, str]] = {
     "crawl": {
         "kind": "recorded (pages that somebody else recorded)",
@@ -136,19 +128,45 @@ OTHERWISE: dict[str, dict[str, str]] = {
 """What columns mean in a recorded release beyond their definition, by table."""
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Notes:
+    """What the columns of a recorded release mean, by the form of its recording."""
+
+    rarely_null: Mapping[str, Mapping[str, str]]
+    """Why columns that a crawl always fills may be null, by table; the same columns in every form."""
+    always_null: Mapping[str, tuple[str, ...]]
+    """Columns, as table.column, that are null throughout, by the reason."""
+    otherwise: Mapping[str, Mapping[str, str]]
+    """Meaning of columns beyond their definition, by table."""
+
+
+PAGES = Notes(rarely_null=NOT_RECORDED, always_null=NEVER_RECORDED, otherwise=OTHERWISE)
+"""Of nameless pages (docs/recorded-pages.md)."""
+
+
+def null_reasons(notes: Notes) -> dict[str, str]:
+    """Why a column of a recorded release may be null throughout, by table.column."""
+    rare = {
+        f"{table}.{name}": reason
+        for table, columns in notes.rarely_null.items()
+        for name, reason in columns.items()
+    }
+    return rare | {column: reason for reason, columns in notes.always_null.items() for column in columns}
+
+
 def is_recorded(kind: str) -> bool:
     """Whether a release of this kind is of recordings that somebody else made."""
     return kind == RECORDED
 
 
-def released_schema(table: Table, kind: str) -> pa.Schema:
+def released_schema(table: Table, kind: str, notes: Notes = PAGES) -> pa.Schema:
     """The Arrow schema of a table in a release of this kind; its comments say what is null in a recorded release."""
     schema = arrow_schema(table)
     if not is_recorded(kind):
         return schema
-    for name, meaning in OTHERWISE[table.name].items():
+    for name, meaning in notes.otherwise[table.name].items():
         schema = noted(schema, name, f"in a recorded release: {meaning}")
-    for name, reason in NOT_RECORDED[table.name].items():
+    for name, reason in notes.rarely_null[table.name].items():
         schema = noted(schema, name, f"null in a recorded release: {reason}", nullable=True)
     return schema
 

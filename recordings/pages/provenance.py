@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recordings.pages import connections
 from recordings.pages.initiators import INFERRED, RULES
-from recordings.pages.recording import Recording
+from recordings.pages.recording import Recording, Source
 from recordings.pages.rows import Observations
-from schema.recorded import RECORDED, null_reasons
+from schema.recorded import PAGES, RECORDED, Notes, null_reasons
 
 CONNECTION_RULES: dict[str, str] = {
     connections.OPENED: "recorded: the request has a connect time",
@@ -23,26 +24,38 @@ CONNECTION_RULES: dict[str, str] = {
 
 def provenance(recording: Recording, found: Observations) -> dict[str, Any]:
     """The content of recording.json."""
+    inferred = {
+        "initiators": rules(found.initiators, RULES, inferred=INFERRED),
+        "connections": rules(
+            found.connections, CONNECTION_RULES, inferred=CONNECTION_RULES.keys() - {connections.OPENED}
+        ),
+    }
+    return stated(recording.source, recording.files, found, inferred=inferred, notes=PAGES)
+
+
+def stated(
+    source: Source,
+    files: Mapping[str, str],
+    found: Observations,
+    *,
+    inferred: Mapping[str, Any],
+    notes: Notes,
+) -> dict[str, Any]:
+    """What recording.json says of every recorded release."""
     responses = found.tables["response"]
-    unknown: dict[str, int] = {}
-    for row in responses:
-        if row["wire_bytes_unknown"]:
-            unknown[row["wire_bytes_unknown"]] = unknown.get(row["wire_bytes_unknown"], 0) + 1
+    unknown = collections.Counter(
+        row["wire_bytes_unknown"] for row in responses if row["wire_bytes_unknown"] is not None
+    )
     return {
         "quality": RECORDED,
-        **dataclasses.asdict(recording.source),
-        "files": recording.files,
-        "pages": len(recording.pages),
+        **dataclasses.asdict(source),
+        "files": dict(files),
+        "pages": len(found.tables["visit"]),
         "requests": len(responses),
         "responses_of_known_size": sum(row["wire_bytes"] is not None for row in responses),
         "responses_of_unknown_size": dict(sorted(unknown.items())),
-        "inferred": {
-            "initiators": rules(found.initiators, RULES, inferred=INFERRED),
-            "connections": rules(
-                found.connections, CONNECTION_RULES, inferred=CONNECTION_RULES.keys() - {connections.OPENED}
-            ),
-        },
-        "null_columns": null_columns(found.tables),
+        "inferred": dict(inferred),
+        "null_columns": null_columns(found.tables, notes),
     }
 
 
@@ -58,10 +71,10 @@ def rules(
     }
 
 
-def null_columns(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, str]:
+def null_columns(tables: Mapping[str, Sequence[Mapping[str, Any]]], notes: Notes) -> dict[str, str]:
     """Columns that no row knows, with the reason, by table.column."""
     return {
         column: reason
-        for column, reason in sorted(null_reasons().items())
+        for column, reason in sorted(null_reasons(notes).items())
         if all(row.get(column.partition(".")[2]) is None for row in tables[column.partition(".")[0]])
     }

@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from recordings.errors import RecordingError
 from recordings.pages.request import COLUMNS, PageRequest, request_of
 
 BUNDLED = Path(__file__).parent / "bundled"
@@ -34,10 +35,6 @@ MOST_ROWS = 5_000_000
 
 WORD = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
-
-
-class RecordingError(Exception):
-    """A folder does not hold recorded pages that can be imported; the message says what to do."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,7 +11,7 @@ from recordings.pages.connections import Traffic, rebuild
 from recordings.pages.delays import browser_delays, handshake_round_trip, round_trips
 from recordings.pages.initiators import Initiator, find_initiators
 from recordings.pages.kinds import kind_of, priority_of
-from recordings.pages.recording import RecordedPage, Recording
+from recordings.pages.recording import RecordedPage, Recording, Source
 from recordings.pages.request import PageRequest, alpn
 from recordings.pages.sizes import sizes_of
 from schema import http_caching
@@ -42,7 +42,14 @@ def observe(recording: Recording) -> Observations:
     """The rows of all pages, in the order of their keys."""
     found = Observations(
         tables={
-            "crawl": [crawl_row(recording)],
+            "crawl": [
+                crawl_row(
+                    recording.source,
+                    browser=browser_of(recording),
+                    method=METHOD,
+                    has_quic=any(one.protocol == "h3" for page in recording.pages for one in page.requests),
+                )
+            ],
             "site": [site_row(recording, page) for page in recording.pages],
             "visit": [visit_row(page) for page in recording.pages],
             "connection": [],
@@ -62,22 +69,19 @@ def observe(recording: Recording) -> Observations:
     return found
 
 
-def crawl_row(recording: Recording) -> Row:
-    """The crawl: where and when the recording was made, and by which browser."""
-    source = recording.source
+def crawl_row(source: Source, *, browser: str, method: str, has_quic: bool) -> Row:
+    """The crawl: where and when the recording was made, by which browser, and how it became a release."""
     return {
         "id": CRAWL_ID,
         "month": source.month,
         "device": source.device,
         "vantage": source.vantage,
-        "arm": "quic"
-        if any(one.protocol == "h3" for page in recording.pages for one in page.requests)
-        else "tcp",
+        "arm": "quic" if has_quic else "tcp",
         "kind": RECORDED,
         "list_id": source.id,
-        "method_version": METHOD,
+        "method_version": method,
         "commit": source.commit,
-        "browser": browser_of(recording),
+        "browser": browser,
         "loads": 1,
         "inner_pages": 0,
     }

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from recordings.exchange import BODILESS
 from recordings.pages.request import PageRequest
 
 H2_FRAME_BYTES, H2_FRAME_HEADER_BYTES = 16_384, 9
 """Default maximum of an HTTP/2 frame's payload, and the size of its header (RFC 9113 §4)."""
-
-BODILESS = frozenset({204, 205, 304})
-"""Statuses whose responses have no body (RFC 9110 §15)."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,17 +6,16 @@ Only the first page of a recording is read: later pages were loaded with a warm 
 from __future__ import annotations
 
 import dataclasses
-import gzip
-import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from recordings import cdp, har
+from recordings.errors import RecordingError
 from recordings.exchange import RecordedExchange
-from recordings.order import find_parents, first_load, is_redirect, kind_of
+from recordings.files.reading import read_file
+from recordings.files.traffic import port_of
+from recordings.order import find_parents, first_load, kind_of
 from replay.errors import RecipeError
 from replay.recipes.page_recipe import Recipe, Row, assume_think_times, make_recipe
 from schema import http_caching
@@ -61,52 +60,34 @@ def read_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> list[Recorded
 
 def read_recording(path: Path, kind: str, number: int) -> Recorded:
     """Read the page of one file, gzipped or not; `number` becomes the visit id."""
-    content = path.read_bytes()
     try:
-        document = json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
-        tool, exchanges, by_silence = read_har(document) if kind == "har" else read_log(document)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, gzip.BadGzipFile) as exc:
-        raise RecipeError(f"{path}: not a {kind.upper()} recording ({exc!r})") from exc
-    kept, repairs = first_load(exchanges, by_silence=by_silence)
+        file = read_file(path, kind)
+    except RecordingError as exc:
+        raise RecipeError(str(exc)) from exc
+    kept, repairs = first_load(file.exchanges, by_silence=file.splits_by_silence)
     recipe = recipe_of(kept, number)
     if recipe is None:
         raise RecipeError(f"{path}: no main document of known size, so no page that can be replayed")
     repairs.update(repair for one in kept for repair in one.repairs)
-    if kind == "har" and (later := len(document["log"]["entries"]) - len(exchanges)):
-        repairs["later_page_dropped"] = later
+    if file.later_pages:
+        repairs["later_page_dropped"] = file.later_pages
     return Recorded(
         recipe=recipe,
         file=path.name,
-        sha256=hashlib.sha256(content).hexdigest(),
+        sha256=file.sha256,
         kind=kind,
-        tool=tool,
+        tool=file.tool,
         headers_estimated=sum(one.body_bytes is not None and one.header_bytes is None for one in kept),
         repairs=dict(sorted(repairs.items())),
     )
 
 
-def read_har(document: dict[str, Any]) -> tuple[str, list[RecordedExchange], bool]:
-    """Tool, exchanges of the first page, and True if only a pause separates pages."""
-    log = document["log"]
-    creator = log["creator"]
-    return (
-        f"{creator['name']} {creator.get('version', '')}".strip(),
-        har.read(log),
-        creator["name"] == "hdrgrab",
-    )
-
-
-def read_log(document: list[Any]) -> tuple[str, list[RecordedExchange], bool]:
-    """Tool and exchanges of a log of DevTools events, in which a navigation begins the next page."""
-    return "Chrome DevTools Protocol", cdp.read(document).exchanges, False
-
-
 def recipe_of(kept: Sequence[RecordedExchange], number: int) -> Recipe | None:
     """The recipe of a page load; None without a main document of known size."""
-    main = next((index for index, one in enumerate(kept) if not is_redirect(one)), None)
+    main = next((index for index, one in enumerate(kept) if not one.is_redirect), None)
     if main is None:
         return None
-    visit = {"id": number, "host": host_of(kept[main]), "main_response_id": main + 1}
+    visit = {"id": number, "host": kept[main].host, "main_response_id": main + 1}
     connections, places = connection_rows(kept)
     recipe = make_recipe(visit, connections, response_rows(kept, places))
     return recipe and assume_think_times([recipe])[0]
@@ -118,7 +99,7 @@ def response_rows(kept: Sequence[RecordedExchange], connections: Sequence[int]) 
         {
             "id": index + 1,
             "connection_id": connection,
-            "host": host_of(one),
+            "host": one.host,
             "from_cache": False,
             "resource_type": kind_of(one),
             "wire_bytes": wire_bytes(one),
@@ -149,7 +130,7 @@ def connection_rows(kept: Sequence[RecordedExchange]) -> tuple[list[Row], list[i
     places = []
     for index, one in enumerate(kept):
         url = urlsplit(one.url)
-        port = url.port or (443 if url.scheme == "https" else 80)
+        port = port_of(one)
         protocol = {"h3": "h3", "h2": "h2", "spdy": "h2"}.get(one.protocol, "http/1.1")
         own: tuple[object, ...] = (index,) if protocol == "http/1.1" else ()
         key = (one.connection, protocol) if one.connection else (url.hostname, port, protocol, *own)
@@ -157,14 +138,14 @@ def connection_rows(kept: Sequence[RecordedExchange]) -> tuple[list[Row], list[i
             key,
             {
                 "id": len(rows) + 1,
-                "host": host_of(one),
+                "host": one.host,
                 "port": port,
                 "protocol": protocol,
                 "tls_version": "unknown" if url.scheme == "https" else None,
                 "tls_handshake_bytes": None,
                 "tls_ticket_bytes": None,
                 "frame_bytes": 0,
-                "remote_address": one.address or host_of(one),
+                "remote_address": one.address or one.host,
                 "opened_us": None,
                 "connected_us": None,
             },
@@ -189,8 +170,3 @@ def header_text_bytes(one: RecordedExchange) -> int:
     """Size of the header as HTTP/1.1 text: an upper bound for compressed headers."""
     status_line = len(f"HTTP/1.1 {one.status} OK\r\n")
     return status_line + sum(len(name) + len(value) + 4 for name, value in one.headers.items()) + 2
-
-
-def host_of(one: RecordedExchange) -> str:
-    """Host of the URL in lower case."""
-    return (urlsplit(one.url).hostname or "").lower()

@@ -14,7 +14,7 @@ from firstflight.commands.replay.sensitivity import sensitivity_replay
 from firstflight.commands.replay.sources import SOURCE_OPTIONS, find_source
 from firstflight.commit import code_commit
 from firstflight.settings import Settings
-from recordings.pages.recording import RecordingError
+from recordings.errors import RecordingError
 from releases.catalogue import ReleaseError
 from releases.slow_start import WINDOWS
 from replay.errors import ReplayError

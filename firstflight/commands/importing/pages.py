@@ -1,4 +1,4 @@
-"""`firstflight import`: releases of pages that somebody else recorded."""
+"""`firstflight import pages`: a release of nameless recorded pages."""
 
 from __future__ import annotations
 
@@ -11,24 +11,13 @@ from firstflight.commands.release import REASON, facts_of, line_of
 from firstflight.errors import one_line
 from firstflight.recorded_pages import import_pages
 from firstflight.settings import Settings
-from recordings.pages.recording import BUNDLED, RecordingError
+from recordings.errors import RecordingError
+from recordings.pages.recording import BUNDLED
 from releases.catalogue import ReleaseError
 from storage.signatures import SigningFailed
 
 
-@click.group()
-def command() -> None:
-    """Make releases of pages that somebody else recorded. Everything made of them is marked as recorded.
-
-    \b
-    Example:
-      firstflight import pages
-      firstflight release verify --crawl 2025-08
-      firstflight replay run --crawl 2025-08 --pages 50
-    """
-
-
-@command.command()
+@click.command()
 @click.argument(
     "folder", type=click.Path(path_type=Path, exists=True, file_okay=False), default=BUNDLED, required=False
 )

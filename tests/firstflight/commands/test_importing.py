@@ -1,0 +1,209 @@
+"""`firstflight import har` and `import cdp` as an operator runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from click.testing import CliRunner, Result
+
+from firstflight.main import main
+from releases.catalogue import find_release
+from replay.recipes.page_recipe import read_recipes
+from schema.recorded import null_reasons
+from schema.recorded_files import FILES
+from schema.tables import Base
+from tests.factories.made_up_recording import DOCUMENT, write_har
+
+CRAWL = "2026-11.desktop.lab.tcp.recorded"
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def har(tmp_path: Path) -> Path:
+    return write_har(tmp_path)
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(one) for one in arguments])
+
+
+def import_har(*arguments: str | Path) -> Result:
+    return run("import", "har", "--id", "mine", "--vantage", "lab", "--device", "desktop", *arguments)
+
+
+def releases(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "releases"
+
+
+def rows(tmp_path: Path, table: str, columns: str, crawl: str = CRAWL) -> list[tuple[Any, ...]]:
+    file = find_release(releases(tmp_path), crawl).file(table)
+    return duckdb.execute(f"SELECT {columns} FROM read_parquet(?)", [str(file)]).fetchall()
+
+
+def test_a_har_file_becomes_a_release_that_holds_and_can_be_replayed(har: Path, tmp_path: Path) -> None:
+    done = import_har(har)
+    assert done.exit_code == 0, done.output
+    assert f"imported {CRAWL} version 1: 5 responses of 1 visits" in done.output
+    verified = run("release", "verify", "--offline", "--crawl", CRAWL)
+    assert verified.exit_code == 0, verified.output
+
+
+def test_a_release_of_sizes_that_are_known_can_be_replayed(tmp_path: Path) -> None:
+    har = tmp_path / "page.har"
+    response = {**DOCUMENT["response"], "headersSize": -1, "_transferSize": 20_104}
+    response["headers"] = [{"name": "content-length", "value": "20000"}]
+    log = {"creator": {"name": "x", "version": "1"}, "entries": [{**DOCUMENT, "response": response}]}
+    har.write_text(json.dumps({"log": log}))
+    assert import_har(har).exit_code == 0
+    (recipe,) = read_recipes(find_release(releases(tmp_path), CRAWL))
+    assert [one.response_bytes for one in recipe.objects] == [20_104]
+
+
+def test_what_a_har_does_not_know_is_null_with_its_reason(har: Path, tmp_path: Path) -> None:
+    assert import_har(har).exit_code == 0
+    sizes = rows(tmp_path, "response", "host, wire_bytes, wire_bytes_unknown, body_bytes")
+    assert sizes == [
+        ("a.example", None, "not_recorded", 20_000),  # an HTTP/2 header's text is not its size
+        ("a.example", None, "not_recorded", 1_000),
+        ("a.example", None, "not_recorded", None),
+        ("b.example", 1_200, None, 1_000),
+        ("a.example", None, "not_recorded", 1_000),
+    ]
+    unstated = rows(tmp_path, "visit", "received_bytes, coverage, hsts_upgrades, ended_at, load_us")
+    assert unstated == [(None,) * 5]
+    recording = find_release(releases(tmp_path), CRAWL).recording or {}
+    assert recording["responses_of_unknown_size"] == {"not_recorded": 4}
+    assert set(recording["null_columns"]) <= set(null_reasons(FILES))
+    assert recording["repairs"] == {"later_page_dropped": 1}
+
+
+def test_columns_that_are_null_throughout_have_a_reason(har: Path, tmp_path: Path) -> None:
+    assert import_har(har).exit_code == 0
+    release = find_release(releases(tmp_path), CRAWL)
+    for table in ("crawl", "site", "visit", "connection"):
+        described = duckdb.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(release.file(table))])
+        comments = {column.name: column.comment or "" for column in Base.metadata.tables[table].columns}
+        for name, *_ in described.fetchall():
+            if rows(tmp_path, table, f"count({name})") == [(0,)]:
+                assert f"{table}.{name}" in null_reasons(FILES) or "null" in comments[name]
+
+
+def test_connections_are_those_that_the_file_names(har: Path, tmp_path: Path) -> None:
+    assert import_har(har).exit_code == 0
+    assert rows(tmp_path, "connection", "host, port, protocol, response_count, round_trip_us") == [
+        ("a.example", 443, "h2", 4, 20_000),
+        ("b.example", 8080, "http/1.1", 1, 20_000),
+    ]
+    found = find_release(releases(tmp_path), CRAWL).recording or {}
+    assert found["inferred"]["connections"]["share"] == 0
+
+
+def test_without_names_connections_are_rebuilt_and_counted_as_inferred(tmp_path: Path) -> None:
+    har = tmp_path / "page.har"
+    entries = [
+        {**DOCUMENT, "connection": "443"},
+        {**DOCUMENT, "connection": "443", "timings": {"wait": 9, "receive": 1}},
+    ]
+    har.write_text(json.dumps({"log": {"creator": {"name": "x", "version": "1"}, "entries": entries}}))
+    assert import_har(har).exit_code == 0
+    assert rows(tmp_path, "connection", "response_count") == [(2,)]
+    found = find_release(releases(tmp_path), CRAWL).recording or {}
+    assert found["inferred"]["connections"]["requests"]["same_origin"] == 1
+
+
+def test_the_same_files_again_are_the_same_release(har: Path) -> None:
+    assert import_har(har).exit_code == 0
+    again = import_har(har)
+    assert again.exit_code == 0
+    assert "was there already, the same to the byte" in again.output
+
+
+def test_each_month_is_a_release(har: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.har"
+    entries = [{**DOCUMENT, "startedDateTime": "2026-10-01T12:00:00Z"}]
+    other.write_text(json.dumps({"log": {"creator": {"name": "x", "version": "1"}, "entries": entries}}))
+    done = import_har(har, other, "--json")
+    assert [one["crawl"][:7] for one in json.loads(done.stdout)] == ["2026-10", "2026-11"]
+
+
+def test_one_bad_file_stops_the_import_and_nothing_is_written(har: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.har"
+    bad.write_text('{"log":')
+    done = import_har(har, bad)
+    assert done.exit_code == 1
+    assert [line for line in done.stderr.splitlines() if "Error" in line] == [done.stderr.splitlines()[-1]]
+    assert "bad.har: not a HAR recording" in done.stderr
+    assert not releases(tmp_path).exists() or not any(releases(tmp_path).rglob("*"))
+
+
+def test_another_data_set_never_becomes_a_version_of_this_one(har: Path) -> None:
+    assert import_har(har).exit_code == 0
+    done = run("import", "har", "--id", "theirs", "--vantage", "lab", "--device", "desktop", har)
+    assert done.exit_code == 1
+    assert "is a release of the data set mine: give another --vantage or --device" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--vantage", "Berlin!"), ("--vantage", ""), ("--month", "2026-13"), ("--device", "fridge")],
+)
+def test_a_label_that_is_none_is_refused(option: str, value: str, har: Path) -> None:
+    done = run("import", "har", "--id", "mine", option, value, har)
+    assert done.exit_code == 2
+    assert option in done.stderr
+
+
+def event(name: str, **params: Any) -> dict[str, Any]:
+    return {"message": {"method": f"Network.{name}", "params": {"requestId": "1", **params}}}
+
+
+def log_of(**began: Any) -> list[dict[str, Any]]:
+    """Events of one page: a header and body of 1,300 bytes together, of which Content-Length states 1,000."""
+    asked = {"url": "https://a.example/", "method": "GET", "headers": {}}
+    response = {
+        "status": 200,
+        "protocol": "h2",
+        "mimeType": "text/html",
+        "headers": {"content-length": "1000"},
+        "connectionId": 7,
+    }
+    return [
+        event("requestWillBeSent", request=asked, timestamp=1.0, type="Document", frameId="f", **began),
+        event("responseReceived", response=response, timestamp=1.1, type="Document"),
+        event("loadingFinished", encodedDataLength=1_300, timestamp=1.2),
+    ]
+
+
+def test_a_log_of_devtools_events_becomes_a_release(tmp_path: Path) -> None:
+    log = tmp_path / "page.json"
+    log.write_text(json.dumps(log_of(wallTime=1_780_000_000.0)))
+    done = run("import", "cdp", "--id", "logs", "--vantage", "lab", "--device", "desktop", log)
+    assert done.exit_code == 0, done.output
+    crawl = "2026-05.desktop.lab.tcp.recorded"
+    sizes = rows(tmp_path, "response", "wire_bytes, header_bytes, body_bytes, is_complete", crawl)
+    assert sizes == [(1_300, 300, 1_000, True)]
+    assert run("release", "verify", "--offline", "--crawl", crawl).exit_code == 0
+
+
+def test_a_log_without_a_date_needs_a_month(tmp_path: Path) -> None:
+    log = tmp_path / "page.json"
+    log.write_text(json.dumps(log_of()))
+    done = run("import", "cdp", "--id", "logs", log)
+    assert done.exit_code == 1
+    assert "give the month of its recording by --month" in done.stderr
+    done = run("import", "cdp", "--id", "logs", "--month", "2018-04", log)
+    assert done.exit_code == 0
+    assert "2018-04.unknown.unknown" in done.output
+
+
+@pytest.mark.parametrize("name", ["har", "cdp", "pages"])
+def test_help_shows_an_example(name: str) -> None:
+    assert f"firstflight import {name}" in run("import", name, "--help").output
