@@ -1,23 +1,27 @@
 """Annual reports: each version's pages and files, the way to the newest, and the errata.
 
-A version's files never change and are served as they were published. Its HTML pages are shown with a line on top that says
-whether the version is the newest, superseded or withdrawn; `files/` has them without that line, as SHA256SUMS lists them.
+A version's files never change, and `files/` has them as they were published, as SHA256SUMS lists them. At a version's own
+address its HTML pages have a line on top that says whether the version is the newest, superseded or withdrawn; its texts
+have a notice on top unless it is the newest; any other file of a withdrawn version answers 410.
 """
 
+import hashlib
 import re
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from api.http.etags import CACHE_CONTROL, is_known, not_modified
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.http.redirects import redirect
-from api.routes.files import IMMUTABLE, stored
+from api.routes.files import IMMUTABLE, MEDIA_TYPES, stored
 from api.routes.pages import TEMPLATES, page
 from api.routes.parameters import ReportVersionPath, ShelfDep, YearPath
 from api.routes.provenance import REPORT_LICENCE, standing
 from api.routes.remembered import Remembered
+from api.routes.report_notices import bears_notice, notice, saved_name
 from api.stored.shelf import Report, Shelf
 from storage.report_versions import PAGE
 
@@ -46,6 +50,9 @@ def relate_to_report(request: Request, report: Report, name: str) -> None:
         "latest-version": link(request, "newest_report", year=report.year),
         "version-history": link(request, "report_errata", year=report.year),
     }
+    newest = request.scope["shelf"].report(report.year)
+    if newest.version != report.version and newest.withdrawal is None:
+        found["successor-version"] = link(request, "report_page", year=newest.year, version=newest.version)
     for relation, target in found.items():
         relate(request, relation, target)
 
@@ -98,9 +105,20 @@ def exact(
     request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath, name: str
 ) -> Response:
     """One file of a version exactly as it was published, as SHA256SUMS lists it."""
-    report = present(shelf, year, version)
+    return published_file(request, shelf, present(shelf, year, version), name, cached=IMMUTABLE)
+
+
+def published_file(request: Request, shelf: Shelf, report: Report, name: str, *, cached: str) -> Response:
+    """A file's own bytes. `cached` is its Cache-Control."""
     relate_to_report(request, report, name)
-    return stored(request, report, name, Cache_Control=IMMUTABLE, Content_Security_Policy=POLICY)
+    return stored(
+        request,
+        report,
+        name,
+        Cache_Control=cached,
+        Content_Disposition=f"inline; filename*=utf-8''{quote(saved_name(shelf, report, name))}",
+        Content_Security_Policy=POLICY,
+    )
 
 
 @pages.get(
@@ -119,8 +137,44 @@ def other_page(
 def report_file(
     request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath, name: str
 ) -> Response:
-    """One file of a version: report.json, summary.txt, a figure. It never changes: a correction is a new version."""
-    return exact(request, shelf, year, version, name)
+    """One file of a version: report.json, summary.txt, a figure.
+
+    A text of a version that is not the newest begins with a notice that says so. Any other file of a withdrawn version
+    answers 410, which says where its own bytes are.
+    """
+    report = present(shelf, year, version)
+    stands = standing(shelf, report)
+    if stands != "newest" and bears_notice(name):
+        return with_notice(request, shelf, report, name)
+    if report.withdrawal is not None and name in report.files:
+        exactly = request.app.url_path_for("report_exact", year=year, version=version, name=quote(name))
+        raise Problem(
+            "withdrawn",
+            f"version {version} of the report for {year} was withdrawn: {report.withdrawal.reason.rstrip('. ')}; "
+            f"the file as it was published is at {exactly}",
+            see=f"/reports/{year}/errata",
+        )
+    return published_file(request, shelf, report, name, cached=CACHE_CONTROL)
+
+
+def with_notice(request: Request, shelf: Shelf, report: Report, name: str) -> Response:
+    """A text of a version with a notice on top that says how the version stands."""
+    relate_to_report(request, report, name)
+    path, _ = request.app.state.library.file(report, name)
+    content = notice(shelf, report).encode() + path.read_bytes()
+    etag = f'"{hashlib.sha256(content).hexdigest()}"'
+    if is_known(request.headers.get("if-none-match", ""), etag):
+        return not_modified(etag)
+    return Response(
+        content,
+        media_type=MEDIA_TYPES[path.suffix],
+        headers={
+            "ETag": etag,
+            "Cache-Control": CACHE_CONTROL,
+            "Content-Security-Policy": POLICY,
+            "Content-Disposition": f"inline; filename*=utf-8''{quote(saved_name(shelf, report, name))}",
+        },
+    )
 
 
 @others.get("/reports/{year}/{name:path}", response_class=Response, include_in_schema=False)

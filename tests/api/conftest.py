@@ -14,7 +14,9 @@ from api.app import create_app
 from schema.computed_tables import DISTRIBUTION, MEASURES
 from schema.crawls import CrawlName
 from storage.progress import Progress, write_progress
+from storage.report_versions import Publication
 from tests.factories.made_up_release import make_release
+from tests.factories.published_report import SECOND, write_version
 
 SIZES = {"responses": [100, 4290, 4291, 14_300, 14_301, 50_000, 50_000, 600_000], "pages": [600_000]}
 """Known sizes by measure; every other measure has none."""
@@ -85,6 +87,15 @@ def data_dir(tmp_path: Path) -> Path:
     )
     (tmp_path / "secret.txt").write_text("not to be served")
     return tmp_path
+
+
+@pytest.fixture
+def two(data_dir: Path) -> Path:
+    """The folder of a year with two versions of its report."""
+    year = data_dir / "reports" / "2025"
+    write_version(year, Publication(date="2026-01-15"))
+    write_version(year, SECOND)
+    return year
 
 
 @pytest.fixture

@@ -4,39 +4,21 @@ import hashlib
 import html
 from pathlib import Path
 
-import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
 from storage.report_versions import Publication, erase, find_version, withdraw
 from storage.sums import seal
 from tests.api.test_v1 import assert_problem
-from tests.factories.published_report import write_version
+from tests.factories.published_report import SECOND, write_version
 from tests.factories.signing import make_signer
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
-SECOND = Publication(
-    version=2,
-    date="2027-03-01",
-    reason="two <sites> were withdrawn",
-    corrects="shares by up to 0.1 %.",
-    supersedes="ab" * 32,
-    changed=["the release: version 2 in place of version 1"],
-)
-
-
-@pytest.fixture
-def two(data_dir: Path) -> Path:
-    """The folder of a year with two versions."""
-    year = data_dir / "reports" / "2025"
-    write_version(year, Publication(date="2026-01-15"))
-    write_version(year, SECOND)
-    return year
 
 
 def line_of(page: str) -> str:
     """The line on top of a page of a report, without its markup."""
-    start, end = page.index('<aside role="note"'), page.index("</aside>")
+    start, end = page.index('<aside aria-label="Version'), page.index("</aside>")
     assert page.index("<body>") < start < page.index("<h1>")
     return html.unescape(" ".join(page[start:end].split()))
 
@@ -99,8 +81,10 @@ def test_the_files_of_a_version_are_served_as_its_sums_list_them(client: TestCli
         answer = client.get(f"/reports/2025/v1/files/{name}")
         assert hashlib.sha256(answer.content).hexdigest() == checksum
         assert answer.headers["cache-control"] == "public, max-age=86400, immutable"
-    assert client.get("/reports/2025/v1/report.json").headers["cache-control"].endswith("immutable")
-    assert client.get("/reports/2025/v1/summary.txt").content == (two / "v1/summary.txt").read_bytes()
+    for name in ("report.json", "summary.txt"):
+        at_its_address = client.get(f"/reports/2025/v2/{name}")
+        assert at_its_address.content == (two / "v2" / name).read_bytes()
+        assert at_its_address.headers["cache-control"] == "public, no-cache"
 
 
 def test_every_file_names_its_lasting_address_its_citation_and_its_licence(
@@ -113,6 +97,7 @@ def test_every_file_names_its_lasting_address_its_citation_and_its_licence(
         ("files/index.html", ""),
     ):
         links = client.get(f"/reports/2025/v1/{name}").headers["link"].split(", ")
+        successor = '</reports/2025/v2/>; rel="successor-version"'
         assert links == [
             f'</reports/2025/v1/{canonical}>; rel="canonical"',
             '</reports/2025/v1/>; rel="cite-as"',
@@ -120,7 +105,9 @@ def test_every_file_names_its_lasting_address_its_citation_and_its_licence(
             '</reports/2025/errata>; rel="describedby"',
             '</reports/2025/>; rel="latest-version"',
             '</reports/2025/errata>; rel="version-history"',
+            successor,
         ]
+    assert "successor" not in client.get("/reports/2025/v2/report.json").headers["link"]
 
 
 def test_the_errata_list_every_version_with_its_reason_its_corrections_and_its_withdrawal(

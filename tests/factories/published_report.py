@@ -9,7 +9,18 @@ from pathlib import Path
 from storage.report_versions import Publication
 from storage.sums import seal
 
-PAGE = "<!doctype html><html><head><title>{0}</title></head><body><h1>{0}</h1></body></html>"
+PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{0}</title>
+<meta name="viewport" content="width=device-width"></head><body><main><h1>{0}</h1></main></body></html>"""
+
+SECOND = Publication(
+    version=2,
+    date="2027-03-01",
+    reason="two <sites> were withdrawn",
+    corrects="shares by up to 0.1 %.",
+    supersedes="ab" * 32,
+    changed=["the release: version 2 in place of version 1"],
+)
+"""A second version, with markup in its reason."""
 
 
 def write_version(year: Path, publication: Publication, *, to: Path | None = None) -> Path:
