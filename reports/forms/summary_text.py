@@ -15,7 +15,11 @@ WIDTH = 72
 
 def summary_text(report: Printed) -> str:
     """The answer, the numbers that matter, the verdicts by their signs, and how to cite the report."""
-    return "\n".join(_lines(report)) + "\n"
+    lines = opening(report)
+    for table in report.tables:
+        if table.id == "verdicts":
+            lines += ["", *_verdicts(report, table)]
+    return "\n".join([*lines, "", *closing(report)]) + "\n"
 
 
 def wrapped(text: str, *, indent: str = "", hang: str | None = None) -> list[str]:
@@ -25,7 +29,23 @@ def wrapped(text: str, *, indent: str = "", hang: str | None = None) -> list[str
     )
 
 
-def _lines(report: Printed) -> Iterator[str]:
+def opening(report: Printed) -> list[str]:
+    """Lines of the answer and the numbers that matter."""
+    return list(_opening(report))
+
+
+def closing(report: Printed) -> list[str]:
+    """Lines that say how to cite the report."""
+    # The checksum has a line of its own: it would not fit beside a word.
+    citation = report.citation.replace(f", sha256:{report.sha256}", "")
+    return [
+        *wrapped(citation, hang="  "),
+        "SHA-256 of the release's SHA256SUMS:",
+        f"  {report.sha256}",
+    ]
+
+
+def _opening(report: Printed) -> Iterator[str]:
     yield from wrapped(f"{report.title}, version {report.version}")
     if report.marks:
         yield from wrapped(f"Every number is {report.marks}.".upper())
@@ -43,15 +63,6 @@ def _lines(report: Printed) -> Iterator[str]:
         yield ""
         rows = [(one.label, one.value, one.note) for one in report.numbers]
         yield from ascii_table(("number", "value", ""), (False, False, False), rows, width=WIDTH)
-    for table in report.tables:
-        if table.id == "verdicts":
-            yield ""
-            yield from _verdicts(report, table)
-    yield ""
-    # The checksum has a line of its own: it would not fit beside a word.
-    yield from wrapped(report.citation.replace(f", sha256:{report.sha256}", ""), hang="  ")
-    yield "SHA-256 of the release's SHA256SUMS:"
-    yield f"  {report.sha256}"
 
 
 def _verdicts(report: Printed, table: Table) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Writes every form of a report but the page: the folder `forms` beside it.
 
-summary.md report.md report.pdf   the report in other formats
+report.md .txt .pdf, summary.md    the report in other formats
 report.schema.json                the JSON Schema of report.json
 index.json                        each figure and table: its place in the page, its data, query and command
 figures/ tables/                  data as CSV; drawings as SVG, PNG, Vega-Lite, ASCII, and SVG in black and white
@@ -21,6 +21,7 @@ from reports.forms.markdown import report_markdown, summary_markdown
 from reports.forms.monochrome import svg_text
 from reports.forms.pdf import pdf
 from reports.forms.printed import Printed, printed, tables_of
+from reports.forms.report_text import report_text
 from reports.forms.rfcxml import draft_xml, figure_element, reference_element, table_element, written
 
 Data = Mapping[str, Any]
@@ -56,6 +57,7 @@ def write_forms(folder: Path, content: Data, *, marks: str, charts: Mapping[str,
     texts = {
         "summary.md": summary_markdown(report),
         "report.md": report_markdown(report),
+        "report.txt": report_text(report),
         "report.schema.json": schema_text(content["format_version"]),
         "index.json": index_text(report),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import csv
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,10 @@ import jsonschema
 import pypdf
 import pytest
 
+from releases.formatting import in_ascii
+from reports.forms.ascii_figure import ascii_figure
+from reports.forms.printed import printed
+from reports.forms.report_text import report_text
 from tests.factories.made_up_crawl import NAME
 
 PROGRAMS = Path(sys.executable).parent
@@ -134,6 +139,37 @@ def test_markdown_has_every_section_and_table(built: Built) -> None:
     for written in (text, summary):
         assert f"\n## {content['answer']['headline']}\n" in written
         assert "`firstflight report recompute 2026 v1 number-" in written
+
+
+def test_the_plain_text_has_what_markdown_has_in_72_columns_of_ascii(built: Built) -> None:
+    folder, content = built
+    report = printed(content, marks="illustrative")
+    text = (folder / "forms" / "report.txt").read_text(encoding="ascii")
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 72
+    assert text == report_text(report)
+    words = " ".join(text.split())
+    for section in report.sections:
+        assert lines[lines.index(in_ascii(section.title)) + 1] == "=" * len(section.title)
+        for paragraph in (*section.paragraphs, *section.items):
+            assert " ".join(in_ascii(paragraph).split()) in words
+    for table in (*report.tables, *(figure.table for figure in report.figures)):
+        assert " ".join(in_ascii(table.title).split()) in words
+        assert table.command in words.replace(" \\ ", " ")
+    for table in report.tables:
+        for row in table.rows:
+            assert all(in_ascii(text).split()[0] in words for text in row if text.strip())
+    for figure in report.figures:
+        assert all(f"  {line}".rstrip() in lines for line in ascii_figure(figure))
+
+
+def test_commands_of_the_plain_text_are_those_of_the_report_for_a_shell(built: Built) -> None:
+    folder, content = built
+    text = (folder / "forms" / "report.txt").read_text(encoding="ascii").replace("\\\n", " ")
+    commands = [shlex.split(line) for line in text.splitlines() if line.startswith("  firstflight ")]
+    assert [shlex.split(command) for command in content["redo"]] == [
+        one for one in commands if one[1:3] != ["report", "recompute"]
+    ]
 
 
 def test_the_pdf_has_the_answer_bookmarks_and_its_own_fonts(built: Built) -> None:
