@@ -70,7 +70,7 @@ def forest(figure: Mapping[str, Any], base: alt.Chart, order: list[str]) -> list
     ]
     labels = [
         alt.Chart(alt.InlineData(values=[{"at": one["value"], "label": one["label"]}]))
-        .mark_text(align="left", dx=4, dy=-6, fontSize=10, color=STANDS_OUT if place else LIGHT.ink)
+        .mark_text(align="left", dx=4, dy=-6, fontSize=12, color=STANDS_OUT if place else LIGHT.ink)
         .encode(x="at:Q", y=alt.value(ROW_HEIGHT * len(order) if not place else 6), text="label:N")
         for place, one in enumerate(figure["lines"])
         if place
@@ -187,7 +187,7 @@ def upright(line: Mapping[str, Any], place: int, x: Mapping[str, Any]) -> list[a
     at = alt.X("at:Q", **x)
     return [
         base.mark_rule(color=LIGHT.ink, strokeDash=[4, 3]).encode(x=at),
-        base.mark_text(align="left", dx=4, fontSize=11, color=LIGHT.ink).encode(
+        base.mark_text(align="left", dx=4, fontSize=12, color=LIGHT.ink).encode(
             x=at, y=alt.value(WIDE // 2 - 14 * (place + 1)), text="label:N"
         ),
     ]

@@ -25,7 +25,7 @@ def styled(
 ) -> alt.TopLevelMixin:
     """Combine layers in the style of all panels. `note` is part of the drawing, so that copies of it have it too."""
     title: Any = (
-        alt.TitleParams(note, anchor="end", fontSize=10, fontWeight="normal", color=STANDS_OUT)
+        alt.TitleParams(note, anchor="end", fontSize=12, fontWeight="normal", color=STANDS_OUT)
         if note
         else ""
     )
@@ -37,8 +37,8 @@ def styled(
         .configure_axis(
             labelColor=LIGHT.ink,
             titleColor=LIGHT.ink,
-            labelFontSize=11,
-            titleFontSize=11,
+            labelFontSize=11.5,
+            titleFontSize=11.5,
             titleFontWeight="normal",
             domainColor=LIGHT.faint,
             tickColor=LIGHT.faint,
@@ -50,7 +50,7 @@ def styled(
             columnPadding=28,  # the reader's font may be wider than vl-convert's
             title=None,
             labelColor=LIGHT.ink,
-            labelFontSize=11,
+            labelFontSize=11.5,
             labelLimit=150,
             symbolOpacity=1,
         )

@@ -103,7 +103,11 @@ def test_the_pages_show_their_content_on_a_desk_and_on_a_phone_by_day_and_by_nig
             assert page.get_by_role("link", name="distribution.parquet").is_visible()
         with opened(browser, f"{address}/reports/2026", size=size, scheme=scheme) as page:
             assert page.url == f"{address}/reports/2026/v1/"
-            assert page.get_by_role("note").get_by_text("the newest").is_visible()
+            assert (
+                page.get_by_role("complementary", name="Version of this report")
+                .get_by_text("the newest")
+                .is_visible()
+            )
             heading = page.get_by_role("heading", name="Report of 2026")
             assert heading.evaluate("h => getComputedStyle(h).color") == "rgb(0, 128, 0)"
         with opened(browser, f"{address}/docs", size=size, scheme=scheme) as page:

@@ -1,0 +1,114 @@
+"""No page of the service has a violation that axe-core finds, is wider than its screen, or has letters too small to read.
+
+Pages are found from the routes, so that a new page is looked at without a line here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
+
+from scripts.screens.addresses import NOWHERE, AddressError, addresses
+from scripts.screens.browser import SCHEMES, SIZES, launched, opened
+from scripts.screens.faults import unreadable, violations
+from storage.report_versions import find_version, withdraw
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
+    from playwright.sync_api import Browser
+
+EDITION = Path(__file__).parents[2] / "docs" / "edition-2026"
+EXAMPLES = {
+    "crawl": "2026-11.desktop.local.tcp.localweb",
+    "year": "2026",
+    "version": "1",
+    "name": "index",
+    "path": "style.css",
+}
+OTHERS = ("/reports/2025/v1/", "/reports/2025/errata")
+"""A page of a withdrawn version, and the errata that tell of it."""
+
+WAYS = tuple(itertools.product(SIZES, SCHEMES))
+ENOUGH_OF_A_REPORT = ((1280, "light"), (390, "dark"))
+"""Ways in which axe-core looks at the edition, of which it takes seconds: each width and each scheme once."""
+
+
+@pytest.fixture
+def service(client: TestClient, two: Path) -> TestClient:
+    """The service with the edition, and a year with a withdrawn version."""
+    withdraw(find_version(two.parent, 2025, 1), reason="the kernel was wrong", date="2027-04-01")
+    shutil.rmtree(two.parent / "2026")
+    shutil.copytree(EDITION, two.parent / "2026" / "v1")
+    return client
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    with launched() as browser:
+        yield browser
+
+
+def application(client: TestClient) -> FastAPI:
+    assert isinstance(client.app, FastAPI)
+    return client.app
+
+
+@pytest.mark.browser
+def test_no_page_has_a_fault_on_a_desk_or_a_phone_by_day_or_by_night(
+    service: TestClient, browser: Browser
+) -> None:
+    found = {}
+    for path in addresses(application(service), service, examples=EXAMPLES, others=OTHERS):
+        is_edition = path == "/reports/2026/v1/"
+        with opened(browser, service, path) as page:
+            for width, scheme in WAYS:
+                page.set_viewport_size(SIZES[width])
+                page.emulate_media(color_scheme=scheme)
+                # The edition was published with smaller letters; those of today's pages: tests/reports/document/test_render.py.
+                wrong = [one for one in unreadable(page) if not (is_edition and "letters" in one)]
+                if not is_edition or (width, scheme) in ENOUGH_OF_A_REPORT:
+                    wrong += violations(page)
+                if wrong:
+                    found[path, width, scheme] = wrong
+    assert found == {}
+
+
+@pytest.mark.browser
+def test_each_kind_of_fault_is_found(client: TestClient, browser: Browser) -> None:
+    page_of_faults = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Faults</title></head><body><main>
+        <h1>Faults</h1><img src="data:,"><svg width="50" viewBox="0 0 100 100"><text y="50" font-size="20">small</text></svg>
+        <table width="2000"><tr><td>wide</td></tr></table></main></body></html>"""
+    application(client).add_api_route("/faults", lambda: HTMLResponse(page_of_faults))
+    with opened(browser, client, "/faults") as page:
+        page.set_viewport_size(SIZES[390])
+        assert [one.split(":")[0] for one in violations(page)] == ["image-alt"]
+        wide, small = unreadable(page)
+        assert wide.endswith("px wide on a screen of 390 px")
+        assert small == "letters below 11 px: small: 10.0 px"
+
+
+def test_pages_are_found_from_the_routes(service: TestClient) -> None:
+    app = application(service)
+    found = addresses(app, service, examples=EXAMPLES)
+    assert {
+        "/",
+        "/docs",
+        "/problems",
+        "/about-the-crawler",
+        "/reports/2026/v1/",
+        "/reports/2026/errata",
+        NOWHERE,
+    } <= {*found}
+    assert any(path.startswith("/releases/") for path in found)
+    app.add_api_route("/new", lambda: HTMLResponse("<p>new</p>"))
+    assert {*addresses(app, service, examples=EXAMPLES)} - {*found} == {"/new"}
+    app.add_api_route("/hosts/{host}", lambda host: HTMLResponse("<p>host</p>"), response_class=HTMLResponse)
+    with pytest.raises(AddressError, match=r"/hosts/\{host\} needs an example of 'host'"):
+        addresses(app, service, examples=EXAMPLES)
