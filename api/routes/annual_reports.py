@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from api.http.etags import CACHE_CONTROL, is_known, not_modified
-from api.http.links import link, relate
+from api.http.links import link, link_header, relate
 from api.http.problems import Problem
 from api.http.redirects import redirect
 from api.routes.files import IMMUTABLE, MEDIA_TYPES, stored
@@ -173,6 +173,7 @@ def with_notice(request: Request, shelf: Shelf, report: Report, name: str) -> Re
             "Cache-Control": CACHE_CONTROL,
             "Content-Security-Policy": POLICY,
             "Content-Disposition": f"inline; filename*=utf-8''{quote(saved_name(shelf, report, name))}",
+            "Link": link_header(request),
         },
     )
 
