@@ -29,8 +29,8 @@ def addresses(
 ) -> list[str]:
     """Paths of all pages: of each route that may answer HTML, of `others`, and of a problem; each page once.
 
-    `examples` has a value for each parameter of a path. Raises AddressError for a parameter without an example, and for an
-    example that leads to no answer.
+    `examples` has a value for each parameter of a path, or a whole address for a route's path. Raises AddressError for a
+    parameter without an example, and for an example that leads to no answer.
     """
     asked = dict.fromkeys(others, True)
     for path, states_html in _candidates(app, examples):
@@ -55,6 +55,6 @@ def _candidates(app: FastAPI, examples: Mapping[str, str]) -> Iterator[tuple[str
         states_html = isinstance(stated, type) and issubclass(stated, HTMLResponse)
         if states_html or "{" not in path:
             try:
-                yield path.format(**examples), states_html
+                yield examples.get(str(route.path)) or path.format(**examples), states_html
             except KeyError as missing:
                 raise AddressError(f"{route.path} needs an example of {missing}") from None
