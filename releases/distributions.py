@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,10 @@ import numpy as np
 from releases.catalogue import Release
 from releases.interval import Interval
 from releases.measures import open_measures
-from releases.slow_start import MSS_FIG1
 from schema.computed_tables import DISTRIBUTION, MEASURES
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -37,64 +37,86 @@ def compute(folder: Path) -> pa.Table:
     return found.cast(DISTRIBUTION)
 
 
-PER_SITE = """
-SELECT count(size_bytes) AS known, count(*) FILTER (size_bytes <= ?) AS fitting
-FROM studied LEFT JOIN (FROM item WHERE measure = ?) USING (visit_id) GROUP BY visit_id ORDER BY visit_id
-"""
-
-
 def share_intervals(
     release: Release,
     *,
-    measures: Sequence[str],
-    windows: Sequence[int],
-    mss: int = MSS_FIG1,
+    sizes: Mapping[str, Sequence[int]],
     confidence: float = 0.95,
     replicates: int = 2000,
     seed: int = 1,
 ) -> dict[tuple[str, int], Interval]:
-    """The share that fits with its interval, by measure and window; measures without a known size are left out.
+    """The share of a measure's items of at most a size in bytes, with its interval, by measure and size.
 
-    The interval is a bootstrap over sites: the responses of one site are alike, so an interval that drew them
-    individually would be several times too narrow.
+    `sizes` are the sizes asked for by measure; measures without a known size are left out. The interval is a bootstrap over
+    sites: the responses of one site are alike, so an interval that drew them individually would be several times too narrow.
     """
-    found = {}
+    if unknown := sizes.keys() - MEASURES.keys():
+        raise ValueError(f"no measure {min(unknown)!r}; there are {', '.join(MEASURES)}")
+    names, parts, wholes = [], [], []
     with open_measures(release.path) as database:
-        for measure in measures:
-            if measure not in MEASURES:
-                raise ValueError(f"no measure {measure!r}; there are {', '.join(MEASURES)}")
-            for iw in windows:
-                columns = database.execute(PER_SITE, [iw * mss, measure]).fetchnumpy()
-                known, fitting = (np.asarray(columns[name], np.float64) for name in ("known", "fitting"))
-                if known.sum():
-                    found[measure, iw] = ratio_interval(
-                        fitting, known, confidence=confidence, replicates=replicates, seed=seed
-                    )
-    return found
+        for measure, asked in sizes.items():
+            known, fitting = counts_by_site(database, measure, asked)
+            if known.any():
+                names += [(measure, size) for size in asked]
+                parts.append(fitting)
+                wholes.append(np.broadcast_to(known[:, np.newaxis], fitting.shape))
+    if not names:
+        return {}
+    found = ratio_intervals(
+        np.concatenate(parts, axis=1),
+        np.concatenate(wholes, axis=1),
+        confidence=confidence,
+        replicates=replicates,
+        seed=seed,
+    )
+    return dict(zip(names, found, strict=True))
+
+
+def counts_by_site(
+    database: duckdb.DuckDBPyConnection, measure: str, sizes: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Items of known size of each visit, and those of at most each size [visit, size]; visits without an item have none."""
+    fitting = ", ".join(f"count(*) FILTER (size_bytes <= {int(size)})" for size in sizes)
+    query = (
+        f"SELECT count(size_bytes), {fitting} FROM studied LEFT JOIN (FROM item WHERE measure = ?) USING (visit_id) "  # noqa: S608
+        "GROUP BY visit_id ORDER BY visit_id"
+    )
+    columns = database.execute(query, [measure]).fetchnumpy()
+    known, *others = (np.asarray(column, np.float64) for column in columns.values())
+    return known, np.stack(others, axis=1)
 
 
 CHUNK = 100
 """Replicates drawn at once, which bounds memory. Another value draws differently, and so changes past reports."""
 
 
-def ratio_interval(
-    part: NDArray[np.float64], whole: NDArray[np.float64], *, confidence: float, replicates: int, seed: int
-) -> Interval:
-    """The ratio of two sums over clusters, with the percentile interval of a bootstrap over the clusters."""
-    drawn = np.concatenate(list(_ratios(part, whole, replicates=replicates, seed=seed)))
+def ratio_intervals(
+    parts: NDArray[np.float64],
+    wholes: NDArray[np.float64],
+    *,
+    confidence: float,
+    replicates: int,
+    seed: int,
+) -> list[Interval]:
+    """Ratios of sums over clusters [cluster, ratio], each with the percentile interval of a bootstrap over the clusters.
+
+    All ratios are of the same replicates. Counts are summed exactly, so that a ratio does not depend on those beside it.
+    """
+    drawn = np.concatenate(list(_ratios(parts, wholes, replicates=replicates, seed=seed)))
     tail = (1 - confidence) / 2
     # A replicate may draw only clusters without an item: it says nothing about the ratio.
-    lower, upper = np.nanquantile(drawn, [tail, 1 - tail])
-    return Interval(float(part.sum() / whole.sum()), float(lower), float(upper))
+    lower, upper = np.nanquantile(drawn, [tail, 1 - tail], axis=0)
+    estimates = parts.sum(axis=0) / wholes.sum(axis=0)
+    return [Interval(*map(float, ends)) for ends in zip(estimates, lower, upper, strict=True)]
 
 
 def _ratios(
-    part: NDArray[np.float64], whole: NDArray[np.float64], *, replicates: int, seed: int
+    parts: NDArray[np.float64], wholes: NDArray[np.float64], *, replicates: int, seed: int
 ) -> Iterator[NDArray[np.float64]]:
-    clusters = len(part)
+    clusters = len(parts)
     rng = np.random.Generator(np.random.PCG64(seed))
     even = np.full(clusters, 1 / clusters)
     for begin in range(0, replicates, CHUNK):
-        weights = rng.multinomial(clusters, even, size=min(CHUNK, replicates - begin))
-        wholes = weights @ whole
-        yield np.divide(weights @ part, wholes, out=np.full(len(wholes), np.nan), where=wholes > 0)
+        weights = rng.multinomial(clusters, even, size=min(CHUNK, replicates - begin)).astype(np.float64)
+        sums = weights @ wholes
+        yield np.divide(weights @ parts, sums, out=np.full(sums.shape, np.nan), where=sums > 0)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from releases.cdf import Cdf, read_cdfs
+from releases.interval import Interval
 from releases.ranks import ranks_of
 from releases.share_weights import page_fits, shares_by_weight
 from reports.answer.key_numbers import rival
@@ -40,8 +41,14 @@ THIRD_WINDOW = 16
 """Window marked in the figure of sizes besides 3 and 10 segments, unless another window is recommended."""
 
 
-def sections_of(inputs: ReportInputs, found: Examination, content: Mapping[str, Any]) -> Iterator[Section]:
-    """Yield the sections; `content` has the parts of the report that they show."""
+def sections_of(
+    inputs: ReportInputs,
+    found: Examination,
+    content: Mapping[str, Any],
+    *,
+    bands: Mapping[str, Mapping[int, Interval]],
+) -> Iterator[Section]:
+    """Yield the sections; `content` has the parts of the report that they show, `bands` the intervals along the first figure's curves."""
     release = inputs.release
     query = f"firstflight report build --year {inputs.year} --crawl {release.manifest.crawl}"
     source = f"release {release.manifest.crawl}, version {release.version}"
@@ -51,7 +58,12 @@ def sections_of(inputs: ReportInputs, found: Examination, content: Mapping[str, 
     if found.findings:
         yield gains_section(found.findings, query=query)
     yield sizes_section(
-        sizes, curves_of(cdfs, sizes["mss_bytes"], windows), windows=windows, labels=LABELS, source=source
+        sizes,
+        curves_of(cdfs, sizes["mss_bytes"], windows),
+        bands,
+        windows=windows,
+        labels=LABELS,
+        source=source,
     )
     yield since_2010_section(
         cdfs,

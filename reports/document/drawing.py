@@ -7,11 +7,15 @@ from typing import Any
 
 import altair as alt
 
+from reports.document.curve_marks import DASHES, key, markers
 from reports.document.figure_style import SERIES, SHAPES, STANDS_OUT, styled
 from reports.document.theme import LIGHT
 
 WIDE = 620
 """Width of a figure of curves."""
+
+KEY_TOP = 48
+"""Room between curves and their key, for the axis, in pixels."""
 
 ROW_HEIGHT = 30
 """Height of a category of a forest plot."""
@@ -37,7 +41,7 @@ def draw_figure(figure: Mapping[str, Any], *, note: str | None = None) -> alt.To
         return styled(*intervals(figure, base, rows), note=note)
     if figure["drawing"] == "bars":
         return styled(bars(figure, base, rows), note=note)
-    return styled(*lines(figure, base, rows), note=note, width=WIDE, height=WIDE // 2)
+    return styled(*lines(figure, rows), note=note, width=WIDE, height=WIDE // 2)
 
 
 def flat(row: Mapping[str, Any], measured: str) -> dict[str, Any]:
@@ -156,16 +160,8 @@ def bars(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]])
     return drawn
 
 
-def lines(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]]) -> list[alt.Chart]:
-    """A curve for each series over a quantity, with dashes that survive print, and the figure's lines upright."""
-    told = series_of(figure, rows)
-    if figure["series"] is not None:
-        names = names_of(figure["series"], rows)
-        dashes = [[1, 0], [6, 3], [2, 2], [10, 3, 2, 3], [4, 4], [1, 3]][: len(names)]
-        told["strokeDash"] = alt.StrokeDash(
-            f"{figure['series']}:N", sort=names, scale=alt.Scale(domain=names, range=dashes)
-        )
-        del told["shape"]
+def lines(figure: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[alt.Chart]:
+    """A curve for each series over a quantity, with dashes and markers that survive print, and the figure's lines upright."""
     x: dict[str, Any] = {"title": titled(column(figure, figure["x"])), "scale": alt.Scale(nice=False)}
     if figure["is_logarithmic"]:
         x = {
@@ -173,12 +169,24 @@ def lines(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]]
             "scale": alt.Scale(type="log", nice=False),
             "axis": alt.Axis(values=[10**power for power in range(10)], format="~s"),
         }
-    drawn = base.mark_line(strokeWidth=2).encode(
-        x=alt.X(f"{figure['x']}:Q", **x),
-        y=alt.Y(f"{figure['y']}:Q", title=titled(column(figure, figure["y"]))),
-        **told,
-    )
-    return [drawn, *(layer for place, one in enumerate(figure["lines"]) for layer in upright(one, place, x))]
+    names = names_of(figure["series"], rows) if figure["series"] else [""]
+    by_name = {name: [row for row in rows if not name or row[figure["series"]] == name] for name in names}
+    colours = {name: SERIES[at % len(SERIES)] for at, name in enumerate(names)}
+    dashes = {name: DASHES[at % len(DASHES)] for at, name in enumerate(names)}
+    across = alt.X(f"{figure['x']}:Q", **x)
+    up = alt.Y(f"{figure['y']}:Q", title=titled(column(figure, figure["y"])))
+    drawn = [
+        alt.Chart(alt.InlineData(values=points))
+        .mark_line(strokeWidth=2, color=colours[name], strokeDash=list(dashes[name]))
+        .encode(x=across, y=up)
+        for name, points in by_name.items()
+    ]
+    marks = markers(by_name, x=across, y=up, colours=colours, column=figure["y"])
+    uprights = (layer for place, one in enumerate(figure["lines"]) for layer in upright(one, place, x))
+    if not figure["series"]:
+        return [*drawn, *uprights]
+    under = key(names, colours=colours, dashes=dashes, ink=LIGHT.ink, width=WIDE, top=WIDE // 2 + KEY_TOP)
+    return [*drawn, *marks, *uprights, *under]
 
 
 def upright(line: Mapping[str, Any], place: int, x: Mapping[str, Any]) -> list[alt.Chart]:

@@ -15,8 +15,8 @@ from reports.answer.citation import citation
 from reports.answer.headline import answer
 from reports.answer.key_numbers import fits_number
 from reports.answer.shape import Answer, Findings
-from reports.document.all_sections import marked_windows, stated_headline
-from reports.document.drawing import draw_figure
+from reports.document.all_sections import stated_headline
+from reports.document.drawing import draw_figure, flat
 from reports.document.examination import examine
 from reports.document.illustrative import illustrative_because, marks
 from reports.document.render import render_html
@@ -50,7 +50,7 @@ def compose(inputs: ReportInputs, *, rule: Rule = RULE) -> dict[str, Any]:
     windows = sorted({*WINDOWS, *([said.iw] if said.iw else [])})
     return report_content(
         inputs,
-        sizes=size_section(inputs.release, windows=windows),
+        counted=size_section(inputs.release, windows=windows),
         servers=servers_section(inputs.release),
         found=found,
         answer=said,
@@ -158,13 +158,12 @@ def draw(
     charts = {name: draw_figure(one, note=note) for name, one in figures.items() if name != "cdf"}
     drawn = {name: chart for name, chart in charts.items() if chart is not None}
     if figures["cdf"]["rows"]:
-        cdf = cdf_figure(
+        drawn["cdf"] = cdf_figure(
             inputs.release,
             measures=stated_headline(read_cdfs(inputs.release.file("distribution"))),
-            windows=marked_windows(content["recommendation"]),
+            windows=content["sizes"]["windows"],
+            bands=[flat(row, "cdf") for row in figures["cdf"]["bands"]],
             title=note,
             theme=dataclasses.replace(LIGHT, background="transparent"),
         )
-        cdf.config.legend.columnPadding = 28  # the reader's font may be wider than vl-convert's
-        drawn["cdf"] = cdf
     return drawn

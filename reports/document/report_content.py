@@ -27,6 +27,7 @@ from reports.recommendation.harm_verdicts import HarmVerdict
 from reports.recommendation.recommend import Recommendation
 from reports.recommendation.rule import UNMEASURED, Rule
 from reports.sections.networks.by_network import networks_table
+from reports.sections.sizes.counts import SizeCounts
 from schema.glossary import GLOSSARY
 
 FORMAT_VERSION = 2
@@ -48,7 +49,7 @@ CRAWL_COLUMNS = (
 def report_content(
     inputs: ReportInputs,
     *,
-    sizes: dict[str, Any],
+    counted: SizeCounts,
     servers: dict[str, Any] | None,
     found: Examination,
     answer: Answer,
@@ -66,14 +67,14 @@ def report_content(
         "verdicts": verdicts_section(found.findings),
         "release": release_section(inputs.release),
         "crawl": crawl_section(inputs.release),
-        "sizes": sizes,
+        "sizes": counted.content,
         "servers": servers,
         **analysis_sections(found),
         "limits": [*LIMITS, *(recorded["limits"] if recorded else ())],
         "redo": rebuild_commands(inputs),
         "glossary": {term: GLOSSARY[term] for term in TERMS},
     }
-    sections = [one.to_dict() for one in sections_of(inputs, found, content)]
+    sections = [one.to_dict() for one in sections_of(inputs, found, content, bands=counted.bands)]
     whole: dict[str, Any] = rounded({**content, "sections": sections, "networks": networks_section(content)})
     return whole
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -11,6 +11,7 @@ import numpy as np
 from releases.catalogue import Release
 from releases.cdf import Cdf, read_cdfs
 from releases.slow_start import MSS_FIG1
+from reports.document.curve_marks import key, markers
 from reports.document.theme import CURVES, FONT, LIGHT, Theme
 from reports.statistics.size_queries import SLICES
 
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WIDTH, HEIGHT = 620, 340
+
+BAND_OPACITY = 0.22
+
+KEY_TOP = 52
+"""Room between the plot and its key, for the axis, in pixels."""
 
 HEADLINE = ("responses", "responses_iw_limited", "first_flights", "pages")
 """Measures of the report's first figure."""
@@ -69,52 +75,59 @@ def cdf_figure(
     *,
     measures: Sequence[str] = HEADLINE,
     windows: Sequence[int] = (3, 10, 16),
+    bands: Sequence[Mapping[str, Any]] = (),
     mss: int = MSS_FIG1,
     title: str | None = None,
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
     """Draw the CDFs of `measures` over a logarithmic size axis, with a line at each window of `mss`-byte segments.
 
+    `bands` are intervals of the curves: rows with a measure's label, a size, and `lower` and `upper` shares.
     Measures without an item of known size are left out.
     """
     thresholds = [iw * mss for iw in windows]
     cdfs = read_cdfs(release.file("distribution"))
     curves = {measure: curve(cdfs[measure], measure, thresholds=thresholds) for measure in measures}
     drawn = [measure for measure in measures if curves[measure]]
-    rows = [point for measure in drawn for point in curves[measure]]
-    low, high = _domain([point["size"] for point in rows] + thresholds)
-    # Each curve extends at 1 to the end of the axis.
-    rows += [{"measure": CURVES[measure].label, "size": high, "cdf": 1.0} for measure in drawn]
-    names = [CURVES[measure].label for measure in drawn]
-    lines = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_line(interpolate="step-after", strokeWidth=2)
-        .encode(
-            x=alt.X(
-                "size:Q",
-                scale=alt.Scale(type="log", domain=[low, high], nice=False),
-                axis=alt.Axis(
-                    title="size", values=_decades(low, high), labelExpr="format(datum.value, '~s') + 'B'"
-                ),
-            ),
-            y=alt.Y(
-                "cdf:Q",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(title="cumulative share", format="%", tickCount=5),
-            ),
-            color=alt.Color(
-                "measure:N",
-                sort=names,
-                scale=alt.Scale(domain=names, range=[theme.palette[m] for m in drawn]),
-            ),
-            strokeDash=alt.StrokeDash(
-                "measure:N",
-                sort=names,
-                scale=alt.Scale(domain=names, range=[list(CURVES[m].dash) for m in drawn]),
-            ),
-        )
+    by_name = {CURVES[measure].label: curves[measure] for measure in drawn}
+    low, high = _domain([point["size"] for points in by_name.values() for point in points] + thresholds)
+    colours = {CURVES[measure].label: theme.palette[measure] for measure in drawn}
+    dashes = {CURVES[measure].label: CURVES[measure].dash for measure in drawn}
+    x = alt.X(
+        "size:Q",
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(title="size", values=_decades(low, high), labelExpr="format(datum.value, '~s') + 'B'"),
     )
-    layers = [lines, *_window_lines(windows, mss=mss, theme=theme)]
+    y, lower = (
+        alt.Y(
+            f"{name}:Q",
+            scale=alt.Scale(domain=[0, 1]),
+            axis=alt.Axis(title="cumulative share", format="%", tickCount=5),
+        )
+        for name in ("cdf", "lower")
+    )
+    lines = [
+        # Each curve extends at 1 to the end of the axis.
+        alt.Chart(alt.InlineData(values=[*points, {"measure": name, "size": high, "cdf": 1.0}]))
+        .mark_line(
+            interpolate="step-after", strokeWidth=2, color=colours[name], strokeDash=list(dashes[name])
+        )
+        .encode(x=x, y=y)
+        for name, points in by_name.items()
+    ]
+    areas = [
+        alt.Chart(alt.InlineData(values=[row for row in bands if row["measure"] == name]))
+        .mark_area(color=colours[name], opacity=BAND_OPACITY)
+        .encode(x=x, y=lower, y2="upper:Q")
+        for name in by_name
+        if any(row["measure"] == name for row in bands)
+    ]
+    within = {name: [one for one in points if 0 < one["cdf"] < 1] for name, points in by_name.items()}
+    marks = markers(within, x=x, y=y, colours=colours, column="cdf")
+    under = key(
+        list(by_name), colours=colours, dashes=dashes, ink=theme.ink, width=WIDTH, top=HEIGHT + KEY_TOP
+    )
+    layers = [*areas, *lines, *marks, *_window_lines(windows, mss=mss, theme=theme), *under]
     chart = alt.LayerChart(layer=layers).properties(
         width=WIDTH, height=HEIGHT, padding=12, background=theme.background
     )
@@ -155,16 +168,6 @@ def _styled(chart: alt.LayerChart, theme: Theme) -> alt.LayerChart:
             labelFontSize=12,
             titleFontSize=13,
             titleFontWeight="normal",
-        )
-        .configure_legend(
-            orient="bottom",
-            title=None,
-            labelColor=theme.ink,
-            labelFontSize=12,
-            labelLimit=300,
-            symbolSize=900,
-            symbolStrokeWidth=2,
-            columns=4,
         )
         .configure_title(color=theme.ink, fontSize=15, anchor="start", offset=14)
     )

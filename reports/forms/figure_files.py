@@ -53,6 +53,8 @@ def write_figures(folder: Path, report: Printed, *, charts: Mapping[str, tuple[s
     for figure in report.figures:
         base = folder / figure.id
         _write(base, ".csv", csv_text(figure.facts["columns"], figure.facts["rows"]))
+        if figure.facts.get("bands"):
+            _write(base, "-bands.csv", csv_text(band_columns(figure.facts), figure.facts["bands"]))
         _write(base, "-monochrome.svg", svg_text(figure))
         _write(base, ".txt", "\n".join([figure.title, "", *ascii_figure(figure), ""]))
         if figure.id in charts:
@@ -62,6 +64,11 @@ def write_figures(folder: Path, report: Printed, *, charts: Mapping[str, tuple[s
             base.with_name(f"{base.name}.png").write_bytes(png)
         else:
             _write(base, ".svg", svg_text(figure))
+
+
+def band_columns(figure: Data) -> list[Data]:
+    """Columns of the bands of a figure: its own, with the vertical one as an interval."""
+    return [{**one, "kind": "interval"} if one["id"] == figure["y"] else one for one in figure["columns"]]
 
 
 def write_tables(folder: Path, tables: Sequence[Data]) -> None:

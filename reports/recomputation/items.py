@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reports.forms.figure_files import csv_text
+from reports.forms.figure_files import band_columns, csv_text
 from reports.forms.printed import tables_of
 
 Data = Mapping[str, Any]
@@ -24,6 +24,8 @@ def _items(content: Data) -> Iterator[tuple[str, str]]:
     figures = (one for section in content["sections"] for one in section["figures"])
     for one in (*figures, *tables_of(content)):
         yield one["id"], csv_text(one["columns"], one["rows"])
+        if one.get("bands"):
+            yield f"{one['id']}-bands", csv_text(band_columns(one), one["bands"])
 
 
 def differences(stored: str, again: str) -> tuple[str, ...]:

@@ -79,6 +79,8 @@ class Figure:
     series: str | None = None
     """Column that tells curves apart."""
     lines: tuple[Line, ...] = ()
+    bands: tuple[Row, ...] = ()
+    """Intervals along the curves: rows whose vertical value is an interval."""
     is_logarithmic: bool = False
     """True if the horizontal axis is."""
 

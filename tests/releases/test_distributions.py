@@ -9,7 +9,7 @@ import pytest
 
 from releases.catalogue import Release
 from releases.cdf import Cdf, incomplete, read_cdfs
-from releases.distributions import compute, ratio_interval, share_intervals
+from releases.distributions import compute, ratio_intervals, share_intervals
 from releases.slow_start import MSS_FIG1
 from schema.computed_tables import DISTRIBUTION, MEASURES
 from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
@@ -237,20 +237,20 @@ def test_a_crawl_without_a_good_visit_has_an_empty_distribution(tmp_path: Path) 
     release = released(tmp_path, made_up)
     assert pq.read_table(release.file("distribution")).num_rows == 0
     assert cdf_of(release, "pages").fit(10, mss=MSS_FIG1).share is None
-    assert share_intervals(release, measures=list(MEASURES), windows=[10]) == {}
+    assert share_intervals(release, sizes={measure: [14_300] for measure in MEASURES}) == {}
 
 
 def test_an_interval_over_sites_holds_the_share_and_is_wider_than_one_over_responses(tmp_path: Path) -> None:
     release = released(tmp_path, many_pages())
-    interval = share_intervals(release, measures=["responses"], windows=[3])["responses", 3]
+    interval = share_intervals(release, sizes={"responses": [4_290]})["responses", 4_290]
     cdf = cdf_of(release, "responses")
     exact = cdf.fit(3, mss=MSS_FIG1)
     assert exact.share is not None
     assert interval.estimate == pytest.approx(exact.share)
     assert interval.lower < exact.share < interval.upper
-    alone = ratio_interval(
-        np.repeat([1.0, 0.0], [exact.count, cdf.known - exact.count]),
-        np.ones(cdf.known),
+    (alone,) = ratio_intervals(
+        np.repeat([1.0, 0.0], [exact.count, cdf.known - exact.count])[:, np.newaxis],
+        np.ones((cdf.known, 1)),
         confidence=0.95,
         replicates=2000,
         seed=1,
@@ -259,21 +259,39 @@ def test_an_interval_over_sites_holds_the_share_and_is_wider_than_one_over_respo
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
-    part, whole = np.array([1.0, 5.0, 0.0]), np.array([2.0, 6.0, 9.0])
-    first, again = (ratio_interval(part, whole, confidence=0.9, replicates=300, seed=7) for _ in range(2))
+    part, whole = np.array([[1.0], [5.0], [0.0]]), np.array([[2.0], [6.0], [9.0]])
+    first, again = (ratio_intervals(part, whole, confidence=0.9, replicates=300, seed=7) for _ in range(2))
     assert first == again
 
 
+def test_an_interval_does_not_depend_on_the_ratios_beside_it() -> None:
+    chance = np.random.default_rng(1)
+    wholes = chance.integers(1, 400, (90, 5)).astype(np.float64)
+    parts = np.floor(wholes * chance.random((90, 5)))
+    together = ratio_intervals(parts, wholes, confidence=0.95, replicates=300, seed=1)
+    for at, one in enumerate(together):
+        alone = ratio_intervals(parts[:, [at]], wholes[:, [at]], confidence=0.95, replicates=300, seed=1)
+        assert alone == [one]
+
+
+def test_the_shares_of_growing_sizes_never_fall_and_neither_do_their_intervals(tmp_path: Path) -> None:
+    sizes = [500, 1_000, 4_290, 14_300, 100_000]
+    found = share_intervals(released(tmp_path, many_pages()), sizes={"responses": sizes, "pages": sizes[:2]})
+    assert {size for measure, size in found if measure == "responses"} == set(sizes)
+    for end in ("estimate", "lower", "upper"):
+        values = [getattr(found["responses", size], end) for size in sizes]
+        assert values == sorted(values)
+
+
 def test_an_interval_over_sites_ignores_draws_without_an_item() -> None:
-    interval = ratio_interval(
-        np.array([1.0, 0.0]), np.array([1.0, 0.0]), confidence=0.95, replicates=200, seed=1
-    )
+    one_of_two = np.array([[1.0], [0.0]])
+    (interval,) = ratio_intervals(one_of_two, one_of_two, confidence=0.95, replicates=200, seed=1)
     assert (interval.lower, interval.upper) == (1.0, 1.0)
 
 
 def test_a_measure_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no measure 'cookies'"):
-        share_intervals(released(tmp_path, one_page()), measures=["cookies"], windows=[10])
+        share_intervals(released(tmp_path, one_page()), sizes={"cookies": [14_300]})
 
 
 def test_steps_are_what_the_figure_draws(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from releases.catalogue import Release
@@ -19,15 +20,49 @@ HEADLINE = ("first_flights", "responses_iw_limited", "responses", "pages")
 """Measures that the report opens with."""
 
 
-def size_section(
-    release: Release, *, windows: Sequence[int] = WINDOWS, mss: int = MSS_FIG1
-) -> dict[str, Any]:
+BAND_POINTS = 50
+"""Points of a curve's band, at quantiles evenly apart."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SizeCounts:
+    """What a report states of the sizes of a release."""
+
+    content: dict[str, Any]
+    """The part `sizes` of report.json."""
+    bands: Mapping[str, Mapping[int, Interval]]
+    """Intervals of cumulative shares by measure and size in bytes, of the measures in HEADLINE that can be stated."""
+
+
+def size_section(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int = MSS_FIG1) -> SizeCounts:
     """Count the items of known and unknown size of each measure, with shares that fit into each window and quantiles.
 
     A share is None where most sizes of its measure are unknown: that of the few known ones would mislead.
     """
-    intervals = share_intervals(release, measures=list(MEASURES), windows=windows, mss=mss)
     cdfs = read_cdfs(release.file("distribution"))
+    marked = [iw * mss for iw in windows]
+    along = {name: band_sizes(cdfs[name], marked) for name in HEADLINE if cdfs[name].is_stated}
+    intervals = share_intervals(release, sizes={name: along.get(name, marked) for name in MEASURES})
+    return SizeCounts(
+        content=size_content(cdfs, intervals, windows=windows, mss=mss),
+        bands={name: {size: intervals[name, size] for size in sizes} for name, sizes in along.items()},
+    )
+
+
+def band_sizes(cdf: Cdf, marked: Sequence[int]) -> list[int]:
+    """Sizes at which a curve has an interval: quantiles, and the marked sizes."""
+    quantiles = (cdf.quantile(round(100 * at / BAND_POINTS)) for at in range(1, BAND_POINTS))
+    return sorted({*quantiles, *marked})
+
+
+def size_content(
+    cdfs: Mapping[str, Cdf],
+    intervals: Mapping[tuple[str, int], Interval],
+    *,
+    windows: Sequence[int],
+    mss: int,
+) -> dict[str, Any]:
+    """The part `sizes` of report.json; intervals are by measure and size in bytes."""
     apart, share = incomplete(cdfs)
     return {
         "mss_bytes": mss,
@@ -41,7 +76,7 @@ def size_section(
                 "known": cdf.known,
                 "unknown": cdf.unknown,
                 "is_stated": cdf.is_stated,
-                "shares": [_share(cdf, iw, mss, intervals.get((measure, iw))) for iw in windows],
+                "shares": [_share(cdf, iw, mss, intervals.get((measure, iw * mss))) for iw in windows],
                 "quantiles_bytes": {
                     f"p{percent}": cdf.quantile(percent) for percent in PERCENTS if cdf.known
                 },

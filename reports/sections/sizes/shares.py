@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reports.sections.shape import Column, Figure, Line, Row, Section, Table
+from releases.interval import Interval
+from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
 from reports.statistics import size_queries
 
 QUANTILES = ("p10", "p50", "p90", "p99")
@@ -15,12 +16,16 @@ QUANTILES = ("p10", "p50", "p90", "p99")
 def sizes_section(
     sizes: Mapping[str, Any],
     curves: Sequence[Row],
+    bands: Mapping[str, Mapping[int, Interval]],
     *,
     windows: Sequence[int],
     labels: Mapping[str, str],
     source: str,
 ) -> Section:
-    """The section from the content's sizes; `curves` are points (measure, size, cdf) of the measures that are drawn."""
+    """The section from the content's sizes.
+
+    `curves` are points (measure, size, cdf) of the measures that are drawn, exact at `windows`; `bands` their intervals by measure and size.
+    """
     mss = sizes["mss_bytes"]
     incomplete = sizes["incomplete_responses"]
     told = (
@@ -38,7 +43,7 @@ def sizes_section(
             Figure(
                 id="cdf",
                 title=f"Sizes: {', '.join(dict.fromkeys(point['measure'] for point in curves))}.",
-                caption="Cumulative share by size, on a logarithmic axis; vertical lines mark initial windows.",
+                caption="Cumulative share by size, on a logarithmic axis; vertical lines mark initial windows. Bands are 95 % intervals of each point, from a bootstrap over sites.",
                 drawing="lines",
                 x="size",
                 y="cdf",
@@ -51,12 +56,20 @@ def sizes_section(
                 rows=tuple(curves),
                 source=source,
                 query=size_queries.curves([iw * mss for iw in windows], _drawn(curves, labels)),
-                lines=tuple(Line(value=iw * mss, label=f"{iw} segments") for iw in windows),
+                lines=tuple(Line(value=iw * mss, label=f"{iw} segments") for iw in sizes["windows"]),
+                bands=tuple(band_rows(bands, labels)),
                 is_logarithmic=True,
             ),
         ),
         tables=(shares_table(sizes, labels, source), quantiles_table(sizes, labels, source)),
     )
+
+
+def band_rows(bands: Mapping[str, Mapping[int, Interval]], labels: Mapping[str, str]) -> Iterator[Row]:
+    """The bands as rows of the figure."""
+    for measure, band in bands.items():
+        for size, one in band.items():
+            yield {"measure": labels[measure], "size": max(1, size), "cdf": interval(one)}
 
 
 def _drawn(curves: Sequence[Row], labels: Mapping[str, str]) -> dict[str, str]:

@@ -44,7 +44,7 @@ def year_of(release: Release, *, windows: Sequence[int]) -> Year:
     """A release with its sizes against these windows."""
     return Year(
         release=release,
-        sizes=size_section(release, windows=windows),
+        sizes=size_section(release, windows=windows).content,
         cdfs=read_cdfs(release.file("distribution")),
     )
 

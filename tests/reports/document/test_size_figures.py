@@ -1,3 +1,4 @@
+import itertools
 import random
 import re
 from pathlib import Path
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from releases.catalogue import Release
 from releases.cdf import read_cdfs
 from releases.distributions import compute
+from reports.document.curve_marks import A_CURVE, MARKERS, marked
 from reports.document.size_figures import cdf_figure, curve, thinned
-from reports.document.theme import THEMES, Theme, png, svg
+from reports.document.theme import CURVES, THEMES, Theme, png, svg
 from reports.statistics.size_queries import SLICES
 from schema.computed_tables import MEASURES
 from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
@@ -125,7 +127,36 @@ def test_the_lines_stand_where_the_axis_says(release: Release) -> None:
 def test_all_measures_fit_into_one_figure(release: Release) -> None:
     chart = cdf_figure(release, measures=list(MEASURES), windows=(3, 10))
     assert svg(chart).count('aria-roledescription="line mark"') == len(MEASURES)
-    assert svg(chart).count("role-legend-symbol") == len(MEASURES)
+    for measure in MEASURES:
+        assert f">{CURVES[measure].label}</text>" in svg(chart)
+
+
+def test_curves_differ_without_colour_in_dashes_and_in_markers(release: Release) -> None:
+    drawn = svg(cdf_figure(release))
+    headline = ("responses", "responses_iw_limited", "first_flights", "pages")
+    assert len(set(zip((CURVES[one].dash for one in headline), MARKERS, strict=False))) == len(headline)
+    # Circle, square, triangle and diamond: each stands on its curve and in the key.
+    markers = re.findall(r'aria-roledescription="point"[^>]*? d="([^"]*)"', drawn)
+    assert len(set(markers)) == len(headline)
+    assert all(markers.count(one) >= 2 for one in markers)
+
+
+def test_a_curve_has_its_markers_at_heights_of_its_own() -> None:
+    points = [{"cdf": at / 1000} for at in range(1001)]
+    heights = [[one["cdf"] for one in marked(points, "cdf", place=place, places=4)] for place in range(4)]
+    assert all(len(some) == A_CURVE for some in heights)
+    every = sorted(height for some in heights for height in some)
+    assert min(after - before for before, after in itertools.pairwise(every)) > 0.03
+
+
+def test_a_band_is_drawn_between_its_ends(release: Release) -> None:
+    label = CURVES["responses"].label
+    band = [{"measure": label, "size": size, "lower": 0.25, "upper": 0.75} for size in (1_000, 100_000)]
+    plain, with_band = (svg(cdf_figure(release, measures=["responses"], bands=some)) for some in ([], band))
+    assert "mark-area" not in plain
+    (path,) = re.findall(r'mark-area[^>]*>.*?<path [^>]*d="([^"]*)"', with_band)
+    heights = {float(y) for y in re.findall(r"[ML][\d.]+,([\d.]+)", path)}
+    assert heights == {0.25 * 340, 0.75 * 340}
 
 
 def test_a_measure_without_items_is_left_out(tmp_path: Path) -> None:

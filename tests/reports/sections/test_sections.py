@@ -124,6 +124,18 @@ def test_smaller_segments_never_hold_more(sections: dict[str, dict[str, Any]]) -
     assert shares == sorted(shares, reverse=True)
 
 
+def test_the_curves_have_bands_that_hold_the_shares_of_the_table(sections: dict[str, dict[str, Any]]) -> None:
+    (figure,) = sections["sizes"]["figures"]
+    assert [line["label"] for line in figure["lines"]] == [f"{iw} segments" for iw in (3, 10, 16, 30)]
+    shares = {row["measure"]: row for row in table(sections["sizes"], "shares")}
+    assert {row["measure"] for row in figure["bands"]} == {row["measure"] for row in figure["rows"]}
+    for row in figure["bands"]:
+        assert row["cdf"]["lower"] <= row["cdf"]["estimate"] <= row["cdf"]["upper"]
+        if row["size"] == 14_300:
+            share = shares[row["measure"]]["iw10"]
+            assert {name: 100 * value for name, value in row["cdf"].items()} == pytest.approx(share, rel=1e-4)
+
+
 def test_connections_are_counted_by_protocol(sections: dict[str, dict[str, Any]]) -> None:
     rows = table(sections["protocols"], "by-protocol")
     assert sum(row["connections"] for row in rows) == len(crawl().connection)
