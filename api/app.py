@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Depends, FastAPI
 
 from api.contact import NOBODY, Contact
+from api.http.cors import Preflight
 from api.http.hosts import PlainRequests, trusted_names
 from api.http.metrics import Metered
 from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
-from api.routes import annual_reports, crawler, documents, files, pages, series, v1
+from api.routes import annual_reports, crawler, documents, files, pages, rows, series, v1
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
+from api.rows.reader import RowReader
 from api.stored.held_cdfs import HeldCdfs
 from api.stored.library import LOOKED_AT_EVERY_S, Library
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 ROUTERS = (
     v1.router,
+    rows.router,
     series.router,
     files.router,
     *annual_reports.ROUTERS,
@@ -87,6 +90,7 @@ def create_app(
     )
     app.state.library = library
     app.state.cdfs = HeldCdfs(library)
+    app.state.rows = RowReader(library)
     app.state.memory = Memory(depends_on=repr((base_url, contact)), disk=answers)
     app.state.base_url = base_url
     app.state.contact = contact
@@ -95,6 +99,7 @@ def create_app(
     answer_with_problems(app, pages.problem_page)
     answer_with_redirects(app)
     app.add_middleware(HeadAsGet)
+    app.add_middleware(Preflight)
     app.add_middleware(CommonHeaders)
     app.add_middleware(Front, library, app.state.memory)
     app.add_middleware(PlainRequests, trusted_names(base_url, trusted_hosts))

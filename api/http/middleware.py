@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from starlette.datastructures import MutableHeaders
 
+from api.http import cors
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -15,9 +17,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
-    # The data are public and need no credentials: pages of any origin may read them.
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "ETag, Link, Content-Range, Accept-Ranges",
+    **cors.HEADERS,
     "Cache-Control": "no-cache",
     "Server": "firstflight",
 }

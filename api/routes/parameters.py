@@ -1,7 +1,7 @@
 """Parameters of the routes: their types, defaults and checks."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, get_origin
 from urllib.parse import quote, urlencode
 
 from fastapi import Depends, Path, Query, Request
@@ -34,18 +34,20 @@ async def only_known_parameters(request: Request) -> None:
     A misspelt parameter would otherwise be answered with the default.
     """
     route, path = request.scope["route"], request.scope["path"]
-    known = set(query_parameters(route.dependant)) if isinstance(route, APIRoute) else set()
+    known = dict(query_parameters(route.dependant)) if isinstance(route, APIRoute) else {}
     for name in request.query_params:
         if name not in known:
             takes = f"takes {', '.join(sorted(known))}" if known else "takes none"
             raise Problem("unknown-parameter", f"unknown parameter {name!r}: {path} {takes}")
-        if len(request.query_params.getlist(name)) > 1 and name not in MANY:
+        if len(request.query_params.getlist(name)) > 1 and not known[name]:
             raise Problem("bad-parameter", f"parameter {name!r} was given more than once")
 
 
-def query_parameters(dependant: Dependant) -> Iterator[str]:
-    """Names of the query parameters of a route and of what it depends on."""
-    yield from (field.alias for field in dependant.query_params)
+def query_parameters(dependant: Dependant) -> Iterator[tuple[str, bool]]:
+    """Names of the query parameters of a route and of what it depends on; True for those that may be repeated."""
+    yield from (
+        (field.alias, get_origin(field.field_info.annotation) is list) for field in dependant.query_params
+    )
     for other in dependant.dependencies:
         yield from query_parameters(other)
 
@@ -76,9 +78,6 @@ def _known_measure(measure: str) -> str:
         raise ValueError(f"no such measure; there are {', '.join(MEASURES)}")
     return measure
 
-
-MANY = frozenset({"iw"})
-"""Parameters that may be repeated."""
 
 ShelfDep = Annotated[Shelf, Depends(shelf)]
 CrawlName = Annotated[

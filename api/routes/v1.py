@@ -87,11 +87,11 @@ def aside(versions: Iterable[Version]) -> VersionsAside:
 
 def distributions_json(answer: DistributionsAnswer, found: Iterable[Distribution]) -> str:
     """The JSON of `answer` with the distributions inserted. Their points, nearly all of the text, already are JSON."""
-    parts = (_with(_without_points(one), points=one.points.json) for one in found)
-    return _with(answer, distributions=f"[{','.join(parts)}]")
+    parts = (with_json(_without_points(one), points=one.points.json) for one in found)
+    return with_json(answer, distributions=f"[{','.join(parts)}]")
 
 
-def _with(model: BaseModel, **last: str) -> str:
+def with_json(model: BaseModel, **last: str) -> str:
     """The JSON of a model whose last field is given as JSON."""
     ((name, json),) = last.items()
     return f'{model.model_dump_json(exclude={name}).removesuffix("}")},"{name}":{json}}}'

@@ -1,0 +1,114 @@
+"""Filters by column: which there are follows from the column's type in the dictionary."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import pyarrow as pa
+from pydantic import AwareDatetime, Field
+
+MOST_VALUES = 100
+"""Maximum number of values that a column may be compared with."""
+
+LONGEST_TEXT = 2048
+"""Maximum length of a text, in characters: that of a path."""
+
+AT_LEAST, AT_MOST, IS_NULL = "_at_least", "_at_most", "_is_null"
+"""Suffixes of a column's name in the names of its filters; the name alone is equality."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Parameter:
+    """A filter as a parameter of a request."""
+
+    name: str
+    column: str
+    condition: str
+    """SQL after the column, with one `?` for the value; IN takes as many as there are values."""
+    annotation: Any
+    """Type of the value; for IN a list, so that the parameter may be repeated."""
+    description: str
+
+    @property
+    def is_list(self) -> bool:
+        """True if the parameter may be repeated."""
+        return self.condition == IN
+
+    def bound(self, column: str, value: Any) -> tuple[str, list[Any]]:  # noqa: ANN401
+        """SQL over the expression `column`, and the values to bind."""
+        if self.is_list:
+            return f"{column} IN ({', '.join('?' * len(value))})", list(value)
+        return f"({column} {self.condition})", [value]
+
+
+IN = "IN"
+
+
+def value_type(kind: pa.DataType) -> Any:  # noqa: ANN401  # a type expression
+    """The Python type of a column's values with their bounds; None for lists, which cannot be compared."""
+    if pa.types.is_integer(kind):
+        most = 2 ** (kind.bit_width - 1)
+        return Annotated[int, Field(ge=-most, le=most - 1)]
+    if pa.types.is_timestamp(kind):
+        return AwareDatetime
+    if pa.types.is_list(kind):
+        return None
+    if pa.types.is_string(kind):
+        return Annotated[str, Field(max_length=LONGEST_TEXT)]
+    return {pa.bool_(): bool, pa.float64(): Annotated[float, Field(allow_inf_nan=False)]}[kind]
+
+
+def is_ordered(kind: pa.DataType) -> bool:
+    """True if at least and at most say something about values of this type."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_timestamp(kind))
+
+
+def parameters(schema: pa.Schema) -> dict[str, Parameter]:
+    """Every filter on the columns of `schema`, by the name of its parameter."""
+    return {one.name: one for field in schema for one in _of(field)}
+
+
+def _of(field: pa.Field) -> list[Parameter]:
+    kind = value_type(field.type)
+    comment = (field.metadata or {}).get(b"comment", b"").decode()
+
+    def parameter(suffix: str, condition: str, annotation: Any, said: str) -> Parameter:  # noqa: ANN401
+        return Parameter(
+            name=f"{field.name}{suffix}",
+            column=field.name,
+            condition=condition,
+            annotation=annotation,
+            description=said,
+        )
+
+    found = []
+    if kind is not None:
+        equal = Annotated[list[kind], Field(max_length=MOST_VALUES)]  # type: ignore[valid-type]
+        found.append(parameter("", IN, equal, f"any of these values; {comment}"))
+    if is_ordered(field.type):
+        found.append(parameter(AT_LEAST, ">= ?", kind, f"least {field.name}"))
+        found.append(parameter(AT_MOST, "<= ?", kind, f"most {field.name}"))
+    if field.nullable:
+        found.append(parameter(IS_NULL, "IS NULL = ?", bool, f"true for rows without {field.name}"))
+    return found
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Filters:
+    """Conditions that all must hold, in the order of the table's columns."""
+
+    given: tuple[tuple[Parameter, Any], ...]
+
+    @property
+    def facts(self) -> list[list[str]]:
+        """Names and values, for comparison with those of another request."""
+        return [[parameter.name, repr(value)] for parameter, value in self.given]
+
+
+def filters(known: Mapping[str, Parameter], values: Mapping[str, Any]) -> Filters:
+    """Filters from the values of parameters; those without a value are left out."""
+    return Filters(
+        tuple((one, values[name]) for name, one in known.items() if values.get(name) not in (None, []))
+    )

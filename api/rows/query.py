@@ -1,0 +1,238 @@
+"""Queries of one table of a release: DuckDB over its Parquet, in the order of the table's key, with bound values alone."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from api.formats.encoding import LINE
+from api.rows.cursors import Key
+from api.rows.filters import Filters
+from schema.recorded import released_schema
+from schema.tables import Base, Connection, Response, Visit
+
+BATCH_ROWS = 8_192
+
+MEMORY = "128MB"
+"""Memory limit of DuckDB for all queries together; scans in the order of the file need little of it."""
+
+ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+SQL_TYPES = {
+    pa.int16(): "SMALLINT",
+    pa.int32(): "INTEGER",
+    pa.int64(): "BIGINT",
+    pa.bool_(): "BOOLEAN",
+    pa.float64(): "DOUBLE",
+    pa.string(): "VARCHAR",
+    pa.timestamp("us", tz="UTC"): "TIMESTAMPTZ",
+}
+"""Types of columns that a release of an earlier schema version lacks."""
+
+Rendering = Literal["arrow", "text", "json"]
+"""Columns with their types; with times and lists as text, for CSV; or the one column `line`, a JSON object."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class RowTable:
+    """A table whose rows are served."""
+
+    name: str
+    """Name in the dictionary."""
+    key: tuple[str, ...]
+    """Primary key within a crawl, by which its file is sorted."""
+
+    def schema(self, kind: str = "web") -> pa.Schema:
+        """Columns with their definitions, as in a release of a crawl of this kind."""
+        return released_schema(Base.metadata.tables[self.name], kind)
+
+
+def _table(model: type[Base]) -> RowTable:
+    table = Base.metadata.tables[model.__tablename__]
+    return RowTable(
+        name=table.name, key=tuple(one.name for one in table.primary_key.columns if one.name != "crawl_id")
+    )
+
+
+TABLES = {f"{table.name}s": table for table in map(_table, (Visit, Connection, Response))}
+"""Tables by the name of their route."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """Which rows of a table are asked for, and what of them."""
+
+    table: RowTable
+    fields: tuple[str, ...]
+    filters: Filters
+    after: Key | None = None
+    """Only rows with a greater key."""
+    limit: int | None = None
+    """Rows of a page; one more is read, to know whether there are more. None for all rows."""
+
+    def following(self, key: Key) -> Question:
+        """The question of the rows after `key`."""
+        return dataclasses.replace(self, after=key)
+
+
+def statement(question: Question, rendering: Rendering, lacking: frozenset[str]) -> tuple[str, list[Any]]:
+    """SQL of a question and its values, the first of which, the path, is left out. The key's columns come last.
+
+    `lacking` are columns that the file does not have: they are null in every row.
+    """
+    table = question.table
+    kinds = {field.name: field.type for field in table.schema()}
+
+    def column(name: str) -> str:
+        return f"CAST(NULL AS {_sql_type(kinds[name])})" if name in lacking else f'"{name}"'
+
+    conditions: list[str] = []
+    values: list[Any] = []
+    for parameter, given in question.filters.given:
+        condition, bound = parameter.bound(column(parameter.column), given)
+        conditions.append(condition)
+        values += bound
+    if question.after is not None:
+        quoted = [f'"{name}"' for name in table.key]
+        # The first comparison follows from the second, and lets whole row groups be skipped.
+        conditions.append(f"{quoted[0]} >= ? AND ({', '.join(quoted)}) > ({', '.join('?' * len(quoted))})")
+        values += [question.after[0], *question.after]
+    shown = {name: _shown(column(name), kinds[name], rendering) for name in question.fields}
+    if rendering == "json":
+        packed = ", ".join(f'"{name}" := {expression}' for name, expression in shown.items())
+        selected = [f"CAST(to_json(struct_pack({packed})) AS VARCHAR) AS {LINE}"]
+    else:
+        selected = [f'{expression} AS "{name}"' for name, expression in shown.items()]
+    selected += [f'"{name}" AS key_{place}' for place, name in enumerate(table.key)]
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    # The file is sorted by the key, and one thread reads it in its order: nothing has to be sorted or counted.
+    limit = "" if question.limit is None else f" LIMIT {question.limit + 1:d}"
+    return (
+        f"SELECT {', '.join(selected)} FROM read_parquet(?, hive_partitioning = false){where}{limit}",  # noqa: S608
+        values,
+    )
+
+
+def _sql_type(kind: pa.DataType) -> str:
+    return f"{_sql_type(kind.value_type)}[]" if pa.types.is_list(kind) else SQL_TYPES[kind]
+
+
+def _shown(expression: str, kind: pa.DataType, rendering: Rendering) -> str:
+    """A column as a rendering shows it."""
+    if rendering == "arrow":
+        return expression
+    if pa.types.is_timestamp(kind):
+        return f"strftime({expression} AT TIME ZONE 'UTC', '{ISO}')"
+    if pa.types.is_list(kind) and rendering == "text":
+        return f"CAST(to_json({expression}) AS VARCHAR)"
+    return expression
+
+
+def answer_schema(question: Question, rendering: Rendering, kind: str) -> pa.Schema:
+    """Schema of the batches of an answer; every column may be null, since an earlier release may lack it."""
+    if rendering == "json":
+        return pa.schema([pa.field(LINE, pa.string())])
+    declared = question.table.schema(kind)
+    fields = [declared.field(name).with_nullable(True) for name in question.fields]
+    if rendering == "text":
+        fields = [one.with_type(pa.string()) if _is_shown_as_text(one.type) else one for one in fields]
+    return pa.schema(fields, metadata=declared.metadata)
+
+
+def _is_shown_as_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_list(kind))
+
+
+class Rows:
+    """The rows of a question in batches, in the order of the key, which is read on as they are taken."""
+
+    def __init__(
+        self,
+        database: duckdb.DuckDBPyConnection,
+        path: Path,
+        question: Question,
+        rendering: Rendering,
+        kind: str,
+    ) -> None:
+        """Raises RowsUnreadable if the file cannot be read."""
+        self.schema = answer_schema(question, rendering, kind)
+        self.last: Key | None = None
+        """Key of the last row taken."""
+        self._key_parts = len(question.table.key)
+        self._cursor = database.cursor()
+        with _unreadable(path):
+            lacking = frozenset(question.table.schema().names) - frozenset(pq.read_schema(path).names)
+            sql, values = statement(question, rendering, lacking)
+            self._reader = self._cursor.sql(sql, params=[str(path), *values]).to_arrow_reader(BATCH_ROWS)
+        self._path = path
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Batches as an answer shows them; RowsUnreadable if the file cannot be read on."""
+        for batch in self._batches():
+            self.last = self._key(batch.columns, batch.num_rows - 1)
+            yield self._shown(batch)
+
+    def page(self, limit: int) -> tuple[list[pa.RecordBatch], Key | None]:
+        """The first `limit` rows, and the key of the last of them if there are more; RowsUnreadable."""
+        batches = list(self._batches())
+        if not batches:
+            return [], None
+        found = pa.Table.from_batches(batches)
+        following = self._key(found.columns, limit - 1) if found.num_rows > limit else None
+        return [self._shown(batch) for batch in found.slice(0, limit).to_batches()], following
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        while True:
+            with _unreadable(self._path):
+                batch = next(self._reader, None)
+            if batch is None:
+                return
+            if batch.num_rows:
+                yield batch
+
+    def _key(self, columns: Sequence[pa.ChunkedArray], row: int) -> Key:
+        return tuple(column[row].as_py() for column in columns[-self._key_parts :])
+
+    def _shown(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A batch without the columns of the key, with the types of the dictionary."""
+        columns = zip(batch.columns[: -self._key_parts], self.schema, strict=True)
+        return pa.RecordBatch.from_arrays(
+            [_zeroed(column).cast(field.type) for column, field in columns], schema=self.schema
+        )
+
+    def close(self) -> None:
+        """Give up what has not been taken; the file is closed."""
+        self._reader.close()
+        self._cursor.close()
+
+
+def _zeroed(column: pa.Array) -> pa.Array:
+    """The column with zeros under its nulls: DuckDB leaves there what was in memory, which no client may see."""
+    return column.take(pa.array(np.arange(len(column)))) if column.null_count else column
+
+
+class RowsUnreadable(Exception):
+    """The Parquet of a table cannot be read."""
+
+
+@contextlib.contextmanager
+def _unreadable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, OSError) as exc:
+        raise RowsUnreadable(path.name) from exc
+
+
+def row_database() -> duckdb.DuckDBPyConnection:
+    """The database that all queries are cursors of; one thread reads a file in its order."""
+    return duckdb.connect(
+        config={"threads": 1, "memory_limit": MEMORY, "autoinstall_known_extensions": False}
+    )

@@ -1,0 +1,48 @@
+"""Opens the tables of the library's releases for queries, and bounds how many streams read them at a time."""
+
+from __future__ import annotations
+
+import threading
+
+from api.http.problems import Problem
+from api.rows.query import Question, Rendering, Rows, row_database
+from api.stored.library import Library
+from api.stored.shelf import Version
+
+STREAMS = 8
+"""Streams at the same time; each takes up to some 20 MB."""
+
+RETRY_AFTER_S = 10
+
+
+class RowReader:
+    """Reads rows of releases in `library`."""
+
+    def __init__(self, library: Library) -> None:
+        """Nothing is read yet."""
+        self._library = library
+        self._database = row_database()
+        self._streams = threading.BoundedSemaphore(STREAMS)
+
+    def rows(self, version: Version, question: Question, rendering: Rendering) -> Rows:
+        """The rows of a question; Problem unless the table's file is the published one."""
+        version.readable  # noqa: B018  # raises the Problem that says why
+        path, _ = self._library.file(version, f"{question.table.name}.parquet")
+        return Rows(self._database, path, question, rendering, version.crawl.kind)
+
+    def check(self, version: Version) -> None:
+        """Raise the Problem of a release that was withdrawn or damaged since it was opened."""
+        self._library.shelf().version(str(version.crawl), version.version).readable  # noqa: B018
+
+    def begin_stream(self) -> None:
+        """Take one of the places for streams; Problem `busy` if there is none."""
+        if not self._streams.acquire(blocking=False):
+            raise Problem(
+                "busy",
+                f"{STREAMS} streams are being sent; try again in {RETRY_AFTER_S} s, or download the file of the table",
+                headers={"Retry-After": str(RETRY_AFTER_S)},
+            )
+
+    def end_stream(self) -> None:
+        """Give the place back."""
+        self._streams.release()

@@ -1,0 +1,72 @@
+"""A release of a made-up crawl with all its tables, and the service over it."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from schema.crawls import CrawlName
+from tests.factories.made_up_crawl import MadeUp, write_tables
+from tests.factories.made_up_release import make_release
+
+NAME = CrawlName(month="2026-11", vantage="here", kind="localweb")
+CRAWL = str(NAME)
+SITES = 12
+RESPONSES = 5
+
+
+def made_up() -> MadeUp:
+    """Twelve sites with two connections and five responses each; the fifth is of unknown size."""
+    crawl = MadeUp()
+    for site in range(SITES):
+        crawl.add_visit()
+        crawl.add_connection(tls_handshake_bytes=3000, record_bytes=100, window=10)
+        crawl.add_response(1000 + site)
+        crawl.add_response(14_600 + site, first_ms=151, last_ms=200)
+        crawl.add_connection(
+            host="cdn.test", tls_handshake_bytes=3000, window=32, window_unknown="never_filled"
+        )
+        crawl.add_response(500, sent_ms=300, first_ms=350)
+        crawl.add_response(None, unknown="from_cache")
+        crawl.add_response(None, first_ms=None)
+    return crawl
+
+
+def write_crawl(
+    releases: Path, crawl: CrawlName, tables: MadeUp, *, version: int = 1, **options: int
+) -> Path:
+    """Write a release with all tables of a crawl."""
+    folder = crawl.path(releases, version=version)
+    write_tables(folder, tables)
+    (folder / "dictionary.json").write_text("{}\n")
+    rows = {name: len(found) for name, found in tables.rows().items()}
+    make_release(folder, crawl, version=version, rows=rows)
+    return folder
+
+
+@contextlib.contextmanager
+def serving(releases: Path, **options: Any) -> Iterator[TestClient]:
+    """A client of the service over a folder of releases."""
+    app = create_app(releases, releases.parent / "reports", looked_at_every_s=0, **options)
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client of a service over the release of `made_up`, for tests that change nothing."""
+    root = tmp_path_factory.mktemp("data") / "releases"
+    write_crawl(root, NAME, made_up())
+    with serving(root) as client:
+        yield client
+
+
+@pytest.fixture
+def releases(tmp_path: Path) -> Path:
+    """A folder with the release of `made_up`."""
+    write_crawl(tmp_path / "releases", NAME, made_up())
+    return tmp_path / "releases"

@@ -1,0 +1,260 @@
+"""Streams of rows end with their client, and say so when they are cut."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from api.app import create_app
+from api.formats import streaming
+from api.rows.reader import STREAMS
+from storage.sums import MANIFEST, SUMS
+from tests.api.rows.conftest import CRAWL, NAME, made_up, write_crawl
+from tests.factories.made_up_release import make_release
+from tests.firstflight.commands.served import served
+
+Message = dict[str, Any]
+WITHIN_S = 120
+"""Time limit for what a test waits for, in seconds."""
+
+ROWS = 30_000
+"""Rows of several batches."""
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("many") / "releases"
+    folder = write_crawl(root, NAME, made_up())
+    few = pq.read_table(folder / "response.parquet")
+    many = pa.concat_tables([few] * (ROWS // len(few))).combine_chunks()
+    numbers = pa.array(range(1, ROWS + 1), pa.int32())
+    many = many.set_column(1, "visit_id", pa.array([1] * ROWS)).set_column(2, "id", numbers)
+    pq.write_table(many, folder / "response.parquet", row_group_size=10_000)
+    for name in (MANIFEST, SUMS):
+        (folder / name).unlink()
+    make_release(folder, NAME, rows={"response": ROWS})
+    return root
+
+
+@pytest.fixture
+def releases(written: Path, tmp_path: Path) -> Path:
+    """A copy of a release with several batches of responses, which a test may damage."""
+    return shutil.copytree(written, tmp_path / "releases")
+
+
+class Client:
+    """A client of an ASGI application that takes a message at a time, and can hang up."""
+
+    def __init__(self, app: Any, suffix: str, on_body: Callable[[int], Awaitable[None]]) -> None:
+        self.app = app
+        self.messages: list[Message] = []
+        self.hung_up = asyncio.Event()
+        self._on_body = on_body
+        self._suffix = suffix
+
+    async def ask(self) -> None:
+        scope = {
+            "type": "http", "method": "GET", "path": f"/v1/responses.{self._suffix}", "raw_path": b"", "root_path": "",
+            "query_string": f"crawl={CRAWL}&fields=id,path".encode(), "headers": [], "scheme": "http", "http_version": "1.1",
+        }  # fmt: skip
+        await self.app(scope, self._receive, self._send)
+
+    async def _receive(self) -> Message:
+        await self.hung_up.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Message) -> None:
+        self.messages.append(message)
+        if message["type"] == "http.response.body":
+            await self._on_body(sum(one["type"] == "http.response.body" for one in self.messages))
+
+    @property
+    def status(self) -> int:
+        return int(self.messages[0]["status"])
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(one.get("body", b"") for one in self.messages[1:])
+
+    @property
+    def is_whole(self) -> bool:
+        """True if the end of the body was sent."""
+        return not self.messages[-1].get("more_body", False) and len(self.messages) > 1
+
+
+def ask(releases: Path, suffix: str, on_body: Callable[[Client, int], Awaitable[None]]) -> Client:
+    """What a client got, of which `on_body` is called with the number of pieces so far; nothing is left open."""
+
+    async def run() -> Client:
+        app = create_app(releases, releases.parent / "reports", looked_at_every_s=0)
+        client = Client(app, suffix, lambda number: on_body(client, number))
+        await asyncio.wait_for(client.ask(), WITHIN_S)
+        assert not [path for path in opened() if "response.parquet" in path]
+        for _ in range(STREAMS):  # every place is free again
+            app.state.rows.begin_stream()
+        return client
+
+    return asyncio.run(run())
+
+
+def opened() -> Iterator[str]:
+    """Files that this process has open."""
+    for link in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            yield str(link.readlink())
+
+
+async def nothing(_client: Client, _number: int) -> None:
+    """Take the piece."""
+
+
+def test_a_stream_has_every_row_and_its_end(releases: Path) -> None:
+    client = ask(releases, "ndjson", nothing)
+    assert client.status == 200
+    assert client.is_whole
+    assert len(client.body.splitlines()) == ROWS
+
+
+def test_who_hangs_up_ends_the_stream_and_leaves_nothing_open(releases: Path) -> None:
+    async def hang_up(client: Client, number: int) -> None:
+        if number == 2:
+            client.hung_up.set()
+            await asyncio.Event().wait()  # the next piece is never taken
+
+    client = ask(releases, "csv", hang_up)
+    assert not client.is_whole
+    assert len(client.messages) == 3
+
+
+def test_who_takes_nothing_is_cut_off(releases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "TAKEN_WITHIN_S", 0.2)
+
+    async def stand_still(_client: Client, number: int) -> None:
+        if number == 2:
+            await asyncio.Event().wait()
+
+    client = ask(releases, "parquet", stand_still)
+    assert not client.is_whole
+
+
+def withdraw(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+    (folder / "tombstone.json").write_text('{"reason": "a site was withdrawn"}\n')
+
+
+CUTS: dict[str, Callable[[Path], Any]] = {
+    "withdrawn": withdraw,
+    "damaged-release": lambda folder: (folder / "manifest.json").write_text("{}"),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "suffix"),
+    [("withdrawn", "ndjson"), ("damaged-release", "csv"), ("withdrawn", "arrow"), ("withdrawn", "parquet")],
+)
+def test_a_release_that_is_withdrawn_or_damaged_while_it_is_read_is_not_read_on(
+    releases: Path, kind: str, suffix: str
+) -> None:
+    async def strike(_client: Client, number: int) -> None:
+        if number == 1:
+            CUTS[kind](NAME.path(releases, version=1))
+
+    client = ask(releases, suffix, strike)
+    assert client.status == 200
+    assert not client.is_whole
+    lines = client.body.splitlines()
+    if suffix == "ndjson":
+        assert json.loads(lines[-1])["stream_cut"]["type"] == f"/problems#{kind}"
+        assert len(lines) < ROWS
+    if suffix == "csv":
+        assert lines[-1].startswith(b'"stream_cut: version 1 of ')
+        assert len(lines) < ROWS
+
+
+@pytest.mark.parametrize("suffix", ["json", "csv"])
+def test_a_damaged_file_is_a_problem_before_anything_is_sent(releases: Path, suffix: str) -> None:
+    path = NAME.path(releases, version=1) / "response.parquet"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    client = ask(releases, suffix, nothing)
+    assert client.status == 503
+    assert json.loads(client.body)["type"] == "/problems#damaged-release"
+
+
+def test_a_file_that_ends_early_cuts_the_stream_with_its_reason(releases: Path) -> None:
+    """The sums have been compared before, and the disk fails afterwards."""
+
+    async def shorten(_client: Client, number: int) -> None:
+        if number == 1:
+            path = NAME.path(releases, version=1) / "response.parquet"
+            os.truncate(path, 1000)
+
+    client = ask(releases, "ndjson", shorten)
+    assert not client.is_whole
+    assert json.loads(client.body.splitlines()[-1])["stream_cut"]["type"] == "/problems#damaged-release"
+
+
+def test_more_streams_than_there_are_places_for_are_told_to_come_again(releases: Path) -> None:
+    async def run() -> list[Client]:
+        app = create_app(releases, releases.parent / "reports", looked_at_every_s=0)
+        begun, go_on = asyncio.Semaphore(0), asyncio.Event()
+
+        async def take(_number: int) -> None:
+            """Take the piece."""
+
+        async def hold(number: int) -> None:
+            if number == 1:
+                begun.release()
+                await go_on.wait()
+
+        held = [Client(app, "csv", hold) for _ in range(STREAMS)]
+        tasks = [asyncio.create_task(client.ask()) for client in held]
+        for _ in held:
+            await asyncio.wait_for(begun.acquire(), WITHIN_S)
+        refused = Client(app, "csv", take)
+        await asyncio.wait_for(refused.ask(), WITHIN_S)
+        go_on.set()
+        await asyncio.wait_for(asyncio.gather(*tasks), WITHIN_S)
+        return [*held, refused]
+
+    *held, refused = asyncio.run(run())
+    assert [(client.status, client.is_whole) for client in held] == [(200, True)] * STREAMS
+    assert refused.status == 503
+    assert (b"retry-after", b"10") in refused.messages[0]["headers"]
+
+
+@pytest.mark.process
+def test_the_server_reads_no_further_than_its_client_and_ends_with_it(releases: Path) -> None:
+    environment = {
+        "FIRSTFLIGHT_DATA_DIR": str(releases.parent),
+        "FIRSTFLIGHT_CACHE_DIR": str(releases.parent / "cache"),
+    }
+    with served(environment) as address:
+        place = (str(urlsplit(address).hostname), urlsplit(address).port or 0)
+        question = (
+            f"GET /v1/responses.csv?crawl={CRAWL}&fields=id,path HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+        )
+        # More than there are places for: each is free again when its client has gone.
+        for _ in range(2 * STREAMS):
+            with socket.create_connection(place, WITHIN_S) as connection:
+                connection.sendall(question)
+                while True:
+                    begun = connection.recv(65_536)
+                    if not begun.startswith(b"HTTP/1.1 503"):
+                        break
+                    connection.sendall(question)
+                assert begun.startswith(b"HTTP/1.1 200")
