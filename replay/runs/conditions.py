@@ -36,11 +36,28 @@ HANDSHAKES = (RECORDED_HANDSHAKE, RESUMED, EARLY_DATA) = ("recorded", "resumed",
 """Values of the column `tls_handshake`: full handshakes; resumed ones, without certificates and in one round trip; or resumed ones
 with the first request in the first flight (RFC 8446 §2.3)."""
 
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receiver:
+    """How a client takes what servers send."""
+
+    first_window: int
+    """First receive window in segments of 1,460 bytes; 0: 16 MB, which limit nothing. From the first data on it grows as Linux's, which
+    doubles it with what arrives."""
+    delays_acknowledgements: bool = False
+    """True if every second segment is acknowledged from the first on, and a single one after 40 ms (RFC 5681 §4.2). Else as Linux does it:
+    each of the first segments, and of those that raise the window, unless the client has just sent something."""
+
+
 UNLIMITED_RECEIVER = "unlimited"
-RECEIVERS = {UNLIMITED_RECEIVER: 0, "linux": 44, "android": 60}
-"""Values of the column `receiver`, and the client's first receive window in segments of 1,460 bytes. Linux has 64,240 bytes by its
-default buffers (tcp_rmem), and Windows about as much, 64 kB; Android sets 60 segments (net.tcp.default_init_rwnd). 0: 16 MB, which
-limit nothing. From the first data on the window grows as Linux's, which doubles it with what arrives."""
+RECEIVERS = {
+    UNLIMITED_RECEIVER: Receiver(first_window=0),
+    "linux": Receiver(first_window=44),
+    "android": Receiver(first_window=60),
+    "windows": Receiver(first_window=44, delays_acknowledgements=True),
+}
+"""Values of the column `receiver`. Linux has 64,240 bytes by its default buffers (tcp_rmem), and Windows about as much, 64 kB; Android
+sets 60 segments (net.tcp.default_init_rwnd). Windows' template for the Internet has DelayedAckFrequency 2 and DelayedAckTimeout 40 ms."""
 
 REQUESTS = (CHROMIUM_REQUESTS, UNLIMITED_REQUESTS) = ("chromium", "unlimited")
 """Values of the column `requests`: whether the browser holds requests of low priority back, as Chromium does, or none."""
@@ -154,7 +171,7 @@ class Conditions:
     requests: str = CHROMIUM_REQUESTS
     """Whether the browser holds requests back: one of REQUESTS."""
     receiver: str = UNLIMITED_RECEIVER
-    """First receive window of the client: a key of RECEIVERS."""
+    """System whose way of receiving the client has: a key of RECEIVERS."""
     prioritised: bool = False
     """True if servers answer by the requests' priorities over HTTP/2."""
     alias: bool = False
@@ -233,7 +250,7 @@ class Conditions:
         yield f"priorities {'on' if self.prioritised else 'off'}"
         yield f"alias {'on' if self.alias else 'off'}"
         yield f"request-limit {request_limit(profile) if self.requests == CHROMIUM_REQUESTS else '0 0'}"
-        yield f"receive-window {RECEIVERS[self.receiver]}"
+        yield from receiver_commands(self.receiver)
         yield f"handshake {self.tls_handshake}"
         yield f"discovery {self.discovery}"
         yield f"server-delay {'on' if self.server_delay else 'off'}"
@@ -242,6 +259,13 @@ class Conditions:
         yield f"background {iw if neighbours.everyone else BACKGROUND_IW}"
         yield f"probe {'on' if neighbours.probe else 'off'}"
         yield f"short-flows {'on' if neighbours.load else 'off'}"
+
+
+def receiver_commands(name: str) -> Iterator[str]:
+    """The player's commands for a client of RECEIVERS."""
+    receiver = RECEIVERS[name]
+    yield f"receive-window {receiver.first_window}"
+    yield f"delayed-acknowledgements {'on' if receiver.delays_acknowledgements else 'off'}"
 
 
 def request_limit(profile: Profile) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from replay.networks.profiles import Profile
 from replay.networks.queues import CODEL_INTERVAL_US, CODEL_TARGET_US, codel_target_us
+from replay.runs.conditions import UNLIMITED_RECEIVER, receiver_commands
 
 FIRST_ORIGIN = 2
 """Number of the first origin's host; host 0 is the client, host 1 serves the background traffic."""
@@ -37,7 +38,7 @@ def network_job(
             f"delay {profile.rtt_us / 2:.1f} {profile.loss:.9f} {profile.loss_burst:.3f}",
             f"control {congestion_control}",
             f"pacing {'on' if pacing else 'off'}",
-            "receive-window 0",
+            *receiver_commands(UNLIMITED_RECEIVER),
         ],
         "flights": list(flights),
         "loads": list(loads),

@@ -183,12 +183,12 @@ def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
     """Totals of the pages, and of the responses that are not replayed."""
     return {
         "pages": len(recipes),
-        "objects": sum(len(recipe.objects) for recipe in recipes),
+        "objects": sum(len(recipe.requested) for recipe in recipes),
         "origins": sum(len(recipe.origins) for recipe in recipes),
         "response_bytes": sum(recipe.response_bytes for recipe in recipes),
         "left_out_responses": sum(recipe.left_out for recipe in recipes),
         "think_ms": server_delay_facts(recipes),
-        "unknown_freshness": sum(one.fresh_s is None for recipe in recipes for one in recipe.objects),
+        "unknown_freshness": sum(one.fresh_s is None for recipe in recipes for one in recipe.requested),
         "left_out_by_page": {recipe.page: recipe.left_out for recipe in recipes if recipe.left_out},
     }
 
@@ -198,13 +198,13 @@ def server_delay_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
     known = [
         one.server_delay_us / 1e3
         for recipe in recipes
-        for one in recipe.objects
+        for one in recipe.requested
         if one.server_delay_us is not None
     ]
     return {
         "known": len(known),
-        "unknown": sum(len(recipe.objects) for recipe in recipes) - len(known),
+        "unknown": sum(len(recipe.requested) for recipe in recipes) - len(known),
         "median": statistics.median(known) if known else None,
         "mean": statistics.fmean(known) if known else None,
-        "usual": {one.kind: one.usual_delay_us / 1e3 for recipe in recipes for one in recipe.objects},
+        "usual": {one.kind: one.usual_delay_us / 1e3 for recipe in recipes for one in recipe.requested},
     }

@@ -113,6 +113,15 @@ INPUTS: tuple[Input, ...] = (
         source="RFC 9218; servers differ",
     ),
     Input(
+        id="receiver",
+        title="first receive window and acknowledgements of the clients",
+        unit="",
+        low=None,
+        default="no limit, as Linux",
+        high=End(value="as Windows", conditions=Conditions(receiver="windows")),
+        source="Windows' template for the Internet: 64 kB, every second segment, 40 ms",
+    ),
+    Input(
         id="congestion_control",
         title="congestion control of the servers",
         unit="",

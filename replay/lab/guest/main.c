@@ -14,6 +14,7 @@
  *   tls-records recorded|fixed|bytes SIZES                     the servers' TLS records (transport/tls_records.c)
  *   discovery recorded|first-byte|last-byte                    when the browser finds what a response leads to
  *   receive-window SEGMENTS                                    the client's first one; 0: 16 MB
+ *   delayed-acknowledgements on|off                            whether the client acknowledges every second segment from the first on
  *   request-limit LIMIT WEIGHT                                 requests of low priority at a time; 0: no limit (page/holding_back.c)
  *   handshake recorded|resumed|early-data                      the connections' TLS handshakes
  *   alias on|off                                               whether servers take their window from its second route
@@ -64,9 +65,10 @@ static int page_count, page_room;
 static bool obey_switch(const char *line) {
     static const struct { const char *name; bool *is_on; } switches[] = {
         {"pacing", &pacing}, {"probe", &probing},
-        {"server-delay", &delaying_answers}, {"priorities", &prioritising}, {"alias", &by_alias}, {"short-flows", &awaiting_short_flows}};
-    char name[16], state[4];
-    if (sscanf(line, "%15s %3s", name, state) != 2) return false;
+        {"server-delay", &delaying_answers}, {"priorities", &prioritising}, {"alias", &by_alias}, {"short-flows", &awaiting_short_flows},
+        {"delayed-acknowledgements", &delaying_acknowledgements}};
+    char name[32], state[4];
+    if (sscanf(line, "%31s %3s", name, state) != 2) return false;
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
         if (strcmp(name, switches[i].name)) continue;
         *switches[i].is_on = strcmp(state, "on") == 0;

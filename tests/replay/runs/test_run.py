@@ -166,6 +166,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "alias off",
         "request-limit 10 0",
         "receive-window 0",
+        "delayed-acknowledgements off",
         "handshake recorded",
         "discovery recorded",
         "server-delay on",

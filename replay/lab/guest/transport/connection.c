@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #define HIGHEST_LOW_WATER (1 << 24)
+#define DELAYING_LOW_WATER (1 << 14)
 
 enum { FIRST_PORT = 10000, PORTS = 65536 - FIRST_PORT };
 
+bool delaying_acknowledgements;
 static struct connection **connections;
 static int count, room;
 
@@ -54,7 +56,8 @@ void set_low_water(struct connection *connection) {
     if (target == INT64_MAX) return; /* nothing is on its way */
     int64_t lowat = target - connection->down_read;
     if (lowat < 1) lowat = 1;
-    if (lowat > HIGHEST_LOW_WATER) lowat = HIGHEST_LOW_WATER;
+    int64_t highest = delaying_acknowledgements ? DELAYING_LOW_WATER : HIGHEST_LOW_WATER;
+    if (lowat > highest) lowat = highest;
     if (lowat == connection->lowat) return;
     connection->lowat = lowat;
     set_option(connection->client, SOL_SOCKET, SO_RCVLOWAT, (int)lowat);
@@ -73,6 +76,12 @@ void send_request(struct connection *connection, int object, int64_t bytes, bool
     }
 }
 
+/* Have the client acknowledge every second segment, and a single one after 40 ms. Linux acknowledges each of the first segments, and
+ * goes back to that after the 40 ms and after losses: so the client reads often, and says it again each time. */
+static void delay_acknowledgements(struct connection *connection) {
+    if (delaying_acknowledgements) set_option(connection->client, IPPROTO_TCP, TCP_QUICKACK, 0);
+}
+
 static void receive(struct connection *connection) {
     const struct application *application = connection->application;
     ssize_t got = discard(connection->client);
@@ -82,6 +91,7 @@ static void receive(struct connection *connection) {
         return;
     }
     connection->down_read += got;
+    delay_acknowledgements(connection);
     if (application->received) application->received(connection);
     struct mark mark;
     while (take_mark(&connection->written, connection->down_read, &mark)) application->reached(connection, &mark);
@@ -106,6 +116,7 @@ static void client_event(void *data, uint32_t events) {
     if (!connection->connected) {
         connection->connected = true;
         connection->application->established(connection);
+        delay_acknowledgements(connection);
     }
     if (events & EPOLLIN) receive(connection);
 }

@@ -11,6 +11,8 @@
 
 enum { HTTP_PORT = 80 };
 
+extern bool delaying_acknowledgements; /* whether clients acknowledge every second segment from the first on */
+
 struct connection;
 
 /* What the owner of a connection does when something happens on it; NULL: nothing. */

@@ -1,0 +1,71 @@
+"""Acknowledgements of clients by system, from one guest."""
+
+from __future__ import annotations
+
+import pytest
+
+from releases.slow_start import MSS_TIMESTAMPS
+from replay.lab.guest_process import Lab
+from replay.networks.profiles import Profile
+from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.runs.cells import plan
+from replay.runs.conditions import RECEIVERS, Conditions, Neighbours
+from replay.runs.run import replay
+from tests.factories.lab_networks import FAST, RTT_MS
+
+pytestmark = pytest.mark.lab
+
+AS_LINUX = ["unlimited", "linux", "android"]
+DELAY_MS = (40, 50)
+"""Time after which a single segment is acknowledged: 40 ms, and up to a jiffy of the guest's kernel."""
+
+THIN = Profile(
+    id="thin",
+    version=1,
+    down_bps=200_000_000,
+    up_bps=25_600,
+    rtt_us=20_000,
+    queue_bytes=4_000_000,
+    source="tests",
+)
+"""A network whose uplink needs 21 ms for an acknowledgement of 66 bytes, so that their number decides how long a response takes."""
+
+LONG = 300
+
+Times = dict[tuple[str, str, int, int], float]
+
+
+def page(segments: int) -> Recipe:
+    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
+    size = segments * MSS_TIMESTAMPS
+    one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
+    return Recipe(page=f"{segments}.test", visit_id=segments, origins=(origin,), objects=(one,), left_out=0)
+
+
+@pytest.fixture(scope="module")
+def times(lab: Lab) -> Times:
+    """Page times in ms by receiver, network, window and segments of the response."""
+    arms = [Conditions(receiver=name, neighbours=Neighbours()) for name in RECEIVERS]
+    cells = [
+        *plan([page(2), page(4)], [FAST], windows=(1, 2), seeds=1, conditions=arms),
+        *plan([page(LONG)], [THIN], windows=(10,), seeds=1, conditions=arms),
+    ]
+    rows = replay(lab, cells, guests=1).rows
+    assert [row["reason"] for row in rows if row["state"] != "done"] == []
+    return {(row["receiver"], row["profile"], row["iw"], row["visit_id"]): row["page_ms"] for row in rows}
+
+
+def test_windows_acknowledges_a_single_segment_late_and_the_others_at_once(times: Times) -> None:
+    assert [times[name, "fast", 1, 2] for name in AS_LINUX] == pytest.approx([3 * RTT_MS] * 3, abs=3)
+    late = times["windows", "fast", 1, 2] - 3 * RTT_MS
+    assert DELAY_MS[0] <= late <= DELAY_MS[1] + 3
+
+
+def test_two_segments_are_acknowledged_at_once_by_all(times: Times) -> None:
+    assert [times[name, "fast", 2, 4] for name in RECEIVERS] == pytest.approx([3 * RTT_MS] * 4, abs=3)
+
+
+def test_windows_sends_about_half_as_many_acknowledgements_throughout(times: Times) -> None:
+    shares = [times["windows", "thin", 10, LONG] / times[name, "thin", 10, LONG] for name in AS_LINUX]
+    assert min(shares) > 0.3
+    assert max(shares) < 0.6
