@@ -37,6 +37,11 @@ from reports.sections.tail import tail_section
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
+BURSTS: Sender = (RULE.congestion_control, False)
+"""The senders that the rule decides on."""
+
+PACED: Sender = (RULE.congestion_control, True)
+
 THIRD_WINDOW = 16
 """Window marked in the figure of sizes besides 3 and 10 segments, unless another window is recommended."""
 
@@ -73,10 +78,18 @@ def sections_of(
         source=source,
     )
     yield last_year(inputs, sizes, cdfs, source=source)
-    yield from replay_sections(found, query=query)
-    yield protocols_section(release, source=source)
+    arms = evidence_by_sender(found, query=query)
+    yield from replay_sections(found, arms, query=query)
+    yield protocols_section(release, arms.get(BURSTS), source=source)
     yield segments_section(cdfs, iw=RULE.permanent_incumbent, source=source)
-    yield quic_section(cdfs, labels=LABELS, source=source)
+    yield quic_section(
+        cdfs,
+        labels=LABELS,
+        source=source,
+        bursts=arms.get(BURSTS),
+        paced=arms.get(PACED),
+        crawl=str(release.manifest.crawl),
+    )
     yield servers_table_section(content["servers"], source=source)
     yield tail_section(release, window_bytes=RULE.permanent_incumbent * sizes["mss_bytes"], source=source)
     yield popularity(inputs, found, windows=sizes["windows"], mss=sizes["mss_bytes"])
@@ -101,13 +114,11 @@ def last_year(
     )
 
 
-def replay_sections(found: Examination, *, query: str) -> Iterator[Section]:
-    """The sections that measure the replay's loads again."""
-    arms = evidence_by_sender(found, query=query)
-    decides = (RULE.congestion_control, False)
-    if decides not in arms:
+def replay_sections(found: Examination, arms: Mapping[Sender, Evidence], *, query: str) -> Iterator[Section]:
+    """The sections that measure the replay's loads again; `arms` has the evidence by how servers sent."""
+    if BURSTS not in arms:
         return
-    evidence = arms[decides]
+    evidence = arms[BURSTS]
     yield by_network_section(evidence)
     window = rival(found.findings) if found.findings else None
     if window is not None:
@@ -115,7 +126,7 @@ def replay_sections(found: Examination, *, query: str) -> Iterator[Section]:
     yield slow_section(evidence)
     yield retransmission_section(evidence)
     yield others_section(evidence)
-    yield senders_section(arms, decides=decides)
+    yield senders_section(arms, decides=BURSTS)
     if found.analysis:
         yield cells_section(found.analysis.loads, query=query)
 
@@ -132,7 +143,7 @@ def average_population(found: Examination) -> Mapping[str, Any]:
 def evidence_by_sender(found: Examination, *, query: str) -> dict[Sender, Evidence]:
     """The replay's loads by how the servers sent: of stages the deciding sender alone. Empty without a replay."""
     if found.staged:
-        return {(RULE.congestion_control, False): of_stages(found.staged, query=query)}
+        return {BURSTS: of_stages(found.staged, query=query)}
     if found.analysis is None:
         return {}
     analysis = found.analysis

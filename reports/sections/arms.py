@@ -27,6 +27,7 @@ def of_stages(staged: StagedReplay, *, query: str) -> Evidence:
     facts = {one["id"]: one for one in staged.provenance["profiles"]}
     return Evidence(
         draws=draws_of(problem, staged.stages),
+        visits=problem.frame.pages,
         networks=tuple(facts[one.id] for one in problem.networks),
         weights=problem.weights,
         rule=problem.rule,
@@ -71,9 +72,11 @@ def _evidence(
     whole: WholeReplay, loads: PairedLoads, harm: Mapping[str, PairedLoads], *, query: str
 ) -> Evidence:
     facts = {one["id"]: one for one in whole.profiles}
+    visits = dict(zip(whole.cells["page"].to_pylist(), whole.cells["visit_id"].to_pylist(), strict=True))
     alike = {name: there for name, there in harm.items() if there.profiles == loads.profiles}
     return Evidence(
         draws={name: draws_of_loads(there) for name, there in {ORDINARY: loads, **alike}.items()},
+        visits=tuple(visits[page] for page in loads.pages),
         networks=tuple(facts[name] for name in loads.profiles),
         weights={
             role: np.array([population.get(name, 0.0) for name in loads.profiles])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import dataclasses
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,8 @@ class Evidence:
 
     draws: Mapping[str, Draws]
     """By condition; "ordinary" are the loads that gains are measured in."""
+    visits: tuple[int, ...]
+    """Visit ids of the frame's pages, in its order."""
     networks: tuple[Mapping[str, Any], ...]
     """Facts of the frame's networks, in its order."""
     weights: Mapping[Role, Floats]
@@ -49,6 +52,21 @@ def draws_of_loads(loads: PairedLoads) -> Draws:
         values={name: array[pages, networks, :, seeds] for name, array in loads.values.items()},
         again={name: np.full(len(pages), np.nan) for name in loads.values},
     )
+
+
+def on_pages(evidence: Evidence, visits: Set[int]) -> Evidence:
+    """The evidence of some pages alone, in its ordinary loads."""
+    draws = evidence.draws["ordinary"]
+    is_there = np.array([visit in visits for visit in evidence.visits], dtype=np.bool_)
+    kept = is_there[draws.pages]
+    some = dataclasses.replace(
+        draws,
+        pages=draws.pages[kept],
+        networks=draws.networks[kept],
+        values={name: values[kept] for name, values in draws.values.items()},
+        again={name: values[kept] for name, values in draws.again.items()},
+    )
+    return dataclasses.replace(evidence, draws={"ordinary": some})
 
 
 def mean_of(

@@ -6,7 +6,8 @@ from typing import Any
 
 from releases.catalogue import Release
 from releases.measures import open_tables
-from reports.sections.shape import Column, Section, Table, not_measured
+from reports.sections.evidence import Evidence, on_pages, saved_percent
+from reports.sections.shape import Column, Section, Table, interval, not_measured
 
 QUERY = """
 SELECT coalesce(c.protocol, 'unknown') AS protocol, count(*) AS connections,
@@ -19,14 +20,27 @@ FROM connection AS c SEMI JOIN studied USING (visit_id) WHERE c.response_count >
 NAMES = {"h2": "HTTP/2", "h3": "HTTP/3", "http/1.1": "HTTP/1.1"}
 
 
-def protocols_section(release: Release, *, source: str) -> Section:
-    """Connections by protocol. One connection of HTTP/2 begins with one window, six of HTTP/1.1 with six."""
+OLD_BYTES = """
+SELECT visit_id, coalesce(sum(received_bytes) FILTER (protocol = 'http/1.1'), 0) / sum(received_bytes) AS share
+FROM connection SEMI JOIN studied USING (visit_id) WHERE response_count > 0 GROUP BY visit_id HAVING sum(received_bytes) > 0
+"""
+
+KINDS = (
+    "HTTP/2 or HTTP/3 alone",
+    "less than half of the bytes over HTTP/1.1",
+    "half of the bytes or more over HTTP/1.1",
+)
+
+
+def protocols_section(release: Release, evidence: Evidence | None, *, source: str) -> Section:
+    """Connections by protocol, and gains by the pages' protocols. `evidence` is None without a replay."""
     title = "HTTP/2 against six connections"
     lead = "Over HTTP/1.1 a browser opens up to six connections to a host, and each begins with a window of its own. HTTP/2 and HTTP/3 share one: the same "
     lead += "window then carries a smaller part of a page."
     rows = protocol_rows(release)
     if not rows:
         return not_measured("protocols", title, lead, "it has no connection with a response.")
+    gains = () if evidence is None else (gains_table(release, evidence),)
     return Section(
         id="protocols",
         title=title,
@@ -46,9 +60,56 @@ def protocols_section(release: Release, *, source: str) -> Section:
                 source=source,
                 query=QUERY.strip(),
             ),
+            *gains,
         ),
-        notes=("What windows of either protocol save was not replayed apart in this release.",),
+        notes=(
+            f"What windows save by protocol needs a replay: `firstflight replay run --crawl {release.crawl}`."
+            if evidence is None
+            else "Each page is replayed over the protocols that it was loaded over, so that the lines of the second table are different pages. The same pages "
+            "over HTTP/1.1 alone were not loaded: neither crawl nor replay has such an arm.",
+        ),
     )
+
+
+def gains_table(release: Release, evidence: Evidence) -> Table:
+    """Page time saved by the share of a page's bytes that came over HTTP/1.1."""
+    kinds = page_kinds(release)
+    there = set(evidence.visits)
+    return Table(
+        id="gains-by-protocol",
+        title=f"Page time saved against IW {evidence.incumbent}, by what the page's servers speak",
+        columns=(
+            Column(id="kind", title="pages", kind="text"),
+            Column(id="pages", title="number", kind="count"),
+            *(
+                Column(id=f"iw{window}", title=f"IW {window}", unit="%", kind="interval", digits=2)
+                for window in evidence.windows
+            ),
+        ),
+        rows=tuple(
+            {
+                "kind": name,
+                "pages": len(visits),
+                **{
+                    f"iw{window}": interval(saved_percent(some, window, evidence.weights["average"]))
+                    for window in evidence.windows
+                },
+            }
+            for name in KINDS
+            for visits in ({visit for visit, kind in kinds.items() if kind == name} & there,)
+            for some in (on_pages(evidence, visits),)
+        ),
+        source=evidence.source,
+        query=evidence.query,
+        notes=("Unknown where a line has too few pages or loads over a network.",),
+    )
+
+
+def page_kinds(release: Release) -> dict[int, str]:
+    """What each page's servers speak, one of KINDS by visit."""
+    with open_tables(release.path) as database:
+        shares = database.execute(OLD_BYTES).fetchall()
+    return {visit: KINDS[0 if share == 0 else 1 if share < 1 / 2 else 2] for visit, share in shares}
 
 
 def protocol_rows(release: Release) -> list[dict[str, Any]]:

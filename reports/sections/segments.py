@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from releases import quic
 from releases.cdf import Cdf
 from releases.slow_start import MSS_TIMESTAMPS
-from reports.sections.shape import Column, Row, Section, Table
+from reports.sections.evidence import Evidence, level_percent, saved_percent
+from reports.sections.shape import Column, Row, Section, Table, interval
 
 PATHS: dict[str, int] = {
     "Ethernet, IPv4": 1460,
@@ -81,8 +82,19 @@ def share_table(
     )
 
 
-def quic_section(cdfs: Mapping[str, Cdf], *, labels: Mapping[str, str], source: str) -> Section:
-    """The share of each measure's items that arrive within so many rounds."""
+def quic_section(
+    cdfs: Mapping[str, Cdf],
+    *,
+    labels: Mapping[str, str],
+    source: str,
+    bursts: Evidence | None,
+    paced: Evidence | None,
+    crawl: str,
+) -> Section:
+    """The share of each measure's items that arrive within so many rounds, and the replay's paced senders beside the others.
+
+    `bursts` and `paced` are the same congestion control without and with pacing, each None where it was not replayed.
+    """
     window = quic.initial_window()
     return Section(
         id="quic",
@@ -90,6 +102,12 @@ def quic_section(cdfs: Mapping[str, Cdf], *, labels: Mapping[str, str], source: 
         lead=f"A QUIC sender begins with ten datagrams, at most 14,720 bytes or two datagrams (RFC 9002 §7.2): {window:,} bytes at datagrams "
         f"of {quic.DATAGRAM:,} bytes, of which a response gets {quic.sent_within(1):,}. TCP's ten segments carry "
         f"{TCP_SEGMENTS * MSS_TIMESTAMPS:,}. This is arithmetic over the measured sizes, without loss; QUIC was not replayed.",
+        notes=()
+        if paced
+        else (
+            "A QUIC sender paces its first flight (RFC 9002 §7.7). The nearest that the replay has, TCP with pacing, was not replayed; "
+            f"`firstflight replay run --crawl {crawl} --pacing off,on` does.",
+        ),
         tables=(
             Table(
                 id="quic-rounds",
@@ -116,6 +134,59 @@ def quic_section(cdfs: Mapping[str, Cdf], *, labels: Mapping[str, str], source: 
                     "cost 22 bytes each beside. Unknown where most sizes of a measure are.",
                 ),
             ),
+            *((paced_table(bursts, paced),) if bursts and paced else ()),
+        ),
+    )
+
+
+def paced_table(bursts: Evidence, paced: Evidence) -> Table:
+    """Page time saved and payload sent again at each window, of paced senders beside senders of bursts."""
+    arms = {"paced": paced, "bursts": bursts}
+    return Table(
+        id="quic-paced",
+        title=f"TCP with the pacing that RFC 9002 asks of QUIC, each against IW {paced.incumbent} of its own kind",
+        columns=(
+            Column(id="window", title="window", kind="text"),
+            *(
+                Column(
+                    id=f"saved_{name}", title=f"page time saved, {name}", unit="%", kind="interval", digits=2
+                )
+                for name in arms
+            ),
+            *(
+                Column(
+                    id=f"sent_again_{name}",
+                    title=f"payload sent again, {name}",
+                    unit="%",
+                    kind="interval",
+                    digits=2,
+                )
+                for name in arms
+            ),
+        ),
+        rows=tuple(
+            {
+                "window": f"IW {window}",
+                **{
+                    f"saved_{name}": interval(saved_percent(one, window, one.weights["average"]))
+                    for name, one in arms.items()
+                    if window != one.incumbent
+                },
+                **{
+                    f"sent_again_{name}": interval(
+                        level_percent(
+                            one, "bytes_retransmitted", "payload_bytes", window, one.weights["average"]
+                        )
+                    )
+                    for name, one in arms.items()
+                },
+            }
+            for window in sorted({*paced.windows, paced.incumbent} & {*bursts.windows, bursts.incumbent})
+        ),
+        source=paced.source,
+        query=paced.query,
+        notes=(
+            "A paced sender spreads its window over the round trip as Linux does; a QUIC server may send the first ten datagrams at once.",
         ),
     )
 

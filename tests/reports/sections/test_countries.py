@@ -58,6 +58,7 @@ def evidence(networks: int = 64) -> Evidence:
     )
     return Evidence(
         draws={"ordinary": draws},
+        visits=frame.pages,
         networks=tuple(dataclasses.asdict(one) for one in whole.profiles),
         weights={
             "average": np.array([average[name] for name in frame.networks]),

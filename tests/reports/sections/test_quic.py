@@ -19,7 +19,9 @@ def test_a_response_between_the_two_windows_takes_a_round_more_over_quic() -> No
         "responses": cdf_of([1_000, 11_740, 11_741, 14_480]),
         "first_flights_after_tls": cdf_of([1], unknown=9),
     }
-    (table,) = quic_section(cdfs, labels={"responses": "all responses"}, source="tests").tables
+    (table,) = quic_section(
+        cdfs, labels={"responses": "all responses"}, source="tests", bursts=None, paced=None, crawl="2026-11"
+    ).tables
     shares = {
         (row["measure"], row["protocol"].split(",")[0]): [row[f"rounds{count}"] for count in (1, 2, 3, 4)]
         for row in table.rows

@@ -8,13 +8,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from releases.cdf import EMPTY
 from reports.document.drawing import draw_figure
 from reports.document.report import build_report
 from reports.document.theme import svg
 from reports.recommendation.harm_conditions import CORE
 from reports.recommendation.rule import RULE
+from reports.sections.protocols import KINDS, page_kinds
+from reports.sections.segments import quic_section
 from schema.computed_tables import CELL
-from tests.factories.made_up_crawl import NAME
+from tests.factories.made_up_crawl import NAME, MadeUp, release_of, write_tables
 from tests.factories.made_up_report import (
     GAINS,
     PAGES,
@@ -38,8 +41,11 @@ def cells_of_all_kinds() -> pa.Table:
         row |= {**IDLE.conditions.columns(), "probe_p95_ms": 60.0 + row["iw"]}
     for row in bbr:
         row["congestion_control"] = "bbr"
+    paced = replay_cells(gain_percent={window: gain / 4 for window, gain in GAINS.items()}).to_pylist()
+    for row in paced:
+        row |= {"pacing": True, "bytes_retransmitted": 0}
     return pa.concat_tables(
-        [replay_cells(), *(pa.Table.from_pylist(one, schema=CELL) for one in (idle, bbr))]
+        [replay_cells(), *(pa.Table.from_pylist(one, schema=CELL) for one in (idle, bbr, paced))]
     )
 
 
@@ -84,7 +90,7 @@ def test_senders_stand_side_by_side_each_against_its_own_incumbent(
     sections: dict[str, dict[str, Any]],
 ) -> None:
     rows = {row["sender"]: row for row in table(sections["senders"], "by-sender")}
-    assert list(rows) == ["CUBIC", "BBR"]
+    assert list(rows) == ["CUBIC", "BBR", "CUBIC, paced"]
     assert rows["CUBIC"]["iw16"]["estimate"] == pytest.approx(4, abs=0.2)
     assert rows["BBR"]["iw16"]["estimate"] == pytest.approx(2, abs=0.2)
 
@@ -140,6 +146,48 @@ def test_connections_are_counted_by_protocol(sections: dict[str, dict[str, Any]]
     rows = table(sections["protocols"], "by-protocol")
     assert sum(row["connections"] for row in rows) == len(crawl().connection)
     assert max(row["pages"] for row in rows) == PAGES
+
+
+def test_gains_are_told_by_what_the_pages_servers_speak(
+    content: dict[str, Any], sections: dict[str, dict[str, Any]]
+) -> None:
+    rows = {row["kind"]: row for row in table(sections["protocols"], "gains-by-protocol")}
+    assert [row["pages"] for row in rows.values()] == [PAGES, 0, 0]
+    every = rows["HTTP/2 or HTTP/3 alone"]
+    assert every["iw16"]["estimate"] == pytest.approx(4, abs=0.2)
+    assert all(row["iw16"] is None for row in rows.values() if not row["pages"])
+    assert "neither crawl nor replay has such an arm" in sections["protocols"]["notes"][0]
+
+
+def test_pages_over_http_1_are_told_apart_by_their_bytes(tmp_path: Any) -> None:
+    made_up = MadeUp()
+    for old, new in ((0, 9_000), (1_000, 9_000), (5_000, 5_000), (9_000, 0)):
+        made_up.add_visit()
+        for size, protocol in ((old, "http/1.1"), (new, "h2")):
+            if size:
+                made_up.add_connection(protocol=protocol)
+                made_up.add_response(size)
+    write_tables(tmp_path, made_up)
+    kinds = page_kinds(release_of(tmp_path))
+    assert [KINDS.index(kinds[visit]) for visit in (1, 2, 3, 4)] == [0, 1, 2, 2]
+
+
+def test_paced_senders_stand_beside_bursts_as_the_nearest_to_quic(
+    sections: dict[str, dict[str, Any]],
+) -> None:
+    rows = {row["window"]: row for row in table(sections["quic"], "quic-paced")}
+    assert list(rows) == ["IW 3", "IW 10", "IW 16", "IW 30"]
+    assert rows["IW 16"]["saved_paced"]["estimate"] == pytest.approx(1, abs=0.1)
+    assert rows["IW 16"]["saved_bursts"]["estimate"] == pytest.approx(4, abs=0.2)
+    assert rows["IW 10"]["sent_again_paced"]["estimate"] == 0 < rows["IW 10"]["sent_again_bursts"]["estimate"]
+    assert sections["quic"]["notes"] == []
+
+
+def test_without_paced_senders_the_command_that_replays_them_is_named() -> None:
+    section = quic_section(
+        dict.fromkeys(("responses",), EMPTY), labels={}, source="", bursts=None, paced=None, crawl="2026-11.x"
+    )
+    assert "`firstflight replay run --crawl 2026-11.x --pacing off,on` does" in section.notes[0]
 
 
 def test_the_tail_is_counted_by_hosts_that_are_not_named(
