@@ -118,10 +118,7 @@ static void add_cake(struct request *request) {
     add_number(request, TCA_CAKE_MEMORY, MEMORY);
 }
 
-/* By default there are 1,024 queues, and two flows share one by chance: which do hangs on their ports, and so on earlier loads. */
 static void add_fq_codel(struct request *request) {
-    enum { MOST_FLOWS = 1 << 16 };
-    add_number(request, TCA_FQ_CODEL_FLOWS, MOST_FLOWS);
     add_number(request, TCA_FQ_CODEL_TARGET, target_us);
     add_number(request, TCA_FQ_CODEL_INTERVAL, interval_us);
 }
