@@ -15,7 +15,7 @@ from api.http.metrics import Metered
 from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
-from api.routes import annual_reports, crawler, documents, files, pages, rows, series, v1
+from api.routes import annual_reports, crawler, documents, files, pages, rows, series, sites, v1, visits
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
 from api.rows.reader import RowReader
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 ROUTERS = (
     v1.router,
     rows.router,
+    sites.router,
+    visits.router,
     series.router,
     files.router,
     *annual_reports.ROUTERS,

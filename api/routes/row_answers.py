@@ -22,7 +22,7 @@ from api.routes.remembered import Answer, Memory
 from api.routes.v1 import with_json
 from api.rows.cursors import Key, cursor_of
 from api.rows.query import Question, Rendering, Rows, RowsUnreadable
-from api.rows.reader import RowReader
+from api.rows.reader import RowReader, unreadable
 from api.stored.shelf import Version
 
 RENDERINGS: dict[str, Rendering] = {"json": "json", "ndjson": "json", "csv": "text"}
@@ -69,11 +69,7 @@ def _opened(request: Request, version: Version, question: Question, wanted: Form
     try:
         return reader.rows(version, question, RENDERINGS.get(wanted.suffix, "arrow"))
     except RowsUnreadable as exc:
-        raise _damaged(exc) from exc
-
-
-def _damaged(exc: RowsUnreadable) -> Problem:
-    return Problem("damaged-release", f"{exc} cannot be read")
+        raise unreadable(exc) from exc
 
 
 def _page(request: Request, version: Version, question: Question, wanted: Format) -> Response:
@@ -82,7 +78,7 @@ def _page(request: Request, version: Version, question: Question, wanted: Format
     try:
         batches, last = rows.page(question.limit)
     except RowsUnreadable as exc:
-        raise _damaged(exc) from exc
+        raise unreadable(exc) from exc
     finally:
         rows.close()
     following = None if last is None else _next(request, version, question, last)
@@ -127,7 +123,7 @@ def _pieces(request: Request, version: Version, wanted: Format, rows: Rows) -> P
     try:
         yield from encoded(wanted, checked(), rows.schema)
     except (Problem, RowsUnreadable) as exc:
-        problem = exc if isinstance(exc, Problem) else _damaged(exc)
+        problem = exc if isinstance(exc, Problem) else unreadable(exc)
         yield cut_line(wanted, problem)
         raise StreamBroken from exc
 

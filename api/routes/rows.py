@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import pyarrow as pa
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
-from pydantic import AfterValidator, Field, create_model
+from pydantic import AfterValidator, create_model
 
 from api.formats.offered import FORMATS, Format, by_accept, by_suffix
 from api.routes.provenance import AskedRelease
 from api.routes.row_answers import RowsAnswer, bound_to, rows_answer
 from api.rows.cursors import LONGEST, key_of
-from api.rows.filters import filters, parameters, value_type
+from api.rows.filters import filters, parameters, row_fields
 from api.rows.query import TABLES, Question, RowTable
 
 router = APIRouter(prefix="/v1", tags=["rows"])
@@ -121,13 +121,8 @@ def _known_fields(text: str, schema: pa.Schema) -> str:
 def _answer_model(table: RowTable) -> type[RowsAnswer]:
     """Model of a page of JSON, with the columns of the table."""
     title = table.name.capitalize()
-    columns: dict[str, Any] = {
-        field.name: (
-            (value_type(field.type) or list[int]) | None,
-            Field(None, description=(field.metadata or {}).get(b"comment", b"").decode()),
-        )
-        for field in table.schema()
-    }
+    schema = table.schema()
+    columns = row_fields(schema, schema.names, default=None)
     row = create_model(
         f"{title}Row", __doc__=f"A row of {table.name}, with the columns that were asked for.", **columns
     )

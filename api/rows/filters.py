@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import datetime
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -58,6 +59,30 @@ def value_type(kind: pa.DataType) -> Any:  # noqa: ANN401  # a type expression
     if pa.types.is_string(kind):
         return Annotated[str, Field(max_length=LONGEST_TEXT)]
     return {pa.bool_(): bool, pa.float64(): Annotated[float, Field(allow_inf_nan=False)]}[kind]
+
+
+def row_fields(schema: pa.Schema, names: Sequence[str], **field: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Fields of a model of rows for pydantic's create_model, with the definitions of the dictionary.
+
+    Any value may be null, since a release of an earlier schema version may lack the column; `field` is for pydantic's Field.
+    """
+    return {
+        name: (
+            _plain_type(schema.field(name).type) | None,
+            Field(description=(schema.field(name).metadata or {}).get(b"comment", b"").decode(), **field),
+        )
+        for name in names
+    }
+
+
+def _plain_type(kind: pa.DataType) -> Any:  # noqa: ANN401  # a type
+    if pa.types.is_list(kind):
+        return list[int]
+    if pa.types.is_timestamp(kind):
+        return datetime.datetime
+    if pa.types.is_integer(kind):
+        return int
+    return {pa.bool_(): bool, pa.float64(): float, pa.string(): str}[kind]
 
 
 def is_ordered(kind: pa.DataType) -> bool:

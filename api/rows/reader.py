@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Sequence
+from typing import Any
 
 from api.http.problems import Problem
-from api.rows.query import Question, Rendering, Rows, row_database
+from api.rows.filters import filters, parameters
+from api.rows.query import TABLES, Question, Rendering, Rows, RowsUnreadable, row_database
 from api.stored.library import Library
 from api.stored.shelf import Version
 
@@ -13,6 +17,11 @@ STREAMS = 8
 """Streams at the same time; each takes up to some 20 MB."""
 
 RETRY_AFTER_S = 10
+
+
+def unreadable(exc: RowsUnreadable) -> Problem:
+    """The Problem of a file that cannot be read."""
+    return Problem("damaged-release", f"{exc} cannot be read")
 
 
 class RowReader:
@@ -29,6 +38,20 @@ class RowReader:
         version.readable  # noqa: B018  # raises the Problem that says why
         path, _ = self._library.file(version, f"{question.table.name}.parquet")
         return Rows(self._database, path, question, rendering, version.crawl.kind)
+
+    def where(
+        self, version: Version, table: str, fields: Sequence[str], **equal: Sequence[int | str]
+    ) -> list[dict[str, Any]]:
+        """Columns of the few rows whose columns have any of the values in `equal`; Problem if the file cannot be read."""
+        found = TABLES[table]
+        known = parameters(found.schema())
+        question = Question(table=found, fields=tuple(fields), filters=filters(known, equal))
+        try:
+            rows = self.rows(version, question, "arrow")
+            with contextlib.closing(rows):
+                return [row for batch in rows for row in batch.to_pylist()]
+        except RowsUnreadable as exc:
+            raise unreadable(exc) from exc
 
     def check(self, version: Version) -> None:
         """Raise the Problem of a release that was withdrawn or damaged since it was opened."""

@@ -1,0 +1,165 @@
+"""`/v1/sites/{host}`: a site in every crawl that has a release: its pages, its first flights, and the windows of its servers."""
+
+import collections
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from pydantic import AfterValidator, BaseModel, Field, create_model
+
+from api.http.links import link
+from api.http.problems import Problem
+from api.routes.answers import Provenance, VersionsAside
+from api.routes.parameters import ShelfDep
+from api.routes.provenance import provenance
+from api.routes.remembered import Remembered
+from api.routes.v1 import aside
+from api.rows.filters import row_fields
+from api.rows.query import TABLES
+from api.rows.reader import RowReader
+from api.stored.shelf import Version
+
+router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)
+
+VISIT = (
+    *(
+        "id",
+        "rank",
+        "page_kind",
+        "load",
+        "attempt",
+        "is_final",
+        "outcome",
+        "status",
+        "final_scheme",
+        "final_host",
+    ),
+    *("started_at", "load_us", "largest_contentful_paint_us", "received_bytes"),
+)
+CONNECTION = (
+    *("visit_id", "host", "protocol", "response_count", "first_flight_bytes", "initial_window_segments"),
+    *("initial_window_unknown", "round_trip_us"),
+)
+
+HostPath = Annotated[
+    str,
+    AfterValidator(str.lower),
+    Path(
+        min_length=1,
+        max_length=253,
+        description="host name of the site, as the list has it, as A-label",
+        examples=["example.com"],
+    ),
+]
+
+SiteVisit: Any = create_model(
+    "SiteVisit",
+    __doc__="A page load of the site.",
+    **row_fields(TABLES["visits"].schema(), VISIT),
+    url=(str, Field(description="its waterfall")),
+)
+
+
+class WindowAnswer(BaseModel):
+    """Connections whose server had a window."""
+
+    segments: int = Field(description="initial window in full segments")
+    is_exact: bool = Field(description="false if the window is at least so large")
+    connections: int
+
+
+class FirstFlightsAnswer(BaseModel):
+    """First flights of the connections of the final visit, as packets showed them."""
+
+    known: int = Field(description="connections whose first flight is known")
+    unknown: int = Field(description="connections whose first flight is not known, which nothing else counts")
+    median_bytes: float | None = Field(description="null if none is known")
+    most_bytes: int | None = Field(description="null if none is known")
+    windows: list[WindowAnswer] = Field(description="by size; connections of unknown window are left out")
+    own_windows: list[WindowAnswer] = Field(
+        description="of connections to the site's own host alone, after redirects"
+    )
+
+
+class SiteCrawlAnswer(BaseModel):
+    """The site in one crawl."""
+
+    crawl: str
+    provenance: Provenance
+    visits: list[SiteVisit] = Field(description="every visit to the site, in their order")
+    connections: int | None = Field(description="connections of the final visit; null without one")
+    responses: int | None = Field(
+        description="responses that came on them, whole or in part; null without one"
+    )
+    protocols: dict[str, int] = Field(description="connections of the final visit by protocol")
+    first_flights: FirstFlightsAnswer | None = Field(description="null without a final visit")
+
+
+class SiteAnswer(VersionsAside):
+    """A site over time."""
+
+    host: str
+    crawls: list[SiteCrawlAnswer] = Field(description="crawls that visited the site, the newest month first")
+
+
+@router.get("/sites/{host}", name="site")
+def site(request: Request, shelf: ShelfDep, host: HostPath) -> SiteAnswer:
+    """The site in every crawl that visited it, by the newest version of each release that was not withdrawn.
+
+    A crawl whose newest version is damaged is listed as damaged, and not answered from an older version.
+    """
+    newest = [shelf.newest(crawl) for crawl in shelf.crawls]
+    found = [_site_in(request, one, host) for one in newest if one.is_sound]
+    crawls = [one for one in found if one is not None]
+    if not crawls:
+        raise Problem("no-such-site", f"no release has a visit to {host!r}, or the site was withdrawn")
+    return SiteAnswer(host=host, crawls=crawls, **dict(aside(newest)))
+
+
+def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer | None:
+    reader: RowReader = request.app.state.rows
+    visits = reader.where(version, "visits", VISIT, host=[host])
+    if not visits:
+        return None
+    final = next((one for one in visits if one["is_final"]), None)
+    connections = reader.where(version, "connections", CONNECTION, visit_id=[final["id"]]) if final else []
+    crawl = str(version.crawl)
+    named = {"crawl": crawl, "version": version.version}
+    return SiteCrawlAnswer(
+        crawl=crawl,
+        provenance=provenance(request, version),
+        visits=[one | {"url": _page_url(request, one["id"], named)} for one in visits],
+        connections=len(connections) if final else None,
+        responses=sum(one["response_count"] for one in connections) if final else None,
+        protocols=dict(sorted(collections.Counter(one["protocol"] for one in connections).items())),
+        first_flights=_first_flights(connections, final["final_host"] or host) if final else None,
+    )
+
+
+def _page_url(request: Request, visit: int, named: Mapping[str, Any]) -> str:
+    return f"{link(request, 'page_load', visit=visit)}?crawl={named['crawl']}&version={named['version']}"
+
+
+def _first_flights(connections: Sequence[Mapping[str, Any]], own_host: str) -> FirstFlightsAnswer:
+    known = [one["first_flight_bytes"] for one in connections if one["first_flight_bytes"] is not None]
+    return FirstFlightsAnswer(
+        known=len(known),
+        unknown=len(connections) - len(known),
+        median_bytes=statistics.median(known) if known else None,
+        most_bytes=max(known, default=None),
+        windows=_windows(connections),
+        own_windows=_windows([one for one in connections if one["host"] == own_host]),
+    )
+
+
+def _windows(connections: Sequence[Mapping[str, Any]]) -> list[WindowAnswer]:
+    counted = collections.Counter(
+        (one["initial_window_segments"], one["initial_window_unknown"] is None)
+        for one in connections
+        if one["initial_window_segments"] is not None
+    )
+    return [
+        WindowAnswer(segments=segments, is_exact=is_exact, connections=count)
+        for (segments, is_exact), count in sorted(counted.items())
+    ]

@@ -1,0 +1,168 @@
+"""`/v1/pages/{visit}`: one page load with its connections and responses in the order of time, as a waterfall."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel, Field, create_model
+
+from api.http.problems import Problem
+from api.routes.answers import Provenance
+from api.routes.provenance import AskedRelease, provenance
+from api.routes.remembered import Remembered
+from api.rows.filters import row_fields
+from api.rows.query import TABLES
+from api.rows.reader import RowReader
+from releases import first_flights
+
+router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)
+
+CONNECTION = (
+    *(
+        "id",
+        "host",
+        "port",
+        "protocol",
+        "tls_version",
+        "tls_resumed",
+        "opened_us",
+        "connected_us",
+        "secured_us",
+    ),
+    *(
+        "last_byte_us",
+        "received_bytes",
+        "decrypted_bytes",
+        "tls_handshake_bytes",
+        "tls_ticket_bytes",
+        "frame_bytes",
+    ),
+    *("response_count", "round_trip_us", "first_flight_bytes", "segment_bytes", "initial_window_segments"),
+    "initial_window_unknown",
+)
+RESPONSE = (
+    *(
+        "id",
+        "connection_id",
+        "initiator_id",
+        "redirected_from_id",
+        "method",
+        "scheme",
+        "host",
+        "path",
+        "protocol",
+    ),
+    *(
+        "resource_type",
+        "status",
+        "mime_type",
+        "from_cache",
+        "wire_bytes",
+        "wire_bytes_unknown",
+        "header_bytes",
+    ),
+    *("body_bytes", "is_complete", "request_sent_us", "first_byte_us", "last_byte_us", "server_delay_us"),
+)
+
+VisitPath = Annotated[
+    int, Path(ge=1, le=2**63 - 1, description="number of the visit in its crawl", examples=[1])
+]
+
+
+class FirstFlightAnswer(BaseModel):
+    """What a server sent before an acknowledgement of it could arrive, by the browser's clock."""
+
+    response_ids: list[int] = Field(description="responses that are wholly or partly in it")
+    tls_bytes: int | None = Field(description="the server's TLS flight; null if unknown")
+    answer_bytes: int | None = Field(
+        description="everything else: responses, TLS records, tickets and connection frames; null if a part is unknown"
+    )
+    size_bytes: int | None = Field(description="both; null if a part is unknown")
+
+
+WaterfallConnection: Any = create_model(
+    "WaterfallConnection",
+    __doc__="A connection of the page load.",
+    **row_fields(TABLES["connections"].schema(), CONNECTION),
+    first_flight=(
+        FirstFlightAnswer | None,
+        Field(description="null over QUIC, and where nothing began to arrive"),
+    ),
+)
+WaterfallResponse: Any = create_model(
+    "WaterfallResponse",
+    __doc__="A response of the page load.",
+    **row_fields(TABLES["responses"].schema(), RESPONSE),
+    is_in_first_flight=(
+        bool | None,
+        Field(description="true if it is in its connection's first flight; null where that is unknown"),
+    ),
+)
+PageVisit: Any = create_model(
+    "PageVisit",
+    __doc__="The page load itself.",
+    **row_fields(TABLES["visits"].schema(), TABLES["visits"].schema().names),
+)
+
+
+class PageAnswer(BaseModel):
+    """A page load as a waterfall."""
+
+    provenance: Provenance
+    visit: PageVisit
+    connections: list[WaterfallConnection] = Field(description="in the order of opening")
+    responses: list[WaterfallResponse] = Field(description="in the order of the requests")
+
+
+@router.get("/pages/{visit}", name="page_load")
+def page_load(request: Request, version: AskedRelease, visit: VisitPath) -> PageAnswer:
+    """One page load: its visit, connections and responses, with times in µs since its start and first flights.
+
+    First flights are derived as the measure `first_flights` is; `first_flight_bytes` of a connection is what packets showed.
+    """
+    reader: RowReader = request.app.state.rows
+    found = reader.where(version, "visits", TABLES["visits"].schema().names, id=[visit])
+    if not found:
+        raise Problem(
+            "no-such-visit", f"release {version.crawl} version {version.version} has no visit {visit}"
+        )
+    connections = reader.where(version, "connections", CONNECTION, visit_id=[visit])
+    responses = reader.where(version, "responses", RESPONSE, visit_id=[visit])
+    flights = {one["id"]: first_flight(one, responses) for one in connections}
+    return PageAnswer(
+        provenance=provenance(request, version),
+        visit=found[0],
+        connections=[one | {"first_flight": _flight_answer(flights[one["id"]])} for one in connections],
+        responses=[one | {"is_in_first_flight": _is_in(one, flights)} for one in responses],
+    )
+
+
+def first_flight(
+    connection: dict[str, Any], responses: list[dict[str, Any]]
+) -> first_flights.FirstFlight | None:
+    """The first flight of a connection, from its row and those of all responses of the visit; None over QUIC."""
+    if connection["protocol"] == "h3":
+        return None
+    own = [one for one in responses if one["connection_id"] == connection["id"]]
+    return first_flights.first_flight(
+        first_flights.Connection(**{name: connection[name] for name in first_flights.Connection._fields}),
+        [
+            first_flights.Response(**{name: one[name] for name in first_flights.Response._fields})
+            for one in own
+        ],
+    )
+
+
+def _flight_answer(found: first_flights.FirstFlight | None) -> FirstFlightAnswer | None:
+    if found is None:
+        return None
+    return FirstFlightAnswer(
+        response_ids=list(found.response_ids),
+        tls_bytes=found.tls_bytes,
+        answer_bytes=found.answer_bytes,
+        size_bytes=found.size_bytes,
+    )
+
+
+def _is_in(response: dict[str, Any], flights: dict[int, first_flights.FirstFlight | None]) -> bool | None:
+    found = flights.get(response["connection_id"])
+    return None if found is None else response["id"] in found.response_ids
