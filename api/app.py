@@ -15,7 +15,19 @@ from api.http.metrics import Metered
 from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
-from api.routes import annual_reports, crawler, documents, files, pages, rows, series, sites, v1, visits
+from api.routes import (
+    annual_reports,
+    citations,
+    crawler,
+    documents,
+    files,
+    pages,
+    rows,
+    series,
+    sites,
+    v1,
+    visits,
+)
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
 from api.rows.reader import RowReader
@@ -31,13 +43,14 @@ ROUTERS = (
     sites.router,
     visits.router,
     series.router,
+    citations.router,
     files.router,
     *annual_reports.ROUTERS,
     pages.router,
     documents.router,
     crawler.router,
 )
-"""Routers in the order in which they are asked."""
+"""Routers in the order in which they are asked: the paths of a later one may include those of an earlier one."""
 
 DESCRIPTION = """How much of the web fits into the first flight of packets: distributions of sizes by crawl,
 compared with initial windows. Every answer states its quality level, its licence and how to cite it.

@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
+from releases.citation.licences import licence_page
+
 if TYPE_CHECKING:
     from fastapi import Request
-
-LICENCES = {
-    "CC-BY-4.0": "https://creativecommons.org/licenses/by/4.0/",
-    "MIT": "https://spdx.org/licenses/MIT.html",
-}
-"""Pages of licences by SPDX identifier."""
 
 
 def link(request: Request, name: str, /, **parameters: object) -> str:
@@ -53,7 +49,7 @@ def link_header(request: Request) -> str:
     defaults = {
         "canonical": canonical,
         "cite-as": canonical,
-        "license": LICENCES["CC-BY-4.0"],
+        "license": licence_page("CC-BY-4.0"),
         "describedby": link(request, "docs"),
     }
     related += [(relation, target, {}) for relation, target in defaults.items() if relation not in told]

@@ -39,6 +39,7 @@ KINDS = [
     Kind("no-such-site", 404, "No release has a visit to that site"),
     Kind("no-such-visit", 404, "The release has no such visit"),
     Kind("not-acceptable", 406, "Not offered in that format"),
+    Kind("not-citable", 404, "No citation is written of this"),
     Kind("withdrawn", 410, "This version was withdrawn"),
     Kind("damaged-release", 503, "The stored release is damaged and must be restored from a copy"),
     Kind("damaged-file", 503, "The stored file is damaged and must be restored from a copy"),

@@ -10,7 +10,7 @@ import jinja2
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
-from api.http.links import LICENCES, relate
+from api.http.links import relate
 from api.http.problems import KINDS, Problem
 from api.http.redirects import Elsewhere
 from api.routes.charts import chart
@@ -29,6 +29,8 @@ from api.routes.remembered import Remembered
 from api.routes.v1 import file_answers
 from api.stored.shelf import Version
 from releases.cdf import incomplete
+from releases.citation.forms import FORMS
+from releases.citation.licences import licence_page
 from releases.formatting import grouped, size
 from releases.slow_start import MSS_FIG1, WINDOWS
 from schema.computed_tables import MEASURES
@@ -97,7 +99,7 @@ def _environment() -> jinja2.Environment:
         incomplete=in_words,
         signed=signed,
     )
-    environment.globals.update(QUALITY=QUALITY, chart=chart)
+    environment.globals.update(QUALITY=QUALITY, FORMS=FORMS, chart=chart)
     return environment
 
 
@@ -200,7 +202,7 @@ def docs(request: Request) -> Response:
 @router.get("/static/{path}", name="static")
 def static(request: Request, path: str) -> Response:
     """Style sheet and icon of the pages."""
-    relate(request, "license", LICENCES["MIT"])
+    relate(request, "license", licence_page("MIT"))
     for entry in importlib.resources.files("api").joinpath("static").iterdir():
         if entry.name == path:
             return Response(entry.read_bytes(), media_type=MEDIA_TYPES[Path(path).suffix])

@@ -4,10 +4,12 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from api.http.links import LICENCES, link, own_link, relate
+from api.http.links import link, own_link, relate
 from api.routes.answers import Provenance, Standing
 from api.routes.parameters import CrawlQuery, ShelfDep, VersionQuery
 from api.stored.shelf import Report, Shelf, Version, Volume
+from releases.citation.licences import licence_page
+from releases.citation.work import of_release
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
 from storage.signatures import Signature
@@ -34,12 +36,7 @@ def signed(signature: Signature) -> str:
 
 def citation(version: Version) -> str:
     """A citation in one line; the checksum identifies the release permanently."""
-    manifest = version.readable.manifest
-    return (
-        f"firstflight, crawl {manifest.crawl}, release version {manifest.version}, "
-        f"method {manifest.method_version}, sha256:{version.checksum}, {manifest.licence}"
-        + (" (pages recorded by others)" if is_recorded(manifest.crawl.kind) else "")
-    )
+    return of_release(version.readable.manifest, checksum=version.checksum).line
 
 
 def signer(volume: Volume) -> str | None:
@@ -71,8 +68,7 @@ def relate_to_release(request: Request, version: Version) -> None:
     named = {"crawl": str(version.crawl), "version": version.version}
     relate(request, "cite-as", link(request, "release_page", **named))
     if version.release is not None:
-        licence = version.release.manifest.licence
-        relate(request, "license", LICENCES.get(licence, f"https://spdx.org/licenses/{licence}.html"))
+        relate(request, "license", licence_page(version.release.manifest.licence))
     dictionary = link(request, "release_file", **named, name="dictionary.json")
     relate(request, "describedby", dictionary, type="application/json")
 
@@ -93,7 +89,7 @@ async def asked_release(
 AskedRelease = Annotated[Version, Depends(asked_release)]
 """For routes that answer from one release: adds the parameters `crawl` and `version`, and the links."""
 
-REPORT_LICENCE = LICENCES["CC-BY-4.0"]
+REPORT_LICENCE = licence_page("CC-BY-4.0")
 """Licence of the texts, figures and numbers of reports."""
 
 

@@ -5,19 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 from releases.catalogue import Release
+from releases.citation.forms import cite
+from releases.citation.work import AUTHOR, NotCitable, of_report
 
-AUTHOR = "The firstflight maintainers"
 
+def citation(
+    release: Release, *, year: int, version: int, date: str | None, marks: str, is_illustrative: bool
+) -> dict[str, Any]:
+    """The citation's parts, its line and its BibTeX entry, which of an illustrative report is a comment that says why not.
 
-def citation(release: Release, *, year: int, version: int, marks: str) -> dict[str, Any]:
-    """The citation's parts, its line and its BibTeX entry.
-
-    `version` is the report's; `marks` are words that every number is marked by.
+    `version` and `date` are the report's; `marks` are words that every number is marked by.
     """
     manifest = release.manifest
     title = f"First flights in {year}: how much of the web fits into the initial window"
     qualified = f"{title} ({marks})" if marks else title
     data = f"release {manifest.crawl}, version {manifest.version}, sha256:{release.checksum}"
+    work = of_report(
+        title=qualified,
+        year=year,
+        version=version,
+        date=date,
+        data=data,
+        licence=manifest.licence,
+        is_illustrative=is_illustrative,
+    )
+    try:
+        bibtex = cite(work, "bib").rstrip("\n")
+    except NotCitable as exc:
+        bibtex = f"% {exc}"
     return {
         "author": AUTHOR,
         "title": qualified,
@@ -26,15 +41,6 @@ def citation(release: Release, *, year: int, version: int, marks: str) -> dict[s
         "data": data,
         "licence": manifest.licence,
         "commit": manifest.commit,
-        "line": f"{AUTHOR}. {qualified}. Report for {year}, version {version}; {data}. {manifest.licence}.",
-        "bibtex": "\n".join(
-            (
-                f"@techreport{{firstflight{year}v{version},",
-                f"  author = {{{{{AUTHOR}}}}},",
-                f"  title = {{{qualified}}},",
-                f"  year = {{{year}}},",
-                f"  note = {{Version {version}; {data}; {manifest.licence}}},",
-                "}",
-            )
-        ),
+        "line": work.line,
+        "bibtex": bibtex,
     }

@@ -95,7 +95,12 @@ def write_report(
         **composed,
         "publication": published,
         "citation": citation(
-            inputs.release, year=inputs.year, version=publication.version, marks=marks(composed)
+            inputs.release,
+            year=inputs.year,
+            version=publication.version,
+            date=publication.date,
+            marks=marks(composed),
+            is_illustrative=composed["is_illustrative"],
         ),
     }
     charts = draw(inputs, content, note=marks(content) or None)

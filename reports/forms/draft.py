@@ -6,6 +6,8 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
+from releases.citation.reference import Reference
+from releases.citation.work import AUTHOR as PUBLISHED_BY
 from releases.formatting import in_ascii
 from reports.forms.ascii_table import GAP
 from reports.forms.printed import Printed, Section, Table
@@ -19,21 +21,6 @@ ORGANIZATION, EMAIL = "Your Organization", "you@example.org"
 
 LEFT_OUT = ("glossary", "limits")
 """Sections of the report that a draft has no room for, or has in another form."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
-    """An entry of the list of references, complete, so that nothing is fetched."""
-
-    anchor: str
-    title: str
-    authors: tuple[tuple[str, str], ...]
-    """Initials and surnames; a body has no initials."""
-    year: int
-    month: str = ""
-    target: str = ""
-    series: tuple[tuple[str, str], ...] = ()
-    content: str = ""
 
 
 REFERENCES = (
@@ -78,7 +65,7 @@ def references(report: Printed) -> tuple[Reference, ...]:
     itself = Reference(
         anchor=anchor_of(report),
         title=report.citation_title,
-        authors=(("", "The firstflight maintainers"),),
+        authors=(("", PUBLISHED_BY),),
         year=report.year,
         content=f"Version {report.version}",
     )

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from releases.citation.reference import reference_block, reference_facts, written
 from releases.formatting import in_ascii
 from reports.forms.draft import (
     AUTHOR,
     EMAIL,
     ORGANIZATION,
-    Reference,
     abstract,
     anchor,
     anchor_of,
@@ -21,7 +21,7 @@ from reports.forms.draft import (
     sections,
 )
 from reports.forms.printed import Figure, Printed, Section, Table
-from reports.forms.rfcxml import figure_element, written
+from reports.forms.rfcxml import figure_element
 
 SPECIAL = re.compile(r"""([\\`*_{}\[\]<>#|$"'~^:!()+=-])""")
 """Characters that kramdown could take for markup, or would replace by typographic ones."""
@@ -67,29 +67,6 @@ def front_matter(report: Printed) -> str:
     }
     lines = [f"{name}: {json.dumps(value)}" for name, value in facts.items() if name != "informative"]
     return "\n".join([*lines, "informative:", *map(reference_block, references(report))])
-
-
-def reference_block(one: Reference) -> str:
-    """A reference for the front matter."""
-    return f"  {one.anchor}: {json.dumps(reference_facts(one))}"
-
-
-def reference_facts(one: Reference) -> dict[str, Any]:
-    """A reference in full; `override` tells kramdown-rfc not to look for its own."""
-    authors = [
-        {"name": f"{initials} {surname}", "ins": f"{initials} {surname}"} if initials else {"org": surname}
-        for initials, surname in one.authors
-    ]
-    series = {"seriesinfo": dict(one.series)} if one.series else {}
-    return {
-        "title": in_ascii(one.title),
-        "author": authors,
-        "date": f"{one.month} {one.year}".strip(),
-        **({"target": one.target} if one.target else {}),
-        **series,
-        **({"refcontent": in_ascii(one.content)} if one.content else {}),
-        **({"override": True} if one.anchor.startswith("RFC") else {}),
-    }
 
 
 def _section(report: Printed, section: Section) -> Iterator[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
+from releases.citation.reference import reference_element, text_element, written
 from releases.formatting import in_ascii
 from reports.forms.ascii_figure import ascii_figure
 from reports.forms.draft import (
     AUTHOR,
     EMAIL,
     ORGANIZATION,
-    Reference,
     abstract,
     anchor,
     anchor_of,
@@ -46,49 +46,37 @@ def draft_xml(report: Printed) -> str:
     for section in sections(report):
         middle.append(_section(report, section))
     listed = ET.SubElement(ET.SubElement(root, "back"), "references")
-    _text(listed, "name", "Informative References")
+    text_element(listed, "name", "Informative References")
     listed.extend(reference_element(one) for one in references(report))
     return HEADER + written(root)
 
 
-def written(element: ET.Element) -> str:
-    """An element as indented text."""
-    ET.indent(element)
-    return ET.tostring(element, encoding="unicode") + "\n"
-
-
 def _front(report: Printed) -> ET.Element:
     front = ET.Element("front")
-    title = _text(front, "title", f"Evidence on TCP's Initial Window in {report.year}")
+    title = text_element(front, "title", f"Evidence on TCP's Initial Window in {report.year}")
     title.set("abbrev", f"IW Evidence {report.year}")
     ET.SubElement(front, "seriesInfo", {"name": "Internet-Draft", "value": draft_name(report.year)})
     author = ET.SubElement(front, "author", AUTHOR)
-    _text(author, "organization", ORGANIZATION)
-    _text(ET.SubElement(author, "address"), "email", EMAIL)
+    text_element(author, "organization", ORGANIZATION)
+    text_element(ET.SubElement(author, "address"), "email", EMAIL)
     ET.SubElement(front, "date")  # the day on which the draft is made
-    _text(front, "area", "WIT")
-    _text(front, "workgroup", "tcpm")
-    _text(ET.SubElement(front, "abstract"), "t", abstract(report))
+    text_element(front, "area", "WIT")
+    text_element(front, "workgroup", "tcpm")
+    text_element(ET.SubElement(front, "abstract"), "t", abstract(report))
     return front
-
-
-def _text(parent: ET.Element, name: str, text: str) -> ET.Element:
-    made = ET.SubElement(parent, name)
-    made.text = in_ascii(text)
-    return made
 
 
 def _section(report: Printed, section: Section) -> ET.Element:
     made = ET.Element("section", {"anchor": anchor(f"about-{section.id}")})
-    _text(made, "name", section.title)
+    text_element(made, "name", section.title)
     for paragraph in section.paragraphs:
-        _text(made, "t", paragraph)
+        text_element(made, "t", paragraph)
     for command in section.commands:
-        _text(ET.SubElement(made, "t"), "tt", command)
+        text_element(ET.SubElement(made, "t"), "tt", command)
     if section.items:
         items = ET.SubElement(made, "ul")
         for item in section.items:
-            _text(items, "li", item)
+            text_element(items, "li", item)
     if section.id == "introduction":
         made.append(_cited(report))
     for figure in section.figures:
@@ -97,7 +85,7 @@ def _section(report: Printed, section: Section) -> ET.Element:
     for table in section.tables:
         made.append(table_element(table))
         for note in table.notes:
-            _text(made, "t", note)
+            text_element(made, "t", note)
         if table.command:
             made.append(_again(table))
     return made
@@ -121,48 +109,31 @@ def _again(table: Table) -> ET.Element:
     made = ET.Element("t")
     ET.SubElement(made, "xref", {"target": anchor(table.id)}).tail = " is computed again by "
     made.text = ""
-    _text(made, "tt", table.command).tail = in_ascii(f" (source: {table.source})." if table.source else ".")
+    text_element(made, "tt", table.command).tail = in_ascii(
+        f" (source: {table.source})." if table.source else "."
+    )
     return made
 
 
 def table_element(table: Table) -> ET.Element:
     """A table block."""
     made = ET.Element("table", {"anchor": anchor(table.id)})
-    _text(made, "name", table.title)
+    text_element(made, "name", table.title)
     for part, rows, cell in (("thead", [table.headings], "th"), ("tbody", table.rows, "td")):
         within = ET.SubElement(made, part)
         for row in rows:
             line = ET.SubElement(within, "tr")
             for text, right in zip(row, table.is_number, strict=True):
-                _text(line, cell, text).set("align", "right" if right else "left")
+                text_element(line, cell, text).set("align", "right" if right else "left")
     return made
 
 
 def figure_element(figure: Figure) -> ET.Element:
     """A figure block: the drawing in black and white, and the same in ASCII for the text."""
     made = ET.Element("figure", {"anchor": anchor(figure.id)})
-    _text(made, "name", figure.title.rstrip("."))
+    text_element(made, "name", figure.title.rstrip("."))
     artwork = ET.SubElement(made, "artset")
     ET.SubElement(artwork, "artwork", {"type": "svg"}).append(monochrome_svg(figure))
     drawn = "\n".join(["", *ascii_figure(figure), ""])
     ET.SubElement(artwork, "artwork", {"type": "ascii-art"}).text = drawn
-    return made
-
-
-def reference_element(one: Reference) -> ET.Element:
-    """A reference block."""
-    made = ET.Element("reference", {"anchor": one.anchor, **({"target": one.target} if one.target else {})})
-    front = ET.SubElement(made, "front")
-    _text(front, "title", one.title)
-    for initials, surname in one.authors:
-        if initials:
-            names = {"fullname": f"{initials} {surname}", "initials": initials, "surname": surname}
-            ET.SubElement(front, "author", names)
-        else:
-            _text(ET.SubElement(front, "author"), "organization", surname)
-    ET.SubElement(front, "date", {**({"month": one.month} if one.month else {}), "year": f"{one.year}"})
-    for name, value in one.series:
-        ET.SubElement(made, "seriesInfo", {"name": name, "value": value})
-    if one.content:
-        _text(made, "refcontent", one.content)
     return made

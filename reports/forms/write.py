@@ -13,16 +13,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from releases.citation.reference import reference_block, reference_element, written
 from reports.forms.draft import draft_name, fit, references
 from reports.forms.figure_files import index_text, write_figures, write_tables
 from reports.forms.json_schema import schema_text
-from reports.forms.kramdown import draft_kramdown, figure_block, reference_block, table_block
+from reports.forms.kramdown import draft_kramdown, figure_block, table_block
 from reports.forms.markdown import report_markdown, summary_markdown
 from reports.forms.monochrome import svg_text
 from reports.forms.pdf import pdf
 from reports.forms.printed import Printed, printed, tables_of
 from reports.forms.report_text import report_text
-from reports.forms.rfcxml import draft_xml, figure_element, reference_element, table_element, written
+from reports.forms.rfcxml import draft_xml, figure_element, table_element
 
 Data = Mapping[str, Any]
 

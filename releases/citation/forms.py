@@ -1,0 +1,197 @@
+"""The forms of a citation: BibTeX, CSL-JSON, RIS, CITATION.cff, DataCite JSON, and references of Internet-Drafts."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from releases.citation.licences import licence_page
+from releases.citation.reference import Reference, reference_block, reference_element, written
+from releases.citation.work import AUTHOR, PUBLISHER, NotCitable, Work
+
+TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+    one: f"\\{one}" for one in "&%$#_{}"
+}
+"""How characters that TeX takes for markup are written."""
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Form:
+    """One form of a citation."""
+
+    media_type: str
+    title: str
+    write: Callable[[Work], str]
+
+
+def cite(work: Work, form: str) -> str:
+    """The citation in a form of FORMS; NotCitable if the work must not be cited."""
+    if work.refusal:
+        raise NotCitable(work.refusal)
+    return FORMS[form].write(work)
+
+
+def in_tex(text: str) -> str:
+    """Text as TeX shows it.
+
+    >>> print(in_tex("100 % of {a_b}"))
+    100 \\% of \\{a\\_b\\}
+    """
+    return "".join(TEX.get(one, one) for one in text)
+
+
+def bibtex(work: Work) -> str:
+    """BibTeX entry that every style knows."""
+    fields = {
+        "author": f"{{{in_tex(AUTHOR)}}}",
+        "title": f"{{{in_tex(work.title)}}}",
+        "year": f"{work.year}",
+        **({"month": MONTHS[int(work.date[5:7]) - 1][:3].lower()} if work.date else {}),
+        "institution" if work.kind == "report" else "publisher": PUBLISHER,
+        "version": f"{work.version}",
+        "note": in_tex(f"Version {work.version}; {work.data}; {work.licence}"),
+        **({"howpublished": f"\\url{{{work.url}}}", "url": work.url} if work.url else {}),
+    }
+    kind = "techreport" if work.kind == "report" else "misc"
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
+    return "\n".join((f"@{kind}{{{work.key},", *lines, "}")) + "\n"
+
+
+def csl(work: Work) -> str:
+    """CSL-JSON, an array of one item, as Zotero, Pandoc and citeproc read it."""
+    parts = [int(part) for part in (work.date or f"{work.year}").split("-")]
+    item = {
+        "id": work.key,
+        "type": work.kind,
+        "title": work.title,
+        "author": [{"literal": AUTHOR}],
+        "issued": {"date-parts": [parts]},
+        "publisher": PUBLISHER,
+        "version": f"{work.version}",
+        "abstract": work.abstract,
+        "note": f"{work.data}; {work.licence}",
+        **({"URL": work.url} if work.url else {}),
+    }
+    return _json([item])
+
+
+def ris(work: Work) -> str:
+    """RIS, as EndNote, Mendeley and Zotero read it."""
+    fields = [
+        ("TY", "RPRT" if work.kind == "report" else "DATA"),
+        ("ID", work.key),
+        ("AU", AUTHOR),
+        ("TI", work.title),
+        ("PY", f"{work.year}"),
+        *([("DA", work.date.replace("-", "/"))] if work.date else []),
+        ("PB", PUBLISHER),
+        ("ET", f"{work.version}"),
+        ("AB", work.abstract),
+        ("N1", f"{work.data}; {work.licence}"),
+        *([("UR", work.url)] if work.url else []),
+        ("ER", ""),
+    ]
+    return "".join(f"{tag}  - {' '.join(value.split())}\r\n" for tag, value in fields)
+
+
+def cff(work: Work) -> str:
+    """CITATION.cff 1.2.0, whose type of a report stands in its preferred citation."""
+    facts: dict[str, Any] = {
+        "cff-version": "1.2.0",
+        "message": "If you use these data, cite them as below.",
+        "type": "dataset",
+        "title": work.title,
+        "abstract": work.abstract,
+        "authors": [{"name": AUTHOR}],
+        "version": f"{work.version}",
+        **({"date-released": work.date} if work.date else {}),
+        "license": work.licence,
+        **({"url": work.url} if work.url else {}),
+        "identifiers": [
+            {"type": "other", "value": value, "description": "SHA-256 of SHA256SUMS"}
+            for value in re.findall(r"sha256:[0-9a-f]{64}", work.data)
+        ],
+    }
+    if not facts["identifiers"]:  # the schema asks for at least one
+        del facts["identifiers"]
+    if work.kind == "report":
+        kept = ("title", "authors", "version", "date-released", "license", "url")
+        facts["preferred-citation"] = {
+            "type": "report",
+            **{name: facts[name] for name in kept if name in facts},
+            "year": work.year,
+            "institution": {"name": PUBLISHER},
+        }
+    # JSON values are YAML too, whatever they contain.
+    return "".join(f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items())
+
+
+def datacite(work: Work) -> str:
+    """DataCite JSON of schema 4, as Zenodo and DataCite take it; the archive adds the DOI."""
+    kind = "Dataset" if work.kind == "dataset" else "Report"
+    dates = {"Issued": work.date, "Collected": work.observed}
+    return _json(
+        {
+            "schemaVersion": "http://datacite.org/schema/kernel-4",
+            "types": {"resourceType": kind, "resourceTypeGeneral": kind},
+            "creators": [{"name": AUTHOR, "nameType": "Organizational"}],
+            "titles": [{"title": work.title}],
+            "publisher": {"name": PUBLISHER},
+            "publicationYear": f"{work.year}",
+            "version": f"{work.version}",
+            "dates": [{"date": day, "dateType": name} for name, day in dates.items() if day],
+            "language": "en",
+            "rightsList": [
+                {
+                    "rights": work.licence,
+                    "rightsUri": licence_page(work.licence),
+                    "rightsIdentifier": work.licence,
+                    "rightsIdentifierScheme": "SPDX",
+                    "schemeUri": "https://spdx.org/licenses/",
+                }
+            ],
+            "descriptions": [
+                {"description": work.abstract, "descriptionType": "Abstract"},
+                {"description": work.data, "descriptionType": "TechnicalInfo"},
+            ],
+            **({"url": work.url} if work.url else {}),
+        }
+    )
+
+
+def reference(work: Work) -> Reference:
+    """A reference for an Internet-Draft, whose lines are too short for whole checksums."""
+    data = re.sub(r"(sha256:[0-9a-f]{16})[0-9a-f]+", r"\1...", work.data)
+    return Reference(
+        anchor=work.key.upper(),
+        title=work.title,
+        authors=(("", AUTHOR),),
+        year=work.year,
+        month=MONTHS[int(work.date[5:7]) - 1] if work.date else "",
+        target=work.url or "",
+        content=f"Version {work.version}; {data}",
+    )
+
+
+def _json(value: list[dict[str, Any]] | dict[str, Any]) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+FORMS: Mapping[str, Form] = {
+    "bib": Form("application/x-bibtex; charset=utf-8", "BibTeX", bibtex),
+    "csl.json": Form("application/vnd.citationstyles.csl+json", "CSL-JSON", csl),
+    "ris": Form("application/x-research-info-systems; charset=utf-8", "RIS", ris),
+    "cff": Form("application/yaml", "CITATION.cff", cff),
+    "datacite.json": Form("application/vnd.datacite.datacite+json", "DataCite JSON", datacite),
+    "xml": Form("application/xml", "RFCXML", lambda work: written(reference_element(reference(work)))),
+    "yaml": Form("application/yaml", "kramdown-rfc", lambda work: reference_block(reference(work)) + "\n"),
+}
+"""Forms by the suffix of their address."""

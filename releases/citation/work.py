@@ -1,0 +1,127 @@
+"""What is cited: one record, from which every form of a citation is written."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Literal
+
+from releases.catalogue import Manifest
+from schema.recorded import is_recorded
+
+AUTHOR = "The firstflight maintainers"
+"""Author of releases and reports, an organisation."""
+
+PUBLISHER = "firstflight"
+
+DEFINED = "How much of the web fits into the first flight of packets: sizes of responses, connections and pages on the wire"
+
+
+class NotCitable(Exception):
+    """No citation is written of this; the message is a sentence that says why."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Work:
+    """A release, a measure of one, a report, or a figure of one."""
+
+    key: str
+    """Name of the entry, of letters, digits and hyphens, as BibTeX and XML take it."""
+    kind: Literal["dataset", "report"]
+    title: str
+    series: str
+    """What it is one of, as `Report for 2026`."""
+    version: int
+    year: int
+    """Year of the publication; that of the observation where the day of the publication is unknown."""
+    date: str | None
+    """Day of the publication, as 2026-12-03; None if it is unknown."""
+    observed: str | None
+    """When it was observed, as 2026-11; None for a report, whose data say it."""
+    data: str
+    """The version and the checksum that identify the data, in words."""
+    licence: str
+    """SPDX identifier."""
+    abstract: str
+    url: str | None
+    """Address that stays; None where the service has no public address."""
+    refusal: str = ""
+    """Why it must not be cited, as a sentence; empty if it may be."""
+
+    @property
+    def line(self) -> str:
+        """A line for a list of references."""
+        named = f"{AUTHOR}. {self.title}. {self.series}, version {self.version}; {self.data}. {self.licence}."
+        return f"{named} {self.url}" if self.url else named
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", name)
+
+
+def of_release(
+    manifest: Manifest, *, checksum: str, url: str | None = None, measure: str | None = None
+) -> Work:
+    """A release, or one of its measures; `checksum` is that of SHA256SUMS."""
+    crawl, date = manifest.crawl, manifest.edition.date
+    is_illustrative = crawl.kind != "web" and not is_recorded(crawl.kind)
+    marks = (
+        " (illustrative)"
+        if is_illustrative
+        else " (pages recorded by others)"
+        if is_recorded(crawl.kind)
+        else ""
+    )
+    named = f"-{measure}" if measure else ""
+    return Work(
+        key=_key(f"firstflight-{crawl}-v{manifest.version}{named}"),
+        kind="dataset",
+        title=f"First flights of the web, crawl {crawl}{f', measure {measure}' if measure else ''}{marks}",
+        series="Data set",
+        version=manifest.version,
+        year=int((date or crawl.month)[:4]),
+        date=date,
+        observed=crawl.month,
+        data=f"method {manifest.method_version}, commit {manifest.commit}, sha256:{checksum}",
+        licence=manifest.licence,
+        abstract=f"{DEFINED}. Browser: {manifest.browser}. List of sites: {manifest.list_id}.",
+        url=url,
+        refusal=f"Crawl {crawl} is illustrative: it is made from the bundled local web, is no evidence about the web, and is not to be cited."
+        if is_illustrative
+        else "",
+    )
+
+
+def of_report(
+    *,
+    title: str,
+    year: int,
+    version: int,
+    date: str | None,
+    data: str,
+    licence: str,
+    is_illustrative: bool,
+    url: str | None = None,
+    figure: tuple[str, str] | None = None,
+) -> Work:
+    """A version of a year's report, or one of its figures, given by its id and title; `title` has the marks of its numbers."""
+    named, shown = (
+        (f"-{figure[0]}", f"{figure[1].rstrip('.')}. Figure {figure[0]} of: ") if figure else ("", "")
+    )
+    return Work(
+        key=_key(f"firstflight{year}v{version}{named}"),
+        kind="report",
+        title=f"{shown}{title}",
+        series=f"Report for {year}",
+        version=version,
+        year=int(date[:4]) if date else year,
+        date=date,
+        observed=None,
+        data=data,
+        licence=licence,
+        abstract=f"Annual report of firstflight for {year}: which initial window of TCP the evidence supports.",
+        url=url,
+        refusal=f"The report for {year}, version {version}, is illustrative: its data are no evidence about the web, and it is not to be cited."
+        if is_illustrative
+        else "",
+    )
