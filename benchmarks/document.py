@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import plan
+from benchmarks import plan, report
 from benchmarks.markdown import measured, ranged, table
 from benchmarks.results import FOLDER, RECORDING_CPU_BOUND, SPEED_BOUND
 
@@ -244,6 +244,7 @@ SECTIONS = {
     "plan": plan.section,
     "decide": decide,
     "service": service,
+    "report": report.section,
 }
 """Sections by the name of their file."""
 
@@ -255,6 +256,7 @@ HEADINGS = {
     "plan": plan.HEAD.partition("\n")[0],
     "decide": DECIDE.partition("\n")[0],
     "service": SERVICE.partition("\n")[0],
+    "report": report.HEAD.partition("\n")[0],
 }
 
 
