@@ -1,7 +1,11 @@
-"""How few hosts make the tail: those that send most of the responses that ten segments do not hold."""
+"""How few hosts, and blocks of addresses, make the tail: those that send most of the responses that ten segments do not hold."""
 
 from __future__ import annotations
 
+import collections
+import contextlib
+import ipaddress
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from releases.catalogue import Release
@@ -12,54 +16,92 @@ from schema.recorded import is_recorded
 TITLE = "Which hosts make the tail"
 
 GROUPS = (1, 10, 100, 1000)
-"""Numbers of hosts, the largest first, whose share the table has."""
+"""Numbers of hosts or blocks, the largest first, whose share a table has."""
 
 QUERY = """
-SELECT c.host, count(*) AS responses FROM response AS r JOIN connection AS c ON c.visit_id = r.visit_id AND c.id = r.connection_id
+SELECT c.{by}, count(*) AS responses FROM response AS r JOIN connection AS c ON c.visit_id = r.visit_id AND c.id = r.connection_id
 SEMI JOIN studied ON studied.visit_id = r.visit_id
-WHERE r.wire_bytes > ? AND coalesce(r.is_complete, true) AND c.host IS NOT NULL GROUP BY c.host ORDER BY responses DESC, c.host
+WHERE r.wire_bytes > ? AND coalesce(r.is_complete, true) AND c.{by} IS NOT NULL GROUP BY c.{by} ORDER BY responses DESC, c.{by}
 """
+
+BLOCK_BITS = {4: 24, 6: 48}
+"""Leading bits of an address that its block has in common, by IP version: the least that is routed on the Internet."""
+
+NETWORKS_NOTE = (
+    "Whose content network sends a response is not known: a crawl records neither the names that a host's name leads to (CNAME), nor the header Server, nor who "
+    "holds an address. Blocks of addresses are the nearest: a network has many, so that as a rule even fewer networks than blocks send the same share. A report names no host and no block."
+)
 
 
 def tail_section(release: Release, *, window_bytes: int, source: str) -> Section:
-    """Share of the responses that are larger than a window, by number of hosts.
+    """Share of the responses that are larger than a window, by number of hosts and of blocks of addresses.
 
-    Hosts have no names here, so that a report need not change when a site is erased; the query gives them.
+    Neither have names here, so that a report need not change when a site is erased; the queries give them.
     """
     lead = f"A few hosts can send most of the responses that are larger than the first flight, here {window_bytes:,} bytes."
     if is_recorded(release.manifest.crawl.kind):
         return not_measured("tail", TITLE, lead, "the recording has no names of hosts.")
-    rows = tail_rows(release, window_bytes)
-    if not rows:
+    hosts, addresses = (counts_by(release, column, window_bytes) for column in ("host", "remote_address"))
+    if not hosts:
         return not_measured("tail", TITLE, lead, "no response of a named host is larger.")
+    blocks = counts_of_blocks(addresses)
     return Section(
         id="tail",
         title=TITLE,
         lead=lead,
         tables=(
-            Table(
-                id="tail-hosts",
-                title="Responses beyond the first flight by the hosts that send most of them",
-                columns=(
-                    Column(id="hosts", title="largest hosts", kind="count"),
-                    Column(id="responses", title="their responses beyond it", kind="count"),
-                    Column(id="share", title="share of all such responses", unit="%"),
-                ),
-                rows=tuple(rows),
-                source=source,
-                query=QUERY.strip(),
+            tail_table("hosts", "hosts", [count for _, count in hosts], by="host", source=source),
+            *(
+                (tail_table("blocks", "blocks of addresses", blocks, by="remote_address", source=source),)
+                if blocks
+                else ()
             ),
         ),
-        notes=("Hosts are not assigned to content networks in this release, and a report names none.",),
+        notes=(NETWORKS_NOTE,),
     )
 
 
-def tail_rows(release: Release, window_bytes: int) -> list[dict[str, Any]]:
-    """Responses beyond a window of the largest hosts, and of all."""
+def tail_table(name: str, what: str, counts: Sequence[int], *, by: str, source: str) -> Table:
+    """Share of the responses beyond the first flight by number of senders."""
+    return Table(
+        id=f"tail-{name}",
+        title=f"Responses beyond the first flight by the {what} that send most of them",
+        columns=(
+            Column(id=name, title=f"largest {what}", kind="count"),
+            Column(id="responses", title="their responses beyond it", kind="count"),
+            Column(id="share", title="share of all such responses", unit="%"),
+        ),
+        rows=tuple(tail_rows(name, counts)),
+        source=source,
+        query=QUERY.format(by=by).strip(),
+    )
+
+
+def counts_by(release: Release, column: str, window_bytes: int) -> list[tuple[str, int]]:
+    """Responses beyond a window by a column of their connection, the most first."""
     with open_tables(release.path) as database:
-        counts = [count for _, count in database.execute(QUERY, [window_bytes]).fetchall()]
+        found: list[tuple[str, int]] = database.execute(QUERY.format(by=column), [window_bytes]).fetchall()
+    return found
+
+
+def counts_of_blocks(addresses: Iterable[tuple[str, int]]) -> list[int]:
+    """Responses by block of addresses, the most first; what is no address is left out.
+
+    >>> counts_of_blocks([("192.0.2.1", 2), ("192.0.2.9", 3), ("2001:db8::1", 4), ("2001:db8:0:1::1", 4), ("", 1)])
+    [8, 5]
+    """
+    found: collections.Counter[str] = collections.Counter()
+    for address, count in addresses:
+        with contextlib.suppress(ValueError):
+            version = ipaddress.ip_address(address).version
+            found[str(ipaddress.ip_network((address, BLOCK_BITS[version]), strict=False))] += count
+    return sorted(found.values(), reverse=True)
+
+
+def tail_rows(name: str, counts: Sequence[int]) -> list[dict[str, Any]]:
+    """Responses beyond a window of the largest senders, and of all; `counts` has the largest first."""
     groups = sorted({*(group for group in GROUPS if group < len(counts)), len(counts)}) if counts else []
     return [
-        {"hosts": group, "responses": sum(counts[:group]), "share": 100 * sum(counts[:group]) / sum(counts)}
+        {name: group, "responses": sum(counts[:group]), "share": 100 * sum(counts[:group]) / sum(counts)}
         for group in groups
     ]

@@ -201,6 +201,16 @@ def test_the_tail_is_counted_by_hosts_that_are_not_named(
     assert "page23.test" not in str(content["sections"])
 
 
+def test_the_tail_is_counted_by_blocks_of_addresses_since_networks_are_not_known(
+    sections: dict[str, dict[str, Any]],
+) -> None:
+    (row,) = table(sections["tail"], "tail-blocks")
+    large = sum(row["wire_bytes"] > 14_300 for row in crawl().response)
+    assert row == {"blocks": 1, "responses": large, "share": 100}
+    assert "127.0.1" not in str(sections["tail"]["tables"])
+    assert "Whose content network sends a response is not known" in sections["tail"]["notes"][0]
+
+
 def test_the_ledger_has_the_answer_at_both_ends_of_every_input(
     content: dict[str, Any], sections: dict[str, dict[str, Any]]
 ) -> None:
