@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from api.http.metrics import Metered
 from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
+from api.outside import routes as outside_routes
 from api.routes import (
     annual_reports,
     citations,
@@ -33,6 +34,7 @@ from api.routes.remembered import Front, Memory
 from api.rows.reader import RowReader
 from api.stored.held_cdfs import HeldCdfs
 from api.stored.library import LOOKED_AT_EVERY_S, Library
+from releases.outside.points import Point, load, to_text
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -44,6 +46,7 @@ ROUTERS = (
     visits.router,
     series.router,
     citations.router,
+    outside_routes.router,
     files.router,
     *annual_reports.ROUTERS,
     pages.router,
@@ -73,6 +76,7 @@ def create_app(
     trusted_hosts: Iterable[str] = (),
     metrics: CollectorRegistry | None = None,
     contact: Contact = NOBODY,
+    outside_points: Sequence[Point] | None = None,
     looked_at_every_s: float = LOOKED_AT_EVERY_S,
 ) -> FastAPI:
     """The application; its folders may be empty or missing.
@@ -80,7 +84,7 @@ def create_app(
     `allowed_signers` lists the signers whose signatures are good; `answers` is a folder in which answers are cached.
     Links begin with `base_url`; without it they are paths. Requests must be for `trusted_hosts`, the base URL's host or
     loopback; with neither trusted hosts nor a base URL any host is accepted. `metrics` counts the answers; `contact` is
-    shown on the page about the crawler.
+    shown on the page about the crawler. `outside_points` are what others counted; by default the bundled points.
     """
     library = Library(
         releases,
@@ -106,7 +110,8 @@ def create_app(
     app.state.library = library
     app.state.cdfs = HeldCdfs(library)
     app.state.rows = RowReader(library)
-    app.state.memory = Memory(depends_on=repr((base_url, contact)), disk=answers)
+    app.state.outside = load() if outside_points is None else list(outside_points)
+    app.state.memory = Memory(depends_on=repr((base_url, contact, to_text(app.state.outside))), disk=answers)
     app.state.base_url = base_url
     app.state.contact = contact
     for router in ROUTERS:

@@ -15,7 +15,7 @@ COMMANDS = {
     "population": "fetch and list populations of networks",
     "optout": "leave sites out of crawls, and erase what was measured of them",
     "crawl": "plan, run, watch and seal a crawl",
-    "import": "make releases of pages that somebody else recorded",
+    "import": "take what somebody else recorded or counted: pages, HAR files, HTTP Archive's series",
     "release": "build, verify and list releases",
     "replay": "replay a release's pages over the Linux TCP stack",
     "report": "build the annual report",

@@ -66,6 +66,11 @@ class Settings:
         return self.data_dir / "releases"
 
     @property
+    def outside(self) -> Path:
+        """Folder of imported points of outside series."""
+        return self.data_dir / "outside"
+
+    @property
     def lists(self) -> Path:
         """Folder of fetched site lists."""
         return self.data_dir / "lists"

@@ -1,7 +1,7 @@
 """Parameters of the routes: their types, defaults and checks."""
 
 from collections.abc import Iterator
-from typing import Annotated, get_origin
+from typing import Annotated, Literal, get_origin
 from urllib.parse import quote, urlencode
 
 from fastapi import Depends, Path, Query, Request
@@ -14,6 +14,7 @@ from api.http.problems import Problem
 from api.http.redirects import Elsewhere
 from api.stored.months import ANY
 from api.stored.shelf import Shelf
+from releases.outside.series import KINDS
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.statistics import StatisticName
 from schema.computed_tables import MEASURES
@@ -79,6 +80,12 @@ def _known_measure(measure: str) -> str:
     return measure
 
 
+def _known_outside_series(series: str) -> str:
+    if series not in KINDS:
+        raise ValueError(f"no such series; there are {', '.join(KINDS)}")
+    return series
+
+
 ShelfDep = Annotated[Shelf, Depends(shelf)]
 CrawlName = Annotated[
     str,
@@ -97,6 +104,15 @@ VersionQuery = Annotated[
     Query(
         ge=1, description="version of the release; the newest that was not withdrawn if omitted", examples=[1]
     ),
+]
+OutsideQuery = Annotated[
+    str | None,
+    AfterValidator(lambda series: series and _known_outside_series(series)),
+    Query(description="an outside series; all if omitted", json_schema_extra={"enum": list(KINDS)}),
+]
+ClientQuery = Annotated[
+    Literal["desktop", "mobile", "both"] | None,
+    Query(description="points of this client; of every client if omitted"),
 ]
 MeasureQuery = Annotated[
     str | None,

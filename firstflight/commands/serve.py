@@ -14,6 +14,8 @@ from firstflight.errors import one_line
 from firstflight.listening import ListenError, listen, serve_metrics
 from firstflight.settings import Settings
 from releases.catalogue import release_folders
+from releases.outside.points import OutsideError
+from releases.outside.points import load as outside_series
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -59,6 +61,8 @@ def command(
     check_base_url(settings.public_base_url)
     with one_line(ContactError):
         contact = Contact(url=settings.contact_url, email=settings.contact_email)
+    with one_line(OutsideError):
+        outside_points = outside_series(settings.outside)
     with one_line(ListenError):
         if metrics_port is not None:
             listen(host, metrics_port).close()  # the worker's, later: a port in use is told of here
@@ -87,6 +91,7 @@ def command(
             trusted_hosts=settings.trusted_hosts,
             metrics=registry,
             contact=contact,
+            outside_points=outside_points,
         )
 
     serving.serve(listening, load, header_timeout_s=header_timeout)

@@ -5,21 +5,25 @@ from __future__ import annotations
 import click
 
 from firstflight.commands.importing.files import cdp, har
+from firstflight.commands.importing.httparchive import httparchive
 from firstflight.commands.importing.pages import pages
 
 
 @click.group()
 def command() -> None:
-    """Make releases of pages that somebody else recorded. Everything made of them is marked as recorded.
+    """Make releases of pages that somebody else recorded, or take figures that somebody else counted.
+
+    Everything that is made of recorded pages is marked as recorded; figures of others stand apart (the page /history).
 
     \b
     Example:
       firstflight import pages
       firstflight import har --id my-pages --vantage berlin *.har
+      firstflight import httparchive bytesTotal.json
       firstflight release verify --crawl 2025-08
       firstflight replay run --crawl 2025-08 --pages 50
     """
 
 
-for each in (pages, har, cdp):
+for each in (pages, har, cdp, httparchive):
     command.add_command(each)

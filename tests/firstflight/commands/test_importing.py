@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from firstflight.main import main
 from releases.catalogue import find_release
+from releases.outside.points import load
 from replay.recipes.page_recipe import read_recipes
 from schema.recorded import null_reasons
 from schema.recorded_files import FILES
@@ -204,6 +205,30 @@ def test_a_log_without_a_date_needs_a_month(tmp_path: Path) -> None:
     assert "2018-04.unknown.unknown" in done.output
 
 
-@pytest.mark.parametrize("name", ["har", "cdp", "pages"])
+@pytest.mark.parametrize("name", ["har", "cdp", "pages", "httparchive"])
 def test_help_shows_an_example(name: str) -> None:
     assert f"firstflight import {name}" in run("import", name, "--help").output
+
+
+def test_newer_points_of_httparchive_are_taken_and_older_ones_stay(tmp_path: Path) -> None:
+    report = tmp_path / "bytesTotal.json"
+    row = {"client": "desktop", "p10": 1, "p25": 2, "p50": 3, "p75": 4, "p90": 5}
+    for date in ("2023_01_01", "2023_02_01"):
+        report.write_text(json.dumps([{"date": date, **row}]))
+        assert run("import", "httparchive", report).exit_code == 0
+    points = [one for one in load(tmp_path / "data" / "outside") if one.series == "page-weight"]
+    assert (len(points), max(one.date for one in points)) == (459, "2023-02-01")
+
+
+def test_a_bad_file_of_httparchive_writes_nothing(tmp_path: Path) -> None:
+    good, bad = tmp_path / "bytesTotal.json", tmp_path / "bytesJs.json"
+    good.write_text(
+        json.dumps(
+            [{"date": "2023_01_01", "client": "mobile", "p10": 1, "p25": 2, "p50": 3, "p75": 4, "p90": 5}]
+        )
+    )
+    bad.write_text("{")
+    done = run("import", "httparchive", good, bad)
+    assert done.exit_code == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "data" / "outside").exists()

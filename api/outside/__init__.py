@@ -1,0 +1,1 @@
+"""What others counted: the routes and charts of outside series."""

@@ -1,0 +1,137 @@
+"""`/v1/outside-series` and `/history`: what others counted over the years, apart from our own releases."""
+
+from collections.abc import Sequence
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, Field
+
+from api.outside.time_charts import Panel, panels
+from api.routes.pages import page
+from api.routes.parameters import ClientQuery, OutsideQuery
+from api.routes.remembered import Remembered
+from releases.outside.lines import lines
+from releases.outside.points import Point, to_text
+from releases.outside.series import BREAKS, CHANGELOG, KINDS, Kind, Statistic
+
+router = APIRouter(route_class=Remembered)
+
+
+class OutsideValue(BaseModel):
+    """The statistics of one date."""
+
+    date: str = Field(description="YYYY-MM-DD, or YYYY-MM where the publisher states no day")
+    client: str = Field(description="desktop, mobile, or both together")
+    scope: str = Field(description="home, inner, home+inner, or all (responses, or resources, of all pages)")
+    values: dict[Statistic, float] = Field(
+        description="quantiles p10 to p90 in `unit`, and a share; an unknown one is missing"
+    )
+
+
+class OutsideFlag(BaseModel):
+    """A change of the publisher's method: values before and after are not of the same thing."""
+
+    date: str
+    clients: list[str]
+    said: str
+
+
+class OutsideSeries(BaseModel):
+    """A series that somebody else counted."""
+
+    id: str
+    title: str
+    unit: str
+    definition: str
+    source: str = Field(description="whence the values are")
+    url: str = Field(description="page of the publisher")
+    licence: str
+    points: list[OutsideValue] = Field(description="in the order of client, scope and date")
+    flags: list[OutsideFlag] = Field(description="the publisher's own breaks within the series")
+    flags_source: str = Field(description="where the publisher states its breaks")
+
+
+class OutsideAnswer(BaseModel):
+    """Series that others counted. They are not comparable with releases, and never joined to them."""
+
+    series: list[OutsideSeries]
+
+
+def chosen(request: Request, series: str | None, client: str | None) -> list[Point]:
+    """The points of a series and client, or all."""
+    points: Sequence[Point] = request.app.state.outside
+    return [
+        one for one in points if series in (None, one.series) and (client is None or one.client == client)
+    ]
+
+
+def told(kind: Kind, points: Sequence[Point]) -> OutsideSeries:
+    """A series with its points and flags."""
+    own = [one for one in points if one.series == kind.id]
+    held = {flag.date for line in lines(own, kind.id) for flag in line.breaks}
+    return OutsideSeries(
+        id=kind.id,
+        title=kind.title,
+        unit=kind.unit,
+        definition=kind.definition,
+        source=kind.source,
+        url=kind.url,
+        licence=kind.licence,
+        points=[
+            OutsideValue(date=one.date, client=one.client, scope=one.scope, values=dict(one.values))
+            for one in own
+        ],
+        flags=[
+            OutsideFlag(date=one.date, clients=list(one.clients), said=one.said)
+            for one in BREAKS
+            if one.date in held
+        ],
+        flags_source=CHANGELOG,
+    )
+
+
+@router.get("/v1/outside-series", name="outside_series", tags=["v1"])
+async def read_outside_series(
+    request: Request, series: OutsideQuery = None, client: ClientQuery = None
+) -> OutsideAnswer:
+    """What others counted: HTTP Archive's weights of pages since 2010, with the breaks that it states itself.
+
+    These count other things, by other methods, than releases do: they stand apart from `/v1/series`, and are never joined to it.
+    """
+    points = chosen(request, series, client)
+    held = {one.series for one in points}
+    return OutsideAnswer(series=[told(kind, points) for kind in KINDS.values() if kind.id in held])
+
+
+@router.get(
+    "/v1/outside-series.csv",
+    name="outside_series_csv",
+    tags=["v1"],
+    response_class=Response,
+    responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
+)
+async def read_outside_series_csv(
+    request: Request, series: OutsideQuery = None, client: ClientQuery = None
+) -> Response:
+    """The same points as CSV: series, date, client, scope, p10, p25, p50, p75, p90, share; an unknown value is empty."""
+    text = to_text(chosen(request, series, client))
+    return Response(text, media_type="text/csv; charset=utf-8")
+
+
+@router.get("/history", name="history", include_in_schema=False, response_class=HTMLResponse)
+async def history(request: Request) -> Response:
+    """Sixteen years of page weight, as others counted it."""
+    points = chosen(request, None, None)
+    dates = sorted(one.date for one in points)
+    drawn: list[Panel] = panels(points)
+    shown = [told(kind, points) for kind in KINDS.values() if any(one.series == kind.id for one in points)]
+    return page(
+        request,
+        "history.html",
+        panels=drawn,
+        series=shown,
+        breaks=[one for one in BREAKS if dates[0] < one.date <= dates[-1]],
+        first=dates[0][:4],
+        last=dates[-1][:4],
+        source=CHANGELOG,
+    )

@@ -1,0 +1,203 @@
+"""Coordinates of charts of outside series over the years in SVG, computed here so that the template needs no arithmetic."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+
+from api.routes.charts import Mark
+from releases.formatting import grouped
+from releases.outside.lines import Line, lines
+from releases.outside.points import Point
+from releases.outside.series import KINDS, Break, Statistic
+
+WIDTH, HEIGHT = 340, 220
+LEFT, RIGHT, TOP, BOTTOM = 52, 10, 10, 24
+
+X_LABELS = 5
+"""Labels along the axis of time, about."""
+
+
+CLIENTS = ("desktop", "mobile", "both")
+"""Clients in the order of their colours."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Dot:
+    """A yearly point."""
+
+    x: float
+    y: float
+    said: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Curve:
+    """One client's line of a series."""
+
+    style: str
+    """Class of its colour."""
+    label: str
+    path: str
+    """Joined points, as SVG path data; empty for yearly points."""
+    dots: tuple[Dot, ...]
+    """Yearly points."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Flag:
+    """A break of the publisher."""
+
+    at: float
+    date: str
+    said: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Panel:
+    """A chart of one or two series of one unit."""
+
+    id: str
+    title: str
+    note: str
+    unit: str
+    curves: tuple[Curve, ...]
+    flags: tuple[Flag, ...]
+    x_marks: tuple[Mark, ...]
+    y_marks: tuple[Mark, ...]
+    series: tuple[str, ...]
+    styles: tuple[str, ...]
+    """Clients that are drawn."""
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    top: int = TOP
+    bottom: int = HEIGHT - BOTTOM
+
+
+DRAWN: tuple[tuple[tuple[str, ...], Statistic, str, str], ...] = (
+    (
+        ("page-weight", "almanac-page_bytes"),
+        "p50",
+        "Weight of the median page",
+        "Lines: HTTP Archive's reports, home pages. Dots: the Web Almanac, rounded; home pages until 2022, then as labelled.",
+    ),
+    (("javascript-bytes",), "p50", "JavaScript of the median page", "HTTP Archive's reports, home pages."),
+    (
+        ("javascript-requests",),
+        "p50",
+        "Requests for scripts of the median page",
+        "HTTP Archive's reports, home pages.",
+    ),
+    (
+        ("pervasive-sizes",),
+        "share",
+        "Share of pervasive resources of at most 14,600 bytes",
+        "Scripts and styles on more than 20,000 pages a month, by how often they occur: ten segments of 1,460 bytes hold one.",
+    ),
+)
+"""Series of each chart, the statistic that it shows, its title, and what it draws."""
+
+
+def panels(points: Sequence[Point]) -> list[Panel]:
+    """The charts of which there are points."""
+    found = []
+    for ids, statistic, title, note in DRAWN:
+        every = [line for one in ids for line in lines(points, one)]
+        shown = [line for line in every if values(line, statistic)]
+        if shown:
+            found.append(panel(shown, statistic, title, note))
+    return found
+
+
+def values(line: Line, statistic: Statistic) -> list[tuple[str, float]]:
+    """Dates and values of a line."""
+    return [
+        (one.date, one.values[statistic]) for piece in line.pieces for one in piece if statistic in one.values
+    ]
+
+
+def panel(shown: Sequence[Line], statistic: Statistic, title: str, note: str) -> Panel:
+    """The chart of some lines, on axes that hold all of them."""
+    pairs = [pair for line in shown for pair in values(line, statistic)]
+    first, last = (
+        math.floor(min(map(year, (date for date, _ in pairs)))),
+        max(map(year, (date for date, _ in pairs))),
+    )
+    end = max(math.ceil(last), first + 1)
+    step, top = scale(max(value for _, value in pairs))
+
+    def x(date: str) -> float:
+        return round(LEFT + (year(date) - first) / (end - first) * (WIDTH - LEFT - RIGHT), 1)
+
+    def y(value: float) -> float:
+        return round(HEIGHT - BOTTOM - value / top * (HEIGHT - TOP - BOTTOM), 1)
+
+    share = statistic == "share"
+    every = max(1, round((end - first) / X_LABELS))
+    return Panel(
+        id=shown[0].series,
+        title=title,
+        note=note,
+        unit="share" if share else KINDS[shown[0].series].unit,
+        curves=tuple(curve(line, statistic, x, y) for line in shown),
+        flags=flags(shown, x),
+        x_marks=tuple(Mark(x(str(one)), str(one)) for one in range(first, end + 1, every)),
+        y_marks=tuple(
+            Mark(
+                y(step * place),
+                f"{step * place:.0%}".replace("%", " %") if share else grouped(round(step * place)),
+            )
+            for place in range(round(top / step) + 1)
+        ),
+        series=tuple(dict.fromkeys(line.series for line in shown)),
+        styles=tuple(one for one in CLIENTS if any(line.client == one for line in shown)),
+    )
+
+
+def curve(line: Line, statistic: Statistic, x: Callable[[str], float], y: Callable[[float], float]) -> Curve:
+    """The path of a line, interrupted at every break; yearly points are dots."""
+    kind = KINDS[line.series]
+    label = f"{line.client}, {line.scope}" if kind.is_yearly else line.client
+    if kind.is_yearly:
+        dots = tuple(
+            Dot(x=x(date), y=y(value), said=f"{label}, {date}: {grouped(round(value))} {kind.unit}")
+            for date, value in values(line, statistic)
+        )
+        return Curve(style=line.client, label=label, path="", dots=dots)
+    path = ""
+    for piece in line.pieces:
+        known = [(x(one.date), y(one.values[statistic])) for one in piece if statistic in one.values]
+        path += "".join(f"{'L' if place else 'M'}{across} {up}" for place, (across, up) in enumerate(known))
+    return Curve(style=line.client, label=label, path=path, dots=())
+
+
+def flags(shown: Sequence[Line], x: Callable[[str], float]) -> tuple[Flag, ...]:
+    """The breaks of the lines, numbered by date."""
+    held: dict[str, Break] = {one.date: one for line in shown for one in line.breaks}
+    return tuple(Flag(at=x(date), date=date, said=held[date].said) for date in sorted(held))
+
+
+def year(date: str) -> float:
+    """A date as a year and its part that has passed; months count as twelfths.
+
+    >>> year("2012"), year("2012-07"), round(year("2012-07-15"), 3)
+    (2012.0, 2012.5, 2012.538)
+    """
+    parts = [int(part) for part in date.split("-")]
+    month = parts[1] - 1 if len(parts) > 1 else 0
+    day = parts[2] - 1 if len(parts) > 2 else 0
+    return parts[0] + (month + day / 31) / 12
+
+
+def scale(largest: float) -> tuple[float, float]:
+    """Step and end of an axis from 0 that holds `largest`, with at most six steps of 1, 2 or 5 times a power of ten.
+
+    >>> scale(2700), scale(0.5), scale(21)
+    ((500.0, 3000.0), (0.1, 0.5), (5.0, 25.0))
+    """
+    power = 10.0 ** math.floor(math.log10(largest / 6))
+    step = next(power * times for times in (1, 2, 5, 10) if largest / (power * times) <= 6)
+    return step, step * math.ceil(largest / step)

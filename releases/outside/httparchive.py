@@ -1,0 +1,142 @@
+"""Reads what HTTP Archive publishes: report JSON, its CSV form, figures of the Almanac, and pervasive resources.
+
+Files from outside are hostile: size, form and numbers are checked.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from releases.outside.points import OutsideError, Point
+from releases.outside.series import FIT_BYTES, QUANTILES, is_lost
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Largest file that is read."""
+
+REPORTS = {
+    "bytesTotal": "page-weight",
+    "bytesJs": "javascript-bytes",
+    "reqJs": "javascript-requests",
+}
+"""Series by the name of HTTP Archive's report."""
+
+WEIGHTED = f"""
+WITH sized AS (SELECT month, size_bytes, sum(occurrences) AS n FROM resources
+               WHERE size_bytes IS NOT NULL AND occurrences > 0 GROUP BY ALL),
+     placed AS (SELECT *, sum(n) OVER (PARTITION BY month ORDER BY size_bytes) / sum(n) OVER (PARTITION BY month) AS cdf FROM sized)
+SELECT month, {", ".join(f"min(size_bytes) FILTER (cdf >= 0.{name[1:]}) AS {name}" for name in QUANTILES)},
+       coalesce(max(cdf) FILTER (size_bytes <= {FIT_BYTES}), 0) AS share
+FROM placed GROUP BY month ORDER BY month
+"""  # noqa: S608  # from our own constants
+"""The smallest size that at least this share of occurrences does not exceed, and the share up to FIT_BYTES, by month."""
+
+
+def read(path: Path) -> list[Point]:
+    """The points of a file, whose form is told by its name and columns; raises OutsideError."""
+    try:
+        check_size(path)
+        found = FORMS.get(path.suffix, unknown)(path)
+    except OutsideError as exc:
+        raise OutsideError(f"{path}: {exc}") from exc
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        csv.Error,
+        duckdb.Error,
+    ) as exc:
+        raise OutsideError(f"{path} is no file of HTTP Archive that can be read ({exc!r:.200})") from exc
+    found = [one for one in found if not is_lost(one.series, one.client, one.date)]
+    if not found:
+        raise OutsideError(f"{path} holds no point")
+    return found
+
+
+def check_size(path: Path) -> None:
+    """Refuse a file that is too large."""
+    if path.stat().st_size > MOST_BYTES:
+        raise OutsideError(f"more than {MOST_BYTES // 2**20} MiB")
+
+
+def unknown(path: Path) -> list[Point]:
+    """Refuse a file of another kind."""
+    raise OutsideError(f"{path.suffix or path.name} is none of {', '.join(FORMS)}")
+
+
+def read_report(path: Path) -> list[Point]:
+    """A report's JSON: an array of objects, or an object a line; the file is named after the report."""
+    name = path.name.split(".")[0]
+    if name not in REPORTS:
+        raise OutsideError(f"the name tells no report: one of {', '.join(REPORTS)} is expected")
+    text = path.read_text(encoding="utf-8").strip()
+    rows = (
+        json.loads(text)
+        if text.startswith("[")
+        else [json.loads(line) for line in text.splitlines() if line.strip()]
+    )
+    return [of_report(REPORTS[name], row) for row in rows]
+
+
+def read_csv(path: Path) -> list[Point]:
+    """A report as CSV with a column `measure`, or the Almanac's figures with a column `crawl`."""
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    if rows and "crawl" in rows[0]:
+        return [of_almanac(row) for row in rows]
+    return [of_report(REPORTS[row["measure"]], row) for row in rows]
+
+
+def of_report(series: str, row: Mapping[str, Any]) -> Point:
+    """A point of a report; its date is YYYY_MM_DD."""
+    return Point(
+        series=series,
+        date=str(row["date"]).replace("_", "-"),
+        client=str(row["client"]),
+        scope="home",
+        values={name: float(row[name]) for name in QUANTILES},
+    )
+
+
+def of_almanac(row: Mapping[str, str]) -> Point:
+    """A point of the Almanac; its date is the month of its crawl."""
+    return Point(
+        series=f"almanac-{row['measure']}",
+        date=row["crawl"],
+        client=row["client"],
+        scope=row["scope"],
+        values={name: float(row[name]) for name in QUANTILES if row[name]},
+    )
+
+
+def read_pervasive(path: Path) -> list[Point]:
+    """Pervasive resources: quantiles of their sizes and the share that fits, by month, weighted by occurrence."""
+    with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as database:
+        database.read_parquet(str(path)).project("month, size_bytes, occurrences").create_view("resources")
+        months = database.execute(WEIGHTED).fetchall()
+    return [
+        Point(
+            series="pervasive-sizes",
+            date=month,
+            client="both",
+            scope="all",
+            values={**dict(zip(QUANTILES, map(float, quantiles), strict=True)), "share": float(share)},
+        )
+        for month, *quantiles, share in months
+    ]
+
+
+FORMS: dict[str, Callable[[Path], list[Point]]] = {
+    ".json": read_report,
+    ".csv": read_csv,
+    ".parquet": read_pervasive,
+}
+"""Readers by suffix."""

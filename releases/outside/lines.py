@@ -1,0 +1,56 @@
+"""Outside series as lines: the points of one client and scope, cut at the publisher's own breaks."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+
+from releases.outside.points import Point
+from releases.outside.series import BREAKS, KINDS, Break
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """Points of one series, client and scope."""
+
+    series: str
+    client: str
+    scope: str
+    pieces: tuple[tuple[Point, ...], ...]
+    """Points between two breaks each, which alone may be joined; yearly points are a piece each."""
+    breaks: tuple[Break, ...]
+    """Breaks within the line's time."""
+
+
+def lines(points: Sequence[Point], series: str) -> list[Line]:
+    """The lines of a series, by client and scope."""
+    groups: dict[tuple[str, str], list[Point]] = {}
+    for one in points:
+        if one.series == series:
+            groups.setdefault((one.client, one.scope), []).append(one)
+    return [line(series, client, scope, own) for (client, scope), own in sorted(groups.items())]
+
+
+def line(series: str, client: str, scope: str, own: Sequence[Point]) -> Line:
+    """One line of points in the order of their dates."""
+    is_yearly = KINDS[series].is_yearly
+    first, last = own[0].date, own[-1].date
+    breaks = tuple(
+        one
+        for one in BREAKS
+        if client in one.clients
+        and (not one.series or series in one.series)
+        and first < one.date <= last
+        and (one.is_yearly_too or not is_yearly)
+    )
+    pieces: list[tuple[Point, ...]]
+    if is_yearly:
+        pieces = [(one,) for one in own]
+    else:
+        dates = ["", *(one.date for one in breaks), "9999"]
+        between = (
+            tuple(one for one in own if begin <= one.date < end) for begin, end in itertools.pairwise(dates)
+        )
+        pieces = [piece for piece in between if piece]
+    return Line(series=series, client=client, scope=scope, pieces=tuple(pieces), breaks=breaks)

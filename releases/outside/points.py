@@ -1,0 +1,104 @@
+"""Points of outside series: a tidy CSV file with a row for each series, date, client and scope."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from releases.outside.series import KINDS, STATISTICS, Statistic
+
+BUNDLED = Path(__file__).with_name("httparchive.csv")
+"""The points that come with the code."""
+
+KEY = ("series", "date", "client", "scope")
+
+CLIENTS = frozenset({"desktop", "mobile", "both"})
+SCOPES = frozenset({"home", "inner", "home+inner", "all"})
+
+DATE = re.compile(r"20\d\d-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?")
+
+MOST = 1e12
+"""Largest value that is believed."""
+
+
+class OutsideError(Exception):
+    """A file holds no points of an outside series; the message says what is wrong."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Point:
+    """The statistics of one series on one date."""
+
+    series: str
+    date: str
+    """YYYY-MM-DD, or YYYY-MM where the publisher states no day."""
+    client: str
+    """desktop, mobile, or both together."""
+    scope: str
+    """home, inner, home+inner, or all (responses of all pages)."""
+    values: Mapping[Statistic, float]
+    """Known statistics; an unknown one is missing."""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What identifies the point."""
+        return self.series, self.client, self.scope, self.date
+
+    def __post_init__(self) -> None:
+        """Check that it can be true; raises OutsideError."""
+        known = self.series in KINDS and self.client in CLIENTS and self.scope in SCOPES
+        if not known or not DATE.fullmatch(self.date):
+            raise OutsideError(f"no point of a known series: {', '.join(self.key)[:100]}")
+        if not self.values or not all(
+            0 <= one <= MOST and math.isfinite(one) for one in self.values.values()
+        ):
+            raise OutsideError(f"no values, or absurd ones: {', '.join(self.key)}")
+        ordered = [one for name, one in self.values.items() if name != "share"]
+        if ordered != sorted(ordered) or self.values.get("share", 0) > 1:
+            raise OutsideError(f"quantiles that fall, or a share over 1: {', '.join(self.key)}")
+
+
+def to_text(points: Iterable[Point]) -> str:
+    """Points as CSV, in the order of their keys; an unknown statistic is empty."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*KEY, *STATISTICS])
+    for one in sorted(points, key=lambda point: point.key):
+        values = ["" if name not in one.values else f"{one.values[name]:.12g}" for name in STATISTICS]
+        writer.writerow([one.series, one.date, one.client, one.scope, *values])
+    return text.getvalue()
+
+
+def from_text(text: str) -> list[Point]:
+    """Points from the output of `to_text`; raises OutsideError."""
+    try:
+        return [
+            Point(
+                **{name: row[name] for name in KEY},
+                values={name: float(row[name]) for name in STATISTICS if row[name]},
+            )
+            for row in csv.DictReader(io.StringIO(text))
+        ]
+    except (KeyError, ValueError, TypeError, csv.Error) as exc:
+        raise OutsideError(f"not a table of points: {exc}") from exc
+
+
+def load(folder: Path | None = None) -> list[Point]:
+    """The bundled points and those imported into `folder`; of a point that both have, the imported one. Raises OutsideError."""
+    found = {one.key: one for one in from_text(BUNDLED.read_text(encoding="utf-8"))}
+    for path in sorted(folder.glob("*.csv")) if folder is not None else ():
+        try:
+            found |= {one.key: one for one in from_text(path.read_text(encoding="utf-8"))}
+        except (OSError, UnicodeDecodeError, OutsideError) as exc:
+            raise OutsideError(f"{path}: {exc}; import its source again, or move it away") from exc
+    return sorted(found.values(), key=lambda point: point.key)
+
+
+def merged(old: Sequence[Point], new: Sequence[Point]) -> list[Point]:
+    """The points of both, of a point that both have the new one."""
+    return list(({one.key: one for one in old} | {one.key: one for one in new}).values())

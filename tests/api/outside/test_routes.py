@@ -1,0 +1,79 @@
+"""`/v1/outside-series` and `/history`: what others counted, apart from our own series."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from releases.outside.points import load
+from releases.outside.series import KINDS
+from tests.api.test_v1 import assert_problem
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
+
+
+def test_every_series_has_its_source_unit_licence_and_flags(client: TestClient) -> None:
+    found = client.get("/v1/outside-series").json()["series"]
+    assert [one["id"] for one in found] == list(KINDS)
+    for one in found:
+        assert all(
+            one[name] for name in ("title", "unit", "definition", "source", "url", "licence", "points")
+        )
+    (weight,) = [one for one in found if one["id"] == "page-weight"]
+    assert [flag["date"][:4] for flag in weight["flags"]] == ["2012"] * 5 + [
+        "2016",
+        "2017",
+        "2018",
+        "2018",
+        "2022",
+    ]
+
+
+def test_a_series_and_a_client_can_be_chosen(client: TestClient) -> None:
+    (found,) = client.get("/v1/outside-series?series=page-weight&client=mobile").json()["series"]
+    assert (len(found["points"]), {one["client"] for one in found["points"]}) == (223, {"mobile"})
+    first = found["points"][0]
+    assert (first["date"], sorted(first["values"])) == ("2011-05-16", ["p10", "p25", "p50", "p75", "p90"])
+
+
+def test_the_csv_has_the_same_points(client: TestClient) -> None:
+    answer = client.get("/v1/outside-series.csv?series=pervasive-sizes")
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    stored = [one for one in load() if one.series == "pervasive-sizes"]
+    assert [row["date"] for row in rows] == [one.date for one in stored]
+    assert [float(row["share"]) for row in rows] == [one.values["share"] for one in stored]
+
+
+@pytest.mark.parametrize("path", ["/v1/outside-series", "/v1/outside-series.csv"])
+@pytest.mark.parametrize("query", ["series=speed", "client=tv"])
+def test_a_series_or_client_that_is_none_is_a_problem(client: TestClient, path: str, query: str) -> None:
+    assert_problem(client.get(f"{path}?{query}"), "bad-parameter", 400)
+
+
+def test_the_page_draws_each_chart_and_names_source_and_licence(client: TestClient) -> None:
+    page = client.get("/history")
+    assert page.status_code == 200
+    assert page.text.count('role="img"') == 4
+    assert "never joined" in page.text
+    assert all(kind.definition.split("“")[0][:40] in page.text for kind in KINDS.values())
+    assert page.text.count('<circle class="year') > 4
+
+
+def test_lines_of_the_page_are_interrupted_at_breaks(client: TestClient) -> None:
+    path = re.findall(r'<path class="over-years desktop" d="([^"]+)"', client.get("/history").text)[0]
+    assert path.count("M") == 1 + len(
+        {"2012-03", "2012-05", "2012-09", "2012-10", "2016-03", "2017-05", "2018-07", "2018-12"}
+    )
+
+
+def test_etag_and_head_are_as_of_every_answer(client: TestClient) -> None:
+    for path in ("/history", "/v1/outside-series", "/v1/outside-series.csv"):
+        etag = client.get(path).headers["etag"]
+        assert client.head(path).headers["etag"] == etag
+        assert client.get(path, headers={"If-None-Match": etag}).status_code == 304
