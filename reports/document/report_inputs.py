@@ -17,7 +17,7 @@ from replay.recipes.page_recipe import read_recipes
 from reports.backcast.stored import INSTRUMENT, Standing, standing
 from reports.decision.stored_problem import StagedReplay, read_staged
 from reports.decision.stored_stages import StageError, stages_folders
-from reports.recommendation.rule import RULE, Role
+from reports.recommendation.rule import RULE, Role, Rule
 from schema.computed_tables import CELL
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED
@@ -114,17 +114,18 @@ def read_inputs(
     which: str | None = None,
     release_version: int | None = None,
     year_before: int | Literal["newest"] | None = "newest",
+    rule: Rule = RULE,
 ) -> ReportInputs:
     """Find and read the inputs once their checksums and signatures hold; raises ReportError.
 
     `which` replay: FULL, or the plan of one in stages; by default the only one that there is. `backcast` is the folder of
     the back-cast that the instrument is judged by. `release_version` is the newest by default; `year_before` is the version of the release
-    of twelve months earlier that sizes are compared with, or None for no comparison.
+    of twelve months earlier that sizes are compared with, or None for no comparison. Stages must be of `rule`.
     """
     release = _release(releases_dir, year, crawl, release_version, allowed_signers)
     last_year = newest_version(report_versions(reports_dir / str(year - 1)))
     chosen = _which(replays_dir, release, which) if with_replay else None
-    staged = _staged(replays_dir, release, chosen) if chosen not in (None, FULL) else None
+    staged = _staged(replays_dir, release, chosen, rule) if chosen not in (None, FULL) else None
     replay = _replay(replays_dir, release, allowed_signers) if chosen == FULL else None
     made = staged or replay
     return ReportInputs(
@@ -220,10 +221,10 @@ def _which(root: Path, release: Release, wanted: str | None) -> str:
     return wanted or (found[0] if found else FULL)
 
 
-def _staged(root: Path, release: Release, plan: str | None) -> StagedReplay:
+def _staged(root: Path, release: Release, plan: str | None, rule: Rule) -> StagedReplay:
     folder = stages_folders(root / str(release.manifest.crawl))[str(plan)]
     try:
-        found = read_staged(folder, read_recipes(release), rule=RULE)
+        found = read_staged(folder, read_recipes(release), rule=rule)
     except StageError as exc:
         raise ReportError(str(exc)) from exc
     if found.provenance.get("release", {}).get("checksum") != release.checksum:

@@ -46,11 +46,12 @@ def recompute(folder: Path, item: str, *, places: Places, rule: Rule = RULE) -> 
     published = items(content)
     if item not in published:
         raise ReportError(f"{folder} has no {item!r}; it has: {', '.join(sorted(published))}")
-    alone = read_inputs(**_named(manifest, places), with_replay=False)
+    named = _named(manifest, places) | {"rule": rule}
+    alone = read_inputs(**named, with_replay=False)
     _check_release(manifest, alone)
     again = items(compose(alone, rule=rule)).get(item, "")
     if manifest["replay"] is not None and differences(published[item], again):
-        again = items(compose(_with_replay(manifest, content, places), rule=rule)).get(item, "")
+        again = items(compose(_with_replay(manifest, content, named), rule=rule)).get(item, "")
     return Recomputed(id=item, again=again, differences=differences(published[item], again))
 
 
@@ -100,15 +101,15 @@ def _check_release(manifest: dict[str, Any], inputs: ReportInputs) -> None:
             )
 
 
-def _with_replay(manifest: dict[str, Any], content: dict[str, Any], places: Places) -> ReportInputs:
+def _with_replay(manifest: dict[str, Any], content: dict[str, Any], named: dict[str, Any]) -> ReportInputs:
     """The inputs that the manifest names, by their checksums."""
-    of_crawl = places.replays / manifest["release"]["crawl"]
+    of_crawl = named["replays_dir"] / manifest["release"]["crawl"]
     for which in stages_folders(of_crawl) if content["stages"] else [FULL]:
-        inputs = read_inputs(**_named(manifest, places), with_replay=True, which=which)
+        inputs = read_inputs(**named, with_replay=True, which=which)
         _check_release(manifest, inputs)
         made = inputs.staged or inputs.replay
         if made is not None and made.checksum == manifest["replay"]["checksum"]:
             return inputs
     raise ReportError(
-        f"the replay with checksum {manifest['replay']['checksum']} is not in {places.replays}; copy it there"
+        f"the replay with checksum {manifest['replay']['checksum']} is not in {named['replays_dir']}; copy it there"
     )

@@ -15,6 +15,7 @@ from releases.distributions import compute
 from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
 from replay.runs.replay_folder import population_facts
 from reports.document.report_inputs import ReportInputs, read_inputs
+from reports.recommendation.rule import RULE, Rule
 from schema.computed_tables import CELL
 from schema.crawls import CrawlName
 from storage.sums import seal
@@ -120,7 +121,12 @@ def data_folder(data_dir: Path, *, kind: str = "localweb", table: pa.Table | Non
 
 
 def read_data_folder(
-    data_dir: Path, *, year: int = 2026, crawl: str | None = None, with_replay: bool = True
+    data_dir: Path,
+    *,
+    year: int = 2026,
+    crawl: str | None = None,
+    with_replay: bool = True,
+    rule: Rule = RULE,
 ) -> ReportInputs:
     """Read the inputs of a report from the folders in `data_dir`."""
     return read_inputs(
@@ -132,4 +138,5 @@ def read_data_folder(
         with_replay=with_replay,
         allowed_signers=data_dir / "allowed_signers",
         backcast=data_dir / "backcast",
+        rule=rule,
     )

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from replay.runs.conditions import Conditions
-from replay.runs.replay_folder import population_facts
 from reports.answer.of_stages import findings_of
 from reports.answer.shape import Findings, VerdictCell
 from reports.decision.problem import Problem
@@ -18,7 +17,7 @@ from reports.decision.stage import Stage
 from reports.decision.stored_problem import problem_of, read_staged
 from reports.decision.stored_stages import StageError, stages_folders, write_stage
 from reports.decision.until_decided import Outcome, until_decided
-from tests.reports.decision.worlds import World, problem
+from tests.reports.decision.worlds import World, plan_of, problem
 
 BETTER = World(saves={16: -0.06, 30: -0.061}, sends_again={16: 0.0, 30: 3.0})
 ON_THE_LIMIT = World(saves={16: -0.06, 30: 0.05}, sends_again={16: 0.5, 30: 0.0})
@@ -71,18 +70,6 @@ def test_an_open_replay_says_what_would_decide_it() -> None:
     assert "retransmitted bytes" in found.deciding.what
     assert found.deciding.command == COMMAND
     assert found.deciding.loads is None or found.deciding.loads > 0
-
-
-def plan_of(asked: Problem) -> dict[str, Any]:
-    """What a stage states of the question, as far as it is read back."""
-    return {
-        "rule_version": asked.rule.version,
-        "parameters": {"conditions": [Conditions().columns()], "windows": list(asked.windows)},
-        "recipes": {"pages": len(asked.recipes)},
-        "profiles": [{**dataclasses.asdict(one), "bdp_bytes": one.bdp_bytes} for one in asked.networks],
-        "populations": [population_facts(one) for one in asked.populations],
-        "run": asked.run,
-    }
 
 
 def stored(folder: Path, asked: Problem) -> Path:

@@ -12,6 +12,8 @@ import numpy as np
 from replay.networks.profiles import Population, Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell, row
+from replay.runs.conditions import Conditions
+from replay.runs.replay_folder import population_facts
 from reports.decision.problem import Problem
 from reports.decision.until_decided import Loaded
 from reports.recommendation.rule import MARGINS, Margin, Rule
@@ -70,6 +72,18 @@ def problem(
         run=run,
         rule=dataclasses.replace(Rule(), margins=told, harm_conditions=(), aa_tolerance_percent=3.0),
     )
+
+
+def plan_of(asked: Problem) -> dict[str, Any]:
+    """What a stage states of the question, as far as it is read back."""
+    return {
+        "rule_version": asked.rule.version,
+        "parameters": {"conditions": [Conditions().columns()], "windows": list(asked.windows)},
+        "recipes": {"pages": len(asked.recipes)},
+        "profiles": [{**dataclasses.asdict(one), "bdp_bytes": one.bdp_bytes} for one in asked.networks],
+        "populations": [population_facts(one) for one in asked.populations],
+        "run": asked.run,
+    }
 
 
 @dataclasses.dataclass(kw_only=True)
