@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Depends, FastAPI
 
 from api.contact import NOBODY, Contact
+from api.documents import routes as documents
+from api.explorer import routes as explorer
 from api.http.cors import Preflight
 from api.http.hosts import PlainRequests, trusted_names
 from api.http.metrics import Metered
@@ -20,7 +22,6 @@ from api.routes import (
     annual_reports,
     citations,
     crawler,
-    documents,
     files,
     pages,
     rows,
@@ -51,6 +52,7 @@ ROUTERS = (
     *annual_reports.ROUTERS,
     pages.router,
     documents.router,
+    explorer.router,
     crawler.router,
 )
 """Routers in the order in which they are asked: the paths of a later one may include those of an earlier one."""

@@ -24,6 +24,7 @@ MEDIA_TYPES = {
     ".txt": "text/plain; charset=utf-8",
     ".csv": "text/csv; charset=utf-8",
     ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
     ".md": "text/markdown; charset=utf-8",
     ".xml": "application/xml",
     ".svg": "image/svg+xml",

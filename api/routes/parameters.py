@@ -74,7 +74,8 @@ async def whole_names(request: Request) -> None:
     raise Elsewhere(f"{path}?{urlencode(query)}" if query else str(path))
 
 
-def _known_measure(measure: str) -> str:
+def known_measure(measure: str) -> str:
+    """The name of a measure; ValueError if there is no such measure."""
     if measure not in MEASURES:
         raise ValueError(f"no such measure; there are {', '.join(MEASURES)}")
     return measure
@@ -116,7 +117,7 @@ ClientQuery = Annotated[
 ]
 MeasureQuery = Annotated[
     str | None,
-    AfterValidator(lambda measure: measure and _known_measure(measure)),
+    AfterValidator(lambda measure: measure and known_measure(measure)),
     Query(description="a measure; all measures if omitted", json_schema_extra={"enum": list(MEASURES)}),
 ]
 WindowsQuery = Annotated[
@@ -128,7 +129,7 @@ MssQuery = Annotated[
 ]
 OneMeasureQuery = Annotated[
     str,
-    AfterValidator(_known_measure),
+    AfterValidator(known_measure),
     Query(description="a measure", json_schema_extra={"enum": list(MEASURES)}),
 ]
 OneWindowQuery = Annotated[int, Query(ge=1, le=1000, description="initial window in segments, of a share")]

@@ -120,6 +120,36 @@ def test_the_pages_show_their_content_on_a_desk_and_on_a_phone_by_day_and_by_nig
             assert contrast(page) > 7
 
 
+def test_the_explorers_figure_becomes_interactive_where_the_reader_asks_for_it(
+    browser: Browser, address: str
+) -> None:
+    query = f"crawl={CRAWL}&measure=responses&measure=pages"
+    for size, scheme in [("desk", "light"), ("phone", "dark")]:
+        with opened(browser, f"{address}/explore?{query}", size=size, scheme=scheme) as page:
+            drawing = page.get_by_role("img", name="CDFs of sizes")
+            assert drawing.evaluate("image => image.naturalWidth") == {"desk": 960, "phone": 360}[size]
+            page.get_by_role("button", name="Make this figure interactive").press("Enter")
+            page.get_by_text("Point at a curve").wait_for(timeout=120_000)
+            figure = page.get_by_role("group", name="Interactive figure")
+            assert figure.locator("svg .mark-line path").count() == 2
+            assert not drawing.is_visible()
+
+
+def test_the_explorers_form_works_from_the_keyboard_and_without_scripts(
+    browser: Browser, address: str
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/explore?crawl={CRAWL}&measure=pages")
+    page.get_by_role("checkbox", name="responses", exact=True).press("Space")
+    page.get_by_role("textbox", name="Windows").fill("4, 40")
+    page.get_by_role("textbox", name="Windows").press("Enter")
+    page.wait_for_url("**iw=4*")
+    assert page.get_by_role("columnheader", name="IW 40").count() == 2
+    assert page.get_by_role("button", name="Make this figure interactive").count() == 0
+    context.close()
+
+
 def test_links_lead_from_the_home_page_to_the_numbers_of_a_distribution(
     browser: Browser, address: str
 ) -> None:

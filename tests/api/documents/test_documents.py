@@ -13,7 +13,7 @@ from schema.computed_tables import MEASURES
 from schema.dictionary import dictionary
 from tests.api.test_v1 import assert_problem
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 LINK = re.compile(r'(?:href|src)="([^"]*)"')
 ANCHOR = re.compile(r' id="([^"]*)"')
 

@@ -1,0 +1,142 @@
+"""Coordinates of the explorer's figure: panels in a grid, which share their axes. The template figure.svg only writes them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+from api.explorer.comparison import Comparison, Curve, Panel
+from releases.formatting import size
+
+NARROW, WIDE = 360, 960
+"""Widths of figures in CSS pixels: for phones, and for everything wider."""
+
+PANEL_WIDTH = 300
+"""Least width of a panel beside another one."""
+
+LEFT, RIGHT, TOP, BOTTOM = 44, 24, 64, 34
+"""Margins of a panel, in CSS pixels: for shares, for the end of the axis, for title and windows, and for sizes."""
+
+PLOT_HEIGHT = 230
+LARGE_PLOT_HEIGHT = 340
+"""Height of a plot that has a wide figure for itself."""
+
+LEGEND_LINE = 20
+LABEL_WIDTH = 46
+"""Width that a label of the size axis needs."""
+
+STYLES = (
+    ("#0066a4", "#56b4e9", ""),
+    ("#b34f00", "#f0a030", "7 3"),
+    ("#007a58", "#2fc49a", "2 2"),
+    ("#a8437c", "#e08bb9", "10 3 2 3"),
+    ("#6a6d00", "#d6cf3a", "4 4"),
+    ("#3f444a", "#b4bac1", "1 3"),
+)
+"""Colour on light ground, colour on dark ground, and dashes of each curve: dashes tell curves apart in print and for
+colour-blind readers. Hues of Okabe and Ito, with a contrast of at least 3:1 with the ground."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mark:
+    """A labelled line across a panel."""
+
+    at: float
+    label: str
+    row: int = 0
+    """Row of the label above the plot, counted upwards: neighbours that would overlap have different rows."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Drawn:
+    """A panel at its place."""
+
+    panel: Panel
+    left: float
+    top: float
+    paths: tuple[tuple[int, str], ...]
+    """Number of the curve's style and its SVG path, for each curve with an item of known size."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Drawing:
+    """A whole figure; coordinates within a panel count from its upper left corner."""
+
+    width: int
+    height: int
+    panels: tuple[Drawn, ...]
+    legend: tuple[str, ...]
+    legend_height: int
+    plot_width: float
+    plot_height: int
+    x_marks: tuple[Mark, ...]
+    y_marks: tuple[Mark, ...]
+    windows: tuple[Mark, ...]
+    left: int = LEFT
+    top: int = TOP
+
+
+def draw(comparison: Comparison, *, width: int) -> Drawing:
+    """The figure of a comparison, `width` CSS pixels wide."""
+    rows = math.ceil(len(comparison.panels) / max(1, width // PANEL_WIDTH))
+    columns = math.ceil(len(comparison.panels) / rows)
+    panel_width = width / columns
+    plot_width = panel_width - LEFT - RIGHT
+    plot_height = LARGE_PLOT_HEIGHT if columns == 1 and width > NARROW else PLOT_HEIGHT
+    low, high = comparison.decades
+
+    def x(size_bytes: int) -> float:
+        return round((math.log10(max(size_bytes, 1)) - low) / (high - low) * plot_width, 1)
+
+    def y(share: float) -> float:
+        return round((1 - share) * plot_height, 1)
+
+    panel_height = TOP + plot_height + BOTTOM
+    legend_height = LEGEND_LINE * len(comparison.releases) + 8
+    every = math.ceil(LABEL_WIDTH * (high - low) / plot_width)
+    return Drawing(
+        width=width,
+        height=legend_height + panel_height * rows,
+        panels=tuple(
+            Drawn(
+                panel=panel,
+                left=round(place % columns * panel_width, 1),
+                top=legend_height + place // columns * panel_height,
+                paths=tuple(
+                    (style, path(curve, x, y, end=plot_width))
+                    for style, curve in enumerate(panel.curves)
+                    if curve.steps
+                ),
+            )
+            for place, panel in enumerate(comparison.panels)
+        ),
+        legend=comparison.releases,
+        legend_height=legend_height,
+        plot_width=round(plot_width, 1),
+        plot_height=plot_height,
+        x_marks=tuple(Mark(x(10**power), size(10**power)) for power in range(low, high + 1, every)),
+        y_marks=tuple(Mark(y(percent / 100), f"{percent} %") for percent in (0, 25, 50, 75, 100)),
+        windows=in_rows([Mark(x(size_bytes), str(iw)) for iw, size_bytes in comparison.windows]),
+    )
+
+
+def path(curve: Curve, x: Callable[[int], float], y: Callable[[float], float], *, end: float) -> str:
+    """The step function of a CDF from the left edge of the plot to `end`, as SVG path data."""
+    steps = "".join(f"H{x(size_bytes)}V{y(share)}" for size_bytes, share in curve.steps)
+    return f"M0 {y(0)}{steps}H{round(end, 1)}"
+
+
+def in_rows(marks: list[Mark], *, apart: float = 26) -> tuple[Mark, ...]:
+    """Marks in ascending order, each in the lowest of two rows in which its label keeps `apart` pixels from the one before.
+
+    >>> [mark.row for mark in in_rows([Mark(10, "3"), Mark(20, "4"), Mark(90, "30")])]
+    [0, 1, 0]
+    """
+    ends = [-math.inf, -math.inf]
+    placed = []
+    for mark in marks:
+        row = next((row for row, end in enumerate(ends) if mark.at - end >= apart), ends.index(min(ends)))
+        ends[row] = mark.at
+        placed.append(dataclasses.replace(mark, row=row))
+    return tuple(placed)

@@ -1,0 +1,185 @@
+"""The explorer: distributions of chosen releases beside each other, as a page and as files. The choice is the URL."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, Response
+from pydantic import AfterValidator, Field
+
+from api.explorer.choice import beside, named, releases, windows
+from api.explorer.comparison import Comparison, compare
+from api.explorer.drawing import NARROW, STYLES, WIDE, draw
+from api.explorer.files import as_csv, png
+from api.http.links import link, relate
+from api.http.problems import Problem
+from api.routes.files import MEDIA_TYPES
+from api.routes.pages import TEMPLATES, headline, label, page
+from api.routes.parameters import MssQuery, ShelfDep, known_measure
+from api.routes.provenance import quality
+from api.routes.remembered import Remembered
+from api.stored.shelf import Shelf, Version
+from releases.slow_start import MSS_FIG1
+from schema.computed_tables import MEASURES
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
+
+DEFAULT_MEASURES = ("responses", "responses_iw_limited", "first_flights", "pages")
+DEFAULT_WINDOWS = "3, 10, 16"
+SEGMENTS = (1220, 1360, 1430, 1448, 1460)
+"""Payloads of full segments to choose from, in bytes."""
+
+POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+"""Content-Security-Policy of the page: the service's own script, which asks the service alone."""
+
+FIGURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""Content-Security-Policy of an SVG, whose styles are within it; other sites may show it."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Choice:
+    """What the reader chose."""
+
+    releases: list[Version]
+    measures: list[str]
+    windows: list[int]
+    mss: int
+
+    def query(self, *more: Version) -> str:
+        """The choice as a query, which pins each release, with `more` releases."""
+        return urlencode(
+            [
+                *(("crawl", named(one)) for one in (*self.releases, *more)),
+                *(("measure", measure) for measure in self.measures),
+                ("iw", ",".join(map(str, self.windows))),
+                ("mss", self.mss),
+            ]
+        )
+
+
+async def choice(
+    request: Request,
+    shelf: ShelfDep,
+    crawl: Annotated[list[Annotated[str, Field(max_length=200)]], Query()] = [],  # noqa: B006  # FastAPI copies it
+    measure: Annotated[list[Annotated[str, AfterValidator(known_measure)]], Query()] = [],  # noqa: B006
+    iw: Annotated[list[Annotated[str, Field(max_length=100)]], Query()] = [],  # noqa: B006
+    mss: MssQuery = MSS_FIG1,
+) -> Choice:
+    """What the parameters choose; the newest release where they name none."""
+    chosen = releases(shelf, crawl) if crawl else await run_in_threadpool(_newest, request, shelf)
+    found = Choice(
+        releases=chosen,
+        measures=list(dict.fromkeys(measure)) or await run_in_threadpool(_stated, request, chosen),
+        windows=windows(iw) or windows([DEFAULT_WINDOWS]),
+        mss=mss,
+    )
+    if chosen:
+        relate(request, "canonical", f"{link(request, request.scope['route'].name)}?{found.query()}")
+    return found
+
+
+ChoiceDep = Annotated[Choice, Depends(choice)]
+
+
+def _newest(request: Request, shelf: Shelf) -> list[Version]:
+    sound = [one for one in map(shelf.newest, shelf.crawls) if one.is_sound]
+    first, _ = headline(request, sound)
+    return [] if first is None else [first]
+
+
+def _stated(request: Request, chosen: Sequence[Version]) -> list[str]:
+    """Those of the default measures whose shares the first release states; all of them if it states none."""
+    held = request.app.state.cdfs.of(chosen[0]) if chosen else {}
+    stated = [one for one in DEFAULT_MEASURES if held and held[one].cdf.is_stated]
+    return stated or list(DEFAULT_MEASURES)
+
+
+def _compared(request: Request, chosen: Choice) -> Comparison:
+    if not chosen.releases:
+        raise Problem("no-such-crawl", "there is no release yet")
+    held = {named(one): request.app.state.cdfs.of(one) for one in chosen.releases}
+    return compare(held, measures=chosen.measures, windows=chosen.windows, mss=chosen.mss)
+
+
+@router.get("/explore", name="explorer")
+def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep) -> Response:
+    """The page: the form, the figure, its numbers and its files."""
+    answer = page(
+        request,
+        "explore.html",
+        chosen=chosen,
+        comparison=_compared(request, chosen) if chosen.releases else None,
+        crawls=[one for one in map(shelf.newest, shelf.crawls) if one.is_sound],
+        beside=[(what, one, chosen.query(one)) for what, one in beside(shelf, chosen.releases)],
+        levels={quality(one.crawl): one.crawl for one in chosen.releases}.values(),
+        measures=list(MEASURES),
+        segments=SEGMENTS,
+        narrow=NARROW,
+    )
+    answer.headers["Content-Security-Policy"] = POLICY
+    return answer
+
+
+WidthQuery = Annotated[int, Query(ge=NARROW, le=2 * WIDE, description="width in CSS pixels")]
+
+
+@router.get("/explore.svg", name="explorer_svg", response_class=Response)
+def as_svg(request: Request, chosen: ChoiceDep, width: WidthQuery = WIDE) -> Response:
+    """The figure as SVG."""
+    headers = {"Content-Security-Policy": FIGURE_POLICY}
+    return Response(_svg(_compared(request, chosen), width), media_type=MEDIA_TYPES[".svg"], headers=headers)
+
+
+@router.get("/explore.png", name="explorer_png", response_class=Response)
+def as_png(request: Request, chosen: ChoiceDep, width: WidthQuery = WIDE) -> Response:
+    """The figure as PNG."""
+    return Response(png(_svg(_compared(request, chosen), width)), media_type=MEDIA_TYPES[".png"])
+
+
+@router.get("/explore.csv", name="explorer_csv", response_class=Response)
+def as_table(request: Request, chosen: ChoiceDep) -> Response:
+    """The points of the figure as CSV."""
+    return Response(as_csv(_compared(request, chosen)), media_type=MEDIA_TYPES[".csv"])
+
+
+@router.get("/explore.vl.json", name="explorer_vega", response_class=Response)
+def as_vega_lite(request: Request, chosen: ChoiceDep, width: WidthQuery = WIDE) -> Response:
+    """The figure as Vega-Lite."""
+    from api.explorer.interactive import vega_lite  # Altair takes a second to import
+
+    labels = {measure: label(measure) for measure in MEASURES}
+    drawn = vega_lite(_compared(request, chosen), labels=labels, width=width)
+    return Response(drawn, media_type=MEDIA_TYPES[".json"])
+
+
+@router.get("/explore/vega.js", name="vega", response_class=Response)
+def vega(request: Request) -> Response:
+    """The library that shows Vega-Lite in a browser."""
+    from api.explorer.interactive import library  # Altair takes a second to import
+
+    relate(request, "license", "https://spdx.org/licenses/BSD-3-Clause.html")
+    return Response(library(), media_type=MEDIA_TYPES[".js"])
+
+
+def _svg(comparison: Comparison, width: int) -> str:
+    return TEMPLATES.get_template("figure.svg").render(
+        drawing=draw(comparison, width=width), styles=STYLES, title=title(comparison)
+    )
+
+
+def title(comparison: Comparison) -> str:
+    """What the figure shows, in a sentence."""
+    measures = [label(panel.measure) for panel in comparison.panels]
+    return f"CDF of sizes: {_listed(measures)}, in {_listed(comparison.releases)}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Words in a list.
+
+    >>> _listed(["pages"]), _listed(["hosts", "pages"])
+    ('pages', 'hosts and pages')
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
