@@ -23,8 +23,6 @@ async function show() {
     const place = document.createElement("div");
     place.className = "interactive";
     place.tabIndex = 0;
-    place.setAttribute("role", "group");
-    place.setAttribute("aria-label", "Interactive figure; the table below has its numbers");
     figure.prepend(place);
     // `ast`: expressions are interpreted, since the page's policy allows no code that is made from text.
     await globalThis.vegaEmbed(place, await answer.json(), {

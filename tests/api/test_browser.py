@@ -126,13 +126,14 @@ def test_the_explorers_figure_becomes_interactive_where_the_reader_asks_for_it(
     query = f"crawl={CRAWL}&measure=responses&measure=pages"
     for size, scheme in [("desk", "light"), ("phone", "dark")]:
         with opened(browser, f"{address}/explore?{query}", size=size, scheme=scheme) as page:
-            drawing = page.get_by_role("img", name="CDFs of sizes")
+            description = "CDFs of sizes; the table below has the numbers"
+            drawing = page.get_by_role("img", name=description)
             assert drawing.evaluate("image => image.naturalWidth") == {"desk": 960, "phone": 360}[size]
             page.get_by_role("button", name="Make this figure interactive").press("Enter")
             page.get_by_text("Point at a curve").wait_for(timeout=120_000)
-            figure = page.get_by_role("group", name="Interactive figure")
-            assert figure.locator("svg .mark-line path").count() == 2
-            assert not drawing.is_visible()
+            assert page.locator("#figure .mark-line path").count() == 2
+            assert page.locator("#figure .interactive").get_attribute("aria-label") == description
+            assert not page.locator("#figure picture").is_visible()
 
 
 def test_the_explorers_form_works_from_the_keyboard_and_without_scripts(
