@@ -172,6 +172,13 @@ def listed(root: Path) -> Iterator[Release | Damaged | Withdrawn]:
     return map(read_version, release_folders(root))
 
 
+def months_with_release(root: Path, crawl: CrawlName) -> tuple[str, ...]:
+    """Months of a crawl's year that have a release which differs in nothing but the month; damaged and withdrawn ones do not count."""
+    found = (one.crawl for one in listed(root) if isinstance(one, Release))
+    months = {one.month for one in found if dataclasses.replace(one, month=crawl.month) == crawl}
+    return tuple(sorted(month for month in months if month[:4] == crawl.month[:4]))
+
+
 def read_version(folder: Path) -> Release | Damaged | Withdrawn:
     """Classify the folder of a version by its manifest alone; storage.sums.broken_sums compares the files."""
     parts = [part.split("=", 1) for part in folder.parts[-6:]]

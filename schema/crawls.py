@@ -45,6 +45,15 @@ class CrawlName:
         """True if `name` is the whole name or its first parts: `2026-11` names every crawl of that month."""
         return f"{self}.".startswith(f"{name}.")
 
+    @property
+    def year_before(self) -> CrawlName:
+        """The crawl of the same month a year before, with the same device, vantage, arm and kind.
+
+        >>> str(CrawlName(month="2026-11", device="mobile").year_before)
+        '2025-11.mobile.local.tcp.web'
+        """
+        return dataclasses.replace(self, month=f"{int(self.month[:4]) - 1:04}{self.month[4:]}")
+
     def path(self, root: Path, *, version: int) -> Path:
         """Folder of one version of the crawl's release below `root`."""
         parts = [f"{field.name}={getattr(self, field.name)}" for field in dataclasses.fields(self)]

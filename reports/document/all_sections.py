@@ -11,7 +11,7 @@ from releases.ranks import ranks_of
 from releases.share_weights import page_fits, shares_by_weight
 from reports.answer.key_numbers import rival
 from reports.document.examination import Examination
-from reports.document.report_inputs import ReportInputs, twelve_months_earlier
+from reports.document.report_inputs import ReportInputs
 from reports.document.size_figures import HEADLINE, curve
 from reports.document.theme import CURVES
 from reports.recommendation.rule import RULE
@@ -105,7 +105,7 @@ def last_year(
 ) -> Section:
     """The sizes beside those of the release of twelve months earlier."""
     if inputs.year_before is None:
-        return without_last_year(twelve_months_earlier(inputs.release.crawl))
+        return without_last_year(inputs.release.crawl.year_before)
     return since_last_year_section(
         Year(release=inputs.release, sizes=sizes, cdfs=cdfs),
         year_of(inputs.year_before, windows=sizes["windows"]),

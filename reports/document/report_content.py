@@ -21,7 +21,7 @@ from reports.document.illustrative import illustrative_because, recorded_section
 from reports.document.rebuilding import rebuild_commands
 from reports.document.replay_analysis import ReplayAnalysis
 from reports.document.report_inputs import ReportInputs
-from reports.document.standing_text import LIMITS, TERMS
+from reports.document.standing_text import LIMITS, TERMS, months_limit
 from reports.recommendation.candidate_verdicts import CandidateVerdict
 from reports.recommendation.harm_verdicts import HarmVerdict
 from reports.recommendation.recommend import Recommendation
@@ -70,7 +70,10 @@ def report_content(
         "sizes": counted.content,
         "servers": servers,
         **analysis_sections(found),
-        "limits": [*LIMITS, *(recorded["limits"] if recorded else ())],
+        "limits": [
+            *LIMITS,
+            *(recorded["limits"] if recorded else [months_limit(inputs.months, inputs.release.crawl.month)]),
+        ],
         "redo": rebuild_commands(inputs),
         "glossary": {term: GLOSSARY[term] for term in TERMS},
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from releases.catalogue import Damaged, Release, Withdrawn, listed
+from releases.catalogue import Damaged, Release, Withdrawn, listed, months_with_release
 from replay.recipes.page_recipe import read_recipes
 from reports.backcast.stored import INSTRUMENT, Standing, standing
 from reports.decision.stored_problem import StagedReplay, read_staged
@@ -24,6 +25,9 @@ from schema.recorded import RECORDED
 from storage.report_versions import CONTENT, newest_version, report_versions
 from storage.signatures import faults
 from storage.sums import MANIFEST, checksum_of
+
+WEIGHTS_OFF = 1e-6
+"""Largest distance of the sum of a population's weights from 1, which rounding explains."""
 
 FULL = "full"
 """Names the replay of every page over every network, in place of the plan of one in stages."""
@@ -76,6 +80,17 @@ class Replay:
         return weights_of(self.populations)
 
 
+def check_weights(populations: Sequence[Mapping[str, Any]]) -> None:
+    """Raise ReportError if the weights of a replay's population do not sum to 1."""
+    for one in populations:
+        total = math.fsum(one["weights"].values())
+        if not math.isclose(total, 1, abs_tol=WEIGHTS_OFF):
+            raise ReportError(
+                f"the weights of the population {one['id']} in the replay sum to {total:.4g}, not to 1: its means would be of no population; "
+                "mend the population and run `firstflight replay run` again"
+            )
+
+
 def weights_of(populations: Sequence[Mapping[str, Any]]) -> dict[Role, Mapping[str, float]]:
     """Weights by profile of an average and a slow population."""
     return {"slow" if one["slow"] else "average": one["weights"] for one in populations}
@@ -89,6 +104,8 @@ class ReportInputs:
     release: Release
     year_before: Release | None
     """The release of twelve months earlier that differs in nothing else; None if there is none."""
+    months: tuple[str, ...]
+    """Months of the release's year that have a release of the same kind."""
     replay: Replay | None
     """None for a report without a replay, or with one in stages."""
     staged: StagedReplay | None
@@ -128,9 +145,12 @@ def read_inputs(
     staged = _staged(replays_dir, release, chosen, rule) if chosen not in (None, FULL) else None
     replay = _replay(replays_dir, release, allowed_signers) if chosen == FULL else None
     made = staged or replay
+    if made:
+        check_weights(made.provenance.get("populations", []))
     return ReportInputs(
         year=year,
         release=release,
+        months=months_with_release(releases_dir, release.crawl),
         year_before=_year_before(releases_dir, release.crawl, year_before, allowed_signers),
         replay=replay,
         staged=staged,
@@ -172,20 +192,11 @@ def _release(root: Path, year: int, crawl: str | None, version: int | None, allo
     return release
 
 
-def twelve_months_earlier(crawl: CrawlName) -> CrawlName:
-    """The crawl of the same month a year before, with the same device, vantage, arm and kind.
-
-    >>> str(twelve_months_earlier(CrawlName(month="2026-11", device="mobile")))
-    '2025-11.mobile.local.tcp.web'
-    """
-    return dataclasses.replace(crawl, month=f"{int(crawl.month[:4]) - 1:04}{crawl.month[4:]}")
-
-
 def _year_before(
     root: Path, crawl: CrawlName, version: int | Literal["newest"] | None, allowed_signers: Path
 ) -> Release | None:
     """The release of twelve months earlier; None if there is none, or none is asked for."""
-    wanted = twelve_months_earlier(crawl)
+    wanted = crawl.year_before
     found = [
         one
         for one in listed(root)

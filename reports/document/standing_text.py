@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 TERMS = (
     "segment",
     "initial window (IW)",
@@ -21,6 +23,25 @@ TERMS = (
     "illustrative",
 )
 """Terms of the glossary that a report explains."""
+
+
+def months_limit(months: Sequence[str], month: str) -> str:
+    """What one month of a year cannot tell; `months` are those of the year that have a release.
+
+    >>> months_limit(["2026-10", "2026-11"], "2026-11")[:88]
+    'The sizes are of one month, 2026-11. 10 months of 2026 have no release of the same kind '
+    """
+    every = [f"{month[:4]}-{number:02}" for number in range(1, 13)]
+    missing = [one for one in every if one not in months]
+    if not missing:
+        return (
+            f"The sizes are of one month, {month}; every month of {month[:4]} has a release of the same kind."
+        )
+    count = (
+        f"{len(missing)} months of {month[:4]} have" if len(missing) > 1 else f"One month of {month[:4]} has"
+    )
+    return f"The sizes are of one month, {month}. {count} no release of the same kind ({', '.join(missing)}), so that the year cannot be told from its season."
+
 
 LIMITS: tuple[str, ...] = (
     "Page time is network time. The replay sends recorded sizes in recorded order; parsing, scripts and servers take no time.",

@@ -13,6 +13,7 @@ import pytest
 from reports.document.illustrative import illustrative_because
 from reports.document.rebuilding import rebuild_commands
 from reports.document.report_inputs import ReportError
+from reports.document.standing_text import months_limit
 from reports.recommendation.rule import RULE
 from schema.recorded import RECORDED
 from storage.sums import seal
@@ -93,6 +94,44 @@ def test_a_replay_without_populations_must_be_run_again(tmp_path: Path) -> None:
     seal(path.parent, {})
     with pytest.raises(ReportError, match="names no populations"):
         illustrative_because(read_data_folder(tmp_path))
+
+
+@pytest.mark.parametrize("wrong", [0.9, 1.001])
+def test_a_population_whose_weights_do_not_sum_to_one_is_refused_in_one_line(
+    tmp_path: Path, wrong: float
+) -> None:
+    data_folder(tmp_path, table=FEW_CELLS)
+    path = tmp_path / "replays" / str(NAME) / "replay.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    weights = content["populations"][1]["weights"]
+    content["populations"][1]["weights"] = {name: wrong * share for name, share in weights.items()}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    seal(path.parent, {})
+    with pytest.raises(
+        ReportError, match=rf"slowdc-2010 in the replay sum to {wrong:g}, not to 1: .* again"
+    ) as refused:
+        read_data_folder(tmp_path)
+    assert "\n" not in str(refused.value)
+
+
+def test_months_of_the_year_without_a_release_are_told_apart(tmp_path: Path) -> None:
+    for name in (
+        NAME,
+        dataclasses.replace(NAME, month="2026-03"),
+        dataclasses.replace(NAME, month="2025-04"),
+        dataclasses.replace(NAME, month="2026-05", device="mobile"),
+    ):
+        write_release(tmp_path, crawl(), name)
+    damaged = write_release(tmp_path, crawl(), dataclasses.replace(NAME, month="2026-06"))
+    (damaged.path / "manifest.json").write_text("{")
+    inputs = read_data_folder(tmp_path, with_replay=False)
+    assert inputs.months == ("2026-03", "2026-11")
+    told = months_limit(inputs.months, inputs.release.crawl.month)
+    assert (
+        "10 months of 2026 have no release of the same kind (2026-01, 2026-02, 2026-04, 2026-05, 2026-06,"
+        in told
+    )
+    assert "no release" not in months_limit([f"2026-{one:02}" for one in range(1, 13)], "2026-11")
 
 
 def test_a_year_without_a_release_names_the_command(tmp_path: Path) -> None:
