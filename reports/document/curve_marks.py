@@ -63,16 +63,24 @@ def key(
     width: int,
     top: int,
 ) -> Iterator[alt.Chart]:
-    """A sample of each curve with its dashes, its marker and its name, from `top` pixels on downwards."""
+    """A sample of each curve with its dashes, its marker and its name, from `top` pixels on downwards.
+
+    Screen readers hear the names alone: samples have none of their own.
+    """
     for at, name in enumerate(names):
         left = (at % KEY_COLUMNS) * width // KEY_COLUMNS
         y = alt.value(top + KEY_ROW * (at // KEY_COLUMNS))
         base = alt.Chart(alt.InlineData(values=[{"name": name}]))
-        yield base.mark_rule(color=colours[name], strokeWidth=2, strokeDash=list(dashes[name])).encode(
-            x=alt.value(left), x2=alt.value(left + KEY_LINE), y=y
-        )
+        yield base.mark_rule(
+            color=colours[name], strokeWidth=2, strokeDash=list(dashes[name]), aria=False
+        ).encode(x=alt.value(left), x2=alt.value(left + KEY_LINE), y=y)
         yield base.mark_point(
-            shape=MARKERS[at % len(MARKERS)], filled=True, size=MARKER_SIZE, opacity=1, color=colours[name]
+            shape=MARKERS[at % len(MARKERS)],
+            filled=True,
+            size=MARKER_SIZE,
+            opacity=1,
+            color=colours[name],
+            aria=False,
         ).encode(x=alt.value(left + KEY_LINE // 2), y=y)
         yield base.mark_text(align="left", baseline="middle", fontSize=12, color=ink).encode(
             x=alt.value(left + KEY_LINE + 8), y=y, text="name:N"

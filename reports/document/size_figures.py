@@ -115,13 +115,7 @@ def cdf_figure(
         .encode(x=x, y=y)
         for name, points in by_name.items()
     ]
-    areas = [
-        alt.Chart(alt.InlineData(values=[row for row in bands if row["measure"] == name]))
-        .mark_area(color=colours[name], opacity=BAND_OPACITY)
-        .encode(x=x, y=lower, y2="upper:Q")
-        for name in by_name
-        if any(row["measure"] == name for row in bands)
-    ]
+    areas = _areas(bands, colours, x=x, y=lower)
     within = {name: [one for one in points if 0 < one["cdf"] < 1] for name, points in by_name.items()}
     marks = markers(within, x=x, y=y, colours=colours, column="cdf")
     under = key(
@@ -134,6 +128,20 @@ def cdf_figure(
     if title:
         chart = chart.properties(title=title)
     return _styled(chart, theme)
+
+
+def _areas(
+    bands: Sequence[Mapping[str, Any]], colours: Mapping[str, str], *, x: alt.X, y: alt.Y
+) -> list[alt.Chart]:
+    """A band for each curve that has one."""
+    found = {name: [row for row in bands if row["measure"] == name] for name in colours}
+    return [
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_area(color=colours[name], opacity=BAND_OPACITY)
+        .encode(x=x, y=y, y2="upper:Q")
+        for name, rows in found.items()
+        if rows
+    ]
 
 
 def _window_lines(windows: Sequence[int], *, mss: int, theme: Theme) -> list[alt.Chart]:
