@@ -69,6 +69,7 @@ CELL = pa.schema(
             "discovery string": "when the browser asks for what a response leads to: recorded (at a place of its bytes, by the crawl's times or by type and order, after the browser's delay), first-byte or last-byte (of that response, at once)",
             "tls_handshake string": "TLS handshakes: recorded (full, of one or two round trips), resumed (one, without certificates) or early-data (resumed, with the first request in the first flight)",
             "requests string": "whether the browser holds requests of low priority back: chromium (at most ten at a time to hosts that it does not know to speak HTTP/2, fewer over slow networks) or unlimited",
+            "dns string": "whether names of hosts take time: none, or recorded (once a host the path's round trip, and what the crawl's resolver needed beyond its own)",
             "receiver string": "how the client receives: unlimited (a first window of 16 MB), linux (44 segments of 1,460 bytes), android (60), all with Linux's acknowledgements; or windows (44, and every second segment is acknowledged from the first on)",
             "h2_order string": "order in which a server answers several requests of an HTTP/2 connection: turns (a frame of 16 kB each) or priority (RFC 9218, as the requests state it)",
             "route string": "route that the servers take the initial window from: own, or alias, a second one of the same window, whose loads are to equal those of the first",

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from localweb import recipes
 from localweb.recipes import KINDS, Page, Source, WebObject
 from releases.catalogue import Release
-from replay.recipes.page_recipe import Object, Recipe, Row, by_visit, read_recipes, rows
+from replay.recipes.page_recipe import Object, Recipe, read_recipes
+from replay.recipes.release_rows import Row, by_visit, rows
 
 RECORDED = (
     *(27, 80, 250, 55, 89, 259, 244, 265, 281, 398, 96, 83, 338, 104, 67),

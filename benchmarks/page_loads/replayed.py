@@ -11,7 +11,8 @@ from benchmarks.page_loads.serving import CONGESTION_CONTROL
 from releases.catalogue import Release
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
-from replay.recipes.page_recipe import read_recipes, rows
+from replay.recipes.page_recipe import read_recipes
+from replay.recipes.release_rows import rows
 from replay.runs.cells import plan
 from replay.runs.conditions import Conditions, Neighbours
 from replay.runs.responses import response_tables

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
-
-import pyarrow.parquet as pq
+from typing import TypeAlias
 
 from releases.catalogue import Release
 from replay.errors import RecipeError
 from replay.recipes.discovery import discoveries
 from replay.recipes.handshakes import tls_trips
 from replay.recipes.low_priority import is_delayable
+from replay.recipes.name_resolution import resolver_delays
 from replay.recipes.parents import find_parents
+from replay.recipes.release_rows import Row, by_visit, rows
 from replay.recipes.render_blocking import blocks_rendering
 from replay.recipes.think_time import FILE, PAGE, kind_of, think_times, usual_think_times
 from replay.recipes.tls_records import Run, payload, record_runs, runs_text
 from schema.http_caching import can_be_confirmed, fresh_s
-
-Row: TypeAlias = "Mapping[str, Any]"
 
 REQUEST_BYTES = 450
 """Size of a request without its body. Releases hold no request headers; Chromium's have 400 to 500 bytes."""
@@ -48,6 +46,8 @@ class Origin:
     """Round trips of a full TLS handshake before the first request: 2 where TLS 1.2 was seen to take them, else 1."""
     tls_records: tuple[Run, ...] = ()
     """Sizes of the server's TLS records as recorded; none: unknown."""
+    resolver_delay_us: int | None = 0
+    """Time that the resolver needs for the host's address, beyond the round trip to it; None: the browser knows the address."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,8 +139,10 @@ class Recipe:
     def to_text(self) -> str:
         """The recipe in the player's format."""
         lines = [f"page {len(self.origins)} {len(self.objects)}"]
+        hosts = [origin.host for origin in self.origins]
         lines += [
-            f"origin {'h2' if origin.h2 else 'h1'} {origin.tls_flight_bytes} {origin.tls_trips} {origin.tls_after_bytes} "
+            f"origin {'h2' if origin.h2 else 'h1'} {hosts.index(origin.host)} "
+            f"{-1 if origin.resolver_delay_us is None else origin.resolver_delay_us} {origin.tls_flight_bytes} {origin.tls_trips} {origin.tls_after_bytes} "
             f"{runs_text(origin.tls_records)}"
             for origin in self.origins
         ]
@@ -178,27 +180,15 @@ def assume_think_times(recipes: Sequence[Recipe]) -> list[Recipe]:
 
 
 def at_once(recipes: Sequence[Recipe]) -> list[Recipe]:
-    """The recipes without think times: the local web's server has none, and what a crawl measures there is its own CPU."""
+    """The recipes without think times and resolvers' delays: the local web has none, and what a crawl measures there is its own CPU."""
     return [
-        replace(page, objects=tuple(replace(one, server_delay_us=0) for one in page.objects))
+        replace(
+            page,
+            origins=tuple(replace(one, resolver_delay_us=0) for one in page.origins),
+            objects=tuple(replace(one, server_delay_us=0) for one in page.objects),
+        )
         for page in recipes
     ]
-
-
-def rows(release: Release, table: str) -> Iterator[Row]:
-    """Yield all rows of a table."""
-    for some in pq.ParquetFile(release.file(table)).iter_batches():
-        yield from some.to_pylist()
-
-
-def by_visit(every: Iterator[Row]) -> Mapping[int, list[Row]]:
-    """Rows by visit id, sorted by their own ids."""
-    found: dict[int, list[Row]] = collections.defaultdict(list)
-    for row in every:
-        found[row["visit_id"]].append(row)
-    for some in found.values():
-        some.sort(key=lambda row: int(row["id"]))
-    return found
 
 
 def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]) -> Recipe | None:
@@ -218,10 +208,11 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
     found = discoveries(kept, by_connection, parents, document)
     indexes = {row["id"]: index for index, row in enumerate(kept)}
     delays = think_times(connections, network)
+    names = resolver_delays(connections, network)
     return Recipe(
         page=visit["host"],
         visit_id=visit["id"],
-        origins=tuple(make_origin(key, used[key]) for key in numbers),
+        origins=tuple(make_origin(key, used[key], names.get(key[0], 0)) for key in numbers),
         objects=tuple(
             Object(
                 response_id=row["id"],
@@ -269,7 +260,7 @@ def origin_key(connection: Row, response: Row) -> OriginKey:
     )
 
 
-def make_origin(key: OriginKey, connections: Sequence[Row]) -> Origin:
+def make_origin(key: OriginKey, connections: Sequence[Row], resolver_delay_us: int | None) -> Origin:
     """An origin. Its TLS flight is that of the first connection with a known one; later ones may be resumed."""
     host, port, h2, tls = key
     first = next((one for one in connections if one["tls_handshake_bytes"]), None)
@@ -286,6 +277,7 @@ def make_origin(key: OriginKey, connections: Sequence[Row]) -> Origin:
         tls_records=next(
             (runs for one in connections if (runs := record_runs(one.get("first_record_bytes")))), ()
         ),
+        resolver_delay_us=resolver_delay_us,
     )
 
 

@@ -17,7 +17,8 @@ from recordings.files.reading import read_file
 from recordings.files.traffic import port_of
 from recordings.order import find_parents, first_load, kind_of
 from replay.errors import RecipeError
-from replay.recipes.page_recipe import Recipe, Row, assume_think_times, make_recipe
+from replay.recipes.page_recipe import Recipe, assume_think_times, make_recipe
+from replay.recipes.release_rows import Row
 from schema import http_caching
 
 H2_FRAME_BYTES, H2_FRAME_HEADER_BYTES = 16_384, 9

@@ -52,6 +52,8 @@ class Cell:
         is_delayed = self.conditions.server_delay
         delays_us = sum(one.think_us for one in self.recipe.objects) if is_delayed else 0
         delays_us += sum(one.browser_delay_us for one in self.recipe.objects)
+        if self.conditions.resolves_names:
+            delays_us += sum(one.resolver_delay_us or 0 for one in self.recipe.origins)
         down_s = 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
         up_s = 8 * sum(one.request_bytes for one in self.recipe.objects) / self.profile.up_bps
         round_trips_s = self.recipe.depth * self.profile.rtt_us / 1e6

@@ -18,6 +18,12 @@ SERVER_DELAY = ("none", "recorded")
 CACHE = ("cold", "warm")
 """Values of the column `cache`: a first visit, or a second one."""
 
+DNS = ("none", "recorded")
+"""Values of the column `dns`: the browser knows the hosts' addresses; or it asks for each once, which takes a round trip and what the
+resolver needed in the recording."""
+
+ADDED_COLUMNS = {"dns": DNS[False]}
+"""Columns of conditions that later code added, with the value that older cells have without naming it."""
 
 DISCOVERY = (RECORDED_DISCOVERY, FIRST_BYTE, LAST_BYTE) = ("recorded", "first-byte", "last-byte")
 """Values of the column `discovery`: when the browser asks for what a response leads to. As recorded, or by type and order,
@@ -170,6 +176,8 @@ class Conditions:
     """Kind of the connections' TLS handshakes: one of HANDSHAKES."""
     requests: str = CHROMIUM_REQUESTS
     """Whether the browser holds requests back: one of REQUESTS."""
+    resolves_names: bool = False
+    """True if the browser asks a resolver for the address of each host."""
     receiver: str = UNLIMITED_RECEIVER
     """System whose way of receiving the client has: a key of RECEIVERS."""
     prioritised: bool = False
@@ -199,6 +207,8 @@ class Conditions:
             found += f".{self.tls_handshake}"
         if self.requests != CHROMIUM_REQUESTS:
             found += f".{self.requests}"
+        if self.resolves_names:
+            found += f".dns-{DNS[True]}"
         if self.receiver != UNLIMITED_RECEIVER:
             found += f".to-{self.receiver}"
         if self.prioritised:
@@ -230,6 +240,7 @@ class Conditions:
             "discovery": self.discovery,
             "tls_handshake": self.tls_handshake,
             "requests": self.requests,
+            "dns": DNS[self.resolves_names],
             "receiver": self.receiver,
             "h2_order": H2_ORDER[self.prioritised],
             "route": ROUTE[self.alias],
@@ -250,6 +261,7 @@ class Conditions:
         yield f"priorities {'on' if self.prioritised else 'off'}"
         yield f"alias {'on' if self.alias else 'off'}"
         yield f"request-limit {request_limit(profile) if self.requests == CHROMIUM_REQUESTS else '0 0'}"
+        yield f"names {'on' if self.resolves_names else 'off'}"
         yield from receiver_commands(self.receiver)
         yield f"handshake {self.tls_handshake}"
         yield f"discovery {self.discovery}"

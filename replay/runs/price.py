@@ -76,7 +76,7 @@ def longest_chain_seconds(cell: Cell) -> float:
         if one.is_cached:
             return delay_us
         origin = recipe.origins[one.origin]
-        handshakes = 1 + (origin.tls_trips if origin.tls_flight_bytes else 0)
+        handshakes = conditions.resolves_names + 1 + (origin.tls_trips if origin.tls_flight_bytes else 0)
         trips = 1 + (handshakes if first[one.origin] == index else 0)
         return trips * cell.profile.rtt_us + delay_us + (one.think_us if conditions.server_delay else 0)
 

@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from replay.errors import ReplayError
-from replay.runs.replay_folder import origin, write_cells, write_facts
+from replay.runs.replay_folder import origin, read_cells, write_cells, write_facts
 from reports.decision.problem import Part
 from reports.decision.record import to_dict
 from reports.decision.stage import Stage
@@ -73,7 +72,7 @@ def read_stages(folder: Path) -> list[Stage]:
         if broken := broken_sums(place):
             raise StageError(f"{place} is damaged ({', '.join(broken)}): remove it and all later stages")
         facts = json.loads((place / "stage.json").read_text(encoding="utf-8"))
-        rows = pq.ParquetFile(place / "cells.parquet").read().to_pylist()
+        rows = read_cells(place).to_pylist()
         parts = tuple(_part(one) for one in facts["parts"])
         numbers = {name: facts[name] for name in ("fraction", "wall_s", "core_s", "planned_s")}
         found.append(Stage(parts=parts, rows=rows, **numbers))

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from releases.catalogue import Damaged, Release, Withdrawn, listed, months_with_release
 from replay.recipes.page_recipe import read_recipes
+from replay.runs.replay_folder import read_cells
 from reports.backcast.stored import INSTRUMENT, Standing, standing
 from reports.decision.stored_problem import StagedReplay, read_staged
 from reports.decision.stored_stages import StageError, stages_folders
@@ -256,7 +256,7 @@ def _replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
     if broken := faults(folder, allowed_signers):
         raise ReportError(f"the replay in {folder} is damaged ({', '.join(broken)}); {again}")
     try:
-        cells = pq.ParquetFile(folder / "cells.parquet").read()
+        cells = read_cells(folder)
         provenance = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
     except (pa.ArrowInvalid, json.JSONDecodeError, UnicodeDecodeError) as exc:
         raise ReportError(f"the replay in {folder} cannot be read; {again}") from exc

@@ -113,6 +113,15 @@ INPUTS: tuple[Input, ...] = (
         source="RFC 9218; servers differ",
     ),
     Input(
+        id="dns",
+        title="finding the addresses of hosts",
+        unit="",
+        low=None,
+        default="takes no time",
+        high=End(value="a round trip a host", conditions=Conditions(resolves_names=True)),
+        source="recorded pages; a resolver is mostly nearer than the sites",
+    ),
+    Input(
         id="receiver",
         title="first receive window and acknowledgements of the clients",
         unit="",

@@ -15,6 +15,7 @@ from replay.runs.conditions import (
     CACHE,
     CHROMIUM_REQUESTS,
     DISCOVERY,
+    DNS,
     H2_ORDER,
     HANDSHAKES,
     RECEIVERS,
@@ -213,13 +214,20 @@ CONDITION_OPTIONS = (
         help="Requests of low priority to hosts not known to speak HTTP/2: at most ten at a time, as in Chromium; unlimited.",
     ),
     click.option(
+        "--dns",
+        callback=one_of(*DNS),
+        metavar="none|recorded,...",
+        default="none",
+        show_default=True,
+        help="Time to find a host's address, once: none, or a round trip and what the recorded resolver needed beyond its own.",
+    ),
+    click.option(
         "--receiver",
         callback=among(RECEIVERS, f"one of {', '.join(RECEIVERS)}"),
         metavar="NAME,...",
         default=UNLIMITED_RECEIVER,
         show_default=True,
-        help="System whose first receive window and acknowledgements the client has: linux (44 segments), android (60), or windows (44; "
-        "it acknowledges every second segment from the first on, the others nearly every one at first).",
+        help="First receive window and acknowledgements of the client: linux (44 segments), android (60), or windows (44; every second segment).",
     ),
     click.option(
         "--h2-order",
@@ -253,6 +261,7 @@ def arms(
     discovery: tuple[str, ...],
     tls_handshake: tuple[str, ...],
     requests: tuple[str, ...],
+    dns: tuple[bool, ...],
     receiver: tuple[str, ...],
     h2_order: tuple[bool, ...],
 ) -> list[Conditions]:
@@ -270,6 +279,7 @@ def arms(
             discovery=found,
             tls_handshake=handshake,
             requests=held,
+            resolves_names=resolved,
             receiver=receiving,
             prioritised=prioritised,
         )
@@ -284,6 +294,7 @@ def arms(
         for found in discovery
         for handshake in tls_handshake
         for held in requests
+        for resolved in dns
         for receiving in receiver
         for prioritised in h2_order
     ]

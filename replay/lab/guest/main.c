@@ -15,6 +15,7 @@
  *   discovery recorded|first-byte|last-byte                    when the browser finds what a response leads to
  *   receive-window SEGMENTS                                    the client's first one; 0: 16 MB
  *   delayed-acknowledgements on|off                            whether the client acknowledges every second segment from the first on
+ *   names on|off                                               whether the browser has to ask for the addresses of hosts
  *   request-limit LIMIT WEIGHT                                 requests of low priority at a time; 0: no limit (page/holding_back.c)
  *   handshake recorded|resumed|early-data                      the connections' TLS handshakes
  *   alias on|off                                               whether servers take their window from its second route
@@ -48,6 +49,7 @@
 #include "page/handshake.h"
 #include "page/holding_back.h"
 #include "page/load.h"
+#include "page/name_resolution.h"
 #include "transport/packet_log.h"
 #include "transport/server.h"
 
@@ -66,7 +68,7 @@ static bool obey_switch(const char *line) {
     static const struct { const char *name; bool *is_on; } switches[] = {
         {"pacing", &pacing}, {"probe", &probing},
         {"server-delay", &delaying_answers}, {"priorities", &prioritising}, {"alias", &by_alias}, {"short-flows", &awaiting_short_flows},
-        {"delayed-acknowledgements", &delaying_acknowledgements}};
+        {"delayed-acknowledgements", &delaying_acknowledgements}, {"names", &resolving_names}};
     char name[32], state[4];
     if (sscanf(line, "%31s %3s", name, state) != 2) return false;
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {

@@ -98,7 +98,8 @@ def test_a_cell_may_have_every_condition_at_once(lab: Lab) -> None:
         discovery="first-byte",
         tls_handshake="early-data",
         requests="unlimited",
-        receiver="linux",
+        resolves_names=True,
+        receiver="windows",
         prioritised=True,
     )
     cells: list[Cell] = plan(

@@ -165,6 +165,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "priorities off",
         "alias off",
         "request-limit 10 0",
+        "names off",
         "receive-window 0",
         "delayed-acknowledgements off",
         "handshake recorded",

@@ -195,6 +195,14 @@ def test_a_replay_of_another_version_or_without_cells_is_refused(tmp_path: Path)
         read_data_folder(tmp_path)
 
 
+def test_a_replay_from_before_a_condition_was_added_is_read_as_its_cells_were_loaded(tmp_path: Path) -> None:
+    release = data_folder(tmp_path)
+    write_replay(tmp_path, release, replay_cells().drop_columns(["dns"]))
+    replay = read_data_folder(tmp_path).replay
+    assert replay
+    assert replay.cells.equals(replay_cells())
+
+
 @pytest.mark.parametrize("name", ["cells.parquet", "replay.json", "manifest.json", "SHA256SUMS"])
 def test_a_bit_that_flips_in_any_file_of_a_replay_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
     release = data_folder(tmp_path, table=FEW_CELLS)

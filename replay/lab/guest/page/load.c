@@ -7,6 +7,8 @@
 #include "page/handshake.h"
 #include "page/holding_back.h"
 #include "page/later.h"
+#include "page/name_resolution.h"
+#include "page/responses.h"
 #include "page/retransmissions.h"
 #include "transport/packet_log.h"
 #include "transport/server.h"
@@ -30,14 +32,7 @@ static struct origin_state {
     int connection_count;
 } *origins;
 
-static struct object_state {
-    int next_waiting;
-    bool retransmitted;
-    uint32_t retransmitted_before;
-    nanoseconds wanted, sent, last_byte;
-    nanoseconds first_byte, last_packet; /* from the packet log, as are the flights */
-    int flights;
-} *objects;
+static struct object_state *objects;
 
 struct http_connection {
     struct connection tcp;
@@ -90,13 +85,21 @@ static void open_http(struct origin_state *origin) {
     open_connection(&http->tcp, server_address(origin->host));
 }
 
+static void resolved(struct connection *connection, int origin);
+
 /* Give waiting requests to free connections, and open connections for the rest. */
 static void pump(struct origin_state *origin) {
     for (int i = 0; i < origin->connection_count; i++)
         if (origin->connections[i]->ready) send_waiting(origin->connections[i]);
     int limit = origin->recipe->h2 ? 1 : H1_CONNECTIONS;
     int lacking = origin->waiting - unready_connections(origin);
+    if (lacking > 0 && !resolve((int)(origin - origins), resolved)) return;
     for (; lacking > 0 && origin->connection_count < limit; lacking--) open_http(origin);
+}
+
+static void resolved(struct connection *connection, int origin) {
+    (void)connection;
+    pump(&origins[origin]);
 }
 
 /* Returns 1 if the browser has a connection over HTTP/2 to the object's host. */
@@ -158,6 +161,7 @@ void begin_load(const struct page *which, int iw, nanoseconds time) {
         origins[i] = (struct origin_state){.recipe = &page->origins[i], .host = FIRST_ORIGIN + i % (host_count - FIRST_ORIGIN)};
     begin_discovery(page);
     begin_holding_back(page);
+    begin_name_resolution(page);
     ask_for_children(-1, 1);
 }
 
@@ -254,23 +258,9 @@ static const struct application http_application = {
     .size = sizeof(struct http_connection), .established = established, .accepted = accepted, .asked = asked,
     .received = received, .reached = reached, .arrived = arrived, .failed = failed};
 
-/* Print for each response from a server when it was wanted, asked for, and its first and last byte arrived, since the load began;
- * its flights; whether its connection sent anything again meanwhile. */
-static void print_responses(void) {
-    const char *separator = "@{\"each\": [";
-    for (int i = 0; i < page->object_count; i++) {
-        const struct object_state *object = &objects[i];
-        if (is_cached(i)) continue;
-        printf("%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%d,%d]", separator, object->wanted - began, object->sent - began,
-               object->first_byte - began, object->last_byte - began, object->flights, object->retransmitted);
-        separator = ",";
-    }
-    printf("]}\n");
-}
-
 /* Print the load's line without its end, which the short flows and the probe print. */
 void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
-    if (logging_packets) print_responses();
+    if (logging_packets) print_responses(page, objects, began);
     struct totals totals = {0};
     int responses_retransmitted = 0;
     nanoseconds latencies = 0, render_blocking = document_first;

@@ -17,11 +17,14 @@ static bool read_recipe(FILE *file, struct page *page) {
     for (int i = 0; i < page->origin_count; i++) {
         struct origin *origin = &page->origins[i];
         char protocol[3], records[256];
-        if (fscanf(file, "origin %2s %d %d %d %255s\n", protocol, &origin->tls_flight_bytes, &origin->tls_trips,
-                   &origin->tls_after_bytes, records) != 5 ||
+        long delay_us;
+        if (fscanf(file, "origin %2s %d %ld %d %d %d %255s\n", protocol, &origin->name, &delay_us, &origin->tls_flight_bytes,
+                   &origin->tls_trips, &origin->tls_after_bytes, records) != 7 ||
+            origin->name < 0 || origin->name > i || delay_us < -1 ||
             (strcmp(records, "-") && !read_record_sizes(records, &origin->records)))
             return false;
         origin->h2 = strcmp(protocol, "h2") == 0;
+        origin->resolver_delay = delay_us * 1000;
     }
     for (int i = 0; i < page->object_count; i++) {
         struct object *object = &page->objects[i];

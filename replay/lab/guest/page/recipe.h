@@ -1,7 +1,7 @@
 /* A page's recipe, as replay/recipes/page_recipe.py writes it:
  *
  *   page ORIGINS OBJECTS
- *   origin h1|h2 TLS_FLIGHT_BYTES TLS_TRIPS TLS_AFTER_BYTES TLS_RECORDS
+ *   origin h1|h2 NAME RESOLVER_DELAY_US TLS_FLIGHT_BYTES TLS_TRIPS TLS_AFTER_BYTES TLS_RECORDS
  *   object ORIGIN PARENT REQUEST_BYTES RESPONSE_BYTES DOCUMENT SERVER_DELAY_US PLACE WAITS_FOR
  *          BROWSER_DELAY_US URGENCY INCREMENTAL RENDER_BLOCKING DELAYABLE
  */
@@ -28,6 +28,8 @@ struct object {
 
 struct origin {
     bool h2;
+    int name;                   /* the first origin with the same host */
+    nanoseconds resolver_delay; /* beyond the round trip to the resolver; negative: the browser knows the address */
     int tls_flight_bytes; /* 0: clear text */
     int tls_trips;        /* round trips of the handshake, 1 or 2 */
     int tls_after_bytes;  /* tickets and SETTINGS, in front of the first response */

@@ -63,8 +63,9 @@ def test_every_combination_is_an_arm_and_the_first_is_that_of_the_defaults() -> 
         discovery=("recorded", "last-byte"),
         tls_handshake=("recorded", "early-data"),
         requests=("chromium", "unlimited"),
+        dns=(False, True),
         receiver=("unlimited", "linux"),
         h2_order=(False, True),
     )
-    assert len(set(found)) == 2048
+    assert len(set(found)) == 4096
     assert found[0] == Conditions()

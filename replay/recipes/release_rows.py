@@ -1,0 +1,29 @@
+"""Rows of a release's tables."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+import pyarrow.parquet as pq
+
+from releases.catalogue import Release
+
+Row: TypeAlias = "Mapping[str, Any]"
+
+
+def rows(release: Release, table: str) -> Iterator[Row]:
+    """Yield all rows of a table."""
+    for some in pq.ParquetFile(release.file(table)).iter_batches():
+        yield from some.to_pylist()
+
+
+def by_visit(every: Iterator[Row]) -> Mapping[int, list[Row]]:
+    """Rows by visit id, sorted by their own ids."""
+    found: dict[int, list[Row]] = collections.defaultdict(list)
+    for row in every:
+        found[row["visit_id"]].append(row)
+    for some in found.values():
+        some.sort(key=lambda row: int(row["id"]))
+    return found
