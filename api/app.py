@@ -25,7 +25,6 @@ from api.routes import (
     files,
     pages,
     rows,
-    series,
     sites,
     v1,
     visits,
@@ -33,7 +32,9 @@ from api.routes import (
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
 from api.rows.reader import RowReader
+from api.statistics import series
 from api.stored.held_cdfs import HeldCdfs
+from api.stored.held_items import HeldItems
 from api.stored.library import LOOKED_AT_EVERY_S, Library
 from releases.outside.points import Point, load, to_text
 
@@ -65,6 +66,14 @@ A_PROBLEM: dict[str, Any] = {
     "description": "problem details (RFC 9457)",
     "content": {"application/problem+json": {"schema": {"type": "object"}}},
 }
+
+
+def _read_from(library: Library, app: FastAPI) -> None:
+    """Give the routes of an application what they read releases by."""
+    app.state.library = library
+    app.state.cdfs = HeldCdfs(library)
+    app.state.items = HeldItems(library)
+    app.state.rows = RowReader(library)
 
 
 def create_app(
@@ -109,9 +118,7 @@ def create_app(
         dependencies=[Depends(only_known_parameters), Depends(whole_names)],
         responses={"4XX": A_PROBLEM, "5XX": A_PROBLEM},
     )
-    app.state.library = library
-    app.state.cdfs = HeldCdfs(library)
-    app.state.rows = RowReader(library)
+    _read_from(library, app)
     app.state.outside = load() if outside_points is None else list(outside_points)
     app.state.memory = Memory(depends_on=repr((base_url, contact, to_text(app.state.outside))), disk=answers)
     app.state.base_url = base_url

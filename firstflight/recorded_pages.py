@@ -12,12 +12,18 @@ from releases.build import Built
 from releases.catalogue import Release, find_release, releases
 from releases.imported import write_imported
 from schema.recorded import is_recorded
+from schema.tables import SCHEMA_VERSION
 
 
 def import_pages(
-    settings: Settings, folder: Path = BUNDLED, *, version: int | None = None, reason: str | None = None
+    settings: Settings,
+    folder: Path = BUNDLED,
+    *,
+    version: int | None = None,
+    reason: str | None = None,
+    schema_version: int = SCHEMA_VERSION,
 ) -> Built:
-    """Make the release of a folder's pages; raises RecordingError or ReleaseError."""
+    """Make the release of a folder's pages, as of a schema version; raises RecordingError or ReleaseError."""
     recording = read_recording(folder)
     found = observe(recording)
     return write_imported(
@@ -27,6 +33,7 @@ def import_pages(
         checksum=recording.checksum,
         version=version,
         reason=reason,
+        schema_version=schema_version,
         signer=settings.signer,
     )
 

@@ -27,12 +27,14 @@ from releases.catalogue import (
 from releases.descriptions.history import dated, told
 from releases.measures import MODEL_IW, MODEL_MSS
 from releases.observations import crawl_column, reading, table_of
+from releases.strata.items import write_items
+from releases.strata.party import list_version
 from schema.arrow import arrow_schema
-from schema.computed_tables import DISTRIBUTION, MEASURES
+from schema.computed_tables import DISTRIBUTION, ITEMS_SINCE, MEASURES
 from schema.crawls import CrawlName, name_of
 from schema.dictionary import dictionary
 from schema.http_caching import LIFETIMES
-from schema.recorded import PAGES, Notes
+from schema.recorded import PAGES, Notes, is_recorded
 from schema.tables import RELEASED, SCHEMA_VERSION, Crawl, SiteList
 from schema.vocabulary import CONSENTS, INITIAL_WINDOW_UNKNOWN, OUTCOMES, WALLS, WIRE_BYTES_UNKNOWN
 from storage.crawls import find_crawl
@@ -115,7 +117,7 @@ def build(
         folder.mkdir()
         folder.chmod(0o755)  # regardless of the umask: the service may run as another user
         rows = _write_tables(engine, row.id, folder, progress)
-        rows["distribution"] = write_distribution(folder)
+        rows |= write_computed(folder, name.kind)
         write_dictionary(folder, name.kind)
         manifest = _manifest(row, folder, history=history, rows=rows, list_checksum=site_list)
         return finish(folder, manifest, name.path(root, version=chosen), signer=signer)
@@ -167,6 +169,17 @@ def _write_tables(
     return rows
 
 
+def write_computed(folder: Path, kind: str, *, schema_version: int = SCHEMA_VERSION) -> dict[str, int]:
+    """Compute and write the items and the distributions of the tables in a folder; number of rows by table.
+
+    An older schema version has no items.
+    """
+    if schema_version < ITEMS_SINCE:
+        return {"distribution": write_distribution(folder)}
+    items = write_items(folder, is_ranked=not is_recorded(kind))
+    return {"item": items, "distribution": write_distribution(folder)}
+
+
 def write_distribution(folder: Path) -> int:
     """Compute and write the distributions of the tables in a folder; number of rows."""
     metadata = DISTRIBUTION.metadata | {key.encode(): str(value).encode() for key, value in MODEL.items()}
@@ -177,9 +190,12 @@ def write_distribution(folder: Path) -> int:
     )
 
 
-def write_dictionary(folder: Path, kind: str, notes: Notes = PAGES) -> None:
-    """Write dictionary.json, the meaning of every name in a release of this kind."""
+def write_dictionary(
+    folder: Path, kind: str, notes: Notes = PAGES, *, schema_version: int = SCHEMA_VERSION
+) -> None:
+    """Write dictionary.json, the meaning of every name in a release of this kind and schema version."""
     held = {model.__tablename__ for model in RELEASED} | {"distribution"}
+    held |= {"item"} if schema_version >= ITEMS_SINCE else set()
     content: dict[str, Any] = {
         "tables": {name: table for name, table in dictionary(kind, notes).items() if name in held},
         "measures": MEASURES,
@@ -213,6 +229,7 @@ def _manifest(
         files=sums_now(folder),
         packets=packets_of(folder / "connection.parquet"),
         history=history,
+        public_suffix_list=list_version(),
     )
 
 

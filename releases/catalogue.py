@@ -2,7 +2,7 @@
 
 releases/month=2026-11/device=desktop/vantage=local/arm=tcp/kind=localweb/version=1/
     crawl.parquet site.parquet visit.parquet connection.parquet response.parquet
-    distribution.parquet dictionary.json manifest.json SHA256SUMS, and SHA256SUMS.sig if signed;
+    item.parquet distribution.parquet dictionary.json manifest.json SHA256SUMS, and SHA256SUMS.sig if signed;
     recording.json if it is of pages that somebody else recorded
 
 A withdrawn version holds only tombstone.json.
@@ -62,6 +62,8 @@ class Manifest:
     """storage.packet_audit.PacketAudit of the connections; None before schema version 6."""
     history: tuple[Edition, ...] = ()
     """This version and those before it, the first one first; empty in releases from before reasons were asked for."""
+    public_suffix_list: str | None = None
+    """Version of the Public Suffix List by which items are of first or third parties; None without the table `item`."""
 
     @property
     def edition(self) -> Edition:
@@ -75,11 +77,10 @@ class Manifest:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The fields as JSON has them; a manifest without a history has no such field, as before there were any."""
+        """The fields as JSON has them, without fields that are newer than the release, as before there were any."""
         found = dataclasses.asdict(self)
-        if not self.history:
-            del found["history"]
-        return found
+        newer = {"history": not self.history, "public_suffix_list": self.public_suffix_list is None}
+        return {name: value for name, value in found.items() if not newer.get(name)}
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:

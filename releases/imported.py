@@ -16,13 +16,14 @@ from releases.build import (
     finish,
     newest_version,
     packets_of,
+    write_computed,
     write_dictionary,
-    write_distribution,
     writing,
 )
 from releases.catalogue import RECORDING, Manifest
 from releases.descriptions.history import told
 from releases.observations import table_of
+from releases.strata.party import list_version
 from schema.crawls import CrawlName
 from schema.recorded import PAGES, Notes, released_schema
 from schema.tables import RELEASED, SCHEMA_VERSION
@@ -40,14 +41,15 @@ def write_imported(
     notes: Notes = PAGES,
     version: int | None = None,
     reason: str | None = None,
+    schema_version: int = SCHEMA_VERSION,
     signer: Signer | None = None,
 ) -> Built:
     """Write the release of `tables`, rows by table in the order of their keys, below `root`.
 
     `recording` becomes recording.json: whence the pages are, what was inferred, and their limits. `checksum` is that of the
     imported data, and `notes` say what its columns mean. `version` is by default the newest existing version, or 1; an
-    existing version is compared and never rewritten, and a new one after the first needs a `reason`. Raises ReleaseError,
-    after which nothing is left behind.
+    existing version is compared and never rewritten, and a new one after the first needs a `reason`. By an older
+    `schema_version` a release can be made again as it was published. Raises ReleaseError, after which nothing is left behind.
     """
     (crawl,) = tables["crawl"]
     name = name_in(crawl)
@@ -58,14 +60,14 @@ def write_imported(
         folder.mkdir()
         folder.chmod(0o755)  # regardless of the umask: the service may run as another user
         rows = write_tables(tables, folder, name.kind, notes)
-        rows["distribution"] = write_distribution(folder)
-        write_dictionary(folder, name.kind, notes)
+        rows |= write_computed(folder, name.kind, schema_version=schema_version)
+        write_dictionary(folder, name.kind, notes, schema_version=schema_version)
         text = json.dumps(recording, indent=2, ensure_ascii=False) + "\n"
         (folder / RECORDING).write_text(text, encoding="utf-8")
         manifest = Manifest(
             crawl=name,
             version=chosen,
-            schema_version=SCHEMA_VERSION,
+            schema_version=schema_version,
             method_version=crawl["method_version"],
             commit=crawl["commit"],
             browser=crawl["browser"],
@@ -76,6 +78,7 @@ def write_imported(
             files=sums_now(folder),
             packets=packets_of(folder / "connection.parquet"),
             history=history,
+            public_suffix_list=list_version() if "item" in rows else None,
         )
         return finish(folder, manifest, name.path(root, version=manifest.version), signer=signer)
 

@@ -31,9 +31,11 @@ ITEM = pa.schema(
         pa.field("measure", pa.string(), nullable=False),
         pa.field("visit_id", pa.int64(), nullable=False),
         pa.field("size_bytes", pa.int64()),
+        pa.field("connection_id", pa.int32()),
+        pa.field("response_id", pa.int32()),
     ]
 )
-"""An item of a measure; its size is null if unknown."""
+"""An item of a measure, of the connection or the response that it is of; its size is null if unknown."""
 
 BATCH_ROWS = 65_536
 
@@ -50,36 +52,37 @@ WHERE wire_bytes IS NOT NULL OR wire_bytes_unknown NOT IN ('no_response', 'from_
 """
 
 ITEMS = """
-SELECT if(is_whole, 'responses', 'responses_incomplete') AS measure, visit_id, wire_bytes AS size_bytes FROM arrived
+SELECT if(is_whole, 'responses', 'responses_incomplete') AS measure, visit_id, wire_bytes AS size_bytes,
+       NULL::INTEGER AS connection_id, id AS response_id, NULL::VARCHAR AS host FROM arrived
 UNION ALL
-SELECT 'responses_first', visit_id, wire_bytes FROM arrived WHERE connection_id IS NOT NULL
+SELECT 'responses_first', visit_id, wire_bytes, NULL, id, NULL FROM arrived WHERE connection_id IS NOT NULL
 QUALIFY is_whole AND row_number() OVER (PARTITION BY visit_id, connection_id ORDER BY position, id) = 1
 UNION ALL
 SELECT 'initial_windows', visit_id,
-       CASE WHEN initial_window_unknown IS NULL THEN initial_window_segments::BIGINT * segment_bytes END
+       CASE WHEN initial_window_unknown IS NULL THEN initial_window_segments::BIGINT * segment_bytes END, id, NULL, NULL
 FROM connection SEMI JOIN studied USING (visit_id)
 WHERE response_count > 0 AND protocol <> 'h3' AND (initial_window_segments IS NOT NULL OR initial_window_unknown IS NOT NULL)
 UNION ALL
-SELECT 'tls_flights', visit_id, tls_handshake_bytes FROM connection SEMI JOIN studied USING (visit_id)
+SELECT 'tls_flights', visit_id, tls_handshake_bytes, id, NULL, NULL FROM connection SEMI JOIN studied USING (visit_id)
 WHERE tls_version IS NOT NULL AND secured_us IS NOT NULL
 UNION ALL
-SELECT 'connections', visit_id, received_bytes FROM connection SEMI JOIN studied USING (visit_id)
+SELECT 'connections', visit_id, received_bytes, id, NULL, NULL FROM connection SEMI JOIN studied USING (visit_id)
 WHERE response_count > 0
 UNION ALL
-SELECT 'hosts', visit_id, sum(received_bytes)::BIGINT FROM connection SEMI JOIN studied USING (visit_id)
-GROUP BY visit_id, coalesce(host, remote_address)
+SELECT 'hosts', visit_id, sum(received_bytes)::BIGINT, NULL, NULL, coalesce(host, remote_address)
+FROM connection SEMI JOIN studied USING (visit_id) GROUP BY visit_id, coalesce(host, remote_address)
 UNION ALL
-SELECT 'pages', id, received_bytes FROM visit WHERE id IN (FROM studied)
+SELECT 'pages', id, received_bytes, NULL, NULL, NULL FROM visit WHERE id IN (FROM studied)
 UNION ALL
-SELECT measure, visit_id, size_bytes FROM flight_item
+SELECT measure, visit_id, size_bytes, connection_id, response_id, NULL FROM flight_item
 """
 
 
 @contextlib.contextmanager
-def open_tables(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def open_tables(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a DuckDB with the views `visit`, `connection`, `response` and `studied` (visit_id) of a release's folder.
 
-    Columns that are newer than the release are null.
+    `studied` is the query of the visits to study. Columns that are newer than the release are null.
     """
     with (
         # DuckDB would spill into the working directory otherwise.
@@ -92,21 +95,21 @@ def open_tables(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             held = set(rows.columns)
             newer = [one.name for one in Base.metadata.tables[table].columns if one.name not in held]
             rows.project(", ".join(["*", *(f'NULL AS "{name}"' for name in newer)])).create_view(table)
-        database.execute(f"CREATE VIEW studied AS {STUDIED}")
+        database.execute(f"CREATE VIEW studied AS {studied}")
         yield database
 
 
 @contextlib.contextmanager
-def open_measures(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def open_measures(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a DuckDB with the views of `open_tables` and the view `item` (measure, visit_id, size_bytes).
 
-    First flights and IW-limited responses are derived once, when it is opened. The views read files and one table, so
+    An item also has the connection_id or response_id that it is of, or the host in the measure `hosts`. First flights and IW-limited responses are derived once, when it is opened. The views read files and one table, so
     that memory does not grow with the crawl.
     """
-    with open_tables(folder) as database:
+    with open_tables(folder, studied=studied) as database:
         database.execute(f"CREATE VIEW arrived AS {ARRIVED}")
-        studied = {visit_id for (visit_id,) in database.execute("FROM studied").fetchall()}
-        database.register("batches", pa.RecordBatchReader.from_batches(ITEM, _batches(folder, studied)))
+        visits = {visit_id for (visit_id,) in database.execute("FROM studied").fetchall()}
+        database.register("batches", pa.RecordBatchReader.from_batches(ITEM, _batches(folder, visits)))
         database.execute("CREATE TABLE flight_item AS FROM batches")
         database.unregister("batches")
         database.execute(f"CREATE VIEW item AS {ITEMS}")
@@ -123,7 +126,9 @@ def _batches(folder: Path, studied: set[int]) -> Iterator[pa.RecordBatch]:
         )
 
 
-def _flight_items(folder: Path, studied: set[int]) -> Iterator[tuple[str, int, int | None]]:
+def _flight_items(
+    folder: Path, studied: set[int]
+) -> Iterator[tuple[str, int, int | None, int | None, int | None]]:
     """Items that depend on the order of events on a connection. Both files are sorted by visit: one pass over each suffices."""
     by_visit = _by_visit(folder / "response.parquet", ("connection_id", *Response._fields))
     responses_of = _Merge(by_visit)
@@ -139,12 +144,13 @@ def _flight_items(folder: Path, studied: set[int]) -> Iterator[tuple[str, int, i
             own = responses.get(connection.id, [])
             flight = first_flight(connection, own)
             if flight is not None:
-                yield "first_flights", visit_id, flight.size_bytes
-                yield "first_flights_after_tls", visit_id, flight.answer_bytes
+                yield "first_flights", visit_id, flight.size_bytes, connection.id, None
+                yield "first_flights_after_tls", visit_id, flight.answer_bytes, connection.id, None
             sizes = {one.id: one.wire_bytes for one in own if one.is_complete is not False}
             for response_id, limited in iw_limited(connection, own, iw=MODEL_IW, mss=MODEL_MSS).items():
                 if limited is not False and response_id in sizes:
-                    yield "responses_iw_limited", visit_id, sizes[response_id] if limited else None
+                    size = sizes[response_id] if limited else None
+                    yield "responses_iw_limited", visit_id, size, None, response_id
 
 
 def _by_visit(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:

@@ -16,7 +16,9 @@ from releases import distributions
 from releases.build import count_rows, detached, packets_of
 from releases.catalogue import Release, ReleaseError
 from releases.observations import table_of
-from schema.computed_tables import DISTRIBUTION, MEASURES
+from releases.strata.items import differing
+from releases.strata.party import list_version
+from schema.computed_tables import DISTRIBUTION, ITEM, ITEMS_SINCE, MEASURES
 from schema.http_caching import LIFETIMES
 from schema.recorded import is_recorded, released_schema
 from schema.tables import RELEASED, SCHEMA_VERSION, Base
@@ -99,6 +101,8 @@ def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
     elif engine is not None:
         yield _against_database(release, engine)
     yield from _row_checks(release)
+    if _has_items(release):
+        yield _readable("items follow from the observations", lambda: _items(release))
     yield _readable("distributions follow from the observations", lambda: _recomputed(release))
 
 
@@ -119,7 +123,8 @@ def _columns(release: Release) -> tuple[bool, str]:
     kind = release.crawl.kind
     declared = {model.__tablename__: released_schema(table_of(model), kind) for model in RELEASED}
     wrong = []
-    for table, schema in (declared | {"distribution": DISTRIBUTION}).items():
+    computed = {"distribution": DISTRIBUTION} | ({"item": ITEM} if _has_items(release) else {})
+    for table, schema in (declared | computed).items():
         found = pq.read_schema(release.file(table))
         wanted = pa.schema([field for field in schema if field.name in found.names])
         same = found.equals(pa.schema(wanted), check_metadata=False)
@@ -175,7 +180,9 @@ def _against_database(release: Release, engine: Engine) -> Check:
         return Check(name, holds=False, said=f"{exc}; --offline leaves this out")
     gone = detached(engine, crawl.id)
     rows = {
-        table: count for table, count in release.manifest.rows.items() if table not in {"distribution", *gone}
+        table: count
+        for table, count in release.manifest.rows.items()
+        if table not in {"distribution", "item", *gone}
     }
     holds, said = _compared(count_rows(engine, crawl.id), rows, "in PostgreSQL", "in the manifest")
     return Check(name, holds=holds, said=said + "".join(f", {table} detached" for table in gone))
@@ -236,6 +243,23 @@ def _none(
     row = database.execute(f"SELECT count(*) {query}", used).fetchone()
     assert row is not None  # an aggregate always returns a row
     return row[0] == 0, f"{row[0]:,} rows do not hold" if row[0] else "no row against it"
+
+
+def _has_items(release: Release) -> bool:
+    """Return whether the release has the table `item`, as all have since schema version 7."""
+    return "item" in release.manifest.rows or release.manifest.schema_version >= ITEMS_SINCE
+
+
+def _items(release: Release) -> tuple[bool, str]:
+    """Compute the items anew; with another Public Suffix List than the release's, all but their parties."""
+    used = release.manifest.public_suffix_list
+    without = () if used == list_version() else ("party",)
+    ranked = not is_recorded(release.crawl.kind)
+    row = differing(release.path, is_ranked=ranked, without=without)
+    if row is not None:
+        return False, f"from row {row:,} on they are not what is computed anew"
+    held = f"{release.manifest.rows.get('item', 0):,} items computed anew"
+    return True, held + (f", without their parties, which are by {used}" if without else "")
 
 
 def _recomputed(release: Release) -> tuple[bool, str]:

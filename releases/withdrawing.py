@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from releases import parquet
-from releases.build import finish, packets_of, write_distribution
+from releases.build import finish, packets_of, write_computed, write_distribution
 from releases.catalogue import RECORDING, TOMBSTONE, Release, read_version, release_folders
 from releases.descriptions.history import continued
 from releases.measures import MEMORY
 from releases.observations import table_of
+from releases.strata.party import list_version
 from schema.crawls import CrawlName
 from schema.tables import OBSERVATIONS, RELEASED, Base, Site
 from storage.signatures import Signer
@@ -70,7 +71,10 @@ def without_site(
         rows = {}
         for model in RELEASED:
             rows[model.__tablename__] = _rewrite(release, model, site, database, folder, progress)
-        rows["distribution"] = write_distribution(folder)
+        if release.file("item").exists():
+            rows |= write_computed(folder, release.crawl.kind)
+        else:
+            rows["distribution"] = write_distribution(folder)
         for name in ("dictionary.json", RECORDING):
             if (release.path / name).exists():
                 (folder / name).write_bytes((release.path / name).read_bytes())
@@ -79,6 +83,7 @@ def without_site(
             version=version,
             rows=rows,
             files=sums_now(folder),
+            public_suffix_list=list_version() if "item" in rows else None,
             history=continued(release.manifest, version=version, reason=SAID),
         )
         if manifest.packets is not None:

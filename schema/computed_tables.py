@@ -51,6 +51,26 @@ DISTRIBUTION = pa.schema(
 )
 """Exact empirical CDFs over the final visits of one crawl with outcome ok; one row per step."""
 
+ITEM = pa.schema(
+    fields(
+        {
+            "measure string": "name of the measure",
+            "size_bytes int64?": "size in bytes; null for items whose size is unknown, or of which it is unknown whether the measure counts them",
+            "rank int32": "rank of the site in the list; for recorded pages the number of the page",
+            "page_kind string": "home (the page that represents the site; distribution counts these alone) or inner (an inner page of the site)",
+            "rank_stratum int32?": "stratum of popularity: the least of 1,000, 10,000, 100,000, 1,000,000, ... that the site's rank, or its rank magnitude, does not exceed; null for recorded pages, whose ranks are not known",
+            "protocol string?": "protocol of the response or connection: http/1.1, h2 or h3; null if unknown, and for hosts and pages",
+            "resource_type string?": "resource_type of the response; null for measures that are not of responses",
+            "party string?": "first if the host has the same registrable domain as the page, by the Public Suffix List of the manifest's public_suffix_list, else third; null if a host is unknown, and for pages",
+        }
+    ),
+    metadata={"table": "item"},
+)
+"""One item that a distribution counts, with its site and its strata; smallest first within a measure."""
+
+ITEMS_SINCE = 7
+"""Schema version since which releases have the table `item`."""
+
 CELL = pa.schema(
     fields(
         {

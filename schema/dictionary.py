@@ -17,6 +17,10 @@ COMPUTED: dict[str, tuple[pa.Schema, str]] = {
         computed_tables.DISTRIBUTION,
         "Exact empirical distributions of sizes in one crawl, one row per step.",
     ),
+    "item": (
+        computed_tables.ITEM,
+        "One item that a distribution counts, with its site and its strata, from which any distribution and its interval follow.",
+    ),
     "cell": (computed_tables.CELL, "One page load in the replay lab."),
     "replayed_response": (
         computed_tables.REPLAYED_RESPONSE,

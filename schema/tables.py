@@ -29,8 +29,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA_VERSION = 6
-"""Raised by every migration that adds or changes a column of an observation table; stored in each release."""
+SCHEMA_VERSION = 7
+"""Raised when a column of an observation table, or a table of releases, is added or changed; stored in each release."""
 
 NAMING = {
     "ix": "%(table_name)s_%(column_0_N_name)s_idx",

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from releases.strata.bootstrap import CONFIDENCE
+
 Standing = Literal["newest", "superseded", "withdrawn", "erased"]
 """How a version of a report stands among the versions of its year."""
 
@@ -126,6 +128,10 @@ class FitAnswer(BaseModel):
     window_bytes: int = Field(description="iw times mss")
     count: int = Field(description="number of items of at most that size")
     share: float | None = Field(description="count divided by known; null if no size is known")
+    lower: float | None = Field(
+        default=None, description="lower end of the share's confidence interval, over sites"
+    )
+    upper: float | None = Field(default=None, description="upper end of the share's confidence interval")
 
 
 class QuantileAnswer(BaseModel):
@@ -133,6 +139,10 @@ class QuantileAnswer(BaseModel):
 
     percent: int
     size_bytes: int = Field(description="smallest size that at least `percent` % of the items do not exceed")
+    lower_bytes: int | None = Field(
+        default=None, description="lower end of its confidence interval, over sites"
+    )
+    upper_bytes: int | None = Field(default=None, description="upper end of its confidence interval")
 
 
 class Point(BaseModel):
@@ -149,6 +159,12 @@ class DistributionAnswer(BaseModel):
     definition: str
     known: int = Field(description="number of items of known size")
     unknown: int = Field(description="number of items of unknown size, which no share includes")
+    sites: int | None = Field(
+        description="number of sites with an item of known size; null if the release does not say"
+    )
+    interval_unknown: str | None = Field(
+        description="why the confidence intervals are unknown; null if they are known"
+    )
     fits: list[FitAnswer]
     quantiles: list[QuantileAnswer]
     points: list[Point] = Field(
@@ -167,6 +183,15 @@ class DistributionsAnswer(BaseModel):
     incomplete_share: float | None = Field(
         description="their share of all responses that crossed the network; null if none did"
     )
+    stratum: dict[str, str | int] = Field(
+        default_factory=dict,
+        description="value of each dimension that was asked for; empty for every item of home pages",
+    )
+    stratum_unknown: str | None = Field(
+        default=None,
+        description="why the release does not know the stratum, so that it has no distribution; null if it does",
+    )
+    confidence: float = Field(default=CONFIDENCE, description="confidence level of the intervals")
     distributions: list[DistributionAnswer]
 
 

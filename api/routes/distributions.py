@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from api.stored.held_cdfs import HeldCdf, Points
 from releases.cdf import Fit
+from releases.strata.sample import Sample
+from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE, NO_SITES
 from schema.computed_tables import MEASURES
 
 PERCENTS = (5, 10, 25, 50, 75, 90, 95, 99)
@@ -23,6 +25,14 @@ class Distribution:
     quantiles: tuple[tuple[int, int], ...]
     """(percent, size in bytes) for each of PERCENTS; empty if no size is known."""
     points: Points
+    sites: int | None = None
+    """Sites with an item of known size; None if the release does not say."""
+    fit_intervals: tuple[tuple[float, float], ...] = ()
+    """Of the share of each of `fits`; empty if they are unknown."""
+    quantile_intervals: tuple[tuple[int, int], ...] = ()
+    """In bytes, of each of `quantiles`; empty if they are unknown."""
+    interval_unknown: str | None = NO_SITES
+    """Why the intervals are unknown; None if they are known."""
 
     @property
     def definition(self) -> str:
@@ -31,10 +41,16 @@ class Distribution:
 
 
 def distributions(
-    held: Mapping[str, HeldCdf], *, measures: Sequence[str], windows: Sequence[int], mss: int, points: int
+    held: Mapping[str, HeldCdf],
+    *,
+    measures: Sequence[str],
+    windows: Sequence[int],
+    mss: int,
+    points: int,
+    samples: Mapping[str, Sample] | None = None,
 ) -> list[Distribution]:
-    """The `measures` of a release compared with `windows` of full segments."""
-    return [
+    """The `measures` of a release compared with `windows` of full segments, with intervals of those that have `samples`."""
+    found = [
         Distribution(
             measure=name,
             known=held[name].cdf.known,
@@ -47,3 +63,17 @@ def distributions(
         )
         for name in measures
     ]
+    samples = samples or {}
+    return [_with_intervals(one, samples[one.measure]) if one.measure in samples else one for one in found]
+
+
+def _with_intervals(distribution: Distribution, sample: Sample) -> Distribution:
+    why = None if sample.has_intervals else FEW_SITES if sample.sites else NO_KNOWN_SIZE
+    known = dataclasses.replace(distribution, sites=sample.sites, interval_unknown=why)
+    if why is not None:
+        return known
+    return dataclasses.replace(
+        known,
+        fit_intervals=tuple(sample.share_intervals([fit.count for fit in known.fits])),
+        quantile_intervals=tuple(sample.quantile_intervals([percent for percent, _ in known.quantiles])),
+    )

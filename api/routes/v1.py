@@ -1,6 +1,7 @@
 """`/v1`, the JSON API. Fields are only added within a version; renaming or removing a field needs a `/v2`."""
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Sequence
 
 from fastapi import APIRouter, Request, Response
@@ -49,6 +50,7 @@ from api.routes.provenance import (
     standing,
 )
 from api.routes.remembered import Remembered
+from api.routes.strata import AskedStratum
 from api.stored.shelf import Report, Shelf, Version
 from releases.cdf import incomplete
 from releases.slow_start import MSS_FIG1
@@ -103,12 +105,29 @@ def _without_points(distribution: Distribution) -> DistributionAnswer:
         definition=distribution.definition,
         known=distribution.known,
         unknown=distribution.unknown,
+        sites=distribution.sites,
+        interval_unknown=distribution.interval_unknown,
         fits=[
-            FitAnswer(iw=fit.iw, window_bytes=fit.window_bytes, count=fit.count, share=fit.share)
-            for fit in distribution.fits
+            FitAnswer(
+                iw=fit.iw,
+                window_bytes=fit.window_bytes,
+                count=fit.count,
+                share=fit.share,
+                lower=ends and ends[0],
+                upper=ends and ends[1],
+            )
+            for fit, ends in itertools.zip_longest(distribution.fits, distribution.fit_intervals)
         ],
         quantiles=[
-            QuantileAnswer(percent=percent, size_bytes=size) for percent, size in distribution.quantiles
+            QuantileAnswer(
+                percent=percent,
+                size_bytes=size,
+                lower_bytes=ends and ends[0],
+                upper_bytes=ends and ends[1],
+            )
+            for (percent, size), ends in itertools.zip_longest(
+                distribution.quantiles, distribution.quantile_intervals
+            )
         ],
         points=[],
     )
@@ -171,25 +190,41 @@ def releases(
 async def read_distributions(
     request: Request,
     version: AskedRelease,
+    stratum: AskedStratum,
     measure: MeasureQuery = None,
     iw: WindowsQuery = list(DEFAULT_WINDOWS),  # noqa: B006  # FastAPI copies defaults
     mss: MssQuery = MSS_FIG1,
     points: PointsQuery = 200,
 ) -> Response:
-    """The share that fits into each window of `iw` segments, exact quantiles, and a thinned CDF.
+    """The share that fits into each window of `iw` segments, exact quantiles, and a thinned CDF, of any stratum.
 
-    Items of unknown size are counted separately and are in no share.
+    Items of unknown size are counted separately and are in no share. Shares and quantiles have confidence intervals over
+    sites. Dimensions of a stratum can be combined; without a measure the answer has those that have all of them.
     """
-    measures = [measure] if measure else list(MEASURES)
+    if measure is not None:
+        stratum.check(measure)
+    measures = [measure] if measure else [name for name in MEASURES if stratum.is_of(name)]
+    why = stratum.unknown_in(version)
     held = await request.app.state.cdfs.at_hand(version)
-    # This takes about a millisecond: a thread would cost more.
-    found = distributions(held, measures=measures, windows=iw, mss=mss, points=points)
+    samples = {name: await stratum.sample(request, version, name) for name in measures if why is None}
+    known = {name: one for name, one in samples.items() if one is not None}
+    # This takes a few milliseconds: a thread would cost more.
+    found = distributions(
+        held if stratum.is_whole else {name: one.held for name, one in known.items()},
+        measures=measures if stratum.is_whole else list(known),
+        windows=iw,
+        mss=mss,
+        points=points,
+        samples={name: one.sample for name, one in known.items()},
+    )
     count, share = incomplete({name: one.cdf for name, one in held.items()})
     answer = DistributionsAnswer(
         provenance=provenance(request, version),
         mss=mss,
         incomplete_responses=count,
         incomplete_share=share,
+        stratum=stratum.parameters(),
+        stratum_unknown=why,
         distributions=[],
     )
     return Response(distributions_json(answer, found), media_type="application/json")

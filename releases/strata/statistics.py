@@ -6,15 +6,16 @@ import dataclasses
 from typing import Literal
 
 from releases.cdf import Cdf
+from releases.strata.bootstrap import LEAST_SITES
+from releases.strata.sample import Sample
 
 StatisticName = Literal["share", "quantile", "mean"]
 
-CONFIDENCE = 0.95
-"""Confidence level of every interval beside a share, quantile or mean."""
-
 NO_KNOWN_SIZE = "no size is known"
 MOSTLY_UNKNOWN = "most sizes are unknown"
-NO_SITES = "the release does not say which sites its sizes are of, from which an interval would follow"
+NO_SITES = "the release does not say which sites its sizes are of, from which an interval would follow: it has no table `item`"
+NO_STRATA = "the release has no strata: it has no table `item`"
+FEW_SITES = f"fewer than {LEAST_SITES} sites have an item, of which an interval would be too narrow"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,14 +61,33 @@ class Statistic:
             return cdf.fit(self.iw, mss=self.mss).count / cdf.known
         return float(cdf.quantile(self.percent)) if self.name == "quantile" else cdf.mean
 
+    def interval(self, sample: Sample) -> tuple[float, float]:
+        """The ends of its confidence interval in a sample of enough sites."""
+        if self.name == "share":
+            count = sample.cdf.fit(self.iw, mss=self.mss).count
+            return sample.share_intervals([count])[0]
+        if self.name == "quantile":
+            return sample.quantile_intervals([self.percent])[0]
+        return sample.mean_interval()
 
-def estimate(statistic: Statistic, cdf: Cdf) -> Estimate:
-    """The statistic of a distribution of which the sites are not known, and so without an interval."""
+
+def estimate(statistic: Statistic, found: Cdf | Sample) -> Estimate:
+    """The statistic of a sample with its interval, or of a CDF of which the sites are not known without."""
+    cdf = found.cdf if isinstance(found, Sample) else found
     why = None if cdf.is_stated else MOSTLY_UNKNOWN if cdf.known else NO_KNOWN_SIZE
-    return Estimate(
+    estimated = Estimate(
         value=statistic.of(cdf) if why is None else None,
         value_unknown=why,
         interval_unknown=why or NO_SITES,
         known=cdf.known,
         unknown=cdf.unknown,
     )
+    if not isinstance(found, Sample):
+        return estimated
+    estimated = dataclasses.replace(estimated, sites=found.sites)
+    if why is not None:
+        return estimated
+    if not found.has_intervals:
+        return dataclasses.replace(estimated, interval_unknown=FEW_SITES)
+    lower, upper = statistic.interval(found)
+    return dataclasses.replace(estimated, lower=lower, upper=upper, interval_unknown=None)

@@ -11,7 +11,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from schema.computed_tables import DISTRIBUTION, MEASURES
+from releases.distributions import compute
+from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
 from schema.crawls import CrawlName
 from storage.progress import Progress, write_progress
 from storage.report_versions import Publication
@@ -47,6 +48,38 @@ def distribution_table() -> pa.Table:
         if measure in UNKNOWN:
             rows.append({"measure": measure, "count": UNKNOWN[measure]})
     return pa.Table.from_pylist(rows, schema=DISTRIBUTION)
+
+
+def item_table(*, sites: int = 30) -> pa.Table:
+    """The sizes of SIZES at each of as many sites, which differ by one byte a site; every second response is over H2."""
+    rows = [
+        {
+            "measure": measure,
+            "size_bytes": size + rank,
+            "rank": rank,
+            "page_kind": "home",
+            "rank_stratum": 1000 if rank <= sites // 2 else 10_000,
+            "protocol": None if measure == "pages" else ("h2", "http/1.1")[place % 2],
+            "resource_type": "image" if measure.startswith("responses") else None,
+            "party": None if measure == "pages" else "first",
+        }
+        for rank in range(sites)
+        for measure, sizes in SIZES.items()
+        for place, size in enumerate(sizes)
+    ]
+    rows.sort(key=lambda row: (row["measure"], row["size_bytes"], row["rank"]))
+    return pa.Table.from_pylist(rows, schema=ITEM)
+
+
+def write_release_with_items(root: Path, crawl: CrawlName, *, version: int = 1, **facts: Any) -> Path:
+    """A release whose distribution is that of its items."""
+    folder = crawl.path(root, version=version)
+    folder.mkdir(parents=True)
+    pq.write_table(item_table(), folder / "item.parquet")
+    pq.write_table(compute(folder), folder / "distribution.parquet")
+    (folder / "dictionary.json").write_text("{}\n")
+    facts = {"schema_version": 7, "public_suffix_list": "made up", **facts}
+    return make_release(folder, crawl, version=version, rows={"visit": 30}, **facts).path
 
 
 def write_release(root: Path, crawl: CrawlName, *, version: int, **facts: Any) -> Path:

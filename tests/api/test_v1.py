@@ -254,4 +254,10 @@ def test_the_openapi_describes_every_parameter_of_a_distribution(client: TestCli
     parameters = {p["name"]: p for p in paths["/v1/distributions"]["get"]["parameters"]}
     assert {
         name: bool(p.get("description") or p["schema"].get("description")) for name, p in parameters.items()
-    } == dict.fromkeys(("crawl", "version", "measure", "iw", "mss", "points"), True)
+    } == dict.fromkeys(
+        (
+            *("crawl", "version", "measure", "iw", "mss", "points"),
+            *("page_kind", "rank_stratum", "protocol", "resource_type", "party", "cache"),
+        ),
+        True,
+    )

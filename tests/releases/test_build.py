@@ -53,7 +53,7 @@ def test_the_manifest_describes_the_release(database_18: Engine, tmp_path: Path)
     assert find_release(tmp_path, "2026-11") == release
     assert sorted(contents(release.path)) == sorted(
         [f"{model.__tablename__}.parquet" for model in RELEASED]
-        + ["distribution.parquet", "dictionary.json", "manifest.json", "SHA256SUMS"]
+        + ["item.parquet", "distribution.parquet", "dictionary.json", "manifest.json", "SHA256SUMS"]
     )
     assert broken_sums(release.path) == []
     assert (release.manifest.licence, release.manifest.list_checksum) == ("CC-BY-4.0", "ab" * 32)
@@ -65,7 +65,15 @@ def test_the_manifest_describes_the_release(database_18: Engine, tmp_path: Path)
     assert [column.column_index for column in group.sorting_columns] == [0, 1, 2]
     assert group.column(0).compression == "ZSTD"
     dictionary = json.loads((release.path / "dictionary.json").read_text())
-    assert set(dictionary["tables"]) == {"crawl", "site", "visit", "connection", "response", "distribution"}
+    assert set(dictionary["tables"]) == {
+        "crawl",
+        "site",
+        "visit",
+        "connection",
+        "response",
+        "item",
+        "distribution",
+    }
     assert "no_response" in dictionary["wire_bytes_unknown"]
 
 
@@ -152,6 +160,7 @@ def test_a_crawl_in_which_nothing_answered_can_be_released(database_18: Engine, 
         "visit": 1,
         "connection": 0,
         "response": 0,
+        "item": 0,
         "distribution": 0,
     }
     assert all(check.holds for check in verify(release, database_18))

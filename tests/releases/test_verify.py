@@ -90,7 +90,9 @@ def test_a_crawl_that_postgresql_lacks_is_not_verified_against_it(
     assert "--offline" in said
 
 
-@pytest.mark.parametrize("table", ["crawl", "site", "visit", "connection", "response", "distribution"])
+@pytest.mark.parametrize(
+    "table", ["crawl", "site", "visit", "connection", "response", "item", "distribution"]
+)
 def test_one_flipped_byte_is_found(release: Release, table: str) -> None:
     content = bytearray(release.file(table).read_bytes())
     content[len(content) // 3] ^= 0x55
@@ -189,11 +191,34 @@ def test_an_invalid_cdf_is_found(release: Release, sql: str) -> None:
     assert RISING in failed(forge(release, "distribution", sql))
 
 
-def test_a_distribution_that_does_not_follow_from_the_rows_is_found(release: Release) -> None:
+ITEMS = "items follow from the observations"
+DISTRIBUTIONS = "distributions follow from the observations"
+
+
+def test_items_that_do_not_follow_from_the_rows_are_found(release: Release) -> None:
     changed = "SELECT * REPLACE (wire_bytes + 1 AS wire_bytes) FROM response"
-    assert failed(forge(release, "response", changed)).keys() == {
-        "distributions follow from the observations"
-    }
+    assert failed(forge(release, "response", changed)).keys() == {ITEMS}
+
+
+def test_items_in_another_stratum_are_found(release: Release) -> None:
+    changed = "SELECT * REPLACE ('h3' AS protocol) FROM item"
+    assert failed(forge(release, "item", changed)).keys() == {ITEMS}
+
+
+def test_a_distribution_that_does_not_follow_from_the_items_is_found(release: Release) -> None:
+    changed = "SELECT * FROM item OFFSET 1"
+    assert failed(forge(release, "item", changed)).keys() == {ITEMS, DISTRIBUTIONS}
+
+
+def test_parties_by_another_public_suffix_list_are_not_compared(release: Release) -> None:
+    path = release.path / "manifest.json"
+    facts = json.loads(path.read_text())
+    path.write_text(json.dumps(facts | {"public_suffix_list": "an older one"}))
+    changed = "SELECT * REPLACE (if(party = 'first', 'third', 'first') AS party) FROM item"
+    older = forge(release, "item", changed)
+    said = {check.name: check.said for check in verify(older, None)}
+    assert failed(older) == {}
+    assert "without their parties, which are by an older one" in said[ITEMS]
 
 
 def test_an_undeclared_type_is_found(release: Release) -> None:
@@ -208,7 +233,7 @@ def test_an_undeclared_type_is_found(release: Release) -> None:
 
 def test_a_check_has_a_name_a_result_and_a_line_of_evidence(release: Release) -> None:
     first = next(verify(release, None))
-    assert first == Check("checksums", holds=True, said="8 files are as in SHA256SUMS")
+    assert first == Check("checksums", holds=True, said="9 files are as in SHA256SUMS")
 
 
 def test_a_release_of_schema_version_1_is_still_sound_and_read_by_name(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_every_column_in_the_database_has_a_comment(name: str) -> None:
 
 def test_the_dictionary_is_the_declaration() -> None:
     observed = ["crawl", "site", "visit", "connection", "response"]
-    assert list(TABLES) == [*observed, "distribution", "cell", "replayed_response"]
+    assert list(TABLES) == [*observed, "distribution", "item", "cell", "replayed_response"]
     wire = next(column for column in TABLES["response"]["columns"] if column["name"] == "wire_bytes")
     assert wire == {
         "name": "wire_bytes",

@@ -203,5 +203,6 @@ def test_the_openapi_describes_every_parameter_of_a_series(client: TestClient) -
             "percent",
             "since",
             "until",
-        )
+        ),
+        *("page_kind", "rank_stratum", "protocol", "resource_type", "party", "cache"),
     }

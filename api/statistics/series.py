@@ -25,12 +25,14 @@ from api.routes.parameters import (
 )
 from api.routes.provenance import QUALITY, citation, quality
 from api.routes.remembered import Remembered
+from api.routes.strata import Asked, AskedStratum
 from api.stored.breaks import What, changes
 from api.stored.held_cdfs import HeldCdfs
 from api.stored.months import Variant, months_between
 from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1
-from releases.strata.statistics import CONFIDENCE, Estimate, Statistic, estimate
+from releases.strata.bootstrap import CONFIDENCE
+from releases.strata.statistics import Estimate, Statistic, estimate
 from schema.computed_tables import MEASURES
 from schema.crawls import CrawlName
 
@@ -86,6 +88,9 @@ class SeriesAnswer(BaseModel):
     licence: str = Field(description="licence of the data")
     measure: str
     definition: str
+    stratum: dict[str, str | int] = Field(
+        description="value of each dimension that was asked for; empty for every item of home pages"
+    )
     statistic: str
     unit: Literal["share", "bytes"]
     iw: int | None = Field(description="window of a share, in segments; null for other statistics")
@@ -129,6 +134,7 @@ async def series(
     shelf: ShelfDep,
     asked: VariantDep,
     statistic: StatisticDep,
+    stratum: AskedStratum,
     measure: OneMeasureQuery = "responses",
     since: MonthQuery = None,
     until: MonthQuery = None,
@@ -141,9 +147,9 @@ async def series(
     ]
     if not versions:
         raise Problem("no-such-crawl", "no release of those months; /v1/crawls lists all")
-    held: HeldCdfs = request.app.state.cdfs
+    stratum.check(measure)
     found = {
-        one.crawl.month: _point(request, one, await _estimated(held, one, statistic, measure))
+        one.crawl.month: _point(request, one, await estimated(request, one, statistic, measure, stratum))
         for one in versions
     }
     months = months_between(versions[0].crawl.month, versions[-1].crawl.month)
@@ -151,6 +157,7 @@ async def series(
         versions,
         statistic,
         measure,
+        stratum,
         points=[found.get(month) or _gap(month) for month in months],
         flags=list(_flags(versions)),
     )
@@ -160,6 +167,7 @@ def _answer(
     versions: Sequence[Version],
     statistic: Statistic,
     measure: str,
+    stratum: Asked,
     *,
     points: list[SeriesPoint],
     flags: list[SeriesFlag],
@@ -177,6 +185,7 @@ def _answer(
         licence=_licence(versions),
         measure=measure,
         definition=MEASURES[measure],
+        stratum=stratum.parameters(),
         statistic=statistic.name,
         unit=statistic.unit,
         iw=statistic.iw if is_share else None,
@@ -188,9 +197,18 @@ def _answer(
     )
 
 
-async def _estimated(held: HeldCdfs, version: Version, statistic: Statistic, measure: str) -> Estimate:
-    """The statistic of one month; unknown, with the reason, if its release cannot be read."""
+async def estimated(
+    request: Request, version: Version, statistic: Statistic, measure: str, stratum: Asked
+) -> Estimate:
+    """The statistic in one release; unknown, with the reason, if the release cannot be read or lacks the stratum."""
     try:
+        why = stratum.unknown_in(version)
+        if why is not None:
+            return Estimate(value=None, value_unknown=why, interval_unknown=why)
+        found = await stratum.sample(request, version, measure)
+        if found is not None:
+            return estimate(statistic, found.sample)
+        held: HeldCdfs = request.app.state.cdfs
         cdfs = await held.at_hand(version)
     except Problem as problem:
         return Estimate(value=None, value_unknown=problem.detail, interval_unknown=problem.detail)

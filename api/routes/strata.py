@@ -1,0 +1,118 @@
+"""The stratum that a request asks for, the sample of it, and why a release may not know it."""
+
+import dataclasses
+from typing import Annotated, Literal
+
+from fastapi import Depends, Query, Request
+from pydantic import AfterValidator
+
+from api.http.problems import Problem
+from api.stored.held_items import HeldItems, HeldSample
+from api.stored.shelf import Version
+from releases.strata.sample import WHOLE, Stratum, dimensions_of
+from releases.strata.statistics import NO_STRATA
+from schema.recorded import is_recorded
+from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION
+
+RESOURCE_TYPES = (*sorted(set(RESOURCE_TYPES_BY_DESTINATION.values())), "other")
+
+NO_WARM_LOADS = "every load of a crawl begins with an empty cache: no load was warm"
+NO_RANKS = "the ranks of recorded pages are not known"
+
+
+def _known_type(name: str | None) -> str | None:
+    if name is not None and name not in RESOURCE_TYPES:
+        raise ValueError(f"no such resource type; there are {', '.join(RESOURCE_TYPES)}")
+    return name
+
+
+PageKindQuery = Annotated[
+    Literal["home", "inner"], Query(description="home pages, which represent their sites, or inner pages")
+]
+RankQuery = Annotated[
+    Literal["1000", "10000", "100000", "1000000", "10000000", "100000000"] | None,
+    Query(description="sites of this stratum of ranks: 10000 is the ranks from 1,001 to 10,000"),
+]
+ProtocolQuery = Annotated[
+    Literal["http/1.1", "h2", "h3"] | None, Query(description="protocol of the response or connection")
+]
+TypeQuery = Annotated[
+    str | None,
+    AfterValidator(_known_type),
+    Query(description="destination of the request", json_schema_extra={"enum": list(RESOURCE_TYPES)}),
+]
+PartyQuery = Annotated[
+    Literal["first", "third"] | None,
+    Query(description="hosts of the page's registrable domain (first) or of others (third)"),
+]
+CacheQuery = Annotated[
+    Literal["cold", "warm"], Query(description="loads with an empty cache, as all of a crawl are, or warm")
+]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """What of a release's items a request asks for."""
+
+    stratum: Stratum
+    is_warm: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """True if it is every item that the release's distribution counts."""
+        return self.stratum.is_whole and not self.is_warm
+
+    def parameters(self) -> dict[str, str | int]:
+        """The stratum as the answer repeats it: the value of each dimension that was asked for."""
+        fixed = {name: getattr(self.stratum, name) for name in self.stratum.fixed}
+        return fixed | ({"cache": "warm"} if self.is_warm else {})
+
+    def is_of(self, measure: str) -> bool:
+        """Whether items of the measure have every dimension of the stratum."""
+        return set(self.stratum.fixed) <= set(dimensions_of(measure))
+
+    def check(self, measure: str) -> None:
+        """Problem if items of the measure do not have a dimension of the stratum."""
+        for name in self.stratum.fixed:
+            if name not in dimensions_of(measure):
+                has = ", ".join(dimensions_of(measure))
+                raise Problem("bad-parameter", f"{name}: the measure {measure} has {has}")
+
+    def unknown_in(self, version: Version) -> str | None:
+        """Why a release cannot know the stratum; None if it can."""
+        if self.is_warm:
+            return NO_WARM_LOADS
+        if self.stratum.rank_stratum is not None and is_recorded(version.crawl.kind):
+            return NO_RANKS
+        if not self.is_whole and version.readable.manifest.public_suffix_list is None:
+            return NO_STRATA
+        return None
+
+    async def sample(self, request: Request, version: Version, measure: str) -> HeldSample | None:
+        """The sample of a release; None if the release has no table `item`."""
+        items: HeldItems = request.app.state.items
+        return await items.at_hand(version, measure, self.stratum)
+
+
+def asked(
+    page_kind: PageKindQuery = "home",
+    rank_stratum: RankQuery = None,
+    protocol: ProtocolQuery = None,
+    resource_type: TypeQuery = None,
+    party: PartyQuery = None,
+    cache: CacheQuery = "cold",
+) -> Asked:
+    """The stratum that the parameters choose; any value of a dimension that they leave out."""
+    stratum = Stratum(
+        page_kind=page_kind,
+        rank_stratum=None if rank_stratum is None else int(rank_stratum),
+        protocol=protocol,
+        resource_type=resource_type,
+        party=party,
+    )
+    return Asked(stratum=stratum, is_warm=cache == "warm")
+
+
+AskedStratum = Annotated[Asked, Depends(asked)]
+EVERYTHING = Asked(stratum=WHOLE, is_warm=False)
+"""Every item that a release's distributions count."""

@@ -1,0 +1,1 @@
+"""Statistics of releases by request: series over months, strata, and the first flight."""

@@ -1,0 +1,70 @@
+"""Samples of recently requested releases by measure and stratum, in memory: reading them takes far longer than an answer."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+
+import pyarrow as pa
+from fastapi.concurrency import run_in_threadpool
+
+from api.caching.bounded import Bounded
+from api.http.problems import Problem
+from api.stored.held_cdfs import HeldCdf
+from api.stored.library import Library
+from api.stored.shelf import Version
+from releases.strata.sample import Items, Sample, Stratum, read_items
+
+ITEM_BYTES = 96 * 1024 * 1024
+"""Maximum size of all items kept: about five million."""
+
+SAMPLE_BYTES = 64 * 1024 * 1024
+"""Maximum size of all samples kept."""
+
+NAME = "item.parquet"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class HeldSample:
+    """A sample, with the thinned CDFs that were requested of it."""
+
+    sample: Sample
+    held: HeldCdf
+
+
+class HeldItems:
+    """Samples, kept by the checksum of the file that they were read from."""
+
+    def __init__(self, library: Library) -> None:
+        """Hold the samples of releases in `library`."""
+        self._library = library
+        self._items: Bounded[Items] = Bounded(ITEM_BYTES)
+        self._samples: Bounded[HeldSample] = Bounded(SAMPLE_BYTES)
+        self._reading = threading.Lock()
+
+    async def at_hand(self, version: Version, measure: str, stratum: Stratum) -> HeldSample | None:
+        """A sample of a release: immediately if it is in memory; None if the release has no table `item`."""
+        checksum = version.readable.manifest.files.get(NAME)
+        if checksum is None:
+            return None
+        found = self._samples.get((checksum, measure, stratum)) if version.is_checked else None
+        return await run_in_threadpool(self.of, version, measure, stratum) if found is None else found
+
+    def of(self, version: Version, measure: str, stratum: Stratum) -> HeldSample:
+        """A sample of a release with the table `item`; Problem if its file is not the published one."""
+        path, checksum = self._library.file(version, NAME)
+        with self._reading:  # reading takes more memory than the result, so one measure at a time
+            found = self._samples.get((checksum, measure, stratum))
+            if found is not None:
+                return found
+            items = self._items.get((checksum, measure))
+            if items is None:
+                try:
+                    items = read_items(path, measure)
+                except (OSError, pa.ArrowException, KeyError) as exc:
+                    raise Problem("damaged-release", f"{NAME} cannot be read") from exc
+                self._items.put((checksum, measure), items, size=items.nbytes)
+            sample = items.sample(stratum)
+            found = HeldSample(sample, HeldCdf(sample.cdf))
+            self._samples.put((checksum, measure, stratum), found, size=sample.nbytes)
+        return found

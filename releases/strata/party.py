@@ -1,0 +1,32 @@
+"""Registrable domains of hosts by the Public Suffix List, which tell a page's own hosts from those of third parties."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import ipaddress
+
+from publicsuffixlist import PublicSuffixList
+
+
+def list_version() -> str:
+    """Version of the Public Suffix List in use: that of the package that holds it, which ends in the day of the list."""
+    return f"publicsuffixlist {importlib.metadata.version('publicsuffixlist')}"
+
+
+@functools.cache
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList()
+
+
+def registrable_domain(host: str) -> str:
+    """The public suffix of a host and one label more; the host itself if it is an address or a public suffix.
+
+    >>> registrable_domain("static.example.co.uk"), registrable_domain("a.github.io"), registrable_domain("192.0.2.1")
+    ('example.co.uk', 'a.github.io', '192.0.2.1')
+    """
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return _suffixes().privatesuffix(host.lower()) or host
+    return host

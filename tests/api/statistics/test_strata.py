@@ -1,0 +1,152 @@
+"""Distributions and series of strata, with confidence intervals, and what releases without strata answer."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from schema.computed_tables import MEASURES
+from schema.crawls import CrawlName
+from tests.api.conftest import item_table, write_release_with_items
+from tests.api.test_v1 import LOCALWEB, assert_problem
+
+CRAWL = "2026-12.desktop.local.tcp.localweb"
+
+
+@pytest.fixture(autouse=True)
+def december(data_dir: Path) -> Path:
+    """A month with strata, after two without."""
+    crawl = CrawlName(month="2026-12", kind="localweb")
+    return write_release_with_items(data_dir / "releases", crawl)
+
+
+def distributions(client: TestClient, crawl: str = CRAWL, **parameters: Any) -> dict[str, Any]:
+    response = client.get("/v1/distributions", params={"crawl": crawl, **parameters})
+    assert response.status_code == 200, response.text
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def rows(**wanted: Any) -> list[int]:
+    table = item_table().to_pylist()
+    return [row["size_bytes"] for row in table if all(row[name] == wanted[name] for name in wanted)]
+
+
+@pytest.mark.parametrize(
+    "stratum",
+    [
+        {},
+        {"protocol": "h2"},
+        {"rank_stratum": 10_000},
+        {"party": "first", "resource_type": "image"},
+        {"protocol": "http/1.1", "rank_stratum": 1000, "resource_type": "image", "party": "first"},
+    ],
+)
+def test_a_stratum_and_any_cross_has_its_exact_shares_and_quantiles(
+    client: TestClient, stratum: dict[str, Any]
+) -> None:
+    answer = distributions(client, measure="responses", iw=[3, 10], **stratum)
+    assert answer["stratum"] == stratum
+    (found,) = answer["distributions"]
+    sizes = rows(measure="responses", **stratum)
+    assert found["known"] == len(sizes)
+    for fit in found["fits"]:
+        assert fit["count"] == sum(size <= fit["window_bytes"] for size in sizes)
+    medians = [one["size_bytes"] for one in found["quantiles"] if one["percent"] == 50]
+    assert medians == [sizes[(len(sizes) + 1) // 2 - 1]]
+
+
+def test_every_share_and_quantile_has_an_interval_that_holds_it(client: TestClient) -> None:
+    answer = distributions(client, measure="responses", iw=[1, 3, 10, 1000])
+    (found,) = answer["distributions"]
+    assert (answer["confidence"], found["interval_unknown"], found["sites"]) == (0.95, None, 30)
+    for fit in found["fits"]:
+        assert fit["lower"] <= fit["share"] <= fit["upper"]
+    for quantile in found["quantiles"]:
+        assert quantile["lower_bytes"] <= quantile["size_bytes"] <= quantile["upper_bytes"]
+
+
+def test_a_stratum_of_few_sites_has_shares_without_intervals(client: TestClient) -> None:
+    (found,) = distributions(client, measure="responses", rank_stratum=1000)["distributions"]
+    assert found["sites"] == 16
+    assert found["fits"][0]["share"] is not None
+    assert found["fits"][0]["lower"] is None
+    assert "fewer than 20 sites" in found["interval_unknown"]
+
+
+def test_an_older_release_answers_without_intervals_and_says_why(client: TestClient) -> None:
+    (found,) = distributions(client, LOCALWEB, measure="responses")["distributions"]
+    assert found["fits"][0]["share"] == 0.25
+    assert (found["fits"][0]["lower"], found["sites"]) == (None, None)
+    assert "no table `item`" in found["interval_unknown"]
+
+
+@pytest.mark.parametrize(
+    ("crawl", "stratum", "why"),
+    [(LOCALWEB, {"protocol": "h2"}, "no strata"), (CRAWL, {"cache": "warm"}, "no load was warm")],
+)
+def test_a_stratum_that_a_release_lacks_is_unknown_with_a_sentence(
+    client: TestClient, crawl: str, stratum: dict[str, str], why: str
+) -> None:
+    answer = distributions(client, crawl, **stratum)
+    assert answer["distributions"] == []
+    assert why in answer["stratum_unknown"]
+
+
+def test_recorded_pages_have_no_stratum_of_rank(client: TestClient, data_dir: Path) -> None:
+    crawl = CrawlName(month="2025-08", kind="recorded")
+    write_release_with_items(data_dir / "releases", crawl)
+    answer = distributions(client, str(crawl), rank_stratum=1000)
+    assert answer["stratum_unknown"] == "the ranks of recorded pages are not known"
+
+
+def test_a_stratum_without_an_item_is_empty_and_not_zero(client: TestClient) -> None:
+    (found,) = distributions(client, measure="responses", protocol="h3")["distributions"]
+    assert (found["known"], found["fits"][0]["share"], found["quantiles"]) == (0, None, [])
+    assert found["interval_unknown"] == "no size is known"
+
+
+def test_measures_without_a_dimension_are_left_out_or_refused(client: TestClient) -> None:
+    found = distributions(client, resource_type="image")["distributions"]
+    assert [one["measure"] for one in found] == [name for name in MEASURES if name.startswith("responses")]
+    refused = client.get("/v1/distributions", params={"crawl": CRAWL, "measure": "pages", "protocol": "h2"})
+    assert_problem(refused, "bad-parameter", 400, mentions="protocol: the measure pages has")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["protocol=h4", "rank_stratum=5000", "party=second", "resource_type=cat", "page_kind=all", "cache=hot"],
+)
+def test_a_value_that_no_stratum_has_is_refused(client: TestClient, query: str) -> None:
+    name = query.partition("=")[0]
+    for path in (f"/v1/distributions?crawl={CRAWL}", "/v1/series?kind=localweb"):
+        assert_problem(client.get(f"{path}&{query}"), "bad-parameter", 400, mentions=name)
+
+
+def test_a_series_of_a_stratum_is_unknown_in_months_without_strata(client: TestClient) -> None:
+    found = client.get("/v1/series?kind=localweb&protocol=h2&iw=3").json()
+    assert found["stratum"] == {"protocol": "h2"}
+    values = {point["month"]: (point["value"], point["value_unknown"]) for point in found["points"]}
+    sizes = rows(measure="responses", protocol="h2")
+    assert values["2026-12"] == (sum(size <= 4290 for size in sizes) / len(sizes), None)
+    for month in ("2026-10", "2026-11"):
+        assert values[month][0] is None
+        assert "no strata" in values[month][1]
+
+
+@pytest.mark.parametrize("statistic", ["share", "quantile", "mean"])
+def test_a_series_has_an_interval_where_the_month_says_which_sites(
+    client: TestClient, statistic: str
+) -> None:
+    found = client.get(f"/v1/series?kind=localweb&statistic={statistic}").json()["points"]
+    assert [point["lower"] is not None for point in found] == [False, False, True]
+    december = found[-1]
+    assert december["lower"] <= december["value"] <= december["upper"]
+    assert december["sites"] == 30
+
+
+def test_damaged_items_are_a_problem(client: TestClient, december: Path) -> None:
+    (december / "item.parquet").write_bytes(b"not parquet")
+    answer = client.get("/v1/distributions", params={"crawl": CRAWL, "protocol": "h2"})
+    assert_problem(answer, "damaged-release", 503, mentions="item.parquet")
