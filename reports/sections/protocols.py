@@ -21,15 +21,11 @@ NAMES = {"h2": "HTTP/2", "h3": "HTTP/3", "http/1.1": "HTTP/1.1"}
 
 
 OLD_BYTES = """
-SELECT visit_id, coalesce(sum(received_bytes) FILTER (protocol = 'http/1.1'), 0) / sum(received_bytes) AS share
-FROM connection SEMI JOIN studied USING (visit_id) WHERE response_count > 0 GROUP BY visit_id HAVING sum(received_bytes) > 0
+SELECT visit_id, coalesce(sum(wire_bytes) FILTER (protocol = 'http/1.1'), 0) / sum(wire_bytes) AS share
+FROM response SEMI JOIN studied USING (visit_id) WHERE protocol IS NOT NULL GROUP BY visit_id HAVING sum(wire_bytes) > 0
 """
 
-KINDS = (
-    "HTTP/2 or HTTP/3 alone",
-    "less than half of the bytes over HTTP/1.1",
-    "half of the bytes or more over HTTP/1.1",
-)
+KINDS = ("HTTP/2 or HTTP/3 alone", "some responses over HTTP/1.1")
 
 
 def protocols_section(release: Release, evidence: Evidence | None, *, source: str) -> Section:
@@ -72,7 +68,7 @@ def protocols_section(release: Release, evidence: Evidence | None, *, source: st
 
 
 def gains_table(release: Release, evidence: Evidence) -> Table:
-    """Page time saved by the share of a page's bytes that came over HTTP/1.1."""
+    """Page time saved by whether any byte of a page came over HTTP/1.1, of the responses whose size is known."""
     kinds = page_kinds(release)
     there = set(evidence.visits)
     return Table(
@@ -109,7 +105,7 @@ def page_kinds(release: Release) -> dict[int, str]:
     """What each page's servers speak, one of KINDS by visit."""
     with open_tables(release.path) as database:
         shares = database.execute(OLD_BYTES).fetchall()
-    return {visit: KINDS[0 if share == 0 else 1 if share < 1 / 2 else 2] for visit, share in shares}
+    return {visit: KINDS[share > 0] for visit, share in shares}
 
 
 def protocol_rows(release: Release) -> list[dict[str, Any]]:
