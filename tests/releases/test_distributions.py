@@ -16,8 +16,7 @@ from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
 
 
 def released(folder: Path, made_up: MadeUp) -> Release:
-    # Under a path like a release's own, whose parts look like Hive's partitions.
-    folder = folder / "month=2026-11" / "version=1"
+    folder = folder / "month=2026-11" / "version=1"  # a release's own path looks like Hive's partitions
     write_tables(folder, made_up)
     pq.write_table(compute(folder), folder / "distribution.parquet")
     return release_of(folder)
