@@ -127,11 +127,16 @@ def create_app(
         app.include_router(router)
     answer_with_problems(app, pages.problem_page)
     answer_with_redirects(app)
+    add_layers(app, trusted_names(base_url, trusted_hosts), metrics)
+    return app
+
+
+def add_layers(app: FastAPI, trusted: frozenset[str], metrics: CollectorRegistry | None) -> None:
+    """Add what every request passes, the outermost last."""
     app.add_middleware(HeadAsGet)
     app.add_middleware(Preflight)
     app.add_middleware(CommonHeaders)
-    app.add_middleware(Front, library, app.state.memory)
-    app.add_middleware(PlainRequests, trusted_names(base_url, trusted_hosts))
+    app.add_middleware(Front, app.state.library, app.state.memory)
+    app.add_middleware(PlainRequests, trusted)
     if metrics is not None:
         app.add_middleware(Metered, metrics)
-    return app
