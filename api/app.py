@@ -32,7 +32,7 @@ from api.routes import (
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
 from api.rows.reader import RowReader
-from api.statistics import series
+from api.statistics import first_flight, series
 from api.stored.held_cdfs import HeldCdfs
 from api.stored.held_items import HeldItems
 from api.stored.library import LOOKED_AT_EVERY_S, Library
@@ -47,6 +47,7 @@ ROUTERS = (
     sites.router,
     visits.router,
     series.router,
+    first_flight.router,
     citations.router,
     outside_routes.router,
     files.router,

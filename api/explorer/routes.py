@@ -130,13 +130,15 @@ WidthQuery = Annotated[int, Query(ge=NARROW, le=2 * WIDE, description="width in 
 def as_svg(request: Request, chosen: ChoiceDep, width: WidthQuery = WIDE) -> Response:
     """The figure as SVG."""
     headers = {"Content-Security-Policy": FIGURE_POLICY}
-    return Response(_svg(_compared(request, chosen), width), media_type=MEDIA_TYPES[".svg"], headers=headers)
+    return Response(
+        figure_svg(_compared(request, chosen), width), media_type=MEDIA_TYPES[".svg"], headers=headers
+    )
 
 
 @router.get("/explore.png", name="explorer_png", response_class=Response)
 def as_png(request: Request, chosen: ChoiceDep, width: WidthQuery = WIDE) -> Response:
     """The figure as PNG."""
-    return Response(png(_svg(_compared(request, chosen), width)), media_type=MEDIA_TYPES[".png"])
+    return Response(png(figure_svg(_compared(request, chosen), width)), media_type=MEDIA_TYPES[".png"])
 
 
 @router.get("/explore.csv", name="explorer_csv", response_class=Response)
@@ -164,7 +166,8 @@ def vega(request: Request) -> Response:
     return Response(library(), media_type=MEDIA_TYPES[".js"])
 
 
-def _svg(comparison: Comparison, width: int) -> str:
+def figure_svg(comparison: Comparison, width: int) -> str:
+    """The figure of a comparison as SVG, `width` CSS pixels wide."""
     return TEMPLATES.get_template("figure.svg").render(
         drawing=draw(comparison, width=width), styles=STYLES, title=title(comparison)
     )

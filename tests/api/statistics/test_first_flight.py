@@ -1,0 +1,77 @@
+"""The share that fits into one window, as an address that stays: numbers, figure and data."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from schema.crawls import CrawlName
+from tests.api.conftest import item_table, write_release_with_items
+from tests.api.test_v1 import LOCALWEB, assert_problem
+
+QUERY = "crawl=2026-12.desktop.local.tcp.localweb&iw=13&mss=1220&protocol=h2"
+
+
+@pytest.fixture(autouse=True)
+def december(data_dir: Path) -> Path:
+    """A month with strata."""
+    return write_release_with_items(data_dir / "releases", CrawlName(month="2026-12", kind="localweb"))
+
+
+def test_any_window_has_its_share_and_interval(client: TestClient) -> None:
+    answer = client.get(f"/v1/first-flight?{QUERY}").json()
+    table = item_table().to_pylist()
+    sizes = [row["size_bytes"] for row in table if (row["measure"], row["protocol"]) == ("responses", "h2")]
+    assert answer["window_bytes"] == 13 * 1220
+    assert answer["share"] == sum(size <= 13 * 1220 for size in sizes) / len(sizes)
+    assert answer["lower"] <= answer["share"] <= answer["upper"]
+    assert (answer["stratum"], answer["sites"]) == ({"protocol": "h2"}, 30)
+
+
+def test_an_answer_links_to_its_method_and_to_its_pinned_address(client: TestClient) -> None:
+    answer = client.get(f"/v1/first-flight?{QUERY}")
+    assert '</documents/methods>; rel="describedby"' in answer.headers["link"]
+    (canonical,) = [one for one in answer.headers["link"].split(", ") if 'rel="canonical"' in one]
+    assert "version=1" in canonical
+    pinned = canonical.partition(">")[0].removeprefix("<")
+    assert client.get(pinned).json() == answer.json()
+    assert client.get("/documents/methods").status_code == 200
+
+
+def test_the_figure_and_its_data_are_at_the_same_address_with_a_suffix(client: TestClient) -> None:
+    share = client.get(f"/v1/first-flight?{QUERY}").json()
+    svg = client.get(f"/v1/first-flight.svg?{QUERY}")
+    assert svg.headers["content-type"] == "image/svg+xml"
+    assert svg.text.lstrip().startswith("<svg")
+    png = client.get(f"/v1/first-flight.png?{QUERY}")
+    assert png.content.startswith(b"\x89PNG")
+    assert "$schema" in json.loads(client.get(f"/v1/first-flight.vl.json?{QUERY}").text)
+    rows = list(csv.DictReader(io.StringIO(client.get(f"/v1/first-flight.csv?{QUERY}").text)))
+    (window,) = [row for row in rows if row["iw"] == "13"]
+    assert [float(window[name]) for name in ("cdf", "lower", "upper")] == [
+        share["share"],
+        share["lower"],
+        share["upper"],
+    ]
+
+
+def test_a_release_without_strata_says_why_and_draws_nothing(client: TestClient) -> None:
+    query = f"crawl={LOCALWEB}&protocol=h2"
+    answer = client.get(f"/v1/first-flight?{query}").json()
+    assert answer["share"] is None
+    assert "no strata" in answer["share_unknown"]
+    assert_problem(client.get(f"/v1/first-flight.svg?{query}"), "bad-parameter", 400, mentions="no strata")
+
+
+def test_without_a_stratum_every_release_has_a_figure(client: TestClient) -> None:
+    assert client.get(f"/v1/first-flight?crawl={LOCALWEB}&iw=3").json()["share"] == 0.25
+    assert client.get(f"/v1/first-flight.svg?crawl={LOCALWEB}&iw=3").status_code == 200
+
+
+@pytest.mark.parametrize("query", ["iw=0", "mss=0", "iw=3&iw=4", "measure=bytes", "window=3"])
+def test_a_bad_parameter_of_a_window_is_refused(client: TestClient, query: str) -> None:
+    answer = client.get(f"/v1/first-flight?crawl={LOCALWEB}&{query}")
+    assert answer.status_code == 400
