@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import plan, report
+from benchmarks import plan, report, service_rows
 from benchmarks.markdown import measured, ranged, table
 from benchmarks.results import FOLDER, RECORDING_CPU_BOUND, SPEED_BOUND
 
@@ -190,7 +190,8 @@ def service(facts: dict[str, Any]) -> str:
     ]
     head = ["", "answers a second", "median ms", "99 % ms", "neither 200 nor 304", "MB at most"]
     views = ", ".join(f"`{path}`" for path in ours["views"])
-    return "\n".join([SERVICE.format(**facts | {"views": views}), table(head, rows), measured(facts)])
+    said = SERVICE.format(**facts | {"views": views})
+    return "\n".join([said, table(head, rows), service_rows.section(facts), measured(facts)])
 
 
 def second_opinion(found: dict[str, Any]) -> list[str]:

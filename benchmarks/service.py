@@ -1,4 +1,4 @@
-"""Measures the service's responses per second under load, compared with Datasette's page of the same table.
+"""Measures the service's responses per second under load, and its streams of rows, compared with Datasette's of the same tables.
 
 python -m benchmarks.service --datasette FOLDER/bin/datasette [--seconds 60] [--clients 200]
 """
@@ -10,16 +10,12 @@ import contextlib
 import dataclasses
 import json
 import os
-import re
-import socket
+import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +23,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.counting import descendants, pss_kb
+from benchmarks import service_rows
 from benchmarks.results import provenance, write
+from benchmarks.servers import READY_WITHIN_S, Memory, free_port, process, served_at, until_it_answers
 from releases.catalogue import Manifest
 from schema.computed_tables import DISTRIBUTION, MEASURES
 from schema.crawls import CrawlName
@@ -42,8 +39,6 @@ A_PAGE = {
 }  # fmt: skip
 """Items of each measure on a page, about as many as in the bundled web."""
 
-READY_WITHIN_S = 60
-STOPS_WITHIN_S = 10
 SCRIPT = Path(__file__).with_name("service.lua")
 
 LEAST_CACHED = 1500
@@ -51,10 +46,11 @@ LEAST_CACHED = 1500
 MOST_CACHED_MS = 250
 MOST_COLD_MS = 1000
 MOST_MB = 400
-
-
-class BenchError(Exception):
-    """The benchmark could not be run."""
+LEAST_STREAM_RATIO = 3.0
+"""Minimum of rows a second of a stream, as a multiple of Datasette's."""
+MOST_STREAM_MB = 200
+PEER_ROWS = 200_000
+"""Rows that Datasette streams."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -71,28 +67,6 @@ class Load:
         said = subprocess.run(call, capture_output=True, text=True, check=True).stdout
         found: dict[str, Any] = json.loads(said.splitlines()[-1])
         return found | {"answers_per_second": round(found["answers"] / found["wall_s"], 1)}
-
-
-class Memory:
-    """Highest proportional set size of a process with its descendants, sampled each second."""
-
-    def __init__(self, pid: int) -> None:
-        self.peak_mb = 0.0
-        self._pid = pid
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-
-    def __enter__(self) -> Memory:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._ended.wait(1):
-            self.peak_mb = max(self.peak_mb, sum(map(pss_kb, [self._pid, *descendants(self._pid)])) / 1000)
 
 
 def distribution(seed: int) -> pa.Table:
@@ -141,33 +115,6 @@ def make_releases(root: Path) -> None:
         seal(folder, dataclasses.asdict(manifest))
 
 
-@contextlib.contextmanager
-def process(call: list[str], log: Path, **environment: str) -> Iterator[int]:
-    """Run a server for the block; yields its process id."""
-    with (
-        log.open("w") as output,
-        subprocess.Popen(call, env=os.environ | environment, stdout=output, stderr=output) as server,
-    ):
-        try:
-            yield server.pid
-        finally:
-            server.terminate()
-            try:
-                server.wait(STOPS_WITHIN_S)
-            except subprocess.TimeoutExpired:  # it responds to all clients first
-                server.kill()
-
-
-def until_it_answers(address: str) -> None:
-    """Wait until a server responds."""
-    deadline = time.monotonic() + READY_WITHIN_S
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=READY_WITHIN_S):  # noqa: S310  # http
-            return
-        time.sleep(0.1)
-    raise BenchError(f"{address} does not answer")
-
-
 def etag(address: str) -> str:
     """The ETag of a resource, which a client sends with its next request."""
     with urllib.request.urlopen(address, timeout=READY_WITHIN_S) as answer:  # noqa: S310  # http
@@ -182,21 +129,12 @@ def ours(folder: Path, load: Load) -> dict[str, Any]:
     crawl = str(CrawlName(month=MONTHS[-1]))
     views = ["/", "/v1/crawls", "/v1/releases", f"/releases/{crawl}/v1", f"/v1/distributions?crawl={crawl}"]
     with process([program, "serve", "--port", "0"], log, **environment) as pid, Memory(pid) as memory:
-        address = _address(log)
+        address = served_at(log)
         until_it_answers(address)
         known = [(path, etag(address + path.removeprefix("/"))) for path in views]
         cached = load.put_on(address, "cached", *(part for view in known for part in view))
         cold = load.put_on(address, "cold", f"/v1/distributions?crawl={crawl}")
     return {"cached": cached, "cold": cold, "peak_mb": round(memory.peak_mb, 1), "views": views}
-
-
-def _address(log: Path) -> str:
-    deadline = time.monotonic() + READY_WITHIN_S
-    while time.monotonic() < deadline:
-        if found := re.search(r"http://\S+/", log.read_text(encoding="utf-8")):
-            return found[0]
-        time.sleep(0.1)
-    raise BenchError(f"the service does not begin: {log.read_text(encoding='utf-8')}")
 
 
 def datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
@@ -207,8 +145,7 @@ def datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
         database.execute(f"CREATE TABLE distribution ({', '.join(DISTRIBUTION.names)})")
         database.executemany("INSERT INTO distribution VALUES (?, ?, ?, ?, ?)", rows)
         database.commit()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     page = f"http://127.0.0.1:{port}/bench/distribution"
     # Without facet suggestions, which take longer than the rest of the page.
     call = [
@@ -238,6 +175,9 @@ def missed(facts: dict[str, Any]) -> list[str]:
         f"cached p99 above {MOST_CACHED_MS} ms": facts["cached_p99_ms"] > MOST_CACHED_MS,
         f"cold p99 above {MOST_COLD_MS} ms": facts["cold_p99_ms"] > MOST_COLD_MS,
         f"more than {MOST_MB} MB": facts["peak_mb"] > MOST_MB,
+        f"streams below {LEAST_STREAM_RATIO:g} times Datasette's rate": facts["stream_ratio_datasette"]
+        < LEAST_STREAM_RATIO,
+        f"streams with more than {MOST_STREAM_MB} MB": facts["stream_peak_mb"] > MOST_STREAM_MB,
         "answers other than 200 or 304": any(
             service[kind]["refused"] or service[kind]["failed"] for kind in ("cached", "cold")
         ),
@@ -251,6 +191,7 @@ def main() -> int:
     parser.add_argument("--datasette", required=True, help="its program")
     parser.add_argument("--seconds", type=int, default=60, help="for each kind of load; 5 for a first look")
     parser.add_argument("--clients", type=int, default=200)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of a stream")
     options = parser.parse_args()
     load = Load(options.clients, options.seconds)
     facts = provenance()
@@ -259,7 +200,11 @@ def main() -> int:
         make_releases(folder / "releases")
         service = ours(folder, load)
         peer = datasette(options.datasette, folder, load)
-    facts |= {
+        shutil.rmtree(folder / "releases")
+        streams = service_rows.measure(
+            options.datasette, folder, rows=options.rows, peer_rows=min(options.rows, PEER_ROWS)
+        )
+    facts |= streams | {
         "clients": load.clients,
         "seconds": load.seconds,
         "cached_answers_per_second": service["cached"]["answers_per_second"],

@@ -1,0 +1,88 @@
+"""Servers that benchmarks run: their processes, their memory and when they answer."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.counting import descendants, pss_kb
+
+READY_WITHIN_S = 60
+STOPS_WITHIN_S = 10
+
+
+class BenchError(Exception):
+    """The benchmark could not be run."""
+
+
+class Memory:
+    """Highest proportional set size of a process with its descendants, sampled each second."""
+
+    def __init__(self, pid: int) -> None:
+        self.peak_mb = 0.0
+        self._pid = pid
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> Memory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(1):
+            self.peak_mb = max(self.peak_mb, sum(map(pss_kb, [self._pid, *descendants(self._pid)])) / 1000)
+
+
+@contextlib.contextmanager
+def process(call: list[str], log: Path, **environment: str) -> Iterator[int]:
+    """Run a server for the block; yields its process id."""
+    with (
+        log.open("w") as output,
+        subprocess.Popen(call, env=os.environ | environment, stdout=output, stderr=output) as server,
+    ):
+        try:
+            yield server.pid
+        finally:
+            server.terminate()
+            try:
+                server.wait(STOPS_WITHIN_S)
+            except subprocess.TimeoutExpired:  # it responds to all clients first
+                server.kill()
+
+
+def until_it_answers(address: str) -> None:
+    """Wait until a server responds."""
+    deadline = time.monotonic() + READY_WITHIN_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=READY_WITHIN_S):  # noqa: S310  # http
+            return
+        time.sleep(0.1)
+    raise BenchError(f"{address} does not answer")
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+def served_at(log: Path) -> str:
+    """The URL that `firstflight serve` prints; waits for it."""
+    deadline = time.monotonic() + READY_WITHIN_S
+    while time.monotonic() < deadline:
+        if found := re.search(r"http://\S+/", log.read_text(encoding="utf-8")):
+            return found[0]
+        time.sleep(0.1)
+    raise BenchError(f"the service does not begin: {log.read_text(encoding='utf-8')}")

@@ -1,0 +1,184 @@
+"""Measures the service's streams of rows beside Datasette's streaming CSV of the same rows."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sqlite3
+import statistics
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.servers import Memory, free_port, process, served_at, until_it_answers
+from releases.catalogue import Manifest
+from schema.arrow import arrow_schema
+from schema.crawls import CrawlName
+from schema.tables import Base
+from storage.sums import seal, sums_now
+
+CRAWL = CrawlName(month="2026-11")
+FIELDS = (
+    "visit_id",
+    "id",
+    "host",
+    "path",
+    "protocol",
+    "resource_type",
+    "status",
+    "wire_bytes",
+    "first_byte_us",
+)
+A_PAGE = 126
+"""Responses of a page, about as many as in the bundled web."""
+
+RUNS = 3
+"""Runs of each, in turn."""
+
+READ_AT_ONCE = 1 << 16
+
+STREAMS = """Streams: {stream_rows:,} made-up responses ({bytes_per_row} bytes a row in the release's Parquet), nine columns of each, taken whole by one client, three times in turn;
+Datasette's streaming CSV (`_stream=on`) has the first {stream_peer_rows:,} of them. Rows a second: CSV {csv:,}, Arrow {arrow:,}, Datasette {datasette:,}: the slower of ours
+is {stream_ratio_datasette:.1f} times Datasette's. The service took {stream_peak_mb:,.0f} MB at most. Bounds: 3 times, 200 MB.
+"""
+
+
+def responses(rows: int, *, seed: int = 1) -> pa.Table:
+    """Made-up responses with sizes drawn from a log-normal distribution; columns that no question asks for are null."""
+    random = np.random.default_rng(seed)
+    visit, number = np.divmod(np.arange(rows), A_PAGE)
+    hosts = pa.array([f"static{one}.example{one % 997}.test" for one in range(20_000)])
+    paths = pa.array([f"/assets/{one:x}/bundle-{one % 31}.js" for one in range(50_000)])
+    drawn: dict[str, Any] = {
+        "crawl_id": np.ones(rows, np.int16),
+        "visit_id": visit + 1,
+        "id": (number + 1).astype(np.int32),
+        "method": _drawn(random, rows, pa.array(["GET"])),
+        "scheme": _drawn(random, rows, pa.array(["https"])),
+        "host": _drawn(random, rows, hosts),
+        "path": _drawn(random, rows, paths),
+        "protocol": _drawn(random, rows, pa.array(["h2", "h2", "h3", "http/1.1"])),
+        "resource_type": _drawn(random, rows, pa.array(["script", "image", "style", "font", "fetch"])),
+        "status": random.choice(np.array([200, 200, 200, 204, 304, 404], np.int16), rows),
+        "from_cache": np.zeros(rows, bool),
+        "wire_bytes": random.lognormal(8.5, 2, rows).astype(np.int64) + 100,
+        "first_byte_us": random.integers(10**5, 10**7, rows),
+    }
+    schema = arrow_schema(Base.metadata.tables["response"])
+    return pa.table(
+        [
+            pa.array(drawn[one.name], one.type) if one.name in drawn else pa.nulls(rows, one.type)
+            for one in schema
+        ],
+        schema=schema,
+    )
+
+
+def _drawn(random: np.random.Generator, rows: int, values: pa.Array) -> pa.Array:
+    return values.take(pa.array(random.integers(0, len(values), rows)))
+
+
+def make_release(root: Path, table: pa.Table) -> int:
+    """Write a release with responses alone; returns the bytes of their file."""
+    folder = CRAWL.path(root, version=1)
+    folder.mkdir(parents=True)
+    path = folder / "response.parquet"
+    pq.write_table(table, path, compression="zstd", row_group_size=131_072)
+    manifest = Manifest(
+        crawl=CRAWL,
+        version=1,
+        schema_version=6,
+        method_version="1",
+        commit="0" * 40,
+        browser="none",
+        list_id="made-up:1",
+        list_checksum="00" * 32,
+        licence="CC-BY-4.0",
+        rows={"response": len(table)},
+        files=sums_now(folder),
+    )
+    seal(folder, dataclasses.asdict(manifest))
+    return path.stat().st_size
+
+
+def taken(address: str) -> tuple[float, int]:
+    """Seconds until a stream was taken whole, and its bytes."""
+    began, size = time.monotonic(), 0
+    with urllib.request.urlopen(address, timeout=600) as answer:  # noqa: S310  # http
+        while piece := answer.read(READ_AT_ONCE):
+            size += len(piece)
+    return time.monotonic() - began, size
+
+
+def measure(datasette: str, folder: Path, *, rows: int, peer_rows: int) -> dict[str, Any]:
+    """Rows a second as CSV and as Arrow, and those of Datasette's CSV, in turn over the same columns.
+
+    Datasette sends the first `peer_rows` rows alone, because it is slower.
+    """
+    table = responses(rows)
+    stored = make_release(folder / "releases", table)
+    database = folder / "rows.db"
+    _write_database(database, table.select(FIELDS).slice(0, peer_rows))
+    del table
+    asked = f"crawl={CRAWL}&fields={','.join(FIELDS)}"
+    rates: dict[str, list[float]] = {}
+    with contextlib.ExitStack() as servers:
+        environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
+        log = folder / "rows.log"
+        program = str(Path(sys.executable).with_name("firstflight"))
+        pid = servers.enter_context(process([program, "serve", "--port", "0"], log, **environment))
+        ours = served_at(log)
+        port = free_port()
+        call = [
+            datasette,
+            "serve",
+            "--immutable",
+            str(database),
+            "--port",
+            str(port),
+            "--setting",
+            "max_csv_mb",
+            "0",
+        ]
+        servers.enter_context(process(call, folder / "rows-datasette.log"))
+        peer = f"http://127.0.0.1:{port}/rows/response.csv?_stream=on"
+        until_it_answers(ours)
+        until_it_answers(f"http://127.0.0.1:{port}/")
+        taken(f"{ours}v1/responses.csv?{asked}&limit=1")
+        memory = servers.enter_context(Memory(pid))
+        for _ in range(RUNS):
+            for name, address, number in (
+                ("csv", f"{ours}v1/responses.csv?{asked}", rows),
+                ("arrow", f"{ours}v1/responses.arrow?{asked}", rows),
+                ("datasette", peer, peer_rows),
+            ):
+                rates.setdefault(name, []).append(number / taken(address)[0])
+    middle = {name: statistics.median(found) for name, found in rates.items()}
+    return {
+        "stream_rows": rows,
+        "stream_peer_rows": peer_rows,
+        "stream_rows_per_second": {name: round(rate) for name, rate in middle.items()},
+        "stream_ratio_datasette": round(min(middle["csv"], middle["arrow"]) / middle["datasette"], 2),
+        "stream_peak_mb": round(memory.peak_mb, 1),
+        "bytes_per_row": round(stored / rows, 1),
+    }
+
+
+def _write_database(path: Path, table: pa.Table) -> None:
+    columns = [column.to_pylist() for column in table.itercolumns()]
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute(f"CREATE TABLE response ({', '.join(table.column_names)})")
+        marks = ", ".join("?" * len(columns))
+        database.executemany(f"INSERT INTO response VALUES ({marks})", zip(*columns, strict=True))  # noqa: S608
+        database.commit()
+
+
+def section(facts: dict[str, Any]) -> str:
+    """The part of the document about streams, from service.json."""
+    return STREAMS.format(**facts | facts["stream_rows_per_second"])
