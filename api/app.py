@@ -18,6 +18,7 @@ from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
 from api.outside import routes as outside_routes
+from api.reference import routes as reference
 from api.routes import (
     annual_reports,
     citations,
@@ -55,6 +56,7 @@ ROUTERS = (
     pages.router,
     documents.router,
     explorer.router,
+    reference.router,
     crawler.router,
 )
 """Routers in the order in which they are asked: the paths of a later one may include those of an earlier one."""

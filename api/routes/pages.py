@@ -193,12 +193,6 @@ def openapi(request: Request) -> JSONResponse:
     return JSONResponse(request.app.openapi())
 
 
-@router.get("/docs", name="docs")
-def docs(request: Request) -> Response:
-    """The documentation of the API, generated from its OpenAPI document."""
-    return page(request, "docs.html", openapi=request.app.openapi())
-
-
 @router.get("/static/{path}", name="static")
 def static(request: Request, path: str) -> Response:
     """Style sheet and icon of the pages."""
