@@ -1,5 +1,6 @@
 """`/docs`: every endpoint of the API with its parameters, an example call, and the service's own answer to it."""
 
+import http
 import json
 from typing import Any
 
@@ -51,10 +52,14 @@ async def _facts(app: FastAPI, shelf: Shelf) -> dict[str, str]:
         crawl = first.crawl
         facts |= {"crawl": str(crawl), "version": str(first.version)}
         facts |= {"device": crawl.device, "vantage": crawl.vantage, "arm": crawl.arm, "kind": crawl.kind}
-        visits = await ask(app, f"/v1/visits?crawl={crawl}&limit=1&fields=id,host")
-        rows = next(iter(json.loads(visits.body).values()), []) if visits.status == 200 else []
-        if isinstance(rows, list) and rows:
-            facts |= {"visit": str(rows[0]["id"]), "host": str(rows[0]["host"])}
+        visits = await ask(app, f"/v1/visits.ndjson?crawl={crawl}&limit=1&fields=id,host")
+        row = (
+            json.loads(visits.body.partition(b"\n")[0] or b"{}")
+            if visits.status == http.HTTPStatus.OK
+            else {}
+        )
+        if "id" in row:
+            facts |= {"visit": str(row["id"]), "host": str(row["host"])}
     return facts
 
 
@@ -76,7 +81,7 @@ async def _endpoint(
     media_types = operation["responses"].get("200", {}).get("content", {})
     if called and {"application/json", "text/csv"} & set(media_types):
         answer = await ask(request.app, called)
-        if answer.status == 200 and answer.media_type in media_types:
+        if answer.status == http.HTTPStatus.OK and answer.media_type in media_types:
             url = (request.app.state.base_url or SERVED_AT).rstrip("/") + called
             found |= {"address": called, "answer": shown(answer.body, answer.media_type)}
             found["code"] = list(code(url)) if answer.media_type == "application/json" else []
