@@ -28,7 +28,7 @@ def data_dictionary(request: Request) -> Response:
     return page(request, "dictionary.html", tables=dictionary(), measures=MEASURES)
 
 
-@router.get(f"/documents/{shelved.IMAGES}/{{name}}", name="document_image")
+@router.get(f"/documents/{shelved.IMAGES}/{{name:path}}", name="document_image")
 def document_image(name: str) -> Response:
     """An image of a document."""
     try:

@@ -53,8 +53,16 @@ def text(name: str) -> str:
 
 @functools.cache
 def images() -> frozenset[str]:
-    """Names of the documents' images."""
-    return frozenset(entry.name for entry in _at(IMAGES).iterdir())
+    """Paths of the documents' images below their folder."""
+    return frozenset(_files(_at(IMAGES), ""))
+
+
+def _files(folder: Traversable, below: str) -> Iterator[str]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _files(entry, f"{below}{entry.name}/")
+        else:
+            yield below + entry.name
 
 
 def image(name: str) -> bytes:
@@ -86,8 +94,8 @@ def address(target: str, *, source: str, base: str) -> str | None:
         return target
     path = posixpath.normpath(posixpath.join(posixpath.dirname(source), unquote(parts.path)))
     path = ELSEWHERE.get(path, path)
-    folder, _, last = path.rpartition("/")
-    if folder == IMAGES and last in images():
+    folder, _, below = path.partition("/")
+    if folder == IMAGES and below in images():
         return f"{base}/{path}"
     name = name_of(path)
     if sources().get(name) != path:

@@ -29,6 +29,7 @@ MEDIA_TYPES = {
     ".xml": "application/xml",
     ".svg": "image/svg+xml",
     ".png": "image/png",
+    ".webp": "image/webp",
     ".pdf": "application/pdf",
     "": "text/plain; charset=utf-8",
 }

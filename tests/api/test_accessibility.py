@@ -31,7 +31,7 @@ EXAMPLES = {
     "version": "1",
     "name": "index",
     "path": "style.css",
-    "/documents/images/{name}": "/documents/images/endurance.svg",
+    "/documents/images/{name:path}": "/documents/images/endurance.svg",
     "/documents/{name:path}": "/documents/forms",
 }
 OTHERS = ("/reports/2025/v1/", "/reports/2025/errata")

@@ -17,7 +17,7 @@ from replay.errors import ReplayError
 from reports.backcast.admission import admission
 from reports.backcast.document import document
 from reports.backcast.judgement import figures_of
-from reports.backcast.stored import content_of, sentence, write_backcast
+from reports.backcast.stored import content_of, sentence, standing, write_backcast
 
 
 @click.command("backcast")
@@ -34,9 +34,16 @@ from reports.backcast.stored import content_of, sentence, write_backcast
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also write the outcome as a page of Markdown to this file.",
 )
+@click.option(
+    "--unless-stored",
+    is_flag=True,
+    help="Do nothing if the stored back-cast has as many seeds, and is of this kernel, player and rule.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @click.pass_obj
-def run_backcast(settings: Settings, *, seeds: int, path: Path | None, as_json: bool) -> None:
+def run_backcast(
+    settings: Settings, *, seeds: int, path: Path | None, unless_stored: bool, as_json: bool
+) -> None:
     """Replay the experiment that made IW 10 the standard, and ask whether the rule would have admitted IW 10.
 
     Inputs that the paper does not print (queue, random loss, flows of a page, time of the back end) are calibrated by its figures at
@@ -48,7 +55,12 @@ def run_backcast(settings: Settings, *, seeds: int, path: Path | None, as_json: 
     Example:
       firstflight replay backcast
       firstflight replay backcast --seeds 10 --json
+      firstflight replay backcast --unless-stored
     """
+    stored = standing(settings.backcast).content if unless_stored else None
+    if stored is not None and stored["seeds"] == seeds:
+        click.echo(f"stored already, by {seeds} seeds. {sentence(stored)}", err=True)
+        return
     commit = code_commit(settings.commit)
     loads = calibration.planned_loads() + experiment.planned_loads(seeds=seeds)
     with one_line(ReplayError, OSError):

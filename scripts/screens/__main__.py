@@ -1,0 +1,156 @@
+"""Takes a picture of every page of the service, and of the report on paper: python -m scripts.screens --help."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import dataclasses
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from api.contact import Contact
+from firstflight.recorded_pages import bundled_release
+from firstflight.settings import from_environment
+from scripts.screens.addresses import NOWHERE, addresses
+from scripts.screens.browser import SCHEMES, SIZES, launched, opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).parents[2]
+EDITION = ROOT / "docs" / "edition-2026"
+PICTURES = ROOT / "docs" / "images" / "screens"
+YEAR = EDITION.name.rpartition("-")[2]
+
+QUALITY = 40
+"""Quality of the WebP pictures, of 100."""
+
+MOST_KB = 2000
+"""Most that all pictures together may take."""
+
+PAPER_DPI = 80
+
+NAMES = {"/": "home", NOWHERE: "problem", f"/reports/{YEAR}/v": "edition", "/releases/": "release"}
+"""Names of pages by the beginning of their path, where the path itself is none."""
+
+
+class ScreensError(Exception):
+    """The pictures cannot be taken; the message says why."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Picture:
+    """One picture: its path below the folder of all, and its bytes."""
+
+    path: str
+    webp: bytes
+
+
+def name_of(path: str) -> str:
+    """The folder of a page's pictures.
+
+    >>> name_of("/"), name_of("/reports/2026/v1/"), name_of("/reports/2026/errata"), name_of("/about-the-crawler")
+    ('home', 'edition', 'reports-2026-errata', 'about-the-crawler')
+    """
+    for beginning, name in NAMES.items():
+        if path == beginning or (len(beginning) > 1 and path.startswith(beginning)):
+            return name
+    return path.strip("/").replace("/", "-")
+
+
+def pictures(data_dir: Path) -> Iterator[Picture]:
+    """Every page of the service over the recorded pages and the edition, each way, and the first sheet of the PDF."""
+    settings = dataclasses.replace(from_environment(), data_dir=data_dir)
+    release = bundled_release(settings)
+    reports = data_dir / "reports" / YEAR
+    version = len(list(reports.glob("v*"))) + 1
+    shutil.copytree(EDITION, reports / f"v{version}")
+    contact = Contact(url="https://sizes.example/about-the-crawler", email="crawl@sizes.example")
+    app = create_app(settings.releases, settings.reports, contact=contact)
+    examples = {
+        "crawl": str(release.crawl),
+        "year": YEAR,
+        "version": str(version),
+        "name": "index",
+        "path": "style.css",
+        "/documents/images/{name:path}": "/documents/images/endurance.svg",
+        "/documents/{name:path}": "/documents/forms",
+    }
+    with TestClient(app, raise_server_exceptions=False) as client, launched() as browser:
+        for path in addresses(app, client, examples=examples):
+            with opened(browser, client, path) as page:
+                yield from each_way(page, name_of(path))
+        yield Picture("edition/paper.webp", on_paper(browser, EDITION / "forms" / "report.pdf"))
+
+
+def each_way(page: Page, name: str) -> Iterator[Picture]:
+    """The first screen of a page in each size and scheme."""
+    for width, size in SIZES.items():
+        page.set_viewport_size(size)
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            yield Picture(f"{name}/{width}-{scheme}.webp", webp(page))
+
+
+def webp(page: Page) -> bytes:
+    """What the page shows, as WebP, which Playwright itself does not write."""
+    session = page.context.new_cdp_session(page)
+    taken = session.send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
+    session.detach()
+    return base64.b64decode(taken["data"])
+
+
+def on_paper(browser: Browser, pdf: Path) -> bytes:
+    """The first sheet of a PDF."""
+    call = ["pdftoppm", "-png", "-r", str(PAPER_DPI), "-f", "1", "-l", "1", "-singlefile", str(pdf)]
+    try:
+        done = subprocess.run(call, capture_output=True, check=True)
+    except FileNotFoundError as exc:
+        raise ScreensError("pdftoppm is missing: apt-get install poppler-utils") from exc
+    except subprocess.CalledProcessError as exc:
+        raise ScreensError(f"pdftoppm cannot read {pdf}: {exc.stderr.decode().strip()}") from exc
+    # Width and height of a PNG: the first two numbers of its header.
+    width, height = (int.from_bytes(done.stdout[at : at + 4], "big") for at in (16, 20))
+    page = browser.new_page(viewport={"width": width, "height": height})
+    drawn = base64.b64encode(done.stdout).decode()
+    page.set_content(f'<body style="margin: 0"><img src="data:image/png;base64,{drawn}">')
+    return webp(page)
+
+
+def write(folder: Path, taken: Mapping[str, bytes]) -> int:
+    """Put the pictures in the place of the folder's; returns their size in kB. ScreensError if they are too large."""
+    size = sum(map(len, taken.values())) // 1000
+    if size > MOST_KB:
+        raise ScreensError(f"the pictures take {size} kB, at most {MOST_KB} kB may be kept")
+    shutil.rmtree(folder, ignore_errors=True)
+    for path, content in taken.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    return size
+
+
+def main() -> None:
+    """Take the pictures and write them."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="scripts/screenshots")
+    parser.add_argument(
+        "--to", type=Path, default=PICTURES, help="folder that is replaced [default: docs/images/screens]"
+    )
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as data_dir:
+        try:
+            taken = {one.path: one.webp for one in pictures(Path(data_dir))}
+            size = write(asked.to, taken)
+        except ScreensError as exc:
+            parser.exit(1, f"scripts/screenshots: {exc}\n")
+    print(f"{len(taken)} pictures, {size} kB: {asked.to}")
+
+
+if __name__ == "__main__":
+    main()
