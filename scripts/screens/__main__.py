@@ -20,6 +20,7 @@ from firstflight.recorded_pages import bundled_release
 from firstflight.settings import from_environment
 from scripts.screens.addresses import NOWHERE, addresses
 from scripts.screens.browser import SCHEMES, SIZES, launched, opened
+from storage.sums import manifest_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -70,7 +71,7 @@ def pictures(data_dir: Path) -> Iterator[Picture]:
     settings = dataclasses.replace(from_environment(), data_dir=data_dir)
     release = bundled_release(settings)
     reports = data_dir / "reports" / YEAR
-    version = len(list(reports.glob("v*"))) + 1
+    version = manifest_of(EDITION)["publication"]["version"]
     shutil.copytree(EDITION, reports / f"v{version}")
     contact = Contact(url="https://sizes.example/about-the-crawler", email="crawl@sizes.example")
     app = create_app(settings.releases, settings.reports, contact=contact)
@@ -78,6 +79,7 @@ def pictures(data_dir: Path) -> Iterator[Picture]:
         "crawl": str(release.crawl),
         "year": YEAR,
         "version": str(version),
+        "/releases/{crawl}/v{version}": f"/releases/{release.crawl}/v{release.manifest.version}",
         "name": "index",
         "path": "style.css",
         "/documents/images/{name:path}": "/documents/images/endurance.svg",

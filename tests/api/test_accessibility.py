@@ -68,13 +68,11 @@ def test_no_page_has_a_fault_on_a_desk_or_a_phone_by_day_or_by_night(
 ) -> None:
     found = {}
     for path in addresses(application(service), service, examples=EXAMPLES, others=OTHERS):
-        is_edition = path == "/reports/2026/v1/"
         with opened(browser, service, path) as page:
             for width, scheme in WAYS:
                 page.set_viewport_size(SIZES[width])
                 page.emulate_media(color_scheme=scheme)
-                # The edition was published with smaller letters; those of today's pages: tests/reports/document/test_render.py.
-                wrong = [one for one in unreadable(page) if not (is_edition and "letters" in one)]
+                wrong = unreadable(page)
                 if (width, scheme) in LOOKED_AT:
                     wrong += violations(page)
                 if wrong:
