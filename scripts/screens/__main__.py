@@ -30,7 +30,7 @@ EDITION = ROOT / "docs" / "edition-2026"
 PICTURES = ROOT / "docs" / "images" / "screens"
 YEAR = EDITION.name.rpartition("-")[2]
 
-QUALITY = 40
+QUALITY = 25
 """Quality of the WebP pictures, of 100."""
 
 MOST_KB = 2000
