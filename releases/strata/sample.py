@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from releases.cdf import Cdf
@@ -194,7 +193,8 @@ def read_items(path: Path, measure: str) -> Items:
             _row_groups(file.metadata, measure), ["measure", "size_bytes", "rank", *DIMENSIONS]
         )
     table = table.unify_dictionaries().combine_chunks()
-    of_measure = pc.equal(table["measure"], measure).to_numpy(zero_copy_only=False)
+    measures, named = _coded(table["measure"].combine_chunks())
+    of_measure = measures == named.index(measure) if measure in named else np.zeros(len(measures), bool)
     # The file is sorted by measure, so that its items are one slice.
     table = table.slice(int(of_measure.argmax()) if len(of_measure) else 0, int(of_measure.sum()))
     ranks = table["rank"].to_numpy()
