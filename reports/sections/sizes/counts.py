@@ -31,7 +31,7 @@ class SizeCounts:
     content: dict[str, Any]
     """The part `sizes` of report.json."""
     bands: Mapping[str, Mapping[int, Interval]]
-    """Intervals of cumulative shares by measure and size in bytes, of the measures in HEADLINE that can be stated."""
+    """Intervals of cumulative shares by measure and size in bytes, from the smallest on, of the measures in HEADLINE that can be stated."""
 
 
 def size_section(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int = MSS_FIG1) -> SizeCounts:
@@ -45,14 +45,17 @@ def size_section(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int
     intervals = share_intervals(release, sizes={name: along.get(name, marked) for name in MEASURES})
     return SizeCounts(
         content=size_content(cdfs, intervals, windows=windows, mss=mss),
-        bands={name: {size: intervals[name, size] for size in sizes} for name, sizes in along.items()},
+        bands={
+            name: {size: intervals[name, size] for size in sizes if size >= cdfs[name].sizes[0]}
+            for name, sizes in along.items()
+        },
     )
 
 
 def band_sizes(cdf: Cdf, marked: Sequence[int]) -> list[int]:
-    """Sizes at which a curve has an interval: quantiles, and the marked sizes."""
+    """Sizes at which a share has an interval: the smallest, quantiles, and the marked sizes."""
     quantiles = (cdf.quantile(round(100 * at / BAND_POINTS)) for at in range(1, BAND_POINTS))
-    return sorted({*quantiles, *marked})
+    return sorted({int(cdf.sizes[0]), *quantiles, *marked})
 
 
 def size_content(

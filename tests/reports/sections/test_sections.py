@@ -136,6 +136,7 @@ def test_the_curves_have_bands_that_hold_the_shares_of_the_table(sections: dict[
     shares = {row["measure"]: row for row in table(sections["sizes"], "shares")}
     assert {row["measure"] for row in figure["bands"]} == {row["measure"] for row in figure["rows"]}
     for row in figure["bands"]:
+        assert row["size"] >= min(one["size"] for one in figure["rows"] if one["measure"] == row["measure"])
         assert row["cdf"]["lower"] <= row["cdf"]["estimate"] <= row["cdf"]["upper"]
         if row["size"] == 14_300:
             share = shares[row["measure"]]["iw10"]
