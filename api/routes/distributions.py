@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from api.stored.held_cdfs import HeldCdf, Points
-from releases.cdf import Fit
+from releases.cdf import LEAST_KNOWN_SHARE, Fit
 from releases.strata.sample import Sample
 from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE, NO_SITES
 from schema.computed_tables import MEASURES
@@ -33,6 +33,11 @@ class Distribution:
     """In bytes, of each of `quantiles`; empty if they are unknown."""
     interval_unknown: str | None = NO_SITES
     """Why the intervals are unknown; None if they are known."""
+
+    @property
+    def is_stated(self) -> bool:
+        """Return whether enough sizes are known to state a share of them as that of all."""
+        return self.known > 0 and self.known >= LEAST_KNOWN_SHARE * (self.known + self.unknown)
 
     @property
     def definition(self) -> str:

@@ -1,7 +1,9 @@
+import dataclasses
 import re
 
 from api.routes.charts import chart
 from api.routes.distributions import Distribution
+from api.routes.pages import TEMPLATES
 from api.stored.held_cdfs import Points
 from releases.cdf import Fit
 
@@ -31,3 +33,12 @@ def test_one_size_alone_has_a_chart() -> None:
 
 def test_without_a_known_size_there_is_no_chart() -> None:
     assert chart(made(())) is None
+
+
+def test_a_share_of_which_most_sizes_are_unknown_is_not_stated() -> None:
+    shares = TEMPLATES.get_template("shares.html").module.shares  # type: ignore[attr-defined]
+    stated = made(((1, 0.5), (2, 1.0)))
+    few = dataclasses.replace(stated, unknown=3)
+    assert shares([stated]).count('class="fill"') == 2
+    assert 'class="fill"' not in shares([few])
+    assert "3 unknown" in shares([few])
