@@ -124,8 +124,7 @@ def create_app(
     _read_from(library, app)
     app.state.outside = load() if outside_points is None else list(outside_points)
     app.state.memory = Memory(depends_on=repr((base_url, contact, to_text(app.state.outside))), disk=answers)
-    app.state.base_url = base_url
-    app.state.contact = contact
+    app.state.base_url, app.state.contact = base_url, contact
     for router in ROUTERS:
         app.include_router(router)
     answer_with_problems(app, pages.problem_page)

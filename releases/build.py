@@ -25,6 +25,7 @@ from releases.catalogue import (
     read_version,
 )
 from releases.descriptions.history import dated, told
+from releases.descriptions.write import DESCRIBED_SINCE, describe
 from releases.measures import MODEL_IW, MODEL_MSS
 from releases.observations import crawl_column, reading, table_of
 from releases.strata.items import write_items
@@ -243,8 +244,11 @@ def packets_of(connections: Path) -> dict[str, int]:
 
 
 def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | None = None) -> Built:
-    """Seal a complete release folder, move it to `place` or compare it with the version there, and sign it."""
+    """Describe and seal a complete release folder, move it to `place` or compare it with the version there, and sign it."""
     manifest = dataclasses.replace(manifest, history=dated(manifest.history, folder))
+    if manifest.schema_version >= DESCRIBED_SINCE:
+        describe(folder, manifest, like=place)
+        manifest = dataclasses.replace(manifest, files=sums_now(folder))
     seal(folder, manifest.facts)
     built = _publish(Release(folder, manifest), place)
     if signer is not None and not (built.release.path / SIGNATURE).exists():

@@ -3,7 +3,8 @@
 releases/month=2026-11/device=desktop/vantage=local/arm=tcp/kind=localweb/version=1/
     crawl.parquet site.parquet visit.parquet connection.parquet response.parquet
     item.parquet distribution.parquet dictionary.json manifest.json SHA256SUMS, and SHA256SUMS.sig if signed;
-    recording.json if it is of pages that somebody else recorded
+    recording.json if it is of pages that somebody else recorded; what describes it (releases/descriptions/write.py):
+    croissant.json datapackage.json CITATION.cff dictionary.html changelog.md data-changelog.md method.md sample.csv
 
 A withdrawn version holds only tombstone.json.
 """

@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 from releases import distributions
 from releases.build import count_rows, detached, packets_of
 from releases.catalogue import Release, ReleaseError
+from releases.descriptions.check import described
+from releases.descriptions.write import DATA_PACKAGE
 from releases.observations import table_of
 from releases.strata.items import differing
 from releases.strata.party import list_version
@@ -100,6 +102,8 @@ def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
         yield _readable("what it was made from is stated", lambda: _recording(release))
     elif engine is not None:
         yield _against_database(release, engine)
+    if DATA_PACKAGE in release.manifest.files:
+        yield _readable("its descriptions describe it", lambda: described(release))
     yield from _row_checks(release)
     if _has_items(release):
         yield _readable("items follow from the observations", lambda: _items(release))

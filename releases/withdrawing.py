@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from releases import parquet
 from releases.build import finish, packets_of, write_computed, write_distribution
 from releases.catalogue import RECORDING, TOMBSTONE, Release, read_version, release_folders
+from releases.descriptions.documents import SNAPSHOTS
 from releases.descriptions.history import continued
 from releases.measures import MEMORY
 from releases.observations import table_of
@@ -75,7 +76,7 @@ def without_site(
             rows |= write_computed(folder, release.crawl.kind)
         else:
             rows["distribution"] = write_distribution(folder)
-        for name in ("dictionary.json", RECORDING):
+        for name in ("dictionary.json", RECORDING, *SNAPSHOTS.values()):
             if (release.path / name).exists():
                 (folder / name).write_bytes((release.path / name).read_bytes())
         manifest = dataclasses.replace(

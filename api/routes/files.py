@@ -25,6 +25,7 @@ MEDIA_TYPES = {
     ".csv": "text/csv; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".cff": "application/yaml",
     ".md": "text/markdown; charset=utf-8",
     ".xml": "application/xml",
     ".svg": "image/svg+xml",

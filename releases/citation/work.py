@@ -60,9 +60,9 @@ def _key(name: str) -> str:
 
 
 def of_release(
-    manifest: Manifest, *, checksum: str, url: str | None = None, measure: str | None = None
+    manifest: Manifest, *, checksum: str | None = None, url: str | None = None, measure: str | None = None
 ) -> Work:
-    """A release, or one of its measures; `checksum` is that of SHA256SUMS."""
+    """A release, or one of its measures; `checksum` is that of SHA256SUMS, which a file within cannot state."""
     crawl, date = manifest.crawl, manifest.edition.date
     is_illustrative = crawl.kind != "web" and not is_recorded(crawl.kind)
     marks = (
@@ -82,7 +82,8 @@ def of_release(
         year=int((date or crawl.month)[:4]),
         date=date,
         observed=crawl.month,
-        data=f"method {manifest.method_version}, commit {manifest.commit}, sha256:{checksum}",
+        data=f"method {manifest.method_version}, commit {manifest.commit}"
+        + (f", sha256:{checksum}" if checksum else ""),
         licence=manifest.licence,
         abstract=f"{DEFINED}. Browser: {manifest.browser}. List of sites: {manifest.list_id}.",
         url=url,

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ from sqlalchemy import Engine, text
 
 from releases.build import build
 from releases.catalogue import Release, read_release
+from releases.descriptions.write import describe
 from releases.verify import Check, verify
 from replay.errors import RecipeError
 from replay.recipes.page_recipe import read_recipes
@@ -43,13 +45,16 @@ def failed(release: Release, engine: Engine | None = None) -> dict[str, str]:
 
 
 def forge(release: Release, table: str, sql: str) -> Release:
-    """Replace a table by a query over it, and update the checksums and the manifest."""
+    """Replace a table by a query over it, and update descriptions, checksums and the manifest."""
     path = release.file(table)
     schema = pq.read_schema(path)
     with duckdb.connect() as database:
         database.read_parquet(str(path), hive_partitioning=False).create_view(table)
         changed: pa.Table = database.sql(sql).to_arrow_table()
     pq.write_table(changed.select(schema.names).cast(schema), path)
+    if "datapackage.json" in release.manifest.files:  # older releases are not described
+        files = {name: sha256(release.path / name) for name in release.manifest.files}
+        describe(release.path, dataclasses.replace(release.manifest, files=files), like=release.path)
     return resum(release)
 
 
@@ -233,7 +238,7 @@ def test_an_undeclared_type_is_found(release: Release) -> None:
 
 def test_a_check_has_a_name_a_result_and_a_line_of_evidence(release: Release) -> None:
     first = next(verify(release, None))
-    assert first == Check("checksums", holds=True, said="9 files are as in SHA256SUMS")
+    assert first == Check("checksums", holds=True, said="16 files are as in SHA256SUMS")
 
 
 def test_a_release_of_schema_version_1_is_still_sound_and_read_by_name(tmp_path: Path) -> None:

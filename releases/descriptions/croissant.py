@@ -1,0 +1,106 @@
+"""croissant.json: a release as MLCommons' Croissant 1.1 describes data sets, in JSON-LD."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from releases.citation.licences import licence_page
+from releases.citation.work import AUTHOR, PUBLISHER, Work
+from releases.descriptions.tables import Table, meaning
+
+VERSION = "http://mlcommons.org/croissant/1.1"
+
+TERMS = (
+    "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileProperty", "fileObject",
+    "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet",
+    "references", "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField", "transform",
+)  # fmt: skip
+"""Terms of Croissant's own vocabulary."""
+
+CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "sc": "https://schema.org/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "description": {"@container": "@language"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "name": {"@container": "@language"},
+    **{term: f"cr:{term}" for term in TERMS},
+}
+
+
+def croissant(work: Work, tables: Sequence[Table]) -> dict[str, Any]:
+    """The JSON-LD document."""
+    return {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": VERSION,
+        "name": work.title,
+        "description": work.abstract,
+        "license": licence_page(work.licence),
+        "version": f"{work.version}.0.0",
+        "citeAs": work.line,
+        "creator": {"@type": "sc:Organization", "name": AUTHOR},
+        "publisher": {"@type": "sc:Organization", "name": PUBLISHER},
+        **({"datePublished": work.date} if work.date else {}),
+        "isLiveDataset": False,
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": one.file,
+                "name": one.file,
+                "contentUrl": one.file,
+                "contentSize": f"{one.bytes} B",
+                "encodingFormat": "application/vnd.apache.parquet",
+                "sha256": one.sha256,
+            }
+            for one in tables
+        ],
+        "recordSet": [_record_set(one) for one in tables],
+    }
+
+
+def _record_set(table: Table) -> dict[str, Any]:
+    return {
+        "@type": "cr:RecordSet",
+        "@id": table.name,
+        "name": table.name,
+        **({"key": [{"@id": f"{table.name}/{column}"} for column in table.key]} if table.key else {}),
+        "field": [_field(table, field) for field in table.schema],
+    }
+
+
+def _field(table: Table, field: pa.Field) -> dict[str, Any]:
+    is_array = pa.types.is_list(field.type)
+    return {
+        "@type": "cr:Field",
+        "@id": f"{table.name}/{field.name}",
+        "name": f"{table.name}/{field.name}",
+        "description": meaning(field),
+        "dataType": type_of(field.type.value_type if is_array else field.type),
+        "source": {"fileObject": {"@id": table.file}, "extract": {"column": field.name}},
+        **({"isArray": True, "arrayShape": "-1"} if is_array else {}),
+    }
+
+
+def type_of(kind: pa.DataType) -> str:
+    """The name of a type in Croissant.
+
+    >>> type_of(pa.int16()), type_of(pa.float64()), type_of(pa.string())
+    ('sc:Integer', 'sc:Float', 'sc:Text')
+    """
+    if pa.types.is_boolean(kind):
+        return "sc:Boolean"
+    if pa.types.is_integer(kind):
+        return "sc:Integer"
+    if pa.types.is_floating(kind):
+        return "sc:Float"
+    return "sc:DateTime" if pa.types.is_timestamp(kind) else "sc:Text"

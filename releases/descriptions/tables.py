@@ -1,0 +1,52 @@
+"""The tables of a release as its descriptions name them: files, columns, types and keys."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from releases.observations import table_of
+from schema.tables import RELEASED
+
+KEYS = {table.name: [column.name for column in table.primary_key] for table in map(table_of, RELEASED)}
+"""Columns of the primary key by table."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Table:
+    """One Parquet file of a release."""
+
+    name: str
+    file: str
+    sha256: str
+    bytes: int
+    schema: pa.Schema
+    key: list[str]
+
+
+def tables_in(folder: Path, files: dict[str, str]) -> list[Table]:
+    """The Parquet files among `files`, SHA-256 by name, of the release in `folder`, by name."""
+    found = []
+    for file, checksum in sorted(files.items()):
+        if file.endswith(".parquet"):
+            name = file.removesuffix(".parquet")
+            found.append(
+                Table(
+                    name=name,
+                    file=file,
+                    sha256=checksum,
+                    bytes=(folder / file).stat().st_size,
+                    schema=pq.read_schema(folder / file),
+                    key=KEYS.get(name, []),
+                )
+            )
+    return found
+
+
+def meaning(field: pa.Field) -> str:
+    """The definition of a column, from its metadata."""
+    metadata: dict[bytes, bytes] = field.metadata or {}
+    return metadata.get(b"comment", b"").decode()
