@@ -32,6 +32,9 @@ MARKER = ".firstflight-demo"
 RECORDED_PAGES = "20"
 """Recorded pages that are replayed by default: the fewest that the rule decides on."""
 
+EARLIER_PAGES = 5
+"""Pages of each earlier month: few, since they only make a series of releases, and nothing is replayed of them."""
+
 AT_LEAST_ONE = click.IntRange(min=1)
 
 
@@ -100,7 +103,7 @@ def fresh_folder(folder: Path) -> Path:
 
 
 @click.command()
-@click.option("--serve", is_flag=True, help="End by serving the releases and the report.")
+@click.option("--serve", is_flag=True, help="End by serving the releases, their series and the report.")
 @click.option(
     "--recorded",
     is_flag=True,
@@ -126,6 +129,13 @@ def fresh_folder(folder: Path) -> Path:
     help="Networks of each page, of today's population.",
 )
 @click.option("--seeds", type=AT_LEAST_ONE, default=3, show_default=True, help="Seeds of each replay cell.")
+@click.option(
+    "--months",
+    type=click.IntRange(1, 12),
+    default=3,
+    show_default=True,
+    help="Months to release; all pages in the last of them, the first 5 in each before it. The report is of the last.",
+)
 @click.pass_obj
 def command(
     settings: Settings,
@@ -137,11 +147,15 @@ def command(
     guests: int,
     networks: int,
     seeds: int,
+    months: int,
 ) -> None:
     """Run the whole pipeline on the bundled web: crawl, release, CDFs, replay, recommendation, report.
 
     With --recorded it starts from a release of pages that somebody else recorded: release, CDFs, replay, recommendation,
     report. Nothing is crawled, and everything is marked as recorded.
+
+    All crawls are made now, in the names of this month and those before, so that there is a series: `visit.started_at` has the
+    true time. They are of the bundled web, and illustrative.
 
     Results are in the folder `demo` of the data folder. Each run deletes the results of the run before.
 
@@ -162,7 +176,7 @@ def command(
         if recorded:
             year = run_recorded(line, pages=pages or RECORDED_PAGES, sizes=sizes)
         else:
-            year = run(line, folder, pages=pages, browsers=browsers, sizes=sizes)
+            year = run(line, folder, pages=pages, browsers=browsers, months=months, sizes=sizes)
         (report,) = (one.folder for one in report_versions(folder / "reports" / year))
         click.echo((report / "summary.txt").read_text(encoding="utf-8"))
     click.echo(f"The whole line took {time.monotonic() - began:.0f} s. The report: {report / 'index.html'}")
@@ -170,23 +184,38 @@ def command(
         Line(folder).step("serve")
 
 
-def run(line: Line, folder: Path, *, pages: str | None, browsers: int, sizes: Sequence[str]) -> str:
+def run(
+    line: Line, folder: Path, *, pages: str | None, browsers: int, months: int, sizes: Sequence[str]
+) -> str:
     """Run every step, from the list to the report; the report's year. `sizes` are options of the replay."""
-    month = datetime.datetime.now(datetime.UTC).strftime("%Y-%m")
+    *earlier, month = months_until(datetime.datetime.now(datetime.UTC).date(), months)
     sites, state = folder / "sites.txt", folder / "localweb.json"
     with line.local_web(state, pages):
         sites.write_text(
             "\n".join(json.loads(state.read_text(encoding="utf-8"))["sites"]) + "\n", encoding="utf-8"
         )
         line.step("list", "fetch", str(sites))
-        line.step("crawl", "plan", "--crawl", month, "--list", str(sites), "--kind", "localweb")
-        line.step("crawl", "run", "--crawl", month, "--browsers", str(browsers), "--local-web", str(state))
-    line.step("crawl", "seal", "--crawl", month)
-    line.step("release", "build", "--crawl", month)
+        for one in [*earlier, month]:
+            few = () if one == month else ("--top", str(EARLIER_PAGES))
+            line.step("crawl", "plan", "--crawl", one, "--list", str(sites), "--kind", "localweb", *few)
+            line.step("crawl", "run", "--crawl", one, "--browsers", str(browsers), "--local-web", str(state))
+    for one in [*earlier, month]:
+        line.step("crawl", "seal", "--crawl", one)
+        line.step("release", "build", "--crawl", one)
     line.step("release", "verify", "--crawl", month)
     line.step("database", "stop")
     line.step("replay", "run", "--crawl", month, *sizes)
     return end(line, month)
+
+
+def months_until(day: datetime.date, count: int) -> list[str]:
+    """The month of a day and those before it, the earliest first.
+
+    >>> months_until(datetime.date(2026, 2, 3), 3)
+    ['2025-12', '2026-01', '2026-02']
+    """
+    number = 12 * day.year + day.month - 1
+    return [f"{one // 12}-{one % 12 + 1:02}" for one in range(number - count + 1, number + 1)]
 
 
 def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 import os
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from releases.catalogue import find_release
+from releases.catalogue import Release, find_release, releases
 from storage import embedded
 from storage.sums import broken_sums, checksum_of
 
@@ -45,6 +46,12 @@ def test_a_folder_that_is_no_demos_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "demo" / "thesis.tex").read_text() == "years of work"
 
 
+def started(release: Release) -> list[datetime.datetime]:
+    """When the visits of a release began."""
+    found: list[datetime.datetime] = pq.read_table(release.file("visit"))["started_at"].to_pylist()
+    return found
+
+
 @pytest.mark.browser
 @pytest.mark.lab
 @pytest.mark.slow
@@ -57,6 +64,13 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data
     assert str(report / "index.html") in done.stdout
     facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
     assert facts["is_illustrative"]
+
+    months = [one.crawl for one in releases(demo / "releases")]
+    assert len({one.month for one in months}) == len(months) == 3
+    assert {one.kind for one in months} == {"localweb"}  # which marks them as illustrative
+    assert facts["release"]["crawl"] == str(max(months, key=lambda one: one.month))
+    begun = [one for month in months for one in started(find_release(demo / "releases", str(month)))]
+    assert max(begun) - min(begun) < datetime.timedelta(days=1)  # no time of observation is made up
 
     release = find_release(demo / "releases", facts["release"]["crawl"])
     sums = (release.path / "SHA256SUMS").read_bytes()
@@ -83,7 +97,7 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data
     assert [set(ran) for ran in manifest["programs"]] == [{"kernel", "player"}]
     assert json.loads((report / "manifest.json").read_text())["replay"]["checksum"] == checksum_of(replay)
     assert broken_sums(replay) == broken_sums(report) == []
-    assert "3 checked, none damaged" in done.stdout
+    assert "5 checked, none damaged" in done.stdout
 
     assert facts["recommendation"]["answer"] == "no change"  # four pages and two seeds are no evidence
     assert not facts["recommendation"]["is_decided"]
