@@ -7,11 +7,16 @@ import math
 from collections.abc import Mapping, Sequence
 
 from api.stored.held_cdfs import HeldCdf
+from api.stored.held_items import HeldSample
+from releases.strata.sample import Sample
 from releases.strata.statistics import Estimate, Statistic, estimate
 from schema.computed_tables import MEASURES
 
 STEPS = 240
 """Approximate number of steps drawn of each CDF: more than a figure has pixels from one share to the next."""
+
+Subject = HeldCdf | HeldSample
+"""What a curve is drawn of: a CDF alone, or a sample, from whose sites intervals follow."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,11 +35,25 @@ class Curve:
     """95th percentile."""
     steps: tuple[tuple[int, float], ...]
     """Size in bytes and share of items of at most that size, exact at each window; empty if the shares are unknown."""
+    band: tuple[tuple[float, float], ...]
+    """Confidence interval of the share at each of `steps`; empty if the intervals are unknown."""
+
+    @property
+    def drawn_band(self) -> list[tuple[int, float, float]]:
+        """Sizes with the ends of the share's interval, up to the smallest size that every item fits; what is beyond is certain."""
+        last = next((place for place, (_, share) in enumerate(self.steps) if share == 1), 0)
+        ends = [(size, *ends) for (size, _), ends in zip(self.steps, self.band, strict=False)][:last]
+        return [*ends, (self.steps[last][0], *ends[-1][1:])] if ends else []
 
     @property
     def unknown_because(self) -> str | None:
         """Why shares and quantiles are unknown; None if they are known."""
         return self.median.value_unknown
+
+    @property
+    def interval_unknown(self) -> str | None:
+        """Why the intervals of shares and quantiles are unknown; None if they are known."""
+        return self.median.interval_unknown
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +67,15 @@ class Panel:
     def definition(self) -> str:
         """Definition of the measure."""
         return MEASURES[self.measure]
+
+    @property
+    def without_intervals(self) -> dict[str, list[str]]:
+        """Releases whose shares are known without intervals, by the reason."""
+        found: dict[str, list[str]] = {}
+        for curve in self.curves:
+            if curve.unknown_because is None and curve.interval_unknown is not None:
+                found.setdefault(curve.interval_unknown, []).append(curve.release)
+        return found
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,18 +104,22 @@ class Comparison:
 
 
 def compare(
-    held: Mapping[str, Mapping[str, HeldCdf]], *, measures: Sequence[str], windows: Sequence[int], mss: int
+    subjects: Mapping[str, Mapping[str, Subject]],
+    *,
+    measures: Sequence[str],
+    windows: Sequence[int],
+    mss: int,
 ) -> Comparison:
-    """The `measures` of releases, whose CDFs are given by the releases' names, compared with `windows` in segments."""
+    """The `measures` of releases, whose subjects are given by the releases' names, compared with `windows` in segments."""
     ordered = sorted(set(windows))
     return Comparison(
-        releases=tuple(held),
+        releases=tuple(subjects),
         panels=tuple(
             Panel(
                 measure=measure,
                 curves=tuple(
-                    _curve(cdfs[measure], release=release, measure=measure, windows=ordered, mss=mss)
-                    for release, cdfs in held.items()
+                    _curve(found[measure], release=release, measure=measure, windows=ordered, mss=mss)
+                    for release, found in subjects.items()
                 ),
             )
             for measure in measures
@@ -97,12 +129,16 @@ def compare(
     )
 
 
-def _curve(held: HeldCdf, *, release: str, measure: str, windows: Sequence[int], mss: int) -> Curve:
-    cdf = held.cdf
-    shares = tuple(estimate(Statistic(name="share", iw=iw, mss=mss, percent=50), cdf) for iw in windows)
-    median, p95 = (
-        estimate(Statistic(name="quantile", iw=1, mss=mss, percent=percent), cdf) for percent in (50, 95)
+def _curve(subject: Subject, *, release: str, measure: str, windows: Sequence[int], mss: int) -> Curve:
+    held, found = (
+        (subject.held, subject.sample) if isinstance(subject, HeldSample) else (subject, subject.cdf)
     )
+    cdf = held.cdf
+    shares = tuple(estimate(Statistic(name="share", iw=iw, mss=mss, percent=50), found) for iw in windows)
+    median, p95 = (
+        estimate(Statistic(name="quantile", iw=1, mss=mss, percent=percent), found) for percent in (50, 95)
+    )
+    steps = _steps(held, [iw * mss for iw in windows]) if median.value_unknown is None else ()
     return Curve(
         release=release,
         measure=measure,
@@ -111,7 +147,8 @@ def _curve(held: HeldCdf, *, release: str, measure: str, windows: Sequence[int],
         shares=shares,
         median=median,
         p95=p95,
-        steps=_steps(held, [iw * mss for iw in windows]) if median.value_unknown is None else (),
+        steps=steps,
+        band=_band(found, steps) if isinstance(found, Sample) and median.interval_unknown is None else (),
     )
 
 
@@ -120,3 +157,8 @@ def _steps(held: HeldCdf, exact: Sequence[int]) -> tuple[tuple[int, float], ...]
     thinned = dict(held.points(STEPS).steps)
     values = {size: held.cdf.fit(1, mss=size).share for size in exact}
     return tuple(sorted((thinned | {size: share for size, share in values.items() if share}).items()))
+
+
+def _band(sample: Sample, steps: Sequence[tuple[int, float]]) -> tuple[tuple[float, float], ...]:
+    """The interval of the share at each step."""
+    return tuple(sample.share_intervals([sample.cdf.fit(1, mss=size).count for size, _ in steps]))

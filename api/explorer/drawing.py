@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable
 
@@ -57,6 +58,8 @@ class Drawn:
     top: float
     paths: tuple[tuple[int, str], ...]
     """Number of the curve's style and its SVG path, for each curve with an item of known size."""
+    bands: tuple[tuple[int, str], ...]
+    """Number of the curve's style and the outline of its confidence intervals, for each curve that has them."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,6 +111,11 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
                     for style, curve in enumerate(panel.curves)
                     if curve.steps
                 ),
+                bands=tuple(
+                    (style, outline(curve, x, y))
+                    for style, curve in enumerate(panel.curves)
+                    if curve.drawn_band
+                ),
             )
             for place, panel in enumerate(comparison.panels)
         ),
@@ -125,6 +133,15 @@ def path(curve: Curve, x: Callable[[int], float], y: Callable[[float], float], *
     """The step function of a CDF from the left edge of the plot to `end`, as SVG path data."""
     steps = "".join(f"H{x(size_bytes)}V{y(share)}" for size_bytes, share in curve.steps)
     return f"M0 {y(0)}{steps}H{round(end, 1)}"
+
+
+def outline(curve: Curve, x: Callable[[int], float], y: Callable[[float], float]) -> str:
+    """The outline of a curve's confidence intervals, as SVG path data."""
+    band = [(x(size_bytes), y(lower), y(upper)) for size_bytes, lower, upper in curve.drawn_band]
+    pairs = list(itertools.pairwise(band))
+    there = "".join(f"V{upper}H{end}" for (_, _, upper), (end, _, _) in pairs)
+    back = "".join(f"V{lower}H{begin}" for (begin, lower, _), _ in reversed(pairs))
+    return f"M{band[0][0]} {band[0][2]}{there}{back}Z"
 
 
 def in_rows(marks: list[Mark], *, apart: float = 26) -> tuple[Mark, ...]:

@@ -24,8 +24,8 @@ def png(svg: str) -> bytes:
 def as_csv(comparison: Comparison) -> str:
     """The drawn steps of every CDF as CSV (RFC 4180).
 
-    `cdf` is the share of items of at most `size_bytes`. In the rows of the windows, `iw` is the window in segments, and `lower` and
-    `upper` are the ends of the share's confidence interval where it is known. A release without a known share has no row.
+    `cdf` is the share of items of at most `size_bytes`, and `lower` and `upper` are the ends of its confidence interval where it is
+    known. In the rows of the windows, `iw` is the window in segments. A release without a known share has no row.
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text)
@@ -37,18 +37,17 @@ def as_csv(comparison: Comparison) -> str:
 
 
 def _rows(curve: Curve, windows: tuple[tuple[int, int], ...]) -> list[list[object]]:
-    fits = {size: (iw, one) for (iw, size), one in zip(windows, curve.shares, strict=True)}
-    steps = dict(curve.steps)
-    if steps:  # a window below the smallest item is no step
-        steps |= {size: one.value for size, (_, one) in fits.items() if one.value is not None}
-    rows: list[list[object]] = []
-    for size, share in sorted(steps.items()):
-        iw, one = fits.get(size, (None, None))
-        interval = (None, None) if one is None else (one.lower, one.upper)
-        rows.append(
-            [spelt(curve.release), curve.measure, size, share, iw, *interval, curve.known, curve.unknown]
-        )
-    return rows
+    band = curve.band or ((None, None),) * len(curve.steps)
+    steps: dict[int, tuple[object, ...]] = {
+        size: (share, None, *ends) for (size, share), ends in zip(curve.steps, band, strict=True)
+    }
+    for (iw, size), one in zip(windows, curve.shares, strict=True):
+        if one.value is not None:  # a window below the smallest item is no step
+            steps[size] = (one.value, iw, one.lower, one.upper)
+    return [
+        [spelt(curve.release), curve.measure, size, *values, curve.known, curve.unknown]
+        for size, values in sorted(steps.items())
+    ]
 
 
 def spelt(text: str) -> str:

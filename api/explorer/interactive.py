@@ -43,18 +43,7 @@ def vega_lite(comparison: Comparison, *, labels: Mapping[str, str], width: int) 
     It is about `width` CSS pixels wide.
     """
     low, high = comparison.decades
-    rows = [
-        {"release": curve.release, "measure": labels[curve.measure], "size_bytes": max(size, 1), "cdf": share}
-        for panel in comparison.panels
-        for curve in panel.curves
-        if curve.steps
-        for size, share in ((curve.steps[0][0], 0.0), *curve.steps, (10**high, 1.0))
-    ]
-    windows = [
-        {"measure": labels[panel.measure], "window_bytes": size, "window": f"IW {iw}"}
-        for panel in comparison.panels
-        for iw, size in comparison.windows
-    ]
+    values = _values(comparison, labels, end=10**high)
     x = alt.X(
         "size_bytes:Q",
         title="size in bytes",
@@ -74,7 +63,12 @@ def vega_lite(comparison: Comparison, *, labels: Mapping[str, str], width: int) 
     titles = [labels[panel.measure] for panel in comparison.panels]
     columns = min(len(titles), 2 if width > 2 * PANEL_WIDTH else 1)
     chart = (
-        alt.layer(lines, rules, data=alt.InlineData(values=[*rows, *windows]))
+        alt.layer(
+            _bands(list(comparison.releases)),
+            lines,
+            rules,
+            data=alt.InlineData(values=values),
+        )
         .properties(width=width // columns - AXIS_WIDTH, height=PANEL_HEIGHT)
         .facet(facet=alt.Facet("measure:N", title=None, sort=titles), columns=columns)
         .properties(description="CDFs of sizes; the table below has the numbers")
@@ -84,6 +78,58 @@ def vega_lite(comparison: Comparison, *, labels: Mapping[str, str], width: int) 
     )
     made: str = chart.to_json(indent=None)
     return made
+
+
+def _values(comparison: Comparison, labels: Mapping[str, str], *, end: int) -> list[dict[str, object]]:
+    """The data of a comparison: the steps of its curves up to the size `end`, the intervals of their shares, and the windows."""
+    rows: list[dict[str, object]] = [
+        {"release": curve.release, "measure": labels[curve.measure], "size_bytes": max(size, 1), "cdf": share}
+        for panel in comparison.panels
+        for curve in panel.curves
+        if curve.steps
+        for size, share in ((curve.steps[0][0], 0.0), *curve.steps, (end, 1.0))
+    ]
+    bands: list[dict[str, object]] = [
+        {
+            "release": curve.release,
+            "measure": labels[curve.measure],
+            "band_bytes": max(size, 1),
+            "lower": lower,
+            "upper": upper,
+        }
+        for panel in comparison.panels
+        for curve in panel.curves
+        for size, lower, upper in curve.drawn_band
+    ]
+    windows: list[dict[str, object]] = [
+        {"measure": labels[panel.measure], "window_bytes": size, "window": f"IW {iw}"}
+        for panel in comparison.panels
+        for iw, size in comparison.windows
+    ]
+    return [*rows, *bands, *windows]
+
+
+def _colour(names: list[str]) -> alt.Color:
+    """The colour of each release."""
+    colours = [light for light, _, _ in STYLES[: len(names)]]
+    return alt.Color(
+        "release:N",
+        title=None,
+        sort=names,
+        scale=alt.Scale(domain=names, range=colours),
+        legend=alt.Legend(symbolType="stroke", symbolOpacity=1),
+    )
+
+
+def _bands(names: list[str]) -> alt.Chart:
+    """The confidence intervals of each release."""
+    drawn: alt.Chart = (
+        alt.Chart()
+        .transform_filter("isValid(datum.band_bytes)")
+        .mark_area(interpolate="step-after", opacity=0.18, tooltip=False)
+        .encode(x=alt.X("band_bytes:Q"), y=alt.Y("lower:Q"), y2="upper:Q", color=_colour(names))
+    )
+    return drawn
 
 
 def _lines(x: alt.X, names: list[str]) -> alt.Chart:
@@ -102,12 +148,7 @@ def _lines(x: alt.X, names: list[str]) -> alt.Chart:
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(format="%"),
             ),
-            color=alt.Color(
-                "release:N",
-                title=None,
-                sort=names,
-                scale=alt.Scale(domain=names, range=[light for light, _, _ in styles]),
-            ),
+            color=_colour(names),
             strokeDash=alt.StrokeDash(
                 "release:N", title=None, sort=names, scale=alt.Scale(domain=names, range=dashes)
             ),

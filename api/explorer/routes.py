@@ -21,8 +21,10 @@ from api.routes.pages import TEMPLATES, headline, label, page
 from api.routes.parameters import MssQuery, ShelfDep, known_measure
 from api.routes.provenance import quality
 from api.routes.remembered import Remembered
+from api.routes.strata import EVERYTHING
 from api.stored.shelf import Shelf, Version
 from releases.slow_start import MSS_FIG1
+from releases.strata.bootstrap import CONFIDENCE
 from schema.computed_tables import MEASURES
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
@@ -100,8 +102,11 @@ def _stated(request: Request, chosen: Sequence[Version]) -> list[str]:
 def _compared(request: Request, chosen: Choice) -> Comparison:
     if not chosen.releases:
         raise Problem("no-such-crawl", "there is no release yet")
-    held = {named(one): request.app.state.cdfs.of(one) for one in chosen.releases}
-    return compare(held, measures=chosen.measures, windows=chosen.windows, mss=chosen.mss)
+    subjects = {
+        named(one): {measure: EVERYTHING.subject(request, one, measure) for measure in chosen.measures}
+        for one in chosen.releases
+    }
+    return compare(subjects, measures=chosen.measures, windows=chosen.windows, mss=chosen.mss)
 
 
 @router.get("/explore", name="explorer")
@@ -118,6 +123,7 @@ def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep) -> Response:
         measures=list(MEASURES),
         segments=SEGMENTS,
         narrow=NARROW,
+        confidence=CONFIDENCE,
     )
     answer.headers["Content-Security-Policy"] = POLICY
     return answer

@@ -7,7 +7,8 @@ from fastapi import Depends, Query, Request
 from pydantic import AfterValidator
 
 from api.http.problems import Problem
-from api.stored.held_items import HeldItems, HeldSample
+from api.stored.held_cdfs import HeldCdf, HeldCdfs
+from api.stored.held_items import NAME, HeldItems, HeldSample
 from api.stored.shelf import Version
 from releases.strata.sample import WHOLE, Stratum, dimensions_of
 from releases.strata.statistics import NO_STRATA
@@ -87,6 +88,17 @@ class Asked:
         if not self.is_whole and version.readable.manifest.public_suffix_list is None:
             return NO_STRATA
         return None
+
+    def subject(self, request: Request, version: Version, measure: str) -> HeldSample | HeldCdf:
+        """What a release that knows the stratum has of it: a sample, or without the table `item` the CDF alone.
+
+        Problem if the release is damaged.
+        """
+        if NAME not in version.readable.manifest.files:
+            cdfs: HeldCdfs = request.app.state.cdfs
+            return cdfs.of(version)[measure]
+        items: HeldItems = request.app.state.items
+        return items.of(version, measure, self.stratum)
 
     async def sample(self, request: Request, version: Version, measure: str) -> HeldSample | None:
         """The sample of a release; None if the release has no table `item`."""

@@ -19,7 +19,6 @@ from api.routes.provenance import AskedRelease, provenance
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked, AskedStratum
 from api.statistics.series import estimated
-from api.stored.held_cdfs import HeldCdf
 from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import CONFIDENCE
@@ -113,29 +112,18 @@ async def read_first_flight(request: Request, found: FoundDep) -> FirstFlightAns
     )
 
 
-async def compared(request: Request, found: FoundDep) -> Comparison:
+def compared(request: Request, found: FoundDep) -> Comparison:
     """The CDF of what was asked for with its window; Problem if the release does not know it."""
-    held = await _held(request, found)
-    whole = compare(
-        {named(found.version): {found.measure: held}},
+    why = found.stratum.unknown_in(found.version)
+    if why is not None:
+        raise Problem("bad-parameter", f"nothing can be drawn: {why}")
+    subject = found.stratum.subject(request, found.version, found.measure)
+    return compare(
+        {named(found.version): {found.measure: subject}},
         measures=[found.measure],
         windows=[found.iw],
         mss=found.mss,
     )
-    (panel,) = whole.panels
-    curves = tuple(dataclasses.replace(curve, shares=(found.share,)) for curve in panel.curves)
-    return dataclasses.replace(whole, panels=(dataclasses.replace(panel, curves=curves),))
-
-
-async def _held(request: Request, found: Found) -> HeldCdf:
-    why = found.stratum.unknown_in(found.version)
-    if why is not None:
-        raise Problem("bad-parameter", f"nothing can be drawn: {why}")
-    sample = await found.stratum.sample(request, found.version, found.measure)
-    if sample is not None:
-        return sample.held
-    held: dict[str, HeldCdf] = await request.app.state.cdfs.at_hand(found.version)
-    return held[found.measure]
 
 
 ComparedDep = Annotated[Comparison, Depends(compared)]
