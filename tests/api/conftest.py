@@ -71,11 +71,13 @@ def item_table(*, sites: int = 30) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=ITEM)
 
 
-def write_release_with_items(root: Path, crawl: CrawlName, *, version: int = 1, **facts: Any) -> Path:
-    """A release whose distribution is that of its items."""
+def write_release_with_items(
+    root: Path, crawl: CrawlName, *, version: int = 1, items: pa.Table | None = None, **facts: Any
+) -> Path:
+    """A release whose distribution is that of its items, which are `item_table` unless others are given."""
     folder = crawl.path(root, version=version)
     folder.mkdir(parents=True)
-    pq.write_table(item_table(), folder / "item.parquet")
+    pq.write_table(item_table() if items is None else items, folder / "item.parquet")
     pq.write_table(compute(folder), folder / "distribution.parquet")
     (folder / "dictionary.json").write_text("{}\n")
     facts = {"schema_version": 7, "public_suffix_list": "made up", **facts}
