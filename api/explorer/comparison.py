@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from api.stored.held_cdfs import HeldCdf
 from api.stored.held_items import HeldSample
@@ -15,8 +15,8 @@ from schema.computed_tables import MEASURES
 STEPS = 240
 """Approximate number of steps drawn of each CDF: more than a figure has pixels from one share to the next."""
 
-Subject = HeldCdf | HeldSample
-"""What a curve is drawn of: a CDF alone, or a sample, from whose sites intervals follow."""
+Subject = HeldCdf | HeldSample | str
+"""What a curve is drawn of: a CDF alone, a sample, from whose sites intervals follow, or the sentence that says why neither is known."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,7 +26,8 @@ class Curve:
     release: str
     """Name of the crawl and version of its release."""
     measure: str
-    known: int
+    known: int | None
+    """Items of known size; None if the release does not say."""
     unknown: int
     shares: tuple[Estimate, ...]
     """Share that fits into each window of the comparison."""
@@ -69,13 +70,15 @@ class Panel:
         return MEASURES[self.measure]
 
     @property
+    def without_shares(self) -> dict[str, list[str]]:
+        """Releases whose shares are unknown, by the reason."""
+        return _by_reason((curve.unknown_because, curve.release) for curve in self.curves)
+
+    @property
     def without_intervals(self) -> dict[str, list[str]]:
         """Releases whose shares are known without intervals, by the reason."""
-        found: dict[str, list[str]] = {}
-        for curve in self.curves:
-            if curve.unknown_because is None and curve.interval_unknown is not None:
-                found.setdefault(curve.interval_unknown, []).append(curve.release)
-        return found
+        known = [curve for curve in self.curves if curve.unknown_because is None]
+        return _by_reason((curve.interval_unknown, curve.release) for curve in known)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,6 +90,8 @@ class Comparison:
     windows: tuple[tuple[int, int], ...]
     """Each window in segments and in bytes, the smallest first."""
     mss: int
+    stratum: str = ""
+    """The values that all items have, in words; empty for every item of home pages."""
 
     @property
     def decades(self) -> tuple[int, int]:
@@ -109,6 +114,7 @@ def compare(
     measures: Sequence[str],
     windows: Sequence[int],
     mss: int,
+    stratum: str = "",
 ) -> Comparison:
     """The `measures` of releases, whose subjects are given by the releases' names, compared with `windows` in segments."""
     ordered = sorted(set(windows))
@@ -126,10 +132,38 @@ def compare(
         ),
         windows=tuple((iw, iw * mss) for iw in ordered),
         mss=mss,
+        stratum=stratum,
+    )
+
+
+def _by_reason(found: Iterable[tuple[str | None, str]]) -> dict[str, list[str]]:
+    """The releases that have a reason, by it."""
+    releases: dict[str, list[str]] = {}
+    for why, release in found:
+        if why is not None:
+            releases.setdefault(why, []).append(release)
+    return releases
+
+
+def _nothing(why: str, *, release: str, measure: str, windows: Sequence[int]) -> Curve:
+    """The curve of which nothing is known."""
+    unknown = Estimate(value=None, value_unknown=why, interval_unknown=why)
+    return Curve(
+        release=release,
+        measure=measure,
+        known=None,
+        unknown=0,
+        shares=(unknown,) * len(windows),
+        median=unknown,
+        p95=unknown,
+        steps=(),
+        band=(),
     )
 
 
 def _curve(subject: Subject, *, release: str, measure: str, windows: Sequence[int], mss: int) -> Curve:
+    if isinstance(subject, str):
+        return _nothing(subject, release=release, measure=measure, windows=windows)
     held, found = (
         (subject.held, subject.sample) if isinstance(subject, HeldSample) else (subject, subject.cdf)
     )

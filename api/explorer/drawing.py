@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import textwrap
 from collections.abc import Callable
 
 from api.explorer.comparison import Comparison, Curve, Panel
@@ -24,6 +25,9 @@ LARGE_PLOT_HEIGHT = 340
 """Height of a plot that has a wide figure for itself."""
 
 LEGEND_LINE = 20
+LETTER_WIDTH = 6.5
+"""Width of a letter in CSS pixels, about."""
+
 LABEL_WIDTH = 46
 """Width that a label of the size axis needs."""
 
@@ -60,6 +64,8 @@ class Drawn:
     """Number of the curve's style and its SVG path, for each curve with an item of known size."""
     bands: tuple[tuple[int, str], ...]
     """Number of the curve's style and the outline of its confidence intervals, for each curve that has them."""
+    said: tuple[str, ...]
+    """Lines that say why there is no curve; empty if there is one."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,6 +75,8 @@ class Drawing:
     width: int
     height: int
     panels: tuple[Drawn, ...]
+    heading: tuple[str, ...]
+    """Lines that name the stratum; empty for every item."""
     legend: tuple[str, ...]
     legend_height: int
     plot_width: float
@@ -96,7 +104,8 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
         return round((1 - share) * plot_height, 1)
 
     panel_height = TOP + plot_height + BOTTOM
-    legend_height = LEGEND_LINE * len(comparison.releases) + 8
+    heading = _lines(comparison.stratum, width)
+    legend_height = LEGEND_LINE * (len(heading) + len(comparison.releases)) + 8
     every = math.ceil(LABEL_WIDTH * (high - low) / plot_width)
     return Drawing(
         width=width,
@@ -116,9 +125,13 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
                     for style, curve in enumerate(panel.curves)
                     if curve.drawn_band
                 ),
+                said=()
+                if any(curve.steps for curve in panel.curves)
+                else _lines("; ".join(panel.without_shares), plot_width),
             )
             for place, panel in enumerate(comparison.panels)
         ),
+        heading=heading,
         legend=comparison.releases,
         legend_height=legend_height,
         plot_width=round(plot_width, 1),
@@ -127,6 +140,11 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
         y_marks=tuple(Mark(y(percent / 100), f"{percent} %") for percent in (0, 25, 50, 75, 100)),
         windows=in_rows([Mark(x(size_bytes), str(iw)) for iw, size_bytes in comparison.windows]),
     )
+
+
+def _lines(text: str, width: float) -> tuple[str, ...]:
+    """A text in lines of at most `width` CSS pixels."""
+    return tuple(textwrap.wrap(text, max(1, int(width / LETTER_WIDTH))))
 
 
 def path(curve: Curve, x: Callable[[int], float], y: Callable[[float], float], *, end: float) -> str:

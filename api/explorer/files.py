@@ -9,7 +9,7 @@ import vl_convert
 
 from api.explorer.comparison import Comparison, Curve
 
-COLUMNS = ("release", "measure", "size_bytes", "cdf", "iw", "lower", "upper", "known", "unknown")
+COLUMNS = ("release", "measure", "size_bytes", "cdf", "iw", "lower", "upper", "known", "unknown", "stratum")
 
 PNG_SCALE = 2
 """Pixels of a PNG for each CSS pixel."""
@@ -25,14 +25,14 @@ def as_csv(comparison: Comparison) -> str:
     """The drawn steps of every CDF as CSV (RFC 4180).
 
     `cdf` is the share of items of at most `size_bytes`, and `lower` and `upper` are the ends of its confidence interval where it is
-    known. In the rows of the windows, `iw` is the window in segments. A release without a known share has no row.
+    known. In the rows of the windows, `iw` is the window in segments. `stratum` has the values that all items have. A release without a known share has no row.
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
     for panel in comparison.panels:
         for curve in panel.curves:
-            writer.writerows(_rows(curve, comparison.windows))
+            writer.writerows([*row, comparison.stratum] for row in _rows(curve, comparison.windows))
     return text.getvalue()
 
 

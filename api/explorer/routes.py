@@ -11,9 +11,10 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import AfterValidator, Field
 
 from api.explorer.choice import beside, named, releases, windows
-from api.explorer.comparison import Comparison, compare
+from api.explorer.comparison import Comparison, Subject, compare
 from api.explorer.drawing import NARROW, STYLES, WIDE, draw
 from api.explorer.files import as_csv, png
+from api.explorer.strata import FIELDS, chosen_stratum, in_words
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.files import MEDIA_TYPES
@@ -21,7 +22,7 @@ from api.routes.pages import TEMPLATES, headline, label, page
 from api.routes.parameters import MssQuery, ShelfDep, known_measure
 from api.routes.provenance import quality
 from api.routes.remembered import Remembered
-from api.routes.strata import EVERYTHING
+from api.routes.strata import Asked
 from api.stored.shelf import Shelf, Version
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import CONFIDENCE
@@ -49,6 +50,7 @@ class Choice:
     measures: list[str]
     windows: list[int]
     mss: int
+    stratum: Asked
 
     def query(self, *more: Version) -> str:
         """The choice as a query, which pins each release, with `more` releases."""
@@ -58,6 +60,7 @@ class Choice:
                 *(("measure", measure) for measure in self.measures),
                 ("iw", ",".join(map(str, self.windows))),
                 ("mss", self.mss),
+                *self.stratum.parameters().items(),
             ]
         )
 
@@ -65,6 +68,7 @@ class Choice:
 async def choice(
     request: Request,
     shelf: ShelfDep,
+    stratum: Annotated[Asked, Depends(chosen_stratum)],
     crawl: Annotated[list[Annotated[str, Field(max_length=200)]], Query()] = [],  # noqa: B006  # FastAPI copies it
     measure: Annotated[list[Annotated[str, AfterValidator(known_measure)]], Query()] = [],  # noqa: B006
     iw: Annotated[list[Annotated[str, Field(max_length=100)]], Query()] = [],  # noqa: B006
@@ -74,9 +78,10 @@ async def choice(
     chosen = releases(shelf, crawl) if crawl else await run_in_threadpool(_newest, request, shelf)
     found = Choice(
         releases=chosen,
-        measures=list(dict.fromkeys(measure)) or await run_in_threadpool(_stated, request, chosen),
+        measures=list(dict.fromkeys(measure)) or await run_in_threadpool(_stated, request, chosen, stratum),
         windows=windows(iw) or windows([DEFAULT_WINDOWS]),
         mss=mss,
+        stratum=stratum,
     )
     if chosen:
         relate(request, "canonical", f"{link(request, request.scope['route'].name)}?{found.query()}")
@@ -92,21 +97,32 @@ def _newest(request: Request, shelf: Shelf) -> list[Version]:
     return [] if first is None else [first]
 
 
-def _stated(request: Request, chosen: Sequence[Version]) -> list[str]:
-    """Those of the default measures whose shares the first release states; all of them if it states none."""
+def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list[str]:
+    """Those of the default measures that have the stratum, and whose shares the first release states; if there is none, all that have it."""
     held = request.app.state.cdfs.of(chosen[0]) if chosen else {}
-    stated = [one for one in DEFAULT_MEASURES if held and held[one].cdf.is_stated]
-    return stated or list(DEFAULT_MEASURES)
+    measures = [one for one in DEFAULT_MEASURES if stratum.is_of(one)]
+    return [one for one in measures if held and held[one].cdf.is_stated] or measures
 
 
 def _compared(request: Request, chosen: Choice) -> Comparison:
     if not chosen.releases:
         raise Problem("no-such-crawl", "there is no release yet")
     subjects = {
-        named(one): {measure: EVERYTHING.subject(request, one, measure) for measure in chosen.measures}
+        named(one): {measure: _subject(request, chosen.stratum, one, measure) for measure in chosen.measures}
         for one in chosen.releases
     }
-    return compare(subjects, measures=chosen.measures, windows=chosen.windows, mss=chosen.mss)
+    return compare(
+        subjects,
+        measures=chosen.measures,
+        windows=chosen.windows,
+        mss=chosen.mss,
+        stratum=in_words(chosen.stratum),
+    )
+
+
+def _subject(request: Request, stratum: Asked, version: Version, measure: str) -> Subject:
+    why = stratum.unknown_in(version) or stratum.lacking_in(measure)
+    return why or stratum.subject(request, version, measure)
 
 
 @router.get("/explore", name="explorer")
@@ -122,6 +138,8 @@ def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep) -> Response:
         levels={quality(one.crawl): one.crawl for one in chosen.releases}.values(),
         measures=list(MEASURES),
         segments=SEGMENTS,
+        fields=FIELDS,
+        stratum=chosen.stratum.stratum,
         narrow=NARROW,
         confidence=CONFIDENCE,
     )
@@ -182,7 +200,8 @@ def figure_svg(comparison: Comparison, width: int) -> str:
 def title(comparison: Comparison) -> str:
     """What the figure shows, in a sentence."""
     measures = [label(panel.measure) for panel in comparison.panels]
-    return f"CDF of sizes: {_listed(measures)}, in {_listed(comparison.releases)}"
+    of = f" ({comparison.stratum})" if comparison.stratum else ""
+    return f"CDF of sizes: {_listed(measures)}{of}, in {_listed(comparison.releases)}"
 
 
 def _listed(words: Sequence[str]) -> str:

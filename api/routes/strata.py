@@ -27,23 +27,26 @@ def _known_type(name: str | None) -> str | None:
     return name
 
 
+PageKind = Literal["home", "inner"]
+RankStratum = Literal["1000", "10000", "100000", "1000000", "10000000", "100000000"]
+Protocol = Literal["http/1.1", "h2", "h3"]
+Party = Literal["first", "third"]
+
 PageKindQuery = Annotated[
-    Literal["home", "inner"], Query(description="home pages, which represent their sites, or inner pages")
+    PageKind, Query(description="home pages, which represent their sites, or inner pages")
 ]
 RankQuery = Annotated[
-    Literal["1000", "10000", "100000", "1000000", "10000000", "100000000"] | None,
+    RankStratum | None,
     Query(description="sites of this stratum of ranks: 10000 is the ranks from 1,001 to 10,000"),
 ]
-ProtocolQuery = Annotated[
-    Literal["http/1.1", "h2", "h3"] | None, Query(description="protocol of the response or connection")
-]
+ProtocolQuery = Annotated[Protocol | None, Query(description="protocol of the response or connection")]
 TypeQuery = Annotated[
     str | None,
     AfterValidator(_known_type),
     Query(description="destination of the request", json_schema_extra={"enum": list(RESOURCE_TYPES)}),
 ]
 PartyQuery = Annotated[
-    Literal["first", "third"] | None,
+    Party | None,
     Query(description="hosts of the page's registrable domain (first) or of others (third)"),
 ]
 CacheQuery = Annotated[
@@ -88,6 +91,13 @@ class Asked:
         if not self.is_whole and version.readable.manifest.public_suffix_list is None:
             return NO_STRATA
         return None
+
+    def lacking_in(self, measure: str) -> str | None:
+        """Why a measure has no such stratum; None if it has."""
+        missing = [
+            name.replace("_", " ") for name in self.stratum.fixed if name not in dimensions_of(measure)
+        ]
+        return f"an item of this measure has no {' and no '.join(missing)}" if missing else None
 
     def subject(self, request: Request, version: Version, measure: str) -> HeldSample | HeldCdf:
         """What a release that knows the stratum has of it: a sample, or without the table `item` the CDF alone.

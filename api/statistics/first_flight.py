@@ -10,6 +10,7 @@ from api.explorer.choice import named
 from api.explorer.comparison import Comparison, compare
 from api.explorer.files import as_csv, png
 from api.explorer.routes import FIGURE_POLICY, figure_svg
+from api.explorer.strata import in_words
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.answers import Provenance
@@ -123,6 +124,7 @@ def compared(request: Request, found: FoundDep) -> Comparison:
         measures=[found.measure],
         windows=[found.iw],
         mss=found.mss,
+        stratum=in_words(found.stratum),
     )
 
 

@@ -1,41 +1,30 @@
 """Intervals over sites in the explorer: bands of the curves, table and files, and releases that have none."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
 from fastapi.testclient import TestClient
 
-from api.app import create_app
-from schema.crawls import CrawlName
-from tests.api.conftest import write_release, write_release_with_items
+from tests.api.explorer.conftest import WITH, WITHOUT
 from tests.api.explorer.test_explorer import SVG, drawn, rows
 
-WITH, WITHOUT = "2026-12.desktop.local.tcp.web", "2026-11.desktop.local.tcp.web"
 
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """A service with a month of items, and a month of distributions alone."""
-    folder: Path = tmp_path_factory.mktemp("library")
-    write_release_with_items(folder, CrawlName(month="2026-12"))
-    write_release(folder, CrawlName(month="2026-11"), version=1)
-    with TestClient(create_app(folder, folder / "reports")) as client:
-        yield client
-
-
-def test_each_share_of_the_csv_lies_within_its_interval_and_is_that_of_the_api(client: TestClient) -> None:
-    found = rows(client, f"crawl={WITH}&measure=responses&iw=3,10")
+def test_each_share_of_the_csv_lies_within_its_interval_and_is_that_of_the_api(
+    client_of_items: TestClient,
+) -> None:
+    found = rows(client_of_items, f"crawl={WITH}&measure=responses&iw=3,10")
     assert all(float(row["lower"]) <= float(row["cdf"]) <= float(row["upper"]) for row in found)
-    answer = client.get(f"/v1/distributions?crawl={WITH}&measure=responses&iw=3&iw=10&mss=1430").json()
+    answer = client_of_items.get(
+        f"/v1/distributions?crawl={WITH}&measure=responses&iw=3&iw=10&mss=1430"
+    ).json()
     fits = [(fit["share"], fit["lower"], fit["upper"]) for fit in answer["distributions"][0]["fits"]]
     windows = [row for row in found if row["iw"]]
     assert [tuple(float(row[name]) for name in ("cdf", "lower", "upper")) for row in windows] == fits
 
 
-def test_a_band_goes_around_its_curve_from_the_smallest_size_to_the_largest(client: TestClient) -> None:
-    (panel,) = drawn(client, f"crawl={WITH}&measure=responses").findall("svg:g", SVG)
+def test_a_band_goes_around_its_curve_from_the_smallest_size_to_the_largest(
+    client_of_items: TestClient,
+) -> None:
+    (panel,) = drawn(client_of_items, f"crawl={WITH}&measure=responses").findall("svg:g", SVG)
     curve, band = (
         [tuple(map(float, pair)) for pair in re.findall(pattern, path.get("d", ""))]
         for path, pattern in (
@@ -50,25 +39,30 @@ def test_a_band_goes_around_its_curve_from_the_smallest_size_to_the_largest(clie
         assert upper <= share <= lower
 
 
-def test_shares_and_quantiles_of_the_table_have_their_intervals_beside_them(client: TestClient) -> None:
-    page = client.get(f"/explore?crawl={WITH}&measure=responses&iw=3,10").text
+def test_shares_and_quantiles_of_the_table_have_their_intervals_beside_them(
+    client_of_items: TestClient,
+) -> None:
+    page = client_of_items.get(f"/explore?crawl={WITH}&measure=responses&iw=3,10").text
     row = re.search(r"<tbody>(.*?)</tbody>", page, re.DOTALL)
     assert row is not None
     assert len(re.findall(r"<small>[\d.]+ % to [\d.]+ %</small>", row[1])) == 2
     assert len(re.findall(r"<small>[\d.,]+\skB to [\d.,]+\skB</small>", row[1])) == 2
 
 
-def test_a_release_without_sites_has_no_band_and_says_why(client: TestClient) -> None:
+def test_a_release_without_sites_has_no_band_and_says_why(client_of_items: TestClient) -> None:
     query = f"crawl={WITHOUT}&crawl={WITH}&measure=responses"
-    (panel,) = drawn(client, query).findall("svg:g", SVG)
+    (panel,) = drawn(client_of_items, query).findall("svg:g", SVG)
     assert [path.get("class") for path in panel.findall("svg:path", SVG)] == ["b1", "c0", "c1"]
-    assert f"{WITHOUT}/v1 without intervals: the release does not say" in client.get(f"/explore?{query}").text
-    bare = [row for row in rows(client, query) if row["release"].startswith(WITHOUT)]
+    assert (
+        f"{WITHOUT}/v1 without intervals: the release does not say"
+        in client_of_items.get(f"/explore?{query}").text
+    )
+    bare = [row for row in rows(client_of_items, query) if row["release"].startswith(WITHOUT)]
     assert {(row["lower"], row["upper"]) for row in bare} == {("", "")}
 
 
-def test_the_vega_lite_has_the_bands(client: TestClient) -> None:
-    spec = client.get(f"/explore.vl.json?crawl={WITH}&measure=responses").json()
+def test_the_vega_lite_has_the_bands(client_of_items: TestClient) -> None:
+    spec = client_of_items.get(f"/explore.vl.json?crawl={WITH}&measure=responses").json()
     (values,) = spec["datasets"].values()
     band = [row for row in values if "band_bytes" in row]
     assert all(row["lower"] <= row["upper"] for row in band)

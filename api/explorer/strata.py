@@ -1,0 +1,90 @@
+"""Strata as choices of the explorer's form, whose empty fields choose nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated, get_args
+
+from pydantic import BeforeValidator
+
+from api.routes.strata import (
+    RESOURCE_TYPES,
+    Asked,
+    PageKind,
+    PageKindQuery,
+    Party,
+    PartyQuery,
+    Protocol,
+    ProtocolQuery,
+    RankQuery,
+    RankStratum,
+    TypeQuery,
+    asked,
+)
+from releases.formatting import grouped
+from releases.ranks import LEAST_STRATUM
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Field:
+    """A field of the form, which chooses a value of one dimension of the strata."""
+
+    name: str
+    label: str
+    options: tuple[tuple[str, str], ...]
+    """Each value as in the address, and as people read it."""
+    is_always_chosen: bool = False
+    """True if the field has no choice of every value."""
+
+    def said(self, value: object) -> str:
+        """A value with the field's label, as people read it."""
+        return f"{self.label.lower()}: {dict(self.options)[str(value)]}"
+
+
+def ranks(stratum: str) -> str:
+    """The ranks of a stratum.
+
+    >>> ranks("1000"), ranks("10000").replace("\\u202f", " ")
+    ('1 to 1\u202f000', '1 001 to 10 000')
+    """
+    last = int(stratum)
+    return f"{grouped(1 if last == LEAST_STRATUM else last // 10 + 1)} to {grouped(last)}"
+
+
+FIELDS = (
+    Field(
+        name="page_kind",
+        label="Pages",
+        options=tuple((kind, kind) for kind in get_args(PageKind)),
+        is_always_chosen=True,
+    ),
+    Field(
+        name="rank_stratum",
+        label="Ranks",
+        options=tuple((stratum, ranks(stratum)) for stratum in get_args(RankStratum)),
+    ),
+    Field(name="protocol", label="Protocol", options=tuple((one, one) for one in get_args(Protocol))),
+    Field(name="resource_type", label="Type", options=tuple((one, one) for one in RESOURCE_TYPES)),
+    Field(name="party", label="Party", options=tuple((one, one) for one in get_args(Party))),
+)
+"""The form's fields, one for each dimension."""
+
+Empty = BeforeValidator(lambda value: value or None)
+"""An empty field of a form is none."""
+
+
+def chosen_stratum(
+    page_kind: PageKindQuery = "home",
+    rank_stratum: Annotated[RankQuery, Empty] = None,
+    protocol: Annotated[ProtocolQuery, Empty] = None,
+    resource_type: Annotated[TypeQuery, Empty] = None,
+    party: Annotated[PartyQuery, Empty] = None,
+) -> Asked:
+    """The stratum that the form's fields choose."""
+    return asked(page_kind, rank_stratum, protocol, resource_type, party)
+
+
+def in_words(stratum: Asked) -> str:
+    """The values that a stratum fixes; empty if it is every item of home pages."""
+    fixed = stratum.parameters()
+    return "; ".join(field.said(fixed[field.name]) for field in FIELDS if field.name in fixed)

@@ -1,0 +1,24 @@
+"""A service with a month of items, and a month of distributions alone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from schema.crawls import CrawlName
+from tests.api.conftest import write_release, write_release_with_items
+
+WITH, WITHOUT = "2026-12.desktop.local.tcp.web", "2026-11.desktop.local.tcp.web"
+"""A month with items, and one without."""
+
+
+@pytest.fixture(scope="module")
+def client_of_items(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client of the service."""
+    folder: Path = tmp_path_factory.mktemp("library")
+    write_release_with_items(folder, CrawlName(month="2026-12"))
+    write_release(folder, CrawlName(month="2026-11"), version=1)
+    with TestClient(create_app(folder, folder / "reports")) as client:
+        yield client
