@@ -24,7 +24,7 @@ class BenchError(Exception):
 
 
 class Memory:
-    """Highest proportional set size of a process with its descendants, sampled each second."""
+    """Highest proportional set size of a process with its descendants, sampled ten times a second."""
 
     def __init__(self, pid: int) -> None:
         self.peak_mb = 0.0
@@ -41,7 +41,7 @@ class Memory:
         self._thread.join()
 
     def _watch(self) -> None:
-        while not self._ended.wait(1):
+        while not self._ended.wait(0.1):
             self.peak_mb = max(self.peak_mb, sum(map(pss_kb, [self._pid, *descendants(self._pid)])) / 1000)
 
 

@@ -24,12 +24,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks import service_rows
+from benchmarks.made_up_release import seal_release
 from benchmarks.results import provenance, write
 from benchmarks.servers import READY_WITHIN_S, Memory, free_port, process, served_at, until_it_answers
-from releases.catalogue import Manifest
 from schema.computed_tables import DISTRIBUTION, MEASURES
 from schema.crawls import CrawlName
-from storage.sums import seal, sums_now
 
 MONTHS = ("2026-10", "2026-11")
 SITES = 10_000
@@ -99,20 +98,8 @@ def make_releases(root: Path) -> None:
         folder = crawl.path(root, version=1)
         folder.mkdir(parents=True)
         pq.write_table(distribution(seed), folder / "distribution.parquet", compression="zstd")
-        manifest = Manifest(
-            crawl=crawl,
-            version=1,
-            schema_version=1,
-            method_version="1",
-            commit="0" * 40,
-            browser="none",
-            list_id="made-up:1",
-            list_checksum="00" * 32,
-            licence="CC-BY-4.0",
-            rows={"visit": SITES, "response": SITES * A_PAGE["responses"]},
-            files=sums_now(folder),
-        )
-        seal(folder, dataclasses.asdict(manifest))
+        rows = {"visit": SITES, "response": SITES * A_PAGE["responses"]}
+        seal_release(folder, crawl, schema_version=1, rows=rows)
 
 
 def etag(address: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import sqlite3
 import statistics
 import sys
@@ -16,12 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.made_up_release import seal_release
 from benchmarks.servers import Memory, free_port, process, served_at, until_it_answers
-from releases.catalogue import Manifest
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
 from schema.tables import Base
-from storage.sums import seal, sums_now
 
 CRAWL = CrawlName(month="2026-11")
 FIELDS = (
@@ -90,20 +88,7 @@ def make_release(root: Path, table: pa.Table) -> int:
     folder.mkdir(parents=True)
     path = folder / "response.parquet"
     pq.write_table(table, path, compression="zstd", row_group_size=131_072)
-    manifest = Manifest(
-        crawl=CRAWL,
-        version=1,
-        schema_version=6,
-        method_version="1",
-        commit="0" * 40,
-        browser="none",
-        list_id="made-up:1",
-        list_checksum="00" * 32,
-        licence="CC-BY-4.0",
-        rows={"response": len(table)},
-        files=sums_now(folder),
-    )
-    seal(folder, dataclasses.asdict(manifest))
+    seal_release(folder, CRAWL, schema_version=6, rows={"response": len(table)})
     return path.stat().st_size
 
 

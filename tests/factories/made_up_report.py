@@ -16,6 +16,7 @@ from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
 from replay.runs.replay_folder import population_facts
 from reports.document.report_inputs import ReportInputs, read_inputs
 from reports.recommendation.rule import RULE, Rule
+from reports.recomputation.recompute import Places
 from schema.computed_tables import CELL
 from schema.crawls import CrawlName
 from storage.sums import seal
@@ -139,4 +140,15 @@ def read_data_folder(
         allowed_signers=data_dir / "allowed_signers",
         backcast=data_dir / "backcast",
         rule=rule,
+    )
+
+
+def places(data_dir: Path) -> Places:
+    """Where the inputs of a report are, in a data folder."""
+    return Places(
+        releases=data_dir / "releases",
+        replays=data_dir / "replays",
+        reports=data_dir / "reports",
+        backcast=data_dir / "backcast",
+        allowed_signers=data_dir / "allowed_signers",
     )

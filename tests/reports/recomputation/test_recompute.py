@@ -13,9 +13,9 @@ from reports.document.report import build_report
 from reports.document.report_inputs import ReportError
 from reports.recommendation.rule import RULE
 from reports.recomputation.items import items
-from reports.recomputation.recompute import Places, recompute
+from reports.recomputation.recompute import recompute
 from storage.sums import seal
-from tests.factories.made_up_report import crawl, data_folder, read_data_folder, write_release
+from tests.factories.made_up_report import crawl, data_folder, places, read_data_folder, write_release
 
 pytestmark = pytest.mark.process
 
@@ -28,16 +28,6 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data_folder(made)
     build_report(read_data_folder(made), made / "reports" / "2026" / "v1", commit="c0ffee", rule=QUICK)
     return made
-
-
-def places(data_dir: Path) -> Places:
-    return Places(
-        releases=data_dir / "releases",
-        replays=data_dir / "replays",
-        reports=data_dir / "reports",
-        backcast=data_dir / "backcast",
-        allowed_signers=data_dir / "allowed_signers",
-    )
 
 
 def test_figures_tables_verdicts_and_numbers_are_equal_to_the_last_digit(data_dir: Path) -> None:

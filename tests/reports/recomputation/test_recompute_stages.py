@@ -17,8 +17,8 @@ from reports.document.report import build_report
 from reports.document.report_inputs import ReportError
 from reports.recommendation.rule import RULE
 from reports.recomputation.items import items
-from reports.recomputation.recompute import Places, recompute
-from tests.factories.made_up_report import crawl, read_data_folder, write_release
+from reports.recomputation.recompute import recompute
+from tests.factories.made_up_report import crawl, places, read_data_folder, write_release
 from tests.reports.decision.worlds import World, ordinary, plan_of, problem
 
 pytestmark = pytest.mark.process
@@ -59,16 +59,6 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
         read_data_folder(made, rule=QUICK), made / "reports" / "2026" / "v1", commit="c0ffee", rule=QUICK
     )
     return made
-
-
-def places(data_dir: Path) -> Places:
-    return Places(
-        releases=data_dir / "releases",
-        replays=data_dir / "replays",
-        reports=data_dir / "reports",
-        backcast=data_dir / "backcast",
-        allowed_signers=data_dir / "allowed_signers",
-    )
 
 
 def test_what_follows_from_stages_is_equal_to_the_last_digit(data_dir: Path) -> None:
