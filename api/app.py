@@ -70,6 +70,10 @@ A_PROBLEM: dict[str, Any] = {
     "content": {"application/problem+json": {"schema": {"type": "object"}}},
 }
 
+A_REDIRECT: dict[str, Any] = {
+    "description": "the address with the whole name of the crawl, or of the newest version; never cached"
+}
+
 
 def _read_from(library: Library, app: FastAPI) -> None:
     """Give the routes of an application what they read releases by."""
@@ -119,7 +123,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         dependencies=[Depends(only_known_parameters), Depends(whole_names)],
-        responses={"4XX": A_PROBLEM, "5XX": A_PROBLEM},
+        responses={"307": A_REDIRECT, "4XX": A_PROBLEM, "5XX": A_PROBLEM},
     )
     _read_from(library, app)
     app.state.outside = load() if outside_points is None else list(outside_points)
