@@ -24,7 +24,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks import service_rows
-from benchmarks.made_up_release import seal_release
 from benchmarks.results import provenance, write
 from benchmarks.servers import READY_WITHIN_S, Memory, free_port, process, served_at, until_it_answers
 from schema.computed_tables import DISTRIBUTION, MEASURES
@@ -99,7 +98,7 @@ def make_releases(root: Path) -> None:
         folder.mkdir(parents=True)
         pq.write_table(distribution(seed), folder / "distribution.parquet", compression="zstd")
         rows = {"visit": SITES, "response": SITES * A_PAGE["responses"]}
-        seal_release(folder, crawl, schema_version=1, rows=rows)
+        service_rows.seal_release(folder, crawl, schema_version=1, rows=rows)
 
 
 def etag(address: str) -> str:
