@@ -10,6 +10,7 @@ from fastapi import Depends, FastAPI
 
 from api.contact import NOBODY, Contact
 from api.documents import routes as documents
+from api.explorer import first_flight
 from api.explorer import routes as explorer
 from api.http.cors import Preflight
 from api.http.hosts import PlainRequests, trusted_names
@@ -33,7 +34,7 @@ from api.routes import (
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
 from api.rows.reader import RowReader
-from api.statistics import first_flight, series
+from api.statistics import series
 from api.stored.held_cdfs import HeldCdfs
 from api.stored.held_items import HeldItems
 from api.stored.library import LOOKED_AT_EVERY_S, Library

@@ -104,7 +104,7 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
         return round((1 - share) * plot_height, 1)
 
     panel_height = TOP + plot_height + BOTTOM
-    heading = _lines(comparison.stratum, width)
+    heading = wrapped(comparison.stratum, width)
     legend_height = LEGEND_LINE * (len(heading) + len(comparison.releases)) + 8
     every = math.ceil(LABEL_WIDTH * (high - low) / plot_width)
     return Drawing(
@@ -127,7 +127,7 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
                 ),
                 said=()
                 if any(curve.steps for curve in panel.curves)
-                else _lines("; ".join(panel.without_shares), plot_width),
+                else wrapped("; ".join(panel.without_shares), plot_width),
             )
             for place, panel in enumerate(comparison.panels)
         ),
@@ -142,7 +142,7 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
     )
 
 
-def _lines(text: str, width: float) -> tuple[str, ...]:
+def wrapped(text: str, width: float) -> tuple[str, ...]:
     """A text in lines of at most `width` CSS pixels."""
     return tuple(textwrap.wrap(text, max(1, int(width / LETTER_WIDTH))))
 

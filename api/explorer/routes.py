@@ -14,6 +14,7 @@ from api.explorer.choice import beside, named, releases, windows
 from api.explorer.comparison import Comparison, Subject, compare
 from api.explorer.drawing import NARROW, STYLES, WIDE, draw
 from api.explorer.files import as_csv, png
+from api.explorer.months import OverMonths, draw_months
 from api.explorer.strata import FIELDS, chosen_stratum, in_words
 from api.http.links import link, relate
 from api.http.problems import Problem
@@ -23,9 +24,12 @@ from api.routes.parameters import MssQuery, ShelfDep, known_measure
 from api.routes.provenance import quality
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked
+from api.statistics.series import series
+from api.stored.months import Variant
 from api.stored.shelf import Shelf, Version
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import CONFIDENCE
+from releases.strata.statistics import Statistic
 from schema.computed_tables import MEASURES
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
@@ -34,6 +38,9 @@ DEFAULT_MEASURES = ("responses", "responses_iw_limited", "first_flights", "pages
 DEFAULT_WINDOWS = "3, 10, 16"
 SEGMENTS = (1220, 1360, 1430, 1448, 1460)
 """Payloads of full segments to choose from, in bytes."""
+
+LEAST_MONTHS = 2
+"""Months of which a series is shown."""
 
 POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 """Content-Security-Policy of the page: the service's own script, which asks the service alone."""
@@ -125,8 +132,32 @@ def _subject(request: Request, stratum: Asked, version: Version, measure: str) -
     return why or stratum.subject(request, version, measure)
 
 
+async def over_months(request: Request, shelf: ShelfDep, chosen: ChoiceDep) -> OverMonths | None:
+    """The first measure that was chosen over the months of the first crawl; None with fewer than two months, or if it lacks the stratum."""
+    measure = next((one for one in chosen.measures if chosen.stratum.is_of(one)), None)
+    if measure is None or not chosen.releases:
+        return None
+    crawl = chosen.releases[0].crawl
+    variant = Variant(device=crawl.device, vantage=crawl.vantage, arm=crawl.arm, kind=crawl.kind)
+    if len(variant.months(shelf)) < LEAST_MONTHS:
+        return None
+    statistics = [Statistic(name="share", iw=iw, mss=chosen.mss, percent=50) for iw in chosen.windows]
+    found = [await series(request, shelf, variant, one, chosen.stratum, measure) for one in statistics]
+    words = (label(measure), str(variant), in_words(chosen.stratum))
+    return OverMonths(
+        crawl=str(variant),
+        heading="; ".join(filter(None, words)),
+        measure=measure,
+        windows=tuple(chosen.windows),
+        series=tuple(found),
+    )
+
+
+OverMonthsDep = Annotated[OverMonths | None, Depends(over_months)]
+
+
 @router.get("/explore", name="explorer")
-def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep) -> Response:
+def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep, months: OverMonthsDep) -> Response:
     """The page: the form, the figure, its numbers and its files."""
     answer = page(
         request,
@@ -142,6 +173,7 @@ def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep) -> Response:
         stratum=chosen.stratum.stratum,
         narrow=NARROW,
         confidence=CONFIDENCE,
+        months=months,
     )
     answer.headers["Content-Security-Policy"] = POLICY
     return answer
@@ -157,6 +189,20 @@ def as_svg(request: Request, chosen: ChoiceDep, width: WidthQuery = WIDE) -> Res
     return Response(
         figure_svg(_compared(request, chosen), width), media_type=MEDIA_TYPES[".svg"], headers=headers
     )
+
+
+@router.get("/explore/months.svg", name="explorer_months", response_class=Response)
+def months_as_svg(months: OverMonthsDep, width: WidthQuery = WIDE) -> Response:
+    """The figure of shares over months as SVG."""
+    if months is None:
+        raise Problem("no-such-crawl", "there are fewer than two months of this crawl and measure")
+    drawn = TEMPLATES.get_template("months.svg").render(
+        drawing=draw_months(months, width=width),
+        styles=STYLES,
+        title=months.heading,
+    )
+    headers = {"Content-Security-Policy": FIGURE_POLICY}
+    return Response(drawn, media_type=MEDIA_TYPES[".svg"], headers=headers)
 
 
 @router.get("/explore.png", name="explorer_png", response_class=Response)

@@ -1,1 +1,1 @@
-"""Statistics of releases by request: series over months, strata, and the first flight."""
+"""Statistics of releases by request: series over months."""

@@ -1,0 +1,105 @@
+"""Shares over the months in the explorer: the figure with its flags, the table, and what is no series."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from schema.crawls import CrawlName
+from tests.api.conftest import write_release, write_release_with_items
+from tests.api.explorer.test_explorer import SVG
+from tests.api.test_v1 import assert_problem
+
+LAST = "2027-02.desktop.local.tcp.web"
+
+
+@pytest.fixture(scope="module")
+def year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A service with four months, the third after a gap and of another method, and one month of another device."""
+    folder: Path = tmp_path_factory.mktemp("year")
+    write_release(folder, CrawlName(month="2026-10"), version=1)
+    write_release_with_items(folder, CrawlName(month="2026-11"))
+    write_release_with_items(folder, CrawlName(month="2027-01"), method_version="2")
+    write_release_with_items(folder, CrawlName(month="2027-02"), method_version="3")
+    write_release_with_items(folder, CrawlName(month="2027-02", device="mobile"))
+    with TestClient(create_app(folder, folder / "reports")) as client:
+        yield client
+
+
+def plot(client: TestClient, query: str) -> ET.Element:
+    answer = client.get(f"/explore/months.svg?crawl={LAST}&{query}")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
+    (found,) = ET.fromstring(answer.text).findall("svg:g", SVG)
+    return found
+
+
+def cells(page: str) -> list[list[str]]:
+    body = re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL)[-1]
+    return [
+        [
+            re.sub(r"<small>.*?</small>|<[^>]*>", "", cell).strip()
+            for cell in re.findall(r"<t[hd].*?</t[hd]>", row)
+        ]
+        for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
+    ]
+
+
+def test_a_line_of_each_window_ends_at_gaps_and_breaks(year: TestClient) -> None:
+    lines = plot(year, "measure=responses&iw=3,10").findall("svg:path", SVG)
+    assert [re.sub(r"[^ML]", "", line.get("d", "")) for line in lines] == ["MLMM", "MLMM"]
+
+
+def test_a_month_that_says_its_sites_has_a_bar_around_its_share(year: TestClient) -> None:
+    found = plot(year, "measure=responses&iw=10")
+    bars = found.findall("svg:line[@class='c0']", SVG)
+    dots = {dot.get("cx"): float(dot.get("cy", 0)) for dot in found.findall("svg:circle", SVG)}
+    assert (len(bars), len(dots)) == (3, 4)
+    for bar in bars:
+        assert float(bar.get("y2", 0)) <= dots[bar.get("x1")] <= float(bar.get("y1", 0))
+
+
+def test_a_flag_stands_before_the_month_that_changed_and_is_said_below(year: TestClient) -> None:
+    flags = plot(year, "measure=responses&iw=10").findall("svg:text[@class='flag']", SVG)
+    page = year.get(f"/explore?crawl={LAST}&measure=responses").text
+    breaks = re.findall(r"<dt>(\d)\. ([^<]*)</dt><dd>(Measuring method \d)", page)
+    assert [one[1:] for one in breaks] == [
+        ("2027-01, break", "Measuring method 2"),
+        ("2027-02, break", "Measuring method 3"),
+    ]
+    assert {number for number, *_ in breaks} <= {flag.text for flag in flags}
+
+
+def test_the_table_has_the_shares_of_the_api_and_an_unknown_month_says_why(year: TestClient) -> None:
+    page = year.get(f"/explore?crawl={LAST}&measure=responses&iw=3").text
+    points = year.get("/v1/series?kind=web&measure=responses&iw=3&mss=1430").json()["points"]
+    shown = [row[:2] for row in cells(page)]
+    assert shown == [
+        [point["month"], "\u2013" if point["value"] is None else f"{100 * point['value']:.1f} %"]
+        for point in points
+    ]
+    assert cells(page)[2][2] == "there is no release of this month"
+
+
+def test_a_stratum_is_unknown_in_the_months_that_do_not_know_it(year: TestClient) -> None:
+    october, november, *_ = cells(year.get(f"/explore?crawl={LAST}&measure=responses&iw=3&protocol=h2").text)
+    assert (october[1], october[2].partition(":")[0]) == ("\u2013", "the release has no strata")
+    assert november[1].endswith("%")
+    figure = year.get(f"/explore/months.svg?crawl={LAST}&measure=responses&iw=3&protocol=h2").text
+    assert "<title>Shares that fit by month: responses; desktop.local.tcp.web; protocol: h2</title>" in figure
+
+
+def test_the_series_of_the_page_lead_to_those_of_the_api(year: TestClient) -> None:
+    page = year.get(f"/explore?crawl={LAST}&measure=responses&iw=3&protocol=h2").text
+    (address,) = re.findall(r'href="(/v1/series\.csv[^"]*)"', page)
+    assert "iw=3&amp;mss=1430&amp;protocol=h2" in address
+    assert year.get(address.replace("&amp;", "&")).status_code == 200
+
+
+def test_one_month_is_no_series(year: TestClient) -> None:
+    query = f"crawl={LAST.replace('desktop', 'mobile')}&measure=responses"
+    assert 'id="months"' not in year.get(f"/explore?{query}").text
+    assert_problem(year.get(f"/explore/months.svg?{query}"), "no-such-crawl", 404, mentions="two months")
