@@ -34,6 +34,7 @@ from api.routes import (
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
 from api.rows.reader import RowReader
+from api.site_pages import routes as site_pages
 from api.statistics import series
 from api.stored.held_cdfs import HeldCdfs
 from api.stored.held_items import HeldItems
@@ -57,6 +58,7 @@ ROUTERS = (
     pages.router,
     documents.router,
     explorer.router,
+    site_pages.router,
     reference.router,
     crawler.router,
 )

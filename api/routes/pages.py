@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from api.http.links import relate
+from api.http.middleware import HEADERS
 from api.http.problems import KINDS, Problem
 from api.http.redirects import Elsewhere
 from api.routes.charts import chart
@@ -31,7 +32,7 @@ from api.stored.shelf import Version
 from releases.cdf import incomplete
 from releases.citation.forms import FORMS
 from releases.citation.licences import licence_page
-from releases.formatting import grouped, size
+from releases.formatting import UNKNOWN, grouped, number, size, visible_text
 from releases.slow_start import MSS_FIG1, WINDOWS
 from schema.computed_tables import MEASURES
 
@@ -79,6 +80,15 @@ def percent(share: float) -> str:
     return "<0.1 %" if share < 0.001 else f"{share * 100:.1f} %"
 
 
+def milliseconds(time_us: int | None) -> str:
+    """A time in µs as milliseconds with one decimal place.
+
+    >>> milliseconds(1250).replace("\u202f", " "), milliseconds(None) == UNKNOWN
+    ('1.2 ms', True)
+    """
+    return UNKNOWN if time_us is None else f"{number(time_us / 1000)}\u202fms"
+
+
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("api"),
@@ -98,6 +108,8 @@ def _environment() -> jinja2.Environment:
         plainly=lambda sentence: sentence.rstrip(". "),
         incomplete=in_words,
         signed=signed,
+        milliseconds=milliseconds,
+        visible=visible_text,
     )
     environment.globals.update(QUALITY=QUALITY, FORMS=FORMS, chart=chart)
     return environment
@@ -111,6 +123,13 @@ def page(request: Request, name: str, **context: Any) -> HTMLResponse:  # noqa: 
     # Not `request.url_for`: behind a proxy that terminates TLS it would write http.
     path_for = request.app.url_path_for
     return HTMLResponse(TEMPLATES.get_template(name).render(path_for=path_for, **context))
+
+
+def with_form(answer: HTMLResponse) -> HTMLResponse:
+    """The page, with leave to send its form to the service itself."""
+    policy = HEADERS["Content-Security-Policy"]
+    answer.headers["Content-Security-Policy"] = policy.replace("form-action 'none'", "form-action 'self'")
+    return answer
 
 
 def problem_page(request: Request, problem: Problem) -> str:
@@ -169,7 +188,7 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
     """The page of one version of a release: provenance, distributions and files."""
     found = shelf.version(crawl, version)
     relate_to_release(request, found)
-    return page(
+    answer = page(
         request,
         "release.html",
         version=found,
@@ -179,6 +198,7 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
         files=file_answers(request, found),
         mss=MSS_FIG1,
     )
+    return with_form(answer)
 
 
 @router.get("/problems", name="problems")

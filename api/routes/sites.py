@@ -15,10 +15,12 @@ from api.routes.parameters import ShelfDep
 from api.routes.provenance import provenance
 from api.routes.remembered import Remembered
 from api.routes.v1 import aside
+from api.routes.visits import FirstFlightAnswer, first_flight, flight_answer
 from api.rows.filters import row_fields
 from api.rows.query import TABLES
 from api.rows.reader import RowReader
 from api.stored.shelf import Version
+from releases import first_flights
 
 router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)
 
@@ -35,12 +37,11 @@ VISIT = (
         "final_scheme",
         "final_host",
     ),
-    *("started_at", "load_us", "largest_contentful_paint_us", "received_bytes"),
+    *("started_at", "load_us", "largest_contentful_paint_us", "received_bytes", "main_response_id"),
 )
-CONNECTION = (
-    *("visit_id", "host", "protocol", "response_count", "first_flight_bytes", "initial_window_segments"),
-    *("initial_window_unknown", "round_trip_us"),
-)
+DOCUMENT = ("host", "protocol", "first_flight_bytes", "initial_window_segments", "initial_window_unknown")
+CONNECTION = tuple(dict.fromkeys((*first_flights.Connection._fields, *DOCUMENT, "response_count")))
+RESPONSE = (*first_flights.Response._fields, "connection_id")
 
 HostPath = Annotated[
     str,
@@ -82,6 +83,17 @@ class FirstFlightsAnswer(BaseModel):
     )
 
 
+DocumentConnection: Any = create_model(
+    "DocumentConnection",
+    __doc__="The connection of the final visit on which the main document came.",
+    **row_fields(TABLES["connections"].schema(), DOCUMENT),
+    first_flight=(
+        FirstFlightAnswer | None,
+        Field(description="what the server had to send in its first flight; null over QUIC"),
+    ),
+)
+
+
 class SiteCrawlAnswer(BaseModel):
     """The site in one crawl."""
 
@@ -93,6 +105,9 @@ class SiteCrawlAnswer(BaseModel):
         description="responses that came on them, whole or in part; null without one"
     )
     protocols: dict[str, int] = Field(description="connections of the final visit by protocol")
+    document: DocumentConnection | None = Field(
+        description="connection of the main document; null where none came over the network"
+    )
     first_flights: FirstFlightsAnswer | None = Field(description="null without a final visit")
 
 
@@ -133,8 +148,21 @@ def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer |
         connections=len(connections) if final else None,
         responses=sum(one["response_count"] for one in connections) if final else None,
         protocols=dict(sorted(collections.Counter(one["protocol"] for one in connections).items())),
+        document=_document(reader, version, final, connections) if final else None,
         first_flights=_first_flights(connections, final["final_host"] or host) if final else None,
     )
+
+
+def _document(
+    reader: RowReader, version: Version, visit: Mapping[str, Any], connections: Sequence[dict[str, Any]]
+) -> Any:  # noqa: ANN401  # a made model
+    responses = reader.where(version, "responses", RESPONSE, visit_id=[visit["id"]])
+    main = next((one for one in responses if one["id"] == visit["main_response_id"]), None)
+    own = next((one for one in connections if main and one["id"] == main["connection_id"]), None)
+    if own is None:
+        return None
+    found = flight_answer(first_flight(own, responses))
+    return DocumentConnection(**{name: own[name] for name in DOCUMENT}, first_flight=found)
 
 
 def _page_url(request: Request, visit: int, named: Mapping[str, Any]) -> str:

@@ -131,7 +131,7 @@ def page_load(request: Request, version: AskedRelease, visit: VisitPath) -> Page
     return PageAnswer(
         provenance=provenance(request, version),
         visit=found[0],
-        connections=[one | {"first_flight": _flight_answer(flights[one["id"]])} for one in connections],
+        connections=[one | {"first_flight": flight_answer(flights[one["id"]])} for one in connections],
         responses=[one | {"is_in_first_flight": _is_in(one, flights)} for one in responses],
     )
 
@@ -152,7 +152,8 @@ def first_flight(
     )
 
 
-def _flight_answer(found: first_flights.FirstFlight | None) -> FirstFlightAnswer | None:
+def flight_answer(found: first_flights.FirstFlight | None) -> FirstFlightAnswer | None:
+    """A first flight as answers have it."""
     if found is None:
         return None
     return FirstFlightAnswer(

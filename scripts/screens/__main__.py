@@ -18,6 +18,7 @@ from api.app import create_app
 from api.contact import Contact
 from firstflight.recorded_pages import bundled_release
 from firstflight.settings import from_environment
+from recordings.pages.rows import page_host
 from scripts.screens.addresses import NOWHERE, addresses
 from scripts.screens.browser import SCHEMES, SIZES, launched, opened
 from storage.sums import manifest_of
@@ -38,7 +39,16 @@ MOST_KB = 2000
 
 PAPER_DPI = 80
 
-NAMES = {"/": "home", NOWHERE: "problem", f"/reports/{YEAR}/v": "edition", "/releases/": "release"}
+PAGE = 488
+"""Page of the bundled recording whose site and waterfall are shown: some thirty responses."""
+
+NAMES = {
+    "/": "home",
+    NOWHERE: "problem",
+    f"/reports/{YEAR}/v": "edition",
+    "/releases/": "release",
+    "/sites/": "site",
+}
 """Names of pages by the beginning of their path, where the path itself is none."""
 
 
@@ -59,7 +69,11 @@ def name_of(path: str) -> str:
 
     >>> name_of("/"), name_of("/reports/2026/v1/"), name_of("/reports/2026/errata"), name_of("/about-the-crawler")
     ('home', 'edition', 'reports-2026-errata', 'about-the-crawler')
+    >>> name_of("/releases/2026-11.desktop.local.tcp.web/v1"), name_of("/releases/2026-11.desktop.local.tcp.web/v1/pages/1")
+    ('release', 'page-load')
     """
+    if "/pages/" in path:
+        return "page-load"
     for beginning, name in NAMES.items():
         if path == beginning or (len(beginning) > 1 and path.startswith(beginning)):
             return name
@@ -82,6 +96,8 @@ def pictures(data_dir: Path) -> Iterator[Picture]:
         "/releases/{crawl}/v{version}": f"/releases/{release.crawl}/v{release.manifest.version}",
         "name": "index",
         "path": "style.css",
+        "host": page_host(PAGE),
+        "/releases/{crawl}/v{version}/pages/{visit}": f"/releases/{release.crawl}/v{release.manifest.version}/pages/{PAGE}",
         "/documents/images/{name:path}": "/documents/images/endurance.svg",
         "/documents/{name:path}": "/documents/forms",
     }

@@ -5,6 +5,7 @@ Pages are found from the routes, so that a new page is looked at without a line 
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import shutil
 from collections.abc import Iterator
@@ -19,18 +20,24 @@ from scripts.screens.addresses import NOWHERE, AddressError, addresses
 from scripts.screens.browser import SCHEMES, SIZES, launched, opened
 from scripts.screens.faults import unreadable, violations
 from storage.report_versions import find_version, withdraw
+from tests.api.rows.conftest import NAME, made_up, write_crawl
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
     from playwright.sync_api import Browser
 
 EDITION = Path(__file__).parents[2] / "docs" / "edition-2026"
+WITH_ROWS = dataclasses.replace(NAME, month="2026-09")
+"""A crawl whose release has the tables of its page loads."""
+
 EXAMPLES = {
     "crawl": "2026-11.desktop.local.tcp.localweb",
     "year": "2026",
     "version": "1",
     "name": "index",
     "path": "style.css",
+    "host": "site1.test",
+    "/releases/{crawl}/v{version}/pages/{visit}": f"/releases/{WITH_ROWS}/v1/pages/1",
     "/documents/images/{name:path}": "/documents/images/endurance.svg",
     "/documents/{name:path}": "/documents/forms",
 }
@@ -44,7 +51,8 @@ LOOKED_AT = ((1280, "light"), (390, "dark"))
 
 @pytest.fixture
 def service(client: TestClient, two: Path) -> TestClient:
-    """The service with the edition, and a year with a withdrawn version."""
+    """The service with the edition, a year with a withdrawn version, and a release with rows."""
+    write_crawl(two.parents[1] / "releases", WITH_ROWS, made_up())
     withdraw(find_version(two.parent, 2025, 1), reason="the kernel was wrong", date="2027-04-01")
     shutil.rmtree(two.parent / "2026")
     shutil.copytree(EDITION, two.parent / "2026" / "v1")
@@ -104,11 +112,15 @@ def test_pages_are_found_from_the_routes(service: TestClient) -> None:
         "/about-the-crawler",
         "/reports/2026/v1/",
         "/reports/2026/errata",
+        "/sites/site1.test",
+        f"/releases/{WITH_ROWS}/v1/pages/1",
         NOWHERE,
     } <= {*found}
     assert any(path.startswith("/releases/") for path in found)
     app.add_api_route("/new", lambda: HTMLResponse("<p>new</p>"))
     assert {*addresses(app, service, examples=EXAMPLES)} - {*found} == {"/new"}
-    app.add_api_route("/hosts/{host}", lambda host: HTMLResponse("<p>host</p>"), response_class=HTMLResponse)
-    with pytest.raises(AddressError, match=r"/hosts/\{host\} needs an example of 'host'"):
+    app.add_api_route(
+        "/hosts/{owner}", lambda owner: HTMLResponse("<p>host</p>"), response_class=HTMLResponse
+    )
+    with pytest.raises(AddressError, match=r"/hosts/\{owner\} needs an example of 'owner'"):
         addresses(app, service, examples=EXAMPLES)

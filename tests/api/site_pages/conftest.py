@@ -1,0 +1,35 @@
+"""A release whose first site has one page load of known times, and a folder of two months."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from tests.api.rows.conftest import NAME, made_up, write_crawl
+from tests.factories.made_up_crawl import MadeUp
+
+EARLIER = dataclasses.replace(NAME, month="2026-10")
+
+
+def one_load() -> MadeUp:
+    """One page load: 20 kB, of which a part arrives after the first round trip; a reused connection; HTTP/3; and a cache."""
+    crawl = MadeUp()
+    crawl.add_visit()
+    crawl.visit[-1] |= {"load_us": 900_000, "largest_contentful_paint_us": 450_000}
+    crawl.add_connection(tls_handshake_bytes=3000, window=10)
+    crawl.add_response(20_000, first_ms=150, last_ms=230)
+    crawl.add_response(5000, sent_ms=160, first_ms=210, last_ms=220)
+    crawl.add_connection(host="cdn.test", tls_handshake_bytes=0, protocol="h3")
+    crawl.add_response(100, first_ms=150, last_ms=170)
+    crawl.add_response(None, unknown="from_cache")
+    crawl.add_response(None, first_ms=None)
+    return crawl
+
+
+@pytest.fixture
+def months(tmp_path: Path) -> Path:
+    """Releases of two months, which both have visits to site1.test."""
+    releases = tmp_path / "releases"
+    write_crawl(releases, NAME, made_up())
+    write_crawl(releases, EARLIER, one_load())
+    return releases
