@@ -125,7 +125,8 @@ def site(request: Request, shelf: ShelfDep, host: HostPath) -> SiteAnswer:
     A crawl whose newest version is damaged is listed as damaged, and not answered from an older version.
     """
     newest = [shelf.newest(crawl) for crawl in shelf.crawls]
-    found = [_site_in(request, one, host) for one in newest if one.is_sound]
+    with_rows = [one for one in newest if one.is_sound and "visit.parquet" in one.files]
+    found = [_site_in(request, one, host) for one in with_rows]
     crawls = [one for one in found if one is not None]
     if not crawls:
         raise Problem("no-such-site", f"no release has a visit to {host!r}, or the site was withdrawn")

@@ -207,6 +207,22 @@ def test_a_waterfall_is_pinned_and_says_how_to_cite_its_release(months: Path) ->
             assert_problem(client.get(f"/releases/{EARLIER}/v1/pages/{visit}"), "bad-parameter", 400)
 
 
+def test_a_release_without_rows_has_no_sites(data_dir: Path) -> None:
+    write_crawl(data_dir / "releases", EARLIER, one_load())
+    with serving(data_dir / "releases") as client:
+        assert [one[""] for one in rows(read(client, "/sites/site1.test"), "First flights by release")] == [
+            str(EARLIER)
+        ]
+
+
+def test_shares_are_labelled_by_their_window_where_a_row_becomes_a_card(client: TestClient) -> None:
+    for path in ("/", f"/releases/{LOCALWEB}/v1"):
+        responses = next(one for one in rows(read(client, path), "Shares that fit") if one[""] == "responses")
+        assert [*responses] == ["", "IW 3", "IW 10", "IW 16", "IW 30", "median", "95 %", "known"]
+    assert responses["IW 10"] == "50.0 %"
+    assert responses["known"] == "8 +2 unknown"
+
+
 def test_a_damaged_month_is_named_and_the_others_are_shown(months: Path) -> None:
     (NAME.path(months, version=1) / "visit.parquet").write_bytes(b"PAR1")
     with serving(months) as client:
