@@ -146,6 +146,8 @@ def test_the_service_is_compared_with_datasette() -> None:
     written = document({"service": service()})
     assert "| cached views | 2,000 | 20 | 90 | 0 | 250 |" in written
     assert "| Datasette 0.65, page of a table | 2,000 | 20 | 90 | 7 | 99 |" in written
+    assert "All bounds are met." in written
+    assert "Missed: more than 400 MB." in document({"service": service(peak_mb=412.0)})
 
 
 def test_a_missed_bound_of_the_service_is_stated() -> None:
