@@ -146,10 +146,19 @@ def flight_ends(load: PageAnswer) -> dict[int, int]:
             for response in load.responses
             if response.connection_id == one.id and response.first_byte_us is not None
         ]
-        round_trip = one.connected_us - one.opened_us if one.round_trip_us is None else one.round_trip_us
-        if one.first_flight is not None and begun:
+        round_trip = round_trip_us(one)
+        if one.first_flight is not None and begun and round_trip is not None:
             ends[one.id] = min(begun) + round_trip
     return ends
+
+
+def round_trip_us(connection: Any) -> int | None:  # noqa: ANN401  # a made model
+    """Round trip of a connection, by packets or else by its handshake; None where a recording tells neither."""
+    if connection.round_trip_us is not None:
+        return int(connection.round_trip_us)
+    if connection.opened_us is None or connection.connected_us is None:
+        return None
+    return int(connection.connected_us - connection.opened_us)
 
 
 def spans_of(response: Any, opening: Any, flight_end_us: int | None) -> Spans:  # noqa: ANN401  # made models
@@ -160,7 +169,8 @@ def spans_of(response: Any, opening: Any, flight_end_us: int | None) -> Spans:  
     found: dict[str, tuple[int, int]] = {}
     if opening is not None:
         secured = opening.connected_us if opening.secured_us is None else opening.secured_us
-        found["connection"] = (opening.opened_us, secured)
+        if opening.opened_us is not None and secured is not None:
+            found["connection"] = (opening.opened_us, secured)
     sent, first, last = response.request_sent_us, response.first_byte_us, response.last_byte_us
     if sent is not None and first is not None:
         found["waiting"] = (sent, first)
