@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from api.axes import decades
 from api.stored.held_cdfs import HeldCdf
 from api.stored.held_items import HeldSample
 from releases.strata.sample import Sample
@@ -103,9 +103,7 @@ class Comparison:
             if curve.steps
             for end in (0, -1)
         ]
-        sizes = [max(size, 1) for size in (*ends, *(size for _, size in self.windows))]
-        low = math.floor(math.log10(min(sizes)))
-        return low, max(math.ceil(math.log10(max(sizes))), low + 1)
+        return decades([*ends, *(size for _, size in self.windows)])
 
 
 def compare(

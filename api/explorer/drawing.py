@@ -8,6 +8,7 @@ import math
 import textwrap
 from collections.abc import Callable
 
+from api.axes import Mark
 from api.explorer.comparison import Comparison, Curve, Panel
 from releases.formatting import size
 
@@ -41,16 +42,6 @@ STYLES = (
 )
 """Colour on light ground, colour on dark ground, and dashes of each curve: dashes tell curves apart in print and for
 colour-blind readers. Hues of Okabe and Ito, with a contrast of at least 3:1 with the ground."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Mark:
-    """A labelled line across a panel."""
-
-    at: float
-    label: str
-    row: int = 0
-    """Row of the label above the plot, counted upwards: neighbours that would overlap have different rows."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

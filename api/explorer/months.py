@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from urllib.parse import urlencode
 
-from api.explorer.drawing import BOTTOM, LEFT, LEGEND_LINE, PLOT_HEIGHT, RIGHT, Mark, wrapped
+from api.axes import Mark
+from api.explorer.drawing import BOTTOM, LEFT, LEGEND_LINE, PLOT_HEIGHT, RIGHT, wrapped
 from api.statistics.series import SeriesAnswer, SeriesFlag, SeriesPoint
 
 ABOVE = 24

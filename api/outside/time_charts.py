@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 
-from api.routes.charts import Mark
+from api.axes import Mark, scale
 from releases.formatting import grouped
 from releases.outside.lines import Line, lines
 from releases.outside.points import Point
@@ -190,14 +190,3 @@ def year(date: str) -> float:
     month = parts[1] - 1 if len(parts) > 1 else 0
     day = parts[2] - 1 if len(parts) > 2 else 0
     return parts[0] + (month + day / 31) / 12
-
-
-def scale(largest: float) -> tuple[float, float]:
-    """Step and end of an axis from 0 that holds `largest`, with at most six steps of 1, 2 or 5 times a power of ten.
-
-    >>> scale(2700), scale(0.5), scale(21)
-    ((500.0, 3000.0), (0.1, 0.5), (5.0, 25.0))
-    """
-    power = 10.0 ** math.floor(math.log10(largest / 6))
-    step = next(power * times for times in (1, 2, 5, 10) if largest / (power * times) <= 6)
-    return step, step * math.ceil(largest / step)

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 
+from api.axes import Mark, decades
 from api.routes.distributions import Distribution
 from releases.formatting import size
 
 WIDTH, HEIGHT = 340, 200
 MANY_DECADES = 5
 LEFT, RIGHT, TOP, BOTTOM = 34, 10, 32, 26
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Mark:
-    """A labelled line across the chart."""
-
-    at: float
-    label: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +36,7 @@ def chart(distribution: Distribution) -> Chart | None:
     if not distribution.points.steps:
         return None
     windows = [fit.window_bytes for fit in distribution.fits]
-    low, high = _decades([step for step, _ in distribution.points.steps] + windows)
+    low, high = decades([step for step, _ in distribution.points.steps] + windows)
 
     def x(size_bytes: int) -> float:
         place = (math.log10(max(size_bytes, 1)) - low) / (high - low)
@@ -62,9 +54,3 @@ def chart(distribution: Distribution) -> Chart | None:
         y_marks=tuple(Mark(y(percent / 100), f"{percent} %") for percent in (0, 50, 100)),
         windows=tuple(Mark(x(fit.window_bytes), f"{fit.iw}") for fit in distribution.fits),
     )
-
-
-def _decades(sizes: Sequence[int]) -> tuple[int, int]:
-    """Exponents of the powers of ten that enclose `sizes`, at least one apart."""
-    low = math.floor(math.log10(max(min(sizes), 1)))
-    return low, max(math.ceil(math.log10(max(sizes))), low + 1)

@@ -9,8 +9,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from api.outside.time_charts import scale
-from api.routes.charts import Mark
+from api.axes import Mark, scale
 from api.routes.visits import PageAnswer
 
 MOST_ROWS = 500

@@ -1,0 +1,39 @@
+"""Axes of figures that are drawn as SVG: their labelled lines, and the ends and steps of their scales."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mark:
+    """A labelled line across a figure."""
+
+    at: float
+    label: str
+    row: int = 0
+    """Row of the label above the plot, counted upwards: neighbours that would overlap have different rows."""
+
+
+def decades(sizes: Iterable[int]) -> tuple[int, int]:
+    """Exponents of the powers of ten that enclose `sizes`, at least one apart; a size below 1 counts as 1.
+
+    >>> decades([300, 14_300]), decades([0])
+    ((2, 5), (0, 1))
+    """
+    known = [max(size, 1) for size in sizes]
+    low = math.floor(math.log10(min(known)))
+    return low, max(math.ceil(math.log10(max(known))), low + 1)
+
+
+def scale(largest: float) -> tuple[float, float]:
+    """Step and end of an axis from 0 that holds `largest`, with at most six steps of 1, 2 or 5 times a power of ten.
+
+    >>> scale(2700), scale(0.5), scale(21)
+    ((500.0, 3000.0), (0.1, 0.5), (5.0, 25.0))
+    """
+    power = 10.0 ** math.floor(math.log10(largest / 6))
+    step = next(power * times for times in (1, 2, 5, 10) if largest / (power * times) <= 6)
+    return step, step * math.ceil(largest / step)
