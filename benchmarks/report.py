@@ -20,13 +20,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks import results
+from benchmarks.made_up_release import seal_release
 from benchmarks.markdown import measured, ranged, table
-from releases.catalogue import Manifest, Release
+from releases.catalogue import Release
 from releases.distributions import compute
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
 from schema.tables import RELEASED, SCHEMA_VERSION, Base
-from storage.sums import seal, sums_now
 
 NOW = CrawlName(month="2026-11")
 BEFORE = CrawlName(month="2025-11")
@@ -59,21 +59,7 @@ def made_up_release(root: Path, crawl: CrawlName, *, responses: int, seed: int) 
         name = model.__tablename__
         pq.write_table(filled(arrow_schema(Base.metadata.tables[name]), columns), folder / f"{name}.parquet")
     pq.write_table(compute(folder), folder / "distribution.parquet")
-    manifest = Manifest(
-        crawl=crawl,
-        version=1,
-        schema_version=SCHEMA_VERSION,
-        method_version="1",
-        commit="0" * 40,
-        browser="none",
-        list_id="made-up:1",
-        list_checksum="00" * 32,
-        licence="CC-BY-4.0",
-        rows={},
-        files=sums_now(folder),
-    )
-    seal(folder, dataclasses.asdict(manifest))
-    return Release(folder, manifest)
+    return seal_release(folder, crawl, schema_version=SCHEMA_VERSION, rows={})
 
 
 def tables(crawl: CrawlName, pages: int, chance: np.random.Generator) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from benchmarks.crawl import missed, summary
 from benchmarks.document import document
-from benchmarks.service import missed as missed_by_service
+from benchmarks.service.load import missed as missed_by_service
 
 BEFORE = {
     "commit": "0123456789abcdef",

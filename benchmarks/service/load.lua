@@ -1,7 +1,7 @@
 -- Questions for wrk; at its end a line of JSON.
 --
---   wrk ... -s service.lua URL -- cached PATH ETAG PATH ETAG ...   in turn, each second time with its ETag
---   wrk ... -s service.lua URL -- cold PATH                        never the same question twice
+--   wrk ... -s load.lua URL -- cached PATH ETAG PATH ETAG ...   in turn, each second time with its ETag
+--   wrk ... -s load.lua URL -- cold PATH                        never the same question twice
 local threads = {}
 
 function setup(thread)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import sqlite3
 import statistics
 import sys
 import time
 import urllib.request
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.servers import Memory, free_port, process, served_at, until_it_answers
-from releases.catalogue import Manifest
+from benchmarks.made_up_release import seal_release
+from benchmarks.service.servers import Memory, free_port, process, served_at, until_it_answers
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
 from schema.tables import Base
-from storage.sums import seal, sums_now
 
 CRAWL = CrawlName(month="2026-11")
 FIELDS = (
@@ -48,24 +45,6 @@ STREAMS = """Streams: {stream_rows:,} made-up responses ({bytes_per_row} bytes a
 Datasette's streaming CSV (`_stream=on`) has the first {stream_peer_rows:,} of them. Rows a second: CSV {csv:,}, Arrow {arrow:,}, Datasette {datasette:,}: the slower of ours
 is {stream_ratio_datasette:.1f} times Datasette's. The service took {stream_peak_mb:,.0f} MB at most. Bounds: 3 times, 200 MB.
 """
-
-
-def seal_release(folder: Path, crawl: CrawlName, *, schema_version: int, rows: Mapping[str, int]) -> None:
-    """Make a folder of files version 1 of the crawl's release."""
-    manifest = Manifest(
-        crawl=crawl,
-        version=1,
-        schema_version=schema_version,
-        method_version="1",
-        commit="0" * 40,
-        browser="none",
-        list_id="made-up:1",
-        list_checksum="00" * 32,
-        licence="CC-BY-4.0",
-        rows=dict(rows),
-        files=sums_now(folder),
-    )
-    seal(folder, dataclasses.asdict(manifest))
 
 
 def responses(rows: int, *, seed: int = 1) -> pa.Table:
