@@ -49,7 +49,9 @@ onmessage = async event => {
 ESCAPES = """<!doctype html><link rel=icon href=data:,><body><script>
 const targets = TARGETS
 const waits = []
-fetch('/hold')  // is answered when all has been tried: until then the page is not quiet
+let hasTriedAll = false
+const hold = async () => { while (!hasTriedAll) await fetch('/hold') }  // until all has been tried the page is not quiet
+hold()
 for (const one of targets) {
   waits.push(fetch(`http://${one}/fetch`, {mode: 'no-cors'}))
   waits.push(fetch(`/to/http://${one}/redirect`, {mode: 'no-cors'}))
@@ -68,7 +70,7 @@ waits.push(new Promise(end => {
 const peer = new RTCPeerConnection({iceServers: [{urls: ['stun:10.9.9.9:3478', 'stun:127.0.0.1:3478', 'stun:93.184.216.34:3478']}]})
 peer.createDataChannel('x')
 peer.createOffer().then(offer => peer.setLocalDescription(offer))
-Promise.allSettled(waits).then(() => fetch('/tried-all'))
+Promise.allSettled(waits).then(() => fetch('/tried-all')).then(() => { hasTriedAll = true })
 </script>""".replace("TARGETS", json.dumps(TARGETS)).replace("WORKER", json.dumps(WORKER))
 
 PAGES = {
