@@ -128,16 +128,26 @@ def merge(
     `chunks_of` is the path whose chunks they are, if it is not `replay`.
     """
     source = chunks_of or replay
-    folders = [Chunk(number, total).folder(source) for number in range(1, total + 1)]
-    found = [_checked(folder, plan, Chunk(number, total)) for number, folder in enumerate(folders, start=1)]
-    tables = [pq.ParquetFile(folder / "cells.parquet").read().cast(CELL) for folder in folders]
-    cells = _sorted(pa.concat_tables(tables))
+    folders = _folders(source, total)
+    cells, found = read_chunks(source, total, plan)
     loads = _responses(folders) if plan["responses"] else None
-    whole = write_replay(replay, cells, facts, _together(found), loads, signer=signer)
+    whole = write_replay(replay, cells, facts, found, loads, signer=signer)
     for other in chunks_folder(source).iterdir():
         if other not in folders:
             shutil.rmtree(other, ignore_errors=True)
     return whole
+
+
+def read_chunks(replay: Path, total: int, plan: Mapping[str, Any]) -> tuple[pa.Table, dict[str, Any]]:
+    """The cells of all chunks of `plan`, sorted, and the facts of their guests; ChunkError if one is missing or damaged."""
+    folders = _folders(replay, total)
+    found = [_checked(folder, plan, Chunk(number, total)) for number, folder in enumerate(folders, start=1)]
+    tables = [pq.ParquetFile(folder / "cells.parquet").read().cast(CELL) for folder in folders]
+    return _sorted(pa.concat_tables(tables)), _together(found)
+
+
+def _folders(replay: Path, total: int) -> list[Path]:
+    return [Chunk(number, total).folder(replay) for number in range(1, total + 1)]
 
 
 def _read(folder: Path) -> dict[str, Any] | None:
@@ -190,4 +200,9 @@ def _together(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             dict(pairs)
             for pairs in dict.fromkeys(tuple(ran.items()) for one in found for ran in one["programs"])
         ],
+        **(
+            {"core_s": math.fsum(one["core_s"] for one in found)}
+            if all("core_s" in one for one in found)
+            else {}
+        ),
     }

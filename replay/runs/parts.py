@@ -7,12 +7,26 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from replay.lab.guest_process import Lab, usable_cpus
 from replay.runs.cells import Cell
-from replay.runs.chunks import MOST, Chunk, chunks_folder, core_seconds, is_done, merge, write_chunk
-from replay.runs.run import Result, share_out
+from replay.runs.chunks import (
+    MOST,
+    Chunk,
+    chunks_folder,
+    core_seconds,
+    is_done,
+    merge,
+    read_chunks,
+    write_chunk,
+)
+from replay.runs.guests import Progress
+from replay.runs.run import Result, replay, share_out
 from storage.signatures import Signer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PART_S = 60.0
 """Planned seconds of a core for a part: a stopped run loses the parts in progress."""
@@ -69,6 +83,16 @@ def replay_parts(
                 one.cancel()  # those that have ended are left as they are
 
 
+def replay_part(
+    lab: Lab, cells: Sequence[Cell], number: int, *, progress: Progress | None = None, responses: bool = False
+) -> Result:
+    """Replay a part on one guest; each number begins to look for a free CPU at another place."""
+    cpus = usable_cpus()
+    first = number % len(cpus)
+    turned = [*cpus[first:], *cpus[:first]]
+    return replay(lab, cells, guests=1, progress=progress, responses=responses, cpus=turned)
+
+
 def join_parts(
     replay: Path,
     plan: Mapping[str, Any],
@@ -79,5 +103,15 @@ def join_parts(
 ) -> dict[str, Any]:
     """Write the replay from its parts, and remove them."""
     whole = merge(replay, total, plan, facts, signer=signer, chunks_of=parts_folder(replay))
-    shutil.rmtree(chunks_folder(parts_folder(replay)), ignore_errors=True)
+    remove_parts(replay)
     return whole
+
+
+def read_parts(replay: Path, plan: Mapping[str, Any], total: int) -> tuple[pa.Table, dict[str, Any]]:
+    """The cells of all parts, sorted, and the facts of their guests; ChunkError if one is missing or damaged."""
+    return read_chunks(parts_folder(replay), total, plan)
+
+
+def remove_parts(replay: Path) -> None:
+    """Remove the parts of a run that writes to `replay`."""
+    shutil.rmtree(chunks_folder(parts_folder(replay)), ignore_errors=True)

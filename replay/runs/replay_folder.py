@@ -109,6 +109,7 @@ def guest_facts(result: Result) -> dict[str, Any]:
         "guests": [{"boot_s": round(g.boot_s, 3), "wall_s": round(g.wall_s, 3)} for g in result.guests],
         "wall_s": round(result.wall_s, 3),
         "programs": [result.programs],
+        **({} if result.core_s is None else {"core_s": round(result.core_s, 3)}),
     }
 
 

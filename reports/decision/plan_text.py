@@ -10,15 +10,16 @@ from replay.runs.chunks import core_seconds
 from reports.decision.forecast import Expectation, expectations
 from reports.decision.problem import Problem, cells_of, next_parts
 from reports.decision.stage import standing_after
-from reports.decision.until_decided import STEPS
+from reports.decision.until_decided import STEPS, Budget
 from reports.recommendation.mixture import ORDINARY
 
 
-def plan_lines(problem: Problem, *, budget_s: float, guests: int) -> Iterator[str]:
+def plan_lines(problem: Problem, *, budget: Budget, guests: int) -> Iterator[str]:
     """The plan before the first stage."""
-    seconds = budget_s * guests
-    whole = next_parts(problem, standing_after(problem, []), seconds=seconds, drawn={})
     cells = cells_of(problem, next_parts(problem, standing_after(problem, []), seconds=0.0, drawn={}))
+    in_loads = budget.unit == "loads"
+    seconds = budget.amount * (core_seconds(cells) / len(cells) if in_loads else guests)
+    whole = next_parts(problem, standing_after(problem, []), seconds=seconds, drawn={})
     draws = math.fsum(part.draws for part in whole)
     loads = sum(part.loads for part in whole)
     others = sum(1 for one in problem.conditions if one != ORDINARY)
@@ -27,7 +28,8 @@ def plan_lines(problem: Problem, *, budget_s: float, guests: int) -> Iterator[st
         f"{', '.join(map(str, problem.windows))}, of which IW {problem.incumbent} is in force"
     )
     yield (
-        f"budget: {budget_s / 60:.0f} minutes on {guests} guests, {seconds / 3600:.1f} core-hours: at most {loads:,} loads; "
+        f"budget: {seconds / guests / 60:.0f} minutes on {guests} guests, {seconds / 3600:.1f} core-hours: at most "
+        f"{budget.amount if in_loads else loads:,.0f} loads; "
         f"{draws:,.0f} draws of a page and a network, each at every window that is not lost"
     )
     yield (

@@ -31,6 +31,13 @@ def sentence(outcome: Outcome) -> str:
     return f"{answers}: not settled ({used}); {_obstacle(outcome)}."
 
 
+def reason(outcome: Outcome) -> str:
+    """Why a run ends after a stage, or why another one follows."""
+    if outcome.is_settled:
+        return "one answer is left"
+    return ("the budget is used: " if outcome.fraction >= 1 else "") + _obstacle(outcome)
+
+
 def _obstacle(outcome: Outcome) -> str:
     minimum = outcome.problem.rule.minimum_coverage_percent
     if outcome.standing.is_sound is False:

@@ -29,15 +29,23 @@ class Stage:
     """CPU time of the guests."""
     planned_s: float
     """Seconds of a core that were planned for it."""
+    starts: tuple[str, ...] = ()
+    """Times in UTC at which it was begun, and gone on with after a stop; empty where it was not kept."""
+    ended: str | None = None
+    """Time in UTC at which it ended; None where it was not kept."""
+
+
+def looks_at(problem: Problem, stages: Sequence[Stage]) -> list[Look]:
+    """A look after each of these stages."""
+    return [
+        Look(fraction=stage.fraction, measured=_measured(problem, stages[:number]))
+        for number, stage in enumerate(stages, start=1)
+    ]
 
 
 def standing_after(problem: Problem, stages: Sequence[Stage]) -> Standing:
     """What is known after these stages, with a look after each."""
-    looks = [
-        Look(fraction=stage.fraction, measured=_measured(problem, stages[:number]))
-        for number, stage in enumerate(stages, start=1)
-    ]
-    return stand(problem.statements, looks, incumbent=problem.incumbent)
+    return stand(problem.statements, looks_at(problem, stages), incumbent=problem.incumbent)
 
 
 def _measured(problem: Problem, stages: Sequence[Stage]) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from replay.networks.profiles import Population, Profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import sample
 from replay.runs.conditions import ADDED_COLUMNS, Conditions
+from reports.decision.history import history
 from reports.decision.problem import Problem
 from reports.decision.stage import Stage
 from reports.decision.stored_stages import (
@@ -38,11 +39,18 @@ class StagedReplay:
     """Name of the plan: the beginning of its hash."""
     checksum: str
     """Checksum of all stages."""
+    facts: tuple[Mapping[str, Any], ...]
+    """What stage.json says of each stage."""
 
     @functools.cached_property
     def outcome(self) -> Outcome:
         """The answer after the stages, measured again."""
         return outcome_of(self.problem, self.stages)
+
+    @functools.cached_property
+    def ledger(self) -> tuple[dict[str, Any], ...]:
+        """What each stage added and decided."""
+        return tuple(history(self.outcome, self.stages, self.facts))
 
 
 def read_staged(folder: Path, recipes: Sequence[Recipe], *, rule: Rule) -> StagedReplay:
@@ -60,6 +68,7 @@ def read_staged(folder: Path, recipes: Sequence[Recipe], *, rule: Rule) -> Stage
         provenance=provenance_of(facts, stages),
         plan=folder.name.split(".")[-2],
         checksum=stages_checksum(folder),
+        facts=tuple(facts),
     )
 
 

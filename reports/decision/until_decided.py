@@ -6,14 +6,15 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from replay.errors import ReplayError
 from replay.runs.cells import Cell
 from replay.runs.chunks import core_seconds
 from reports.decision.forecast import Need, needs
 from reports.decision.problem import Part, Problem, cells_of, next_parts
-from reports.decision.stage import Row, Stage, drawn, least_coverage_percent, standing_after
-from reports.decision.standing import Standing
+from reports.decision.stage import Row, Stage, drawn, least_coverage_percent, looks_at
+from reports.decision.standing import Look, Standing, stand
 
 STEPS = (1 / 6, 1 / 3, 1 / 2, 2 / 3, 5 / 6, 1.0)
 """Parts of the budget after which the loads are looked at, beside a look after the first stage."""
@@ -29,6 +30,32 @@ class Loaded:
     rows: Sequence[Row]
     wall_s: float
     core_s: float
+    starts: tuple[str, ...] = ()
+    ended: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The most that all stages of a run use.
+
+    How much a stage loads follows from what the stages before it used. In seconds that is measured; in loads it is not, so that
+    a run of the same number makes the same loads on any machine.
+    """
+
+    amount: float
+    unit: Literal["seconds", "loads"] = "seconds"
+    """Seconds of wall time, or loads."""
+
+    def part(self, *, wall_s: float, loads: int) -> float:
+        """The part of the budget that so much is."""
+        return (loads if self.unit == "loads" else wall_s) / self.amount
+
+    def check(self, cells: Sequence[Cell], *, guests: int) -> None:
+        """Raise ReplayError if there is no room for these loads."""
+        seconds = core_seconds(cells) / guests
+        if self.part(wall_s=seconds, loads=len(cells)) > 1:
+            least = f"{len(cells)}loads" if self.unit == "loads" else f"{math.ceil(seconds / 60)}m"
+            raise ReplayError(f"the budget is too small for a first stage: give at least --budget {least}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +75,8 @@ class Outcome:
     """What the open statements would take, the greatest need first."""
     draws: Mapping[str, int]
     """Draws by condition."""
+    looks: tuple[Look, ...]
+    """A look after each stage."""
     parts: tuple[Part, ...] = ()
     """Parts of the next stage."""
 
@@ -67,56 +96,73 @@ def until_decided(
     problem: Problem,
     stages: Sequence[Stage],
     *,
-    budget_s: float,
+    budget: Budget,
     guests: int,
     load: Callable[[Sequence[Cell]], Loaded],
+    begun: tuple[Part, ...] = (),
+    begin: Callable[[int, tuple[Part, ...]], None] = lambda _number, _parts: None,
     keep: Callable[[int, Stage], None] = lambda _number, _stage: None,
-    tell: Callable[[Outcome], None] = lambda _outcome: None,
+    tell: Callable[[Outcome, Sequence[Stage]], None] = lambda _outcome, _stages: None,
 ) -> Outcome:
     """Add stages to those that are done, keep each, tell the outcome after each, and return the last.
 
-    `budget_s` is wall time on so many `guests`, that of the stages that are done included.
+    `budget` is for all stages, those that are done included. `begun` are the parts of a stage that was begun and not ended: it is
+    the next one, as it was planned.
     """
     done = list(stages)
     while True:
-        outcome = outcome_after(problem, done, budget_s=budget_s, guests=guests)
-        tell(outcome)
-        if outcome.is_over:
+        outcome = outcome_after(problem, done, budget=budget)
+        tell(outcome, done)
+        parts, begun = begun or outcome.parts, ()
+        if outcome.is_over or not parts:
             return outcome
-        cells = cells_of(problem, outcome.parts)
-        if not done and (least := core_seconds(cells) / guests) > budget_s:
-            raise ReplayError(
-                f"the budget is too small for a first stage: give at least --budget {math.ceil(least / 60)}m"
-            )
+        cells = cells_of(problem, parts)
+        if not done:
+            budget.check(cells, guests=guests)
+        begin(len(done) + 1, parts)
         loaded = load(cells)
+        used = budget.part(wall_s=outcome.wall_s + loaded.wall_s, loads=outcome.loads + len(loaded.rows))
         stage = Stage(
-            parts=outcome.parts,
+            parts=parts,
             rows=loaded.rows,
-            fraction=_fraction((outcome.wall_s + loaded.wall_s) / budget_s),
+            fraction=1.0
+            if used > 1 - LEAST_STEP
+            else used,  # what is left may be too little for another stage
             wall_s=loaded.wall_s,
             core_s=loaded.core_s,
             planned_s=core_seconds(cells),
+            starts=loaded.starts,
+            ended=loaded.ended,
         )
         keep(len(done) + 1, stage)
         done.append(stage)
 
 
-def outcome_after(problem: Problem, stages: Sequence[Stage], *, budget_s: float, guests: int) -> Outcome:
+def outcome_after(problem: Problem, stages: Sequence[Stage], *, budget: Budget) -> Outcome:
     """The answer after these stages, with the parts of the next one if there is one."""
     outcome = outcome_of(problem, stages)
+    used = budget.part(wall_s=outcome.wall_s, loads=outcome.loads)
     if outcome.is_over:
         return outcome
-    wall_s = outcome.wall_s
-    step = next(step for step in STEPS if step > wall_s / budget_s + LEAST_STEP)
-    # The first stage is as small as can be: it shows what a load costs here.
-    seconds = (step * budget_s - wall_s) * guests / _price_ratio(stages, guests) if stages else 0.0
-    parts = next_parts(problem, outcome.standing, seconds=seconds, drawn=outcome.draws)
-    return dataclasses.replace(outcome, parts=parts)
+    planned_s = math.fsum(stage.planned_s for stage in stages)
+    for step in STEPS:
+        if step > used + LEAST_STEP:
+            # The first stage is as small as can be: it shows what a load costs here.
+            seconds = (step - used) * planned_s / used if stages else 0.0
+            parts = next_parts(problem, outcome.standing, seconds=seconds, drawn=outcome.draws)
+            if parts:
+                return dataclasses.replace(outcome, parts=parts)
+    return outcome
 
 
 def outcome_of(problem: Problem, stages: Sequence[Stage]) -> Outcome:
     """The answer after these stages, without a plan for another."""
-    standing = standing_after(problem, stages)
+    return outcome_by(problem, stages, looks_at(problem, stages))
+
+
+def outcome_by(problem: Problem, stages: Sequence[Stage], looks: Sequence[Look]) -> Outcome:
+    """The answer after these stages by the looks after each."""
+    standing = stand(problem.statements, looks, incumbent=problem.incumbent)
     return Outcome(
         problem=problem,
         standing=standing,
@@ -128,15 +174,5 @@ def outcome_of(problem: Problem, stages: Sequence[Stage]) -> Outcome:
         coverage_percent=least_coverage_percent(stages) if stages else 100.0,
         further=tuple(needs(problem.statements, standing)),
         draws=drawn(stages),
+        looks=tuple(looks),
     )
-
-
-def _price_ratio(stages: Sequence[Stage], guests: int) -> float:
-    """Time of the stages so far, on so many guests, over what was planned for them."""
-    planned = math.fsum(stage.planned_s for stage in stages)
-    return math.fsum(stage.wall_s for stage in stages) * guests / planned if planned else 1.0
-
-
-def _fraction(used: float) -> float:
-    """Part of the budget at a stage's end; what is left of it may be too little for another."""
-    return 1.0 if used > 1 - LEAST_STEP else used

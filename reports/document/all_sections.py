@@ -33,6 +33,7 @@ from reports.sections.shape import Row, Section
 from reports.sections.sizes.shares import sizes_section
 from reports.sections.sizes.since_2010 import since_2010_section
 from reports.sections.sizes.since_last_year import Year, since_last_year_section, without_last_year, year_of
+from reports.sections.stages import stages_table_section
 from reports.sections.tail import tail_section
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
@@ -96,6 +97,9 @@ def sections_of(
     if found.findings and content["rule"]:
         yield rfc9040_section(found.findings, step=content["rule"]["rfc9040_step"], year=inputs.year)
         yield judging_section(content, query=query)
+        if content["stages"]:
+            loads = f"{content['stages']['outcome']['loads']:,} loads in stages"
+            yield stages_table_section(content["stages"]["ledger"], source=loads, query=query)
         yield ledger_section(content.get("ledger"), query=query)
         yield backcast_section(inputs.instrument)
 

@@ -163,6 +163,7 @@ def stages_section(staged: StagedReplay) -> dict[str, Any]:
         "plan": staged.plan,
         "outcome": to_dict(staged.outcome),
         "draws": dict(staged.outcome.draws),
+        "ledger": list(staged.ledger),
         "populations": staged.provenance["populations"],
         "sha256": staged.checksum,
         "provenance": with_counted_gates(staged.provenance),

@@ -79,10 +79,21 @@ class Axis:
 
 def curves(figure: Figure) -> list[Curve]:
     """The curves of a figure of kind `lines`, unknown points left out."""
+    return _curves(figure, figure.facts["rows"], "estimate")
+
+
+def band_edges(figure: Figure) -> list[Curve]:
+    """The lower and the upper edges of the intervals along curves, where a figure has them."""
+    bands = figure.facts.get("bands", ())
+    return [edge for end in ("lower", "upper") for edge in _curves(figure, bands, end)]
+
+
+def _curves(figure: Figure, rows: Sequence[Mapping[str, Any]], end: str) -> list[Curve]:
+    """Curves through the estimates, or through one end of the intervals."""
     facts = figure.facts
     found: dict[str, list[tuple[float, float]]] = {}
-    for row in facts["rows"]:
-        x, y = _value(row.get(facts["x"])), _value(row.get(facts["y"]))
+    for row in rows:
+        x, y = _value(row.get(facts["x"])), _value(row.get(facts["y"]), end)
         if x is not None and y is not None:
             found.setdefault(str(row.get(facts["series"], "")) if facts["series"] else "", []).append((x, y))
     return [Curve(name, tuple(sorted(points))) for name, points in found.items()]
@@ -178,8 +189,8 @@ def _name(row: Mapping[str, Any], category: str, series: Mapping[str, Any] | Non
     return f"{name}, {value}" if series["kind"] == "text" else f"{name}, {series['title']} {value}"
 
 
-def _value(value: Any) -> float | None:  # noqa: ANN401  # a number, an interval, or nothing
-    found = value.get("estimate") if isinstance(value, Mapping) else value
+def _value(value: Any, end: str = "estimate") -> float | None:  # noqa: ANN401  # a number, an interval, or nothing
+    found = value.get(end) if isinstance(value, Mapping) else value
     return float(found) if isinstance(found, int | float) and math.isfinite(found) else None
 
 

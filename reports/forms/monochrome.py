@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from releases.formatting import in_ascii
 from reports.forms.drawn import (
     Axis,
+    band_edges,
     curve_axes,
     curves,
     estimates,
@@ -39,6 +40,12 @@ LETTER = 7
 
 DASHES = ("", "7,3", "2,2", "10,3,2,3", "1,3", "12,4", "4,2,1,2,1,2", "16,3")
 """Dashes that tell curves apart without colour."""
+
+EDGE: dict[str, str | float] = {"stroke_width": 0.5, "stroke_dasharray": "1,2"}
+"""Stroke of the edges of an interval band: thin dots, which no curve has."""
+
+BAND = "between dotted lines: 95 % interval of the curve inside"
+"""The band's line in the key."""
 
 MARKERS = 6
 """Markers on each curve."""
@@ -122,6 +129,10 @@ def _curves(drawing: _Drawing, figure: Figure) -> None:
     drawing.line(LEFT, top, LEFT, top + PLOT)
     _bottom_axis(drawing, across, title_of(figure, "x"), left=LEFT, width=width, y=top + PLOT)
     drawing.text(4, 12, title_of(figure, "y"))
+    edges = band_edges(figure)
+    for edge in edges:
+        shown = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(x, y) for x, y in edge.points))
+        drawing.add("polyline", points=shown, fill="none", stroke="black", **EDGE)
     for at, curve in enumerate(curves(figure)):
         path = [place(x, y) for x, y in curve.points]
         dash = DASHES[at % len(DASHES)]
@@ -135,6 +146,11 @@ def _curves(drawing: _Drawing, figure: Figure) -> None:
         drawing.line(LEFT, y - 4, LEFT + 48, y - 4, stroke_width=1.5, stroke_dasharray=dash)
         _marker(drawing, at, LEFT + 24, y - 4)
         drawing.text(LEFT + 56, y, curve.name)
+    if edges:
+        y = drawing.bottom + LINE
+        for above in (2, 7):
+            drawing.line(LEFT, y - above, LEFT + 48, y - above, **EDGE)
+        drawing.text(LEFT + 56, y, BAND)
 
 
 def _stepped(path: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -6,7 +6,6 @@ import dataclasses
 import datetime
 import json
 import re
-import resource
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,36 +18,48 @@ from firstflight.commands.replay.conditions import arms
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commands.replay.options import EXPECTED, chosen_networks
 from firstflight.commands.replay.sources import find_source
+from firstflight.commands.replay.stage_loads import StageLoads
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
 from firstflight.settings import Settings
-from replay.errors import ReplayError
 from replay.lab.guest_process import usable_cpus
 from replay.runs.cells import Cell, sample
 from replay.runs.chunks import plan_of
-from replay.runs.replay_folder import guest_facts, plan_facts
-from replay.runs.run import Result
+from replay.runs.replay_folder import plan_facts
 from reports.backcast.stored import standing
+from reports.decision.history import history
 from reports.decision.plan_text import plan_lines
 from reports.decision.problem import Problem
-from reports.decision.record import answer_text, sentence, to_dict
-from reports.decision.stored_stages import read_stages, stages_folder, write_outcome, write_stage
-from reports.decision.until_decided import Loaded, Outcome, until_decided
+from reports.decision.record import possible, sentence, to_dict
+from reports.decision.stage import Stage
+from reports.decision.stored_stages import (
+    check_programs,
+    check_unfinished,
+    read_begun,
+    read_stage_facts,
+    read_stages,
+    stages_folder,
+    write_outcome,
+    write_stage,
+)
+from reports.decision.until_decided import Budget, Outcome, until_decided
 from reports.recommendation.mixture import queues_are_mixed
 from reports.recommendation.rule import CANDIDATES, RULE
 
-BUDGET = re.compile(r"(\d{1,4})(s|m|h)", re.ASCII)
+BUDGET = re.compile(r"(\d{1,4})(s|m|h)|(\d{1,9})loads", re.ASCII)
 SECONDS = {"s": 1, "m": 60, "h": 3600}
 
-Replayer = Callable[[Sequence[Cell]], Result]
 
-
-def parse_budget(_ctx: click.Context, _option: click.Parameter, value: str) -> float:
-    """Read a wall time such as 45m or 2h, in seconds."""
+def parse_budget(_ctx: click.Context, _option: click.Parameter, value: str) -> Budget:
+    """Read a wall time such as 45m or 2h, or a number of loads."""
     match = BUDGET.fullmatch(value)
-    if not match or not int(match[1]):
-        raise click.BadParameter(f"{value!r} is no time such as 45m or 2h")
-    return float(int(match[1]) * SECONDS[match[2]])
+    if not match or not int(match[1] or match[3]):
+        raise click.BadParameter(
+            f"{value!r} is neither a time such as 45m or 2h nor a number such as 20000loads"
+        )
+    if match[3]:
+        return Budget(amount=int(match[3]), unit="loads")
+    return Budget(amount=int(match[1]) * SECONDS[match[2]])
 
 
 UNTIL_OPTIONS = (
@@ -61,10 +72,11 @@ UNTIL_OPTIONS = (
     click.option(
         "--budget",
         callback=parse_budget,
-        metavar="TIME",
+        metavar="TIME|LOADS",
         default="45m",
         show_default=True,
-        help="With --until: most wall time, as 45m or 2h. A run that is stopped goes on with the same command.",
+        help="With --until: most wall time, as 45m or 2h; or about how many loads, as 20000loads, which are the same loads on any "
+        "machine. A run that is stopped goes on with the same command.",
     ),
     click.option(
         "--plan",
@@ -95,9 +107,15 @@ class PlannedDecision:
     """A replay in stages before its next stage."""
 
     problem: Problem
-    folder: Path
+    replay: Path
+    """The folder of a replay of every page over every network of the same release."""
     plan: dict[str, Any]
     """Everything that the loads depend on, as all stages state it."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the stages."""
+        return stages_folder(self.replay, self.plan)
 
 
 def plan_decision(
@@ -148,9 +166,7 @@ def plan_decision(
         populations=populations,
     )
     plan = plan_of({**facts, "run": number}, cells, responses=False)
-    return PlannedDecision(
-        problem=problem, folder=stages_folder(settings.replays / source.folder, plan), plan=plan
-    )
+    return PlannedDecision(problem=problem, replay=settings.replays / source.folder, plan=plan)
 
 
 SOURCES = ("crawl", "recorded", "hars", "logs")
@@ -174,42 +190,24 @@ def run_until_decided(
     options: Mapping[str, Any],
     own_windows: bool,
     number: int,
-    budget_s: float,
+    budget: Budget,
     guests: int | None,
     plan_only: bool,
     as_json: bool,
-    replayer: Callable[[Any], Replayer],
 ) -> None:
     """Print the plan, replay in stages, and print the answer in one line."""
     with one_line(*EXPECTED):
         planned = plan_decision(settings, number=number, options=options, own_windows=own_windows)
     there = guests or len(usable_cpus())
-    for line in plan_lines(planned.problem, budget_s=budget_s, guests=there):
+    for line in plan_lines(planned.problem, budget=budget, guests=there):
         click.echo(line, err=not plan_only)
     if plan_only:
         return
     with one_line(*EXPECTED):
-        stages = read_stages(planned.folder)
-        if stages:
-            click.echo(f"{len(stages)} stages were done already: {planned.folder}", err=True)
-        load = Loader(replayer(find_lab(settings.cache_dir)))
-        try:
-            outcome = until_decided(
-                planned.problem,
-                stages,
-                budget_s=budget_s,
-                guests=there,
-                load=load,
-                keep=lambda number, stage: write_stage(
-                    planned.folder, number, stage, planned.plan, load.facts
-                ),
-                tell=lambda outcome: tell(planned.folder, outcome, budget_s),
-            )
-        except KeyboardInterrupt:
-            whole = len(read_stages(planned.folder))
-            raise click.ClickException(
-                f"stopped: {whole} whole stages are kept in {planned.folder}, and the same command goes on from there"
-            ) from None
+        lab = find_lab(settings.cache_dir)
+        load = StageLoads(lab, planned.folder, planned.plan, guests=there)
+        check_same(planned, load.programs)
+        outcome = decide(planned, load, budget=budget, guests=there)
     instrument = standing(settings.backcast).sentence
     if as_json:
         click.echo(json.dumps({"instrument": instrument} | to_dict(outcome), indent=2))
@@ -217,39 +215,55 @@ def run_until_decided(
         click.echo(f"{instrument}\n{sentence(outcome)}")
 
 
-class Loader:
-    """Replays the loads of a stage, and keeps the facts of its guests."""
+def decide(planned: PlannedDecision, load: StageLoads, *, budget: Budget, guests: int) -> Outcome:
+    """Add stages to those that are stored, each stored as its loads end; ClickException on an interrupt."""
+    folder, plan = planned.folder, planned.plan
+    stages = read_stages(folder)
+    begun = read_begun(folder, len(stages) + 1)
+    if stages:
+        click.echo(f"{len(stages)} stages were done already: {folder}", err=True)
+    try:
+        return until_decided(
+            planned.problem,
+            stages,
+            budget=budget,
+            guests=guests,
+            load=load,
+            begun=begun.parts if begun else (),
+            begin=load.begin,
+            keep=lambda number, stage: write_stage(folder, number, stage, plan, load.facts),
+            tell=lambda outcome, done: tell(folder, outcome, done, budget),
+        )
+    except KeyboardInterrupt:
+        whole = len(read_stages(folder))
+        raise click.ClickException(
+            f"stopped: {whole} whole stages and the parts of the next are kept in {folder}, and the same command goes on from there"
+        ) from None
 
-    def __init__(self, replayer: Replayer) -> None:
-        self.replayer = replayer
-        self.facts: dict[str, Any] = {}
 
-    def __call__(self, cells: Sequence[Cell]) -> Loaded:
-        """Replay; raises ReplayError if no load was done."""
-        before = children_s()
-        result = self.replayer(cells)
-        if not any(row["state"] == "done" for row in result.rows):
-            raise ReplayError(f"no load was done: {result.rows[0]['reason']}")
-        self.facts = guest_facts(result)
-        return Loaded(rows=result.rows, wall_s=result.wall_s, core_s=children_s() - before)
+def check_same(planned: PlannedDecision, programs: Mapping[str, str]) -> None:
+    """Raise StageError if stored stages, or an unfinished run of the same question, are by other code, pages or programs."""
+    check_programs(planned.folder, programs)
+    check_unfinished(planned.folder, planned.replay, planned.plan)
 
 
-def children_s() -> float:
-    """CPU seconds of all guests so far."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def tell(folder: Path, outcome: Outcome, budget_s: float) -> None:
-    """Store the answer so far, and print where the run stands."""
+def tell(folder: Path, outcome: Outcome, stages: Sequence[Stage], budget: Budget) -> None:
+    """Store the answer so far with what each stage decided, and print where the run stands."""
     if not outcome.stages:
         return
-    write_outcome(folder, outcome)
-    used, whole = (datetime.timedelta(seconds=round(seconds)) for seconds in (outcome.wall_s, budget_s))
+    write_outcome(folder, outcome, list(history(outcome, stages, read_stage_facts(folder))))
     lost = ", ".join(f"IW {window} ({why.subject})" for window, why in sorted(outcome.standing.lost.items()))
-    possible = " or ".join(sorted(answer_text(one) for one in outcome.standing.answers))
+    answers = " or ".join(possible(outcome))
     click.echo(
-        f"stage {outcome.stages}: {outcome.loads:,} loads, {used} of {whole}; possible: {possible}; lost: {lost or 'none'}",
+        f"stage {outcome.stages}: {outcome.loads:,} loads, {used(outcome, budget)}; possible: {answers}; lost: {lost or 'none'}",
         err=True,
     )
     sys.stderr.flush()
+
+
+def used(outcome: Outcome, budget: Budget) -> str:
+    """How much of the budget is used, in words."""
+    if budget.unit == "loads":
+        return f"of about {budget.amount:,.0f}"
+    spent, whole = (datetime.timedelta(seconds=round(some)) for some in (outcome.wall_s, budget.amount))
+    return f"{spent} of {whole}"

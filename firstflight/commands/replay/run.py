@@ -22,8 +22,9 @@ from replay.lab.cpus import quiet_cpus
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.runs.cells import Cell
 from replay.runs.chunks import MOST, Chunk, is_done, write_chunk
-from replay.runs.parts import count_parts, join_parts, replay_parts, whole_parts
+from replay.runs.parts import count_parts, join_parts, replay_part, replay_parts, whole_parts
 from replay.runs.run import Result, replay
+from reports.decision.until_decided import Budget
 from storage.signatures import Signer
 
 
@@ -67,7 +68,7 @@ def run_replay(
     guests: int | None,
     chunk: Chunk | None,
     until: str | None,
-    budget: float,
+    budget: Budget,
     plan_only: bool,
     number: int,
     as_json: bool,
@@ -108,11 +109,10 @@ def run_replay(
             options=options,
             own_windows=own_windows,
             number=number,
-            budget_s=budget,
+            budget=budget,
             guests=guests,
             plan_only=plan_only,
             as_json=as_json,
-            replayer=lambda lab: functools.partial(watched, lab, guests=guests, responses=False),
         )
         return
     if plan_only:
@@ -142,18 +142,13 @@ def run_parts(
     lab: Lab, planned: PlannedReplay, *, guests: int | None, signer: Signer | None
 ) -> dict[str, Any]:
     """Replay all loads in parts that are stored as they end, and write the replay; its facts."""
-    cpus = usable_cpus()
-    at_once = guests or len(cpus)
+    at_once = guests or len(usable_cpus())
     total = count_parts(planned.cells, guests=at_once)
     plan = planned.plan
     if done := len(whole_parts(planned.folder, plan, total)):
         click.echo(f"{done} of {total} parts were done already", err=True)
     with tqdm(total=len(planned.cells), unit="load", disable=None, desc="replay") as progress:
-
-        def one_part(cells: Sequence[Cell], number: int) -> Result:
-            turned = [*cpus[number % len(cpus) :], *cpus[: number % len(cpus)]]
-            return replay(lab, cells, guests=1, progress=progress, responses=planned.responses, cpus=turned)
-
+        one_part = functools.partial(replay_part, lab, progress=progress, responses=planned.responses)
         try:
             replay_parts(planned.cells, planned.folder, plan, total, guests=at_once, replayer=one_part)
         except KeyboardInterrupt:

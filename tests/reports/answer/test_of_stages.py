@@ -16,7 +16,7 @@ from reports.decision.problem import Problem
 from reports.decision.stage import Stage
 from reports.decision.stored_problem import problem_of, read_staged
 from reports.decision.stored_stages import StageError, stages_folders, write_stage
-from reports.decision.until_decided import Outcome, until_decided
+from reports.decision.until_decided import Budget, Outcome, until_decided
 from tests.reports.decision.worlds import World, plan_of, problem
 
 BETTER = World(saves={16: -0.06, 30: -0.061}, sends_again={16: 0.0, 30: 3.0})
@@ -30,7 +30,7 @@ def replayed(world_name: str) -> tuple[Outcome, tuple[Stage, ...]]:
     outcome = until_decided(
         problem(),
         [],
-        budget_s=12.0,
+        budget=Budget(amount=12.0),
         guests=1,
         load={"better": BETTER, "on the limit": ON_THE_LIMIT}[world_name].load,
         keep=lambda _number, stage: stages.append(stage),

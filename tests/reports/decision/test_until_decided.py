@@ -11,7 +11,7 @@ from replay.errors import ReplayError
 from replay.runs.cells import Cell
 from reports.decision.record import sentence, to_dict
 from reports.decision.stage import Stage, standing_after
-from reports.decision.until_decided import Loaded, Outcome, until_decided
+from reports.decision.until_decided import Budget, Loaded, Outcome, until_decided
 from tests.reports.decision.worlds import World, problem
 
 BUDGET_S = 12.0
@@ -24,7 +24,7 @@ def run(world: World, stages: Sequence[Stage] = (), kept: list[Stage] | None = N
     return until_decided(
         problem(run=run),
         stages,
-        budget_s=BUDGET_S,
+        budget=Budget(amount=BUDGET_S),
         guests=1,
         load=world.load,
         keep=lambda _number, stage: kept.append(stage) if kept is not None else None,
@@ -113,7 +113,7 @@ def test_loads_that_fail_keep_an_answer_from_being_settled() -> None:
         ]
         return dataclasses.replace(loaded, rows=rows)
 
-    found = until_decided(problem(), [], budget_s=BUDGET_S, guests=1, load=failing)
+    found = until_decided(problem(), [], budget=Budget(amount=BUDGET_S), guests=1, load=failing)
     assert not found.is_settled
     assert "the rule asks for 95 %" in sentence(found)
 
@@ -127,11 +127,11 @@ def test_a_lab_that_favours_a_seed_is_found_out() -> None:
         ]
         return dataclasses.replace(loaded, rows=rows)
 
-    found = until_decided(problem(), [], budget_s=BUDGET_S, guests=1, load=unfair)
+    found = until_decided(problem(), [], budget=Budget(amount=BUDGET_S), guests=1, load=unfair)
     assert not found.is_settled
     assert "differs from itself" in sentence(found)
 
 
 def test_a_budget_without_room_for_a_first_stage_says_which_has() -> None:
     with pytest.raises(ReplayError, match=r"give at least --budget \d+m"):
-        until_decided(problem(), [], budget_s=1e-4, guests=1, load=BETTER.load)
+        until_decided(problem(), [], budget=Budget(amount=1e-4), guests=1, load=BETTER.load)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import duckdb
 import jsonschema
@@ -18,6 +19,7 @@ import pytest
 
 from releases.formatting import in_ascii
 from reports.forms.ascii_figure import ascii_figure
+from reports.forms.monochrome import BAND, NAMESPACE
 from reports.forms.printed import printed
 from reports.forms.report_text import report_text
 from tests.factories.made_up_crawl import NAME
@@ -204,3 +206,23 @@ def test_the_monochrome_figures_pass_svgcheck(built: Built) -> None:
         )
         assert done.returncode == 0, done.stderr
         assert "conforms to SVG requirements" in done.stdout + done.stderr
+
+
+def test_the_monochrome_curves_have_their_intervals_between_dotted_lines(built: Built) -> None:
+    folder, content = built
+    (section,) = (one for one in content["sections"] if one["id"] == "sizes")
+    (figure,) = section["figures"]
+    names = {row["measure"] for row in figure["bands"]}
+    root = ElementTree.parse(folder / "forms" / "figures" / f"{figure['id']}-monochrome.svg").getroot()
+    dotted = [
+        [tuple(map(float, point.split(","))) for point in one.attrib["points"].split()]
+        for one in root.iter(f"{{{NAMESPACE}}}polyline")
+        if one.attrib.get("stroke-dasharray") == "1,2"
+    ]
+    assert names
+    assert len(dotted) == 2 * len(names)
+    for lower, upper in zip(dotted[: len(names)], dotted[len(names) :], strict=True):
+        assert [x for x, _ in lower] == [x for x, _ in upper]
+        assert all(low >= high for (_, low), (_, high) in zip(lower, upper, strict=True))  # y grows downwards
+        assert any(low > high for (_, low), (_, high) in zip(lower, upper, strict=True))
+    assert any(one.text == BAND for one in root.iter(f"{{{NAMESPACE}}}text"))

@@ -12,7 +12,7 @@ import pytest
 from replay.recipes.page_recipe import read_recipes
 from reports.decision.stage import Stage
 from reports.decision.stored_stages import stages_folder, write_stage
-from reports.decision.until_decided import until_decided
+from reports.decision.until_decided import Budget, until_decided
 from reports.document.report import build_report
 from reports.document.report_inputs import ReportError
 from reports.recommendation.rule import RULE
@@ -38,7 +38,12 @@ def write_stages(data_dir: Path) -> Path:
     )
     stages: list[Stage] = []
     until_decided(
-        asked, [], budget_s=2.0, guests=1, load=BETTER.load, keep=lambda _number, stage: stages.append(stage)
+        asked,
+        [],
+        budget=Budget(amount=2.0),
+        guests=1,
+        load=BETTER.load,
+        keep=lambda _number, stage: stages.append(stage),
     )
     plan = plan_of(asked) | {
         "commit": "c0ffee",
