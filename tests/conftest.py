@@ -10,9 +10,9 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from sqlalchemy import create_engine, make_url, text
@@ -25,22 +25,40 @@ if TYPE_CHECKING:
 
 DEBIAN_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 COUNTER = itertools.count()
+T = TypeVar("T")
 COSTLY = ["process", "database", "browser", "lab", "slow"]
 """Markers of tests that cost seconds, cheapest first."""
+
+SLOW_BEGIN_BY = 0.7
+"""Share of the files that are not fast before which every slow one has begun, so that none is left alone at the end."""
 
 DATABASES = {"server", "embedded_server", "debian_server"}
 """Fixtures that start PostgreSQL: a test that needs one of them is marked `database`."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Fast files first: a mistake shows within seconds. A file's tests stay together, for their fixtures."""
+    """Fast files first: a mistake shows within seconds. Then the slow ones, which mostly wait, evenly among the others.
+
+    A file's tests stay together, for their fixtures.
+    """
     cost: dict[Path, int] = {}
     for item in items:
         if DATABASES & set(getattr(item, "fixturenames", ())):
             item.add_marker("database")
         marked = [COSTLY.index(name) + 1 for name in COSTLY if item.get_closest_marker(name)]
         cost[item.path] = max([*marked, cost.get(item.path, 0)])
-    items.sort(key=lambda item: cost[item.path])
+    place = {path: place for place, path in enumerate(in_order(cost))}
+    items.sort(key=lambda item: place[item.path])
+
+
+def in_order(cost: Mapping[T, int]) -> list[T]:
+    """Return the files by cost, with those of the highest cost spread over the first part of all that are not fast."""
+    fast = [path for path in cost if not cost[path]]
+    slow = [path for path in cost if cost[path] == len(COSTLY)]
+    others = sorted((path for path in cost if 0 < cost[path] < len(COSTLY)), key=lambda path: cost[path])
+    place = {path: SLOW_BEGIN_BY * number / len(slow) for number, path in enumerate(slow)}
+    place |= {path: number / len(others) for number, path in enumerate(others)}
+    return [*fast, *sorted(place, key=lambda path: place[path])]
 
 
 @pytest.fixture(scope="session")
