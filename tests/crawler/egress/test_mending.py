@@ -5,6 +5,8 @@ All of it happens in namespaces that are made for it: of root, and of an ordinar
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +45,26 @@ NOTICED = {
 }
 
 
-@pytest.fixture(scope="module", params=WORLDS)
-def found(request: pytest.FixtureRequest, server_folder: Path) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def worlds(server_folder: Path) -> Iterator[dict[str, Future[dict[str, Any]]]]:
+    """Play all worlds at the same time: they mostly wait for connections that nothing answers."""
+    with ThreadPoolExecutor(len(WORLDS)) as pool:
+        yield {world: pool.submit(broken_guards, world, server_folder) for world in WORLDS}
+
+
+def broken_guards(world: str, folder: Path) -> dict[str, Any]:
     call = [*OWN_NAMESPACES]
-    if request.param == "user":
+    if world == "user":
         call = as_ordinary_user([call[0], "--user", "--map-root-user", *call[1:]])
-    folder = server_folder / f"broken-{request.param}"  # pytest's own may not be entered by others
-    folder.mkdir()
-    return played(call, folder, module="tests.crawler.egress.breaking")
+    temporary = folder / f"broken-{world}"  # pytest's own may not be entered by others
+    temporary.mkdir()
+    return played(call, temporary, module="tests.crawler.egress.breaking")
+
+
+@pytest.fixture(scope="module", params=WORLDS)
+def found(request: pytest.FixtureRequest, worlds: dict[str, Future[dict[str, Any]]]) -> dict[str, Any]:
+    """What happened in each world in turn."""
+    return worlds[request.param].result()
 
 
 def test_a_whole_guard_passes_its_check(found: dict[str, Any]) -> None:
