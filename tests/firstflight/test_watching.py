@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
-import time
 from typing import TYPE_CHECKING
 
 from crawler.campaign.status import Status, status
@@ -32,21 +30,20 @@ def test_the_time_left_is_that_of_the_visits_left_at_the_rate_of_late(database_1
 
 
 def test_a_watch_shows_each_count_and_ends_with_the_last_site(
-    database_18: Engine, capsys: pytest.CaptureFixture[str]
+    database_18: Engine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crawl = planned(database_18, sites=2)
+    pauses = []
 
-    def visit() -> None:
-        for _ in range(2):
-            time.sleep(0.2)
-            claim = claims.claim(database_18, crawl, owner="me")
-            assert claim is not None
-            claims.store_visit(database_18, crawl, claim, observation("ok"))
+    def visit(seconds: float) -> None:
+        pauses.append(seconds)
+        claim = claims.claim(database_18, crawl, owner="me")
+        assert claim is not None
+        claims.store_visit(database_18, crawl, claim, observation("ok"))
 
-    visitor = threading.Thread(target=visit)
-    visitor.start()
-    watch(database_18, "2026-11", every_s=0.02)
-    visitor.join()
+    monkeypatch.setattr("firstflight.watching.time.sleep", visit)
+    watch(database_18, "2026-11", every_s=30)
     shown = [line for line in capsys.readouterr().out.splitlines() if "sites done" in line]
     counts = [line.partition(": ")[2].partition(" sites")[0] for line in shown]
-    assert list(dict.fromkeys(counts)) == ["0 of 2", "1 of 2", "2 of 2"]
+    assert counts == ["0 of 2", "1 of 2", "2 of 2"]
+    assert pauses == [30, 30]

@@ -94,7 +94,7 @@ def nginx(tmp_path: Path, answers: list[Answer]) -> Iterator[tuple[Ports, Path]]
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(200):
+    for _ in range(3000):
         assert process.poll() is None, "nginx ended"
         with contextlib.suppress(ConnectionRefusedError), socket.create_connection((ADDRESS, port)):
             return

@@ -79,7 +79,7 @@ class RawWeb:
 
     async def has_sent(self, path: str) -> None:
         """Wait until a path has been answered."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while all(sent != path for _, _, sent, _, _ in self.sent):
                 await asyncio.sleep(0.05)
 

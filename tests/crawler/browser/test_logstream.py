@@ -55,7 +55,7 @@ def test_unreadable_lines_count_in_the_visit_in_which_they_came(tmp_path: Path) 
                 line = asked("https://now.test/", 1, began)
                 browser.write(line + line.replace(':{"id"', ':{"id:', 1) * broken + asked("", 2, began))
                 browser.flush()
-                async with asyncio.timeout(5):
+                async with asyncio.timeout(30):
                     while log.lines_lost < broken:
                         await asyncio.sleep(0.01)
                 await asyncio.sleep(0.1)

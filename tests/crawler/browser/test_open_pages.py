@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -17,13 +18,23 @@ pytestmark = pytest.mark.browser
 
 HOST = "a.test"
 WATCHES = """<script>
+let isDrawn = false;
+const hold = async () => { while (!isDrawn) await fetch('/hold'); };  // until then the page is not quiet
+hold();
 const tell = (what) => fetch('/noticed-' + what);
+const draw = () => {
+  const before = performance.now();
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    if (performance.now() - before >= 1000) return draw();  // a hidden page stays there
+    tell('frames');
+    isDrawn = true;
+  }));
+};
 for (const what of ['blur', 'focus', 'resize', 'pagehide', 'freeze']) window.addEventListener(what, () => tell(what));
 document.addEventListener('visibilitychange', () => tell('visibility'));
 window.addEventListener('load', () => setTimeout(() => {
   if (!document.hasFocus() || document.visibilityState !== 'visible') tell('hidden');
-  const before = performance.now();
-  requestAnimationFrame(() => requestAnimationFrame(() => tell(performance.now() - before < 1000 ? 'frames' : 'none')));
+  draw();
 }, 300));
 </script>"""
 """A page that asks for something when it learns that it is not alone, and for /noticed-frames as long as it is drawn."""
@@ -36,7 +47,8 @@ def two_visits(
     made: list[int] = []
 
     async def go() -> list[Observation]:
-        web = RawWeb({f"{HOST}/": html(WATCHES)})
+        held = dataclasses.replace(html("held"), pause_s=0.2)
+        web = RawWeb({f"{HOST}/": html(WATCHES), f"{HOST}/hold": held})
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
             opened = 0
             new_context = browser.pages._context
@@ -49,7 +61,7 @@ def two_visits(
             browser.pages._context = counted
             seen = []
             for _ in range(2):
-                seen.append(await visit(browser, HOST, budget_s=20))
+                seen.append(await visit(browser, HOST, budget_s=60))
                 made.append(opened)
                 if between is not None:
                     await between(browser)
@@ -61,7 +73,7 @@ def two_visits(
 def test_a_page_does_not_notice_that_the_next_is_opened(chromium: Path) -> None:
     seen, made = two_visits(chromium)
     assert [one.visit["outcome"] for one in seen] == ["ok", "ok"]
-    assert [{row["path"] for row in one.responses} - {"/", "/favicon.ico"} for one in seen] == [
+    assert [{row["path"] for row in one.responses} - {"/", "/favicon.ico", "/hold"} for one in seen] == [
         {"/noticed-frames"},
         {"/noticed-frames"},
     ]
@@ -70,8 +82,11 @@ def test_a_page_does_not_notice_that_the_next_is_opened(chromium: Path) -> None:
 
 def test_a_prepared_page_whose_renderer_died_is_replaced(chromium: Path) -> None:
     async def kill(browser: Browser) -> None:
+        assert browser.pages._next is not None
+        prepared = await browser.pages._next
         await browser.end_pages()
-        await asyncio.sleep(0.5)  # until the driver has heard of it
+        async with asyncio.timeout(60):
+            await prepared.crashed
 
     seen, made = two_visits(chromium, between=kill)
     assert [one.visit["outcome"] for one in seen] == ["ok", "ok"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from crawler.visit.visit import visit
 from tests.zoo.raw import RawWeb, answer, html
 
 CONTACT = "https://crawl.test/why"
+SPEAKERS = {"page", "frame", "worker", "shared", "service"}
 
 SAY = """
 fetch('/said-by-WHO?' + encodeURIComponent(JSON.stringify({
@@ -25,9 +27,11 @@ fetch('/said-by-WHO?' + encodeURIComponent(JSON.stringify({
   brands: navigator.userAgentData?.brands, width: self.innerWidth, scale: self.devicePixelRatio,
   touch: navigator.maxTouchPoints, small: self.matchMedia?.('(max-width: 600px)').matches})))
 """
+HOLD = "const hold = async () => { while (await (await fetch('/hold')).text() !== 'done'); }; hold()"
+"""Keeps the page from being quiet until all of its scripts have spoken."""
 PAGE = f"""
 <meta name=viewport content="width=device-width"><iframe src="http://b.localhost/"></iframe><script>
-{SAY.replace("WHO", "page")};
+{SAY.replace("WHO", "page")}; {HOLD};
 new Worker('/worker'); new SharedWorker('/shared'); navigator.serviceWorker.register('/service')
 </script>"""
 ANSWERS = {
@@ -46,26 +50,37 @@ def secure(web: RawWeb) -> list[str]:
 
 async def seen(chromium: Path, appearance: Appearance) -> tuple[Identity, RawWeb, dict[str, dict[str, Any]]]:
     """Return the browser's identity, the requests to the web, and the output of each script."""
-    web = RawWeb(ANSWERS)
-    async with (
-        web,
-        Browser.launch(chromium, flags=secure(web), appearance=appearance) as browser,
-    ):
-        found = await visit(browser, "a.localhost", budget_s=20, settle_s=2)
-        assert found.visit["outcome"] == "ok"
-        said = {
+    answers = {**ANSWERS, "a.localhost/hold": dataclasses.replace(answer(b"more"), pause_s=0.2)}
+    web = RawWeb(answers)
+
+    def said() -> dict[str, dict[str, Any]]:
+        return {
             target.partition("?")[0].removeprefix("/said-by-"): json.loads(unquote(target.partition("?")[2]))
             for _, target, _ in web.asked
             if target.startswith("/said-by-")
         }
-        return browser.identity, web, said
+
+    async def let_go() -> None:
+        while not said().keys() >= SPEAKERS:
+            await asyncio.sleep(0.05)
+        answers["a.localhost/hold"] = answer(b"done")
+
+    async with (
+        web,
+        Browser.launch(chromium, flags=secure(web), appearance=appearance) as browser,
+    ):
+        letting_go = asyncio.ensure_future(let_go())
+        found = await visit(browser, "a.localhost", budget_s=60, settle_s=40)
+        letting_go.cancel()
+        assert found.visit["outcome"] == "ok"
+        return browser.identity, web, said()
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("device", DEVICES.values(), ids=list(DEVICES))
 def test_the_page_its_frames_and_its_workers_see_the_device(device: Device, chromium: Path) -> None:
     identity, web, said = asyncio.run(seen(chromium, Appearance(device=device, contact_url=CONTACT)))
-    assert said.keys() == {"page", "frame", "worker", "shared", "service"}
+    assert said.keys() == SPEAKERS
     assert {one["agent"] for one in said.values()} == {identity.user_agent}
     assert {headers["user-agent"] for _, _, headers in web.asked} == {identity.user_agent}
     assert identity.user_agent.endswith(f"Safari/537.36 (+{CONTACT})")

@@ -15,7 +15,7 @@ from crawler.capture.packets import end
 from crawler.capture.ring import BLOCK_BYTES, Ring, open_socket
 
 MIB = 1024 * 1024
-WAIT_S = 10.0
+WAIT_S = 60.0
 SETTLED_S = 0.2
 """Time after which all blocks are handed over."""
 PATTERN = b"never in a ring" * (MIB // 15)

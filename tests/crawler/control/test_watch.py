@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import text
 
+from crawler.control.network import Fault
 from crawler.control.watch import Pacing, given_back, is_whole
 from crawler.errors import EgressUnavailable
 from crawler.visit.observation import Observation
 from crawler.worker import claims
 from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
 from tests.crawler.control.weather import Silent, Weather
-from tests.crawler.worker.played_browsers import Browsers, fine, loop, run, sites, visits
+from tests.crawler.worker.played_browsers import Browsers, fine, loop, run, sites, time_passes, visits
 from tests.factories.made_up_visits import observation, planned, response
 
 if TYPE_CHECKING:
@@ -80,11 +81,17 @@ def test_a_visit_given_back_is_kept_as_an_attempt_that_does_not_count(database_1
 
 
 def test_a_crawl_whose_network_is_down_says_so_once_and_claims_nothing(database_18: Engine) -> None:
-    weather, said = Weather(back_after=10**9), list[str]()
+    class Lasting(Weather):
+        async def probe(self) -> Fault | None:
+            if self.probes == 4:
+                time_passes(31)
+            return await super().probe()
+
+    weather, said = Lasting(back_after=10**9), list[str]()
     weather.fails()
     played = Browsers(fine)
     tally = run(
-        database_18, planned(database_18), played, network=weather, pacing=QUICK, said=said, minutes=0.5 / 60
+        database_18, planned(database_18), played, network=weather, pacing=QUICK, said=said, minutes=0.5
     )
     assert tally == Tally(ended=TIME_OVER)
     assert said == ["the network is down: cut. No site is visited until it is back"]

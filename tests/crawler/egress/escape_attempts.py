@@ -135,7 +135,7 @@ def killed_crawl() -> None:
 
 
 def after_kill(before: dict[str, Any]) -> dict[str, Any]:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while network() != before and time.monotonic() < deadline:
         time.sleep(0.1)
     return network()
@@ -147,7 +147,7 @@ def lost_guard() -> dict[str, Any]:
         call = box.command(Path("/usr/bin/true"), memory_bytes=10**9, entrance=guard.entrance())
         entered = subprocess.run(call, check=False).returncode
         os.kill(parent(guard.namespace_pid), signal.SIGKILL)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while Path(f"/proc/{guard.namespace_pid}/ns/net").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
+
+SILENT = "10.1.0.1"
+"""Address of a host that does not answer."""
+SYN_SENT = "02"
 
 
 @pytest.mark.browser
@@ -39,6 +44,13 @@ def ip(*commands: str) -> None:
         subprocess.run(["ip", *command.split()], check=True)
 
 
+def is_connecting(address: str) -> bool:
+    """Whether a connection to an IPv4 address waits for the answer to its SYN (proc(5), /proc/net/tcp)."""
+    remote = socket.inet_aton(address)[::-1].hex().upper()
+    rows = (line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:])
+    return any(row[2].startswith(f"{remote}:") and row[3] == SYN_SENT for row in rows)
+
+
 async def within(chromium: Path) -> dict[str, object]:
     """A visit during which an address appears, while the page waits for a host that does not answer.
 
@@ -54,15 +66,17 @@ async def within(chromium: Path) -> dict[str, object]:
         "link set ff0 up",
         "link set ff1 up",
         "address add 10.1.0.2/24 dev ff0",
-        "neighbour add 10.1.0.1 lladdr 02:00:00:00:00:01 dev ff0",
+        f"neighbour add {SILENT} lladdr 02:00:00:00:00:01 dev ff0",
     )
     web = RawWeb({"a.test/": html("x" * 6000 + "<img src=http://silent.test/>")})
     async with web:
-        flags = [web.browser_flags[0].replace("=", "=MAP silent.test:80 10.1.0.1:80,", 1)]
+        flags = [web.browser_flags[0].replace("=", f"=MAP silent.test:80 {SILENT}:80,", 1)]
         async with Browser.launch(chromium, flags=flags) as browser:
             going = asyncio.ensure_future(visit(browser, "a.test", budget_s=20))
             await web.has_sent("/")
-            await asyncio.sleep(1)
+            async with asyncio.timeout(15):
+                while not is_connecting(SILENT):
+                    await asyncio.sleep(0.02)
             ip("address add 10.9.8.7/24 dev ff1")
             seen = await going
     return {name: seen.visit[name] for name in ("outcome", "received_bytes")}

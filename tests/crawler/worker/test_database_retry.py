@@ -17,6 +17,7 @@ from crawler.browser import processes
 from crawler.worker.database_retry import DatabaseRetry
 from storage import embedded
 from storage.engine import DatabaseFull, DatabaseUnreachable, connect
+from tests.crawler.worker.played_browsers import time_passes
 
 
 @pytest.fixture
@@ -62,15 +63,19 @@ def test_a_database_that_no_service_restarts_is_revived(data: Path) -> None:
 def test_only_an_unreachable_database_is_retried_and_only_for_the_time_limit(
     error: Exception, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.worker.database_retry.FIRST_PAUSE_S", 0.2)
+    monkeypatch.setattr("crawler.worker.database_retry.FIRST_PAUSE_S", 0.01)
     asked = []
 
-    def fails() -> None:
-        asked.append(1)
-        raise error
-
     async def ask() -> None:
-        await DatabaseRetry(retry_for_s=0.5, stop=asyncio.Event(), say=lambda _: None)(fails)
+        loop = asyncio.get_running_loop()
+
+        def fails() -> None:
+            asked.append(1)
+            if len(asked) == 3:
+                loop.call_soon_threadsafe(time_passes, 31)
+            raise error
+
+        await DatabaseRetry(retry_for_s=30, stop=asyncio.Event(), say=lambda _: None)(fails)
 
     with pytest.raises(type(error)):
         asyncio.run(ask())

@@ -18,7 +18,7 @@ from crawler.worker import claims
 from crawler.worker.browser_record import BrowserDiffers
 from crawler.worker.limits import Limits
 from crawler.worker.run import DIED, MEMORY, PAGES, QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
-from tests.crawler.worker.played_browsers import Browsers, endless, fine, run, sites, visits
+from tests.crawler.worker.played_browsers import Browsers, endless, fine, run, sites, time_passes, visits
 from tests.factories.made_up_visits import observation, planned
 
 if TYPE_CHECKING:
@@ -91,11 +91,11 @@ def test_a_browser_that_dies_leaves_a_row_and_is_replaced(database_18: Engine) -
 
 def test_no_visit_begins_after_the_minutes_and_the_last_one_is_kept(database_18: Engine) -> None:
     async def slow(host: str) -> Observation:
-        await asyncio.sleep(1.0)
+        time_passes(31)
         return observation()
 
     crawl = planned(database_18, sites=50)
-    tally = run(database_18, crawl, Browsers(slow), browsers=1, minutes=0.5 / 60)
+    tally = run(database_18, crawl, Browsers(slow), browsers=1, minutes=0.5)
     assert tally.ended == TIME_OVER
     assert tally.visits == visits(database_18) == 1
     assert all(owner is None for _, _, owner, _ in sites(database_18))

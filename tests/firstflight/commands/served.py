@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-WITHIN_S = 30
+WITHIN_S = 120
 """Time limit for the service to start, and to stop, in seconds."""
 
 

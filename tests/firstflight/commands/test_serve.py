@@ -1,3 +1,4 @@
+import contextlib
 import os
 import re
 import signal
@@ -7,6 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,16 +18,22 @@ from tests.firstflight.commands.served import served
 pytestmark = pytest.mark.process
 
 
-WITHIN_S = 30
+WITHIN_S = 120
 
 
-def serve(data_dir: Path, *arguments: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
+@contextlib.contextmanager
+def serve(data_dir: Path, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+    """A service that is killed at the end of the block if it still runs, so that a test that fails does not wait for it."""
+    with subprocess.Popen(
         [sys.executable, "-m", "firstflight", "serve", *arguments],
         env={**os.environ, "FIRSTFLIGHT_DATA_DIR": str(data_dir)},
         stderr=subprocess.PIPE,
         text=True,
-    )
+    ) as server:
+        try:
+            yield server
+        finally:
+            server.kill()
 
 
 def test_it_says_where_it_serves_and_what_to_run_where_there_is_nothing_yet(tmp_path: Path) -> None:
@@ -35,10 +43,10 @@ def test_it_says_where_it_serves_and_what_to_run_where_there_is_nothing_yet(tmp_
         assert "firstflight demo" in server.stderr.readline()
         address = re.search(r"http://127\.0\.0\.1:\d+/", said)
         assert address is not None, said
-        with urllib.request.urlopen(address[0], timeout=10) as answer:
+        with urllib.request.urlopen(address[0], timeout=WITHIN_S) as answer:
             assert b"No release yet" in answer.read()
         server.send_signal(signal.SIGINT)
-        assert server.wait(timeout=20) == 0
+        assert server.wait(timeout=WITHIN_S) == 0
         assert server.stderr.read() == ""
 
 
@@ -46,7 +54,7 @@ def test_a_port_in_use_is_one_line_and_a_failure(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with serve(tmp_path, "--port", str(port)) as server:
-            _, said = server.communicate(timeout=20)
+            _, said = server.communicate(timeout=WITHIN_S)
     assert server.returncode == 1
     assert len(said.splitlines()) == 1
     assert re.search(rf"port {port}.*in use.*--port", said)
@@ -55,7 +63,7 @@ def test_a_port_in_use_is_one_line_and_a_failure(tmp_path: Path) -> None:
 @pytest.mark.parametrize("host", ["192.0.2.77", "not a host"])
 def test_an_address_that_is_not_ours_is_one_line_and_a_failure(tmp_path: Path, host: str) -> None:
     with serve(tmp_path, "--host", host, "--port", "0") as server:
-        _, said = server.communicate(timeout=20)
+        _, said = server.communicate(timeout=WITHIN_S)
     assert server.returncode == 1
     assert len(said.splitlines()) == 1
     assert host in said
@@ -66,7 +74,7 @@ def test_a_contact_that_no_reader_could_use_is_one_line_and_a_failure(
 ) -> None:
     monkeypatch.setenv("FIRSTFLIGHT_CONTACT_EMAIL", "nobody")
     with serve(tmp_path, "--port", "0") as server:
-        _, said = server.communicate(timeout=60)
+        _, said = server.communicate(timeout=WITHIN_S)
     assert server.returncode == 1
     assert said == "Error: FIRSTFLIGHT_CONTACT_EMAIL is 'nobody': write one address, name@host\n"
 
@@ -121,12 +129,13 @@ def test_with_a_base_url_requests_for_other_names_are_refused(tmp_path: Path) ->
 
 
 def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
+    host = f"127.24.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"  # of this process alone: so its ports stay free
+    with socket.create_server((host, 0)) as free:
         port = free.getsockname()[1]
-    with served(settings_of(tmp_path), "--metrics-port", str(port)) as address:
+    with served(settings_of(tmp_path), "--host", host, "--metrics-port", str(port)) as address:
         for _ in range(3):
             assert status(f"{address}v1/crawls") == 200
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=WITHIN_S) as answer:
+        with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=WITHIN_S) as answer:
             said = answer.read().decode()
     assert 'firstflight_api_answers_total{route="/v1/crawls",status="200"} 3.0' in said
 

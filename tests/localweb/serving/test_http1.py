@@ -215,7 +215,7 @@ def test_a_reset_while_the_client_writes_leaves_the_next_connection_alone(turns:
                 while not web.log.connections[-1:] or not web.log.connections[-1].closed_us:
                     await asyncio.sleep(0.001)
                 # Its descriptors are the next that are free.
-                async with asyncio.timeout(5), connected(web) as (reader, writer):
+                async with asyncio.timeout(30), connected(web) as (reader, writer):
                     for _ in range(2):
                         writer.write(request_of("/next"))
                         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 204")

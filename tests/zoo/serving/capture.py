@@ -19,7 +19,7 @@ from tests.zoo.serving.pcap import Carried, carried
 HEADERS = 160
 """Bytes kept of a packet: Ethernet, and IPv4 and TCP with all their options."""
 BUFFER_KIB = 65_536
-WAIT_S = 10.0
+WAIT_S = 60.0
 DISCARD = 9
 DROPPED = re.compile(r"(\d+) packets? dropped by kernel")
 

@@ -21,8 +21,8 @@ from tests.zoo.serving.security import Security
 from tests.zoo.serving.server import Spoken, ZooWeb
 
 MODULE = "tests.zoo.serving.process"
-START_S = 30.0
-END_S = 10.0
+START_S = 120.0
+END_S = 60.0
 SCHEMES = ("http", "https")
 
 

@@ -18,6 +18,7 @@ from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import QuicEvent, StreamDataReceived, StreamReset
 
 from localweb.serving.handler import Origin, Reply, Request
+from localweb.serving.log import SentConnection
 from tests.zoo.serving.examples import HOST, HOSTS, TEXT
 from tests.zoo.serving.packets import CLEAN, LATE_S, Path
 from tests.zoo.serving.server import ZooWeb
@@ -79,6 +80,14 @@ class Client(QuicConnectionProtocol):
             self.heard.clear()
             await self.heard.wait()
 
+    async def receive_all(self, connection: SentConnection) -> None:
+        """Wait until acknowledgements and late datagrams are sent, and until all that was sent has arrived."""
+        await asyncio.sleep(2 * LATE_S)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LIMIT_S / 2):
+                while self.udp_bytes < connection.sent_bytes:
+                    await asyncio.sleep(0.01)
+
 
 @contextlib.asynccontextmanager
 async def connected(web: ZooWeb) -> AsyncIterator[Client]:
@@ -131,8 +140,8 @@ def test_udp_payload_is_counted_as_it_arrives() -> None:
             async with connected(web) as client:
                 client.ask("/plain")
                 await client.read(until=1)
-                await asyncio.sleep(0.3)  # acknowledgements
                 (connection,) = web.log.connections
+                await client.receive_all(connection)
                 assert connection.sent_bytes == client.udp_bytes
             assert 1200 < connection.tls_handshake_bytes < 6000
 
@@ -151,8 +160,8 @@ def test_what_ends_a_connection_comes_once_and_nothing_after_it() -> None:
             client.transmit()
             await client.wait_closed()
             received = client.udp_bytes
-            await asyncio.sleep(2 * LATE_S)
             (connection,) = web.log.connections
+            await client.receive_all(connection)
             assert connection.sent_bytes == client.udp_bytes == received
 
     run(ask())
