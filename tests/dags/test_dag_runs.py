@@ -58,13 +58,15 @@ def local_web(state: Path) -> Iterator[list[str]]:
         str(state),
     ]
     with subprocess.Popen(command) as web:
-        deadline = time.monotonic() + 90
-        while not state.exists():
-            assert web.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        yield json.loads(state.read_text())["sites"]
-        web.terminate()
+        try:
+            deadline = time.monotonic() + 90
+            while not state.exists():
+                assert web.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            yield json.loads(state.read_text())["sites"]
+        finally:
+            web.terminate()
 
 
 @pytest.mark.browser
