@@ -24,6 +24,7 @@ from api.routes import (
     annual_reports,
     citations,
     crawler,
+    errata,
     files,
     pages,
     rows,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 ROUTERS = (
     v1.router,
+    errata.router,
     rows.router,
     sites.router,
     visits.router,

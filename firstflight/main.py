@@ -17,6 +17,7 @@ COMMANDS = {
     "crawl": "plan, run, watch and seal a crawl",
     "import": "take what somebody else recorded or counted: pages, HAR files, HTTP Archive's series",
     "release": "build, verify and list releases",
+    "erratum": "record what was found wrong in a published release",
     "replay": "replay a release's pages over the Linux TCP stack",
     "report": "build the annual report",
     "verify": "check everything that is stored: database, releases, replays, reports",

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from firstflight.settings import Settings
 from releases.catalogue import Damaged, Release, Withdrawn, listed
+from releases.errata.stored import ErratumError
+from releases.errata.stored import folders as errata_folders
+from releases.errata.stored import read as read_erratum
 from releases.verify import verify
 from replay.networks.population_csv import PopulationError
 from replay.networks.stored_populations import find_population
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 
-FolderKind = Literal["replay", "chunk", "report", "withdrawal"]
+FolderKind = Literal["replay", "chunk", "report", "withdrawal", "erratum"]
 """What a folder with checksums holds."""
 
 
@@ -69,7 +72,7 @@ def checks(settings: Settings, engine: Engine | None) -> list[Callable[[], Item]
 
 
 def stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    """Replays, chunks, versions of reports and notices of withdrawal: kind, name and folder, in the order of their names."""
+    """Replays, chunks, versions of reports, notices of withdrawal and errata of releases: kind, name and folder, in the order of their names."""
     for folder in _folders(settings.replays):
         if folder.suffix == ".chunks":
             for chunk in _folders(folder):
@@ -79,6 +82,8 @@ def stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]
     for version in all_report_versions(settings.reports):
         for kind, folder in version.folders():
             yield kind, str(version), folder
+    for folder in errata_folders(settings.releases):
+        yield "erratum", folder.name, folder
 
 
 def _folders(above: Path) -> list[Path]:
@@ -142,6 +147,8 @@ def misplaced(
     manifest = manifest_of(folder)
     if kind in ("report", "withdrawal") and (stated := _stated(manifest)) != name:
         yield f"it is the {kind} of {stated}"
+    if kind == "erratum":
+        yield from _other_releases(folder, releases)
     match manifest.get("release"):
         case {"crawl": str(crawl), "version": int(version), "checksum": checksum}:
             if kind == "replay" and crawl != folder.name:
@@ -149,6 +156,19 @@ def misplaced(
             release = releases.get((crawl, version))
             if release is not None and release.checksum != checksum:
                 yield f"made from another {crawl} version {version} than the one that is there"
+
+
+def _other_releases(folder: Path, releases: dict[tuple[str, int], Release]) -> Iterator[str]:
+    """The reasons why an erratum is not one of the releases that are there."""
+    try:
+        concerned = read_erratum(folder).releases
+    except ErratumError as exc:
+        yield str(exc)
+        return
+    for one in concerned:
+        release = releases.get((one.crawl, one.version))
+        if release is not None and release.checksum != one.checksum:
+            yield f"about another {one.crawl} version {one.version} than the one that is there"
 
 
 def _stated(manifest: Mapping[str, Any]) -> str:

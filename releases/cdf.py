@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from schema.computed_tables import MEASURES
+from schema.computed_tables import COMPLETENESS_SINCE, MEASURES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,8 +106,13 @@ class Counts(Protocol):
         """Items of unknown size."""
 
 
-def incomplete(measures: Mapping[str, Counts]) -> tuple[int, float | None]:
-    """Number of incomplete responses, and their share of all that crossed the network; None if none did."""
+def incomplete(measures: Mapping[str, Counts], *, schema_version: int) -> tuple[int | None, float | None]:
+    """Number of incomplete responses, and their share of all that crossed the network.
+
+    Both are None in a release of a schema version that does not tell them apart; the share also if no response crossed it.
+    """
+    if schema_version < COMPLETENESS_SINCE:
+        return None, None
     apart, others = measures["responses_incomplete"].known, measures["responses"]
     every = apart + others.known + others.unknown
     return apart, apart / every if every else None

@@ -68,6 +68,9 @@ ITEM = pa.schema(
 )
 """One item that a distribution counts, with its site and its strata; smallest first within a measure."""
 
+COMPLETENESS_SINCE = 6
+"""Schema version since which releases know whether all of a response arrived (`response.is_complete`)."""
+
 ITEMS_SINCE = 7
 """Schema version since which releases have the table `item`."""
 

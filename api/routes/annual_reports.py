@@ -82,7 +82,7 @@ def newest(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
 def errata(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
     """The versions of a year's report as a page: why each was made, what it corrects, and which were withdrawn."""
     versions = shelf.report_versions(year)
-    return page(request, "errata.html", year=year, versions=versions, newest=shelf.report(year))
+    return page(request, "errata/report.html", year=year, versions=versions, newest=shelf.report(year))
 
 
 @others.get("/reports/{year}/v{version:version}", response_class=Response, include_in_schema=False)

@@ -35,6 +35,10 @@ class Provenance(BaseModel):
     licence: str = Field(description="licence of the data")
     cite_as: str = Field(description="how to cite it")
     url: str = Field(description="page of the release")
+    errata: list[str] = Field(
+        default_factory=list,
+        description="addresses of what was found wrong in the release after its publication, the newest first",
+    )
 
 
 class CrawlAnswer(BaseModel):
@@ -70,6 +74,44 @@ class VersionsAside(BaseModel):
 
     damaged: list[DamagedAnswer]
     withdrawn: list[WithdrawnAnswer]
+
+
+class ConcernedAnswer(BaseModel):
+    """A version of a release that an erratum is about."""
+
+    crawl: str
+    version: int
+    checksum: str = Field(description="SHA-256 of the release's SHA256SUMS")
+
+
+class ErratumAnswer(BaseModel):
+    """What was found wrong in releases after their publication."""
+
+    number: int
+    date: str = Field(description="day on which it was recorded")
+    url: str = Field(description="its place on the page of errata")
+    releases: list[ConcernedAnswer]
+    wrong: str = Field(description="what is wrong")
+    advice: str = Field(description="what readers should do")
+    columns: list[str] = Field(
+        description="columns that are wrong, as response.header_bytes; empty if it is about no particular column"
+    )
+    since: str | None = Field(
+        description="first month or day whose observations are wrong; null for all of them"
+    )
+    replaces: int | None = Field(description="number of the erratum that this one stands in for")
+    replaced_by: int | None = Field(description="number of the erratum that stands in for this one")
+    signature: Literal["good", "bad", "unsigned"]
+    signed_by: str | None = Field(description="name of the signer; null unless the signature is good")
+
+
+class ErrataAnswer(VersionsAside):
+    """Errata of releases, the newest first, with the versions that were withdrawn."""
+
+    errata: list[ErratumAnswer]
+    damaged_errata: list[int] = Field(
+        description="numbers of errata that are not as they were recorded and must be restored from a copy"
+    )
 
 
 class CrawlsAnswer(VersionsAside):
@@ -177,11 +219,12 @@ class DistributionsAnswer(BaseModel):
 
     provenance: Provenance
     mss: int = Field(description="payload of a full segment, in bytes")
-    incomplete_responses: int = Field(
-        description="responses that broke off or had not ended when recording stopped; they are in the measure `responses_incomplete` alone"
+    incomplete_responses: int | None = Field(
+        description="responses that broke off or had not ended when recording stopped; they are in the measure `responses_incomplete` alone; "
+        "null in releases by a schema version before 6, which do not tell"
     )
     incomplete_share: float | None = Field(
-        description="their share of all responses that crossed the network; null if none did"
+        description="their share of all responses that crossed the network; null if none did, or if they are unknown"
     )
     stratum: dict[str, str | int] = Field(
         default_factory=dict,

@@ -57,12 +57,12 @@ def label(measure: str) -> str:
     return LABELS.get(measure, measure.replace("_", " "))
 
 
-def in_words(distributions: Sequence[Distribution]) -> str:
-    """Count and share of incomplete responses, in a sentence; empty if no response crossed the network."""
-    count, share = incomplete({one.measure: one for one in distributions})
+def in_words(distributions: Sequence[Distribution], schema_version: int) -> str:
+    """Count and share of incomplete responses, in a sentence; empty if they are unknown or no response crossed the network."""
+    count, share = incomplete({one.measure: one for one in distributions}, schema_version=schema_version)
     return (
         ""
-        if share is None
+        if count is None or share is None
         else f"Incomplete responses, counted apart: {grouped(count)} ({percent(share)} of all)."
     )
 
@@ -194,6 +194,7 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
         version=found,
         manifest=found.readable.manifest,
         versions=shelf.matching(crawl),
+        errata=shelf.errata_of(crawl, version),
         distributions=shown(request, found),
         files=file_answers(request, found),
         mss=MSS_FIG1,

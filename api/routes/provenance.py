@@ -10,6 +10,7 @@ from api.routes.parameters import CrawlQuery, ShelfDep, VersionQuery
 from api.stored.shelf import Report, Shelf, Version, Volume
 from releases.citation.licences import licence_page
 from releases.citation.work import of_release
+from releases.errata.stored import Erratum
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
 from storage.signatures import Signature
@@ -60,7 +61,14 @@ def provenance(request: Request, version: Version) -> Provenance:
         licence=version.readable.manifest.licence,
         cite_as=citation(version),
         url=link(request, "release_page", crawl=crawl, version=version.version),
+        errata=[f"{link(request, 'errata')}#{one.number}" for one in errata_of(request, version)],
     )
+
+
+def errata_of(request: Request, version: Version) -> list[Erratum]:
+    """Errata about a version of a release, the newest first, on the shelf that the request is answered from."""
+    shelf: Shelf = request.scope["shelf"]
+    return shelf.errata_of(str(version.crawl), version.version)
 
 
 def relate_to_release(request: Request, version: Version) -> None:
@@ -71,6 +79,14 @@ def relate_to_release(request: Request, version: Version) -> None:
         relate(request, "license", licence_page(version.release.manifest.licence))
     dictionary = link(request, "release_file", **named, name="dictionary.json")
     relate(request, "describedby", dictionary, type="application/json")
+    for one in errata_of(request, version):
+        relate(
+            request,
+            "describedby",
+            f"{link(request, 'errata')}#{one.number}",
+            type="text/html",
+            title="erratum",
+        )
 
 
 async def asked_release(

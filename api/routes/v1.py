@@ -217,7 +217,9 @@ async def read_distributions(
         points=points,
         samples={name: one.sample for name, one in known.items()},
     )
-    count, share = incomplete({name: one.cdf for name, one in held.items()})
+    count, share = incomplete(
+        {name: one.cdf for name, one in held.items()}, schema_version=version.readable.manifest.schema_version
+    )
     answer = DistributionsAnswer(
         provenance=provenance(request, version),
         mss=mss,

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from api.stored.file_sums import Sums
-from api.stored.shelf import Report, Version, Volume
+from api.stored.shelf import Notice, Report, Version, Volume
 from releases.catalogue import Damaged, Release, Withdrawn
+from releases.errata.stored import ErratumError, read
 from storage.report_versions import PAGE, ReportVersion
 from storage.signatures import Signature
 from storage.signatures import state as signature_state
@@ -49,6 +50,10 @@ class Inspection:
     def report(self, found: ReportVersion) -> Report:
         """Inspect one version of a year's report, and the notice that withdraws it."""
         return self._once(found.folder, lambda: self._report(found), found.notice)
+
+    def erratum(self, folder: Path) -> Notice:
+        """Inspect an erratum of releases."""
+        return self._once(folder, lambda: self._erratum(folder))
 
     def _once(self, folder: Path, look: Callable[[], V], *beside: Path) -> V:
         state = self._state(folder, *beside)
@@ -108,6 +113,24 @@ class Inspection:
             version=found.number,
             publication=found.publication,
             withdrawal=withdrawal,
+        )
+
+    def _erratum(self, folder: Path) -> Notice:
+        files, damage, is_checked = self._files(folder)
+        signature = self._signature(folder)
+        try:
+            erratum = read(folder)
+        except ErratumError:
+            erratum, damage = None, f"{MANIFEST} cannot be used"
+        return Notice(
+            path=folder,
+            checksum=self._checksum(folder),
+            files=files,
+            signature=signature,
+            damage=damage or _doubt(signature),
+            is_checked=is_checked,
+            number=int(folder.name),
+            erratum=erratum,
         )
 
     def _checksum(self, folder: Path) -> str:

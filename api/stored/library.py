@@ -11,6 +11,7 @@ from api.stored.file_sums import Sums
 from api.stored.inspection import Inspection
 from api.stored.shelf import Shelf, Volume
 from releases.catalogue import listed
+from releases.errata.stored import folders
 from storage.progress import read_progress
 from storage.report_versions import all_report_versions
 
@@ -83,9 +84,12 @@ class Library:
         with self._inspection as inspection:
             versions = [inspection.version(one) for one in listed(self._releases)]
             reports = [inspection.report(one) for one in all_report_versions(self._reports)]
+            errata = [inspection.erratum(one) for one in reversed(folders(self._releases))]
         versions.sort(key=lambda one: one.version, reverse=True)
         versions.sort(key=lambda one: str(one.crawl))
         versions.sort(key=lambda one: one.crawl.month, reverse=True)
         reports.sort(key=lambda one: (one.year, one.version), reverse=True)
         under_way = () if self._progress is None else tuple(read_progress(self._progress))
-        return Shelf(versions=tuple(versions), reports=tuple(reports), under_way=under_way)
+        return Shelf(
+            versions=tuple(versions), reports=tuple(reports), under_way=under_way, errata=tuple(errata)
+        )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from api.http.problems import Problem
 from releases.catalogue import Release
+from releases.errata.stored import Erratum
 from schema.crawls import CrawlName
 from storage.progress import Progress
 from storage.report_versions import Publication, Withdrawal
@@ -63,7 +64,9 @@ class Version(Volume):
     def readable(self) -> Release:
         """The release; Problem if it is damaged or was withdrawn."""
         if self.is_withdrawn:
-            raise Problem("withdrawn", f"version {self.version} of {self.crawl} was withdrawn")
+            raise Problem(
+                "withdrawn", f"version {self.version} of {self.crawl} was withdrawn", see="/errata#withdrawn"
+            )
         if self.damage or self.release is None:
             raise Problem("damaged-release", f"version {self.version} of {self.crawl}: {self.damage}")
         return self.release
@@ -80,6 +83,20 @@ class Report(Volume):
     """None unless the version was withdrawn."""
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Notice(Volume):
+    """An erratum of releases, as a folder with checksums."""
+
+    number: int
+    erratum: Erratum | None
+    """None if its manifest cannot be read."""
+
+    @property
+    def readable(self) -> Erratum | None:
+        """The erratum; None if it is damaged."""
+        return None if self.damage else self.erratum
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Shelf:
     """Releases, reports and running crawls, as one scan of the folders found them."""
@@ -89,13 +106,16 @@ class Shelf:
     reports: tuple[Report, ...]
     """Every version of every year's report: the latest year first, and in it the highest version."""
     under_way: tuple[Progress, ...]
+    errata: tuple[Notice, ...] = ()
+    """Errata of releases, the highest number first."""
 
     @functools.cached_property
     def edition(self) -> str:
         """A hash of the releases and reports: shelves of the same edition serve the same bytes."""
         versions = [(str(one.crawl), one.version, one.is_withdrawn, *one.facts) for one in self.versions]
         reports = [(one.year, one.publication, one.withdrawal, *one.facts) for one in self.reports]
-        return hashlib.sha256(repr((versions, reports)).encode()).hexdigest()
+        errata = [(one.number, one.erratum, *one.facts) for one in self.errata]
+        return hashlib.sha256(repr((versions, reports, errata)).encode()).hexdigest()
 
     @functools.cached_property
     def moment(self) -> str:
@@ -141,6 +161,17 @@ class Shelf:
             if one.version == number:
                 return one
         raise Problem("no-such-crawl", f"the release of {crawl!r} has no version {number}")
+
+    @functools.cached_property
+    def replaced(self) -> dict[int, int]:
+        """Numbers of the errata that a later one stands in for, and the number of that later one."""
+        found = [one.readable for one in self.errata]
+        return {one.replaces: one.number for one in found if one is not None and one.replaces is not None}
+
+    def errata_of(self, crawl: str, version: int) -> list[Erratum]:
+        """Readable errata about one version of the crawl of that whole name, the newest first; replaced ones are left out."""
+        found = [one.readable for one in self.errata if one.number not in self.replaced]
+        return [one for one in found if one is not None and one.is_about(crawl, version)]
 
     @functools.cached_property
     def years(self) -> dict[str, list[Report]]:

@@ -151,7 +151,7 @@ def _sizes() -> Schema:
             "mss_bytes": COUNT,
             "windows": _list(COUNT),
             "headline": _list(TEXT),
-            "incomplete_responses": _object({"count": COUNT, "percent": NUMBER}),
+            "incomplete_responses": _object({"count": _maybe(COUNT), "percent": NUMBER}),
             "measures": _list(measure),
         }
     )

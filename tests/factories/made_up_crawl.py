@@ -276,7 +276,7 @@ def release_of(folder: Path) -> Release:
         Manifest(
             crawl=NAME,
             version=1,
-            schema_version=2,
+            schema_version=6,
             method_version="1",
             commit="0123abc",
             browser="Chromium 156",

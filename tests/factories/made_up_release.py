@@ -19,7 +19,7 @@ def make_release(
     manifest = Manifest(
         crawl=crawl,
         version=version,
-        schema_version=1,
+        schema_version=6,
         method_version="1",
         commit="0123456789abcdef",
         browser="Chromium 156",
@@ -34,9 +34,9 @@ def make_release(
     return Release(folder, manifest)
 
 
-def smallest_release(root: Path, crawl: CrawlName, *, version: int = 1) -> Release:
+def smallest_release(root: Path, crawl: CrawlName, *, version: int = 1, **facts: Any) -> Release:
     """One file, below the folder of releases."""
     folder = crawl.path(root, version=version)
     folder.mkdir(parents=True)
     (folder / "visit.parquet").write_bytes(b"PAR1")
-    return make_release(folder, crawl, version=version, rows={"visit": 0})
+    return make_release(folder, crawl, version=version, rows={"visit": 0}, **facts)

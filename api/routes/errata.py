@@ -1,0 +1,81 @@
+"""Errata of releases: what was found wrong after the publication, beside releases that never change."""
+
+import dataclasses
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response
+
+from api.http.links import link
+from api.http.problems import Problem
+from api.routes.answers import ConcernedAnswer, ErrataAnswer, ErratumAnswer
+from api.routes.pages import page
+from api.routes.parameters import CrawlQuery, ShelfDep, VersionQuery
+from api.routes.provenance import signer
+from api.routes.remembered import Remembered
+from api.routes.v1 import aside
+from api.stored.shelf import Notice, Shelf, Version
+from releases.errata.stored import Erratum
+
+router = APIRouter(route_class=Remembered)
+
+
+@router.get("/v1/errata", name="errata_json", tags=["v1"])
+def errata_json(
+    request: Request, shelf: ShelfDep, crawl: CrawlQuery | None = None, version: VersionQuery = None
+) -> ErrataAnswer:
+    """What was found wrong in releases after their publication, and which versions were withdrawn; of all or of one crawl."""
+    versions = asked(shelf, crawl, version)
+    about = {(str(one.crawl), one.version) for one in versions}
+    found = [
+        answer(request, shelf, notice, erratum)
+        for notice, erratum in readable(shelf)
+        if crawl is None or any((one.crawl, one.version) in about for one in erratum.releases)
+    ]
+    return ErrataAnswer(
+        errata=found,
+        damaged_errata=[one.number for one in shelf.errata if one.damage],
+        **dict(aside(versions)),
+    )
+
+
+@router.get("/errata", name="errata", response_class=HTMLResponse, include_in_schema=False)
+def errata(request: Request, shelf: ShelfDep) -> Response:
+    """The page of all errata of releases, and of all versions that were withdrawn."""
+    return page(
+        request,
+        "errata/releases.html",
+        errata=[erratum for _, erratum in readable(shelf)],
+        damaged=[one.number for one in shelf.errata if one.damage],
+        replaced=shelf.replaced,
+        withdrawn=[one for one in shelf.versions if one.is_withdrawn],
+        years=list(shelf.years),
+    )
+
+
+def asked(shelf: Shelf, crawl: str | None, version: int | None) -> list[Version]:
+    """The versions that a request is about; Problem if there are none."""
+    if crawl is None:
+        if version is not None:
+            raise Problem(
+                "bad-parameter", "version: needs a crawl, as crawl=2026-11.desktop.local.tcp.web&version=1"
+            )
+        return list(shelf.versions)
+    return shelf.matching(crawl) if version is None else [shelf.version(crawl, version)]
+
+
+def readable(shelf: Shelf) -> list[tuple[Notice, Erratum]]:
+    """The errata that are as they were recorded, the newest first."""
+    found = [(notice, notice.readable) for notice in shelf.errata]
+    return [(notice, erratum) for notice, erratum in found if erratum is not None]
+
+
+def answer(request: Request, shelf: Shelf, notice: Notice, erratum: Erratum) -> ErratumAnswer:
+    """One erratum."""
+    facts = dataclasses.asdict(erratum)
+    return ErratumAnswer(
+        **{**facts, "releases": [ConcernedAnswer(**one) for one in facts["releases"]]},
+        url=f"{link(request, 'errata')}#{erratum.number}",
+        replaced_by=shelf.replaced.get(erratum.number),
+        signature=notice.signature.kind,
+        signed_by=signer(notice),
+    )

@@ -1,0 +1,116 @@
+"""`firstflight erratum`: records and lists what was found wrong in published releases."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+
+import click
+
+from firstflight.commands.report_versions import plain
+from firstflight.errors import one_line
+from firstflight.settings import Settings
+from releases.catalogue import ReleaseError
+from releases.errata.stored import Erratum, ErratumError, errata, record
+from storage.modes import UnsafeFolder
+from storage.signatures import SigningFailed
+
+EXPECTED = (ReleaseError, ErratumError, SigningFailed, UnsafeFolder, OSError)
+
+
+@click.group()
+def command() -> None:
+    """Record and list what was found wrong in published releases, which are never changed.
+
+    \b
+    Example:
+      firstflight erratum add --release 2026-11 --wrong "sizes of WebSockets are null" --advice "use version 2"
+      firstflight erratum list
+    """
+
+
+@command.command("add")
+@click.option(
+    "--release",
+    "names",
+    multiple=True,
+    required=True,
+    help="A release that is concerned: 2026-11 for its newest version, 2026-11/v1 for another. May be repeated.",
+)
+@click.option(
+    "--wrong", callback=plain, required=True, help="What is wrong, in a line that readers are shown."
+)
+@click.option("--advice", callback=plain, required=True, help="What readers should do, in a line.")
+@click.option("--column", "columns", multiple=True, help="A column that is wrong. May be repeated.")
+@click.option("--since", help="First month or day whose observations are wrong.  [default: all of them]")
+@click.option("--replaces", type=click.IntRange(1), help="Number of an erratum that this one stands in for.")
+@click.pass_obj
+def add(
+    settings: Settings,
+    *,
+    names: tuple[str, ...],
+    wrong: str,
+    advice: str,
+    columns: tuple[str, ...],
+    since: str | None,
+    replaces: int | None,
+) -> None:
+    """Record an erratum of one or more releases. The service shows it with them and on its page /errata.
+
+    It is kept for good: a later one can replace it. It must not name a site. It is signed if FIRSTFLIGHT_SIGNING_KEY names a key.
+
+    \b
+    Example:
+      firstflight erratum add --release 2026-11/v1 --release 2026-10 --column response.header_bytes --since 2026-10-05 \\
+        --wrong "headers of folded lines are counted twice" --advice "use version 2, or body_bytes alone"
+      firstflight erratum add --release 2026-11 --wrong "only mobile pages" --advice "use version 2" --replaces 1
+    """
+    with one_line(*EXPECTED):
+        if settings.signer is not None:
+            settings.signer.check()
+        erratum = record(
+            settings.releases,
+            names,
+            wrong=wrong,
+            advice=advice,
+            date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+            columns=columns,
+            since=since,
+            replaces=replaces,
+            signer=settings.signer,
+        )
+    click.echo(f"recorded {line_of(erratum)}")
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.pass_obj
+def list_(settings: Settings, *, as_json: bool) -> None:
+    """List every erratum of the releases in the data folder.
+
+    \b
+    Example:
+      firstflight erratum list --json
+    """
+    with one_line(*EXPECTED):
+        found = list(errata(settings.releases))
+    if as_json:
+        click.echo(json.dumps({"errata": [dataclasses.asdict(one) for one in found]}, indent=2))
+        return
+    for one in found:
+        click.echo(line_of(one))
+    if not found:
+        click.echo(f"no errata of the releases in {settings.releases}")
+
+
+def line_of(erratum: Erratum) -> str:
+    """An erratum as one line of text."""
+    about = ", ".join(f"{one.crawl} version {one.version}" for one in erratum.releases)
+    columns = f", {', '.join(erratum.columns)}" if erratum.columns else ""
+    since = f", since {erratum.since}" if erratum.since else ""
+    replaces = f"; replaces erratum {erratum.replaces}" if erratum.replaces else ""
+    return (
+        f"erratum {erratum.number} of {erratum.date}, {about}{columns}{since}: {erratum.wrong.rstrip('. ')}."
+        f" {erratum.advice.rstrip('. ')}{replaces}"
+    )
