@@ -94,6 +94,7 @@ CELL = pa.schema(
             "requests string": "whether the browser holds requests of low priority back: chromium (at most ten at a time to hosts that it does not know to speak HTTP/2, fewer over slow networks) or unlimited",
             "dns string": "whether names of hosts take time: none, or recorded (once a host the path's round trip, and what the crawl's resolver needed beyond its own)",
             "receiver string": "how the client receives: unlimited (a first window of 16 MB), linux (44 segments of 1,460 bytes), android (60), all with Linux's acknowledgements; or windows (44, and every second segment is acknowledged from the first on)",
+            "http string": "version of HTTP that the hosts are asked over: recorded (each host's own), h1 (all over HTTP/1.1, up to six connections to a host), or h2 (all with TLS over HTTP/2, one connection to a host)",
             "h2_order string": "order in which a server answers several requests of an HTTP/2 connection: turns (a frame of 16 kB each) or priority (RFC 9218, as the requests state it)",
             "route string": "route that the servers take the initial window from: own, or alias, a second one of the same window, whose loads are to equal those of the first",
             "queue string?": "bottleneck queue used instead of the profile's: in bandwidth-delay products (BDP) or bytes (B) with tail drop, or fq_codel or cake; null: the profile's",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.networks.profiles import Profile
+from replay.recipes.http_version import over
 from replay.recipes.page_recipe import Recipe
 from replay.recipes.warm_cache import warm_recipe
 from replay.runs.background import LOAD, background
@@ -80,25 +81,28 @@ def plan(
     conditions: Sequence[Conditions] = (Conditions(),),
 ) -> list[Cell]:
     """The cells of every combination; seeds count from 1."""
-    warm = (
-        {recipe: warm_recipe(recipe) for recipe in recipes}
-        if any(arm.warm_cache for arm in conditions)
-        else {}
-    )
+    kinds = {(arm.warm_cache, arm.http): arm for arm in conditions}
+    loaded = [{kind: loaded_recipe(recipe, arm) for kind, arm in kinds.items()} for recipe in recipes]
     return [
         Cell(
-            recipe=warm[recipe] if arm.warm_cache else recipe,
+            recipe=of_page[arm.warm_cache, arm.http],
             profile=profile,
             iw=iw,
             seed=seed,
             conditions=arm,
         )
-        for recipe in recipes
+        for of_page in loaded
         for profile in profiles
         for arm in conditions
         for iw in windows
         for seed in range(1, seeds + 1)
     ]
+
+
+def loaded_recipe(recipe: Recipe, conditions: Conditions) -> Recipe:
+    """The recipe of a page as it is loaded under these conditions; raises RecipeError."""
+    visited = warm_recipe(recipe) if conditions.warm_cache else recipe
+    return over(visited, conditions.http)
 
 
 def sample(recipes: Sequence[Recipe], pages: int) -> list[Recipe]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from replay.networks.profiles import FRAME_BYTES, Discipline, Profile, check_losses
+from replay.recipes.http_version import RECORDED_HTTP
 from replay.recipes.tls_records import TLS_RECORDS, runs_text
 
 BACKGROUND_IW = 10
@@ -22,7 +23,7 @@ DNS = ("none", "recorded")
 """Values of the column `dns`: the browser knows the hosts' addresses; or it asks for each once, which takes a round trip and what the
 resolver needed in the recording."""
 
-ADDED_COLUMNS = {"dns": DNS[False]}
+ADDED_COLUMNS = {"dns": DNS[False], "http": RECORDED_HTTP}
 """Columns of conditions that later code added, with the value that older cells have without naming it."""
 
 DISCOVERY = (RECORDED_DISCOVERY, FIRST_BYTE, LAST_BYTE) = ("recorded", "first-byte", "last-byte")
@@ -180,6 +181,8 @@ class Conditions:
     """True if the browser asks a resolver for the address of each host."""
     receiver: str = UNLIMITED_RECEIVER
     """System whose way of receiving the client has: a key of RECEIVERS."""
+    http: str = RECORDED_HTTP
+    """Version of HTTP that the hosts are asked over: one of HTTP."""
     prioritised: bool = False
     """True if servers answer by the requests' priorities over HTTP/2."""
     alias: bool = False
@@ -198,27 +201,23 @@ class Conditions:
 
     @property
     def _others(self) -> str:
-        found = f".{self.queue}" if self.queue else ""
-        if self.tls_records != RECORDED_RECORDS:
-            found += f".tls-{self.tls_records}"
-        if self.discovery != RECORDED_DISCOVERY:
-            found += f".{self.discovery}"
-        if self.tls_handshake != RECORDED_HANDSHAKE:
-            found += f".{self.tls_handshake}"
-        if self.requests != CHROMIUM_REQUESTS:
-            found += f".{self.requests}"
-        if self.resolves_names:
-            found += f".dns-{DNS[True]}"
-        if self.receiver != UNLIMITED_RECEIVER:
-            found += f".to-{self.receiver}"
-        if self.prioritised:
-            found += f".{H2_ORDER[True]}"
-        if self.alias:
-            found += f".{ROUTE[True]}"
+        words = [str(self.queue)] if self.queue else []
+        others = {
+            f"tls-{self.tls_records}": self.tls_records != RECORDED_RECORDS,
+            self.discovery: self.discovery != RECORDED_DISCOVERY,
+            self.tls_handshake: self.tls_handshake != RECORDED_HANDSHAKE,
+            self.requests: self.requests != CHROMIUM_REQUESTS,
+            f"dns-{DNS[True]}": self.resolves_names,
+            f"to-{self.receiver}": self.receiver != UNLIMITED_RECEIVER,
+            f"over-{self.http}": self.http != RECORDED_HTTP,
+            H2_ORDER[True]: self.prioritised,
+            ROUTE[True]: self.alias,
+        }
+        words += [word for word, is_there in others.items() if is_there]
         if self.neighbours:
             windows = "everyone" if self.neighbours.everyone else "today"
-            found += f".{self.neighbours.load:g}.{windows}{'.probe' if self.neighbours.probe else ''}"
-        return found
+            words.append(f"{self.neighbours.load:g}.{windows}{'.probe' if self.neighbours.probe else ''}")
+        return "".join(f".{word}" for word in words)
 
     def network(self, profile: Profile) -> Profile:
         """The profile with the queue of these conditions."""
@@ -242,6 +241,7 @@ class Conditions:
             "requests": self.requests,
             "dns": DNS[self.resolves_names],
             "receiver": self.receiver,
+            "http": self.http,
             "h2_order": H2_ORDER[self.prioritised],
             "route": ROUTE[self.alias],
             "queue": self.queue and str(self.queue),

@@ -186,8 +186,10 @@ def population_facts(population: Population) -> dict[str, Any]:
 
 
 def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
-    """Recipes of the cells with a cold or a warm cache."""
-    return list(dict.fromkeys(cell.recipe for cell in cells if cell.conditions.warm_cache == warm))
+    """A recipe of each page in the cells with a cold or a warm cache: over any version of HTTP it has the same responses."""
+    some = (cell for cell in reversed(cells) if cell.conditions.warm_cache == warm)
+    found = {cell.recipe.visit_id: cell.recipe for cell in some}
+    return [*reversed(found.values())]
 
 
 def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from reports.document.report_inputs import ReportInputs
 from reports.document.size_figures import HEADLINE, curve
 from reports.document.theme import CURVES
 from reports.recommendation.rule import RULE
-from reports.sections.arms import WholeReplay, of_replay, of_stages
+from reports.sections.arms import WholeReplay, by_http, of_replay, of_stages
 from reports.sections.cells import cells_section
 from reports.sections.evidence import Evidence
 from reports.sections.gains import gains_section
@@ -81,7 +81,9 @@ def sections_of(
     yield last_year(inputs, sizes, cdfs, source=source)
     arms = evidence_by_sender(found, query=query)
     yield from replay_sections(found, arms, query=query)
-    yield protocols_section(release, arms.get(BURSTS), source=source)
+    whole = whole_replay(found)
+    versions = by_http(whole, query=query) if whole else {}
+    yield protocols_section(release, arms.get(BURSTS), versions, source=source)
     yield segments_section(cdfs, iw=RULE.permanent_incumbent, source=source)
     yield quic_section(
         cdfs,
@@ -100,7 +102,7 @@ def sections_of(
         if content["stages"]:
             loads = f"{content['stages']['outcome']['loads']:,} loads in stages"
             yield stages_table_section(content["stages"]["ledger"], source=loads, query=query)
-        yield ledger_section(content.get("ledger"), query=query)
+        yield ledger_section(content.get("ledger"), content["earlier_ledgers"], year=inputs.year, query=query)
         yield backcast_section(inputs.instrument)
 
 
@@ -148,10 +150,16 @@ def evidence_by_sender(found: Examination, *, query: str) -> dict[Sender, Eviden
     """The replay's loads by how the servers sent: of stages the deciding sender alone. Empty without a replay."""
     if found.staged:
         return {BURSTS: of_stages(found.staged, query=query)}
+    whole = whole_replay(found)
+    return dict(of_replay(whole, query=query)) if whole else {}
+
+
+def whole_replay(found: Examination) -> WholeReplay | None:
+    """The replay of every page over every network; None without one."""
     if found.analysis is None:
-        return {}
+        return None
     analysis = found.analysis
-    whole = WholeReplay(
+    return WholeReplay(
         cells=analysis.replay.own_cells,
         profiles=analysis.replay.profiles,
         populations=analysis.replay.population_weights,
@@ -159,7 +167,6 @@ def evidence_by_sender(found: Examination, *, query: str) -> dict[Sender, Eviden
         rule=analysis.rule,
         incumbent=analysis.recommendation.incumbent,
     )
-    return dict(of_replay(whole, query=query))
 
 
 def popularity(inputs: ReportInputs, found: Examination, *, windows: Sequence[int], mss: int) -> Section:

@@ -70,6 +70,10 @@ def report_content(
         "sizes": counted.content,
         "servers": servers,
         **analysis_sections(found),
+        # What an illustrative edition finds says nothing of the years of one that is not.
+        "earlier_ledgers": [
+            one for one in inputs.earlier_ledgers if one["is_illustrative"] == marked["is_illustrative"]
+        ],
         "limits": [
             *LIMITS,
             *(recorded["limits"] if recorded else [months_limit(inputs.months, inputs.release.crawl.month)]),

@@ -18,6 +18,7 @@ from replay.runs.replay_folder import read_cells
 from reports.backcast.stored import INSTRUMENT, Standing, standing
 from reports.decision.stored_problem import StagedReplay, read_staged
 from reports.decision.stored_stages import StageError, stages_folders
+from reports.document.earlier_ledgers import ledgers_of
 from reports.recommendation.rule import RULE, Role, Rule
 from schema.computed_tables import CELL
 from schema.crawls import CrawlName
@@ -114,6 +115,8 @@ class ReportInputs:
     """What the stored back-cast says of the replay's kernel, player and rule."""
     last_years_iw: int | None
     """The window that last year's report recommends; None without one in force, or if it is illustrative, of recorded pages, or not allowed to say."""
+    earlier_ledgers: tuple[dict[str, Any], ...]
+    """What turned the answer of each earlier edition, as last year's report keeps it, with the year; empty without one."""
     last_years_checksum: str | None
     """Checksum of last year's report; None if there is none."""
 
@@ -156,6 +159,7 @@ def read_inputs(
         staged=staged,
         instrument=standing(backcast, of=made.provenance if made else dict.fromkeys(INSTRUMENT)),
         last_years_iw=_last_years_iw(last_year.folder, allowed_signers) if last_year else None,
+        earlier_ledgers=ledgers_of(last_year.folder) if last_year else (),
         last_years_checksum=checksum_of(last_year.folder) if last_year else None,
     )
 

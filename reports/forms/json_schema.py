@@ -42,7 +42,7 @@ def report_schema(format_version: int) -> Schema:
         "$schema": DIALECT,
         "title": "The annual report of firstflight",
         # Later editions may have further parts, which readers leave alone.
-        **_object(_content(format_version), optional=("publication", "ledger")),
+        **_object(_content(format_version), optional=("publication", "ledger", "earlier_ledgers")),
         "additionalProperties": True,
         "$defs": definitions,
     }
@@ -110,6 +110,7 @@ def _content(format_version: int) -> Schema:
         "glossary": {"type": "object", "additionalProperties": TEXT},
         "publication": anything,
         "ledger": _maybe(_list(anything)),
+        "earlier_ledgers": _list(anything),
     }
 
 

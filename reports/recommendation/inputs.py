@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from replay.recipes.http_version import HTTP1, HTTP2
 from replay.runs.conditions import FIRST_BYTE, LAST_BYTE, Conditions, Loss, Queue
 
 
@@ -102,6 +103,15 @@ INPUTS: tuple[Input, ...] = (
         default="as recorded",
         high=None,
         source="RFC 8446: early data is the shortest handshake",
+    ),
+    Input(
+        id="http",
+        title="version of HTTP that the hosts are asked over",
+        unit="",
+        low=End(value="HTTP/1.1, six connections a host", conditions=Conditions(http=HTTP1)),
+        default="as recorded",
+        high=End(value="HTTP/2, one connection a host", conditions=Conditions(http=HTTP2)),
+        source="RFC 9112 and RFC 9113; browsers open at most six connections over HTTP/1.1",
     ),
     Input(
         id="h2_order",

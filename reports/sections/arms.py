@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from replay.recipes.http_version import HTTP1, HTTP2
 from replay.runs.conditions import Conditions
 from reports.decision.stage import draws_of
 from reports.decision.stored_problem import StagedReplay
@@ -66,6 +67,21 @@ def of_replay(whole: WholeReplay, *, query: str) -> Iterator[tuple[Sender, Evide
         if loads.pages and whole.incumbent in loads.windows:
             harm = whole.harm_loads if (control, is_paced) == decides else {}
             yield (control, is_paced), _evidence(whole, loads, harm, query=query)
+
+
+def by_http(whole: WholeReplay, *, query: str) -> dict[str, Evidence]:
+    """The loads of the same pages over HTTP/1.1 alone and over HTTP/2, where both were replayed; else none."""
+    found = {}
+    for version in (HTTP1, HTTP2):
+        loads = pair_loads(
+            whole.cells,
+            congestion_control=whole.rule.congestion_control,
+            conditions=Conditions(http=version),
+            networks=whole.profiles,
+        )
+        if loads.pages and whole.incumbent in loads.windows:
+            found[version] = _evidence(whole, loads, {}, query=query)
+    return found if len(found) == 2 else {}
 
 
 def _evidence(

@@ -93,7 +93,14 @@ def saved_percent(evidence: Evidence, window: int, weights: Floats) -> Interval 
     """Page time saved against the incumbent on the networks with `weights`, from the mean log ratio."""
     draws = evidence.draws["ordinary"]
     times = (draws.at("page_ms", window), draws.at("page_ms", evidence.incumbent))
-    ratio = mean_of(draws, weights, evidence.rule, times, lambda mine, others: np.log(mine / others))
+    return shorter_percent(draws, weights, evidence.rule, times)
+
+
+def shorter_percent(
+    draws: Draws, weights: Floats, rule: Rule, times: tuple[Floats, Floats]
+) -> Interval | None:
+    """How much shorter the first times [draw] are than the second, in percent, from the mean log ratio."""
+    ratio = mean_of(draws, weights, rule, times, lambda mine, others: np.log(mine / others))
     if ratio is None:
         return None
     return Interval(*(-100 * float(np.expm1(end)) for end in (ratio.estimate, ratio.upper, ratio.lower)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -61,12 +62,20 @@ def backcast_section(instrument: Standing) -> Section:
     )
 
 
-def ledger_section(ledger: Sequence[Mapping[str, Any]] | None, *, query: str) -> Section:
-    """What would change the answer: each input with the answers at the ends of its range."""
+def ledger_section(
+    ledger: Sequence[Mapping[str, Any]] | None,
+    earlier: Sequence[Mapping[str, Any]],
+    *,
+    year: int,
+    query: str,
+) -> Section:
+    """What would change the answer: each input with the answers at the ends of its range, this year and in `earlier` editions."""
     title = "What would change this answer"
     lead = "Each input that could turn the answer, its range, and the answer at each end."
+    kept = years_table(ledger or (), earlier, year=year, query=query) if earlier else None
     if not ledger:
-        return not_measured("ledger", title, lead, "the inputs were not varied.")
+        section = not_measured("ledger", title, lead, "the inputs were not varied.")
+        return dataclasses.replace(section, tables=(kept,) if kept else ())
     return Section(
         id="ledger",
         title=title,
@@ -81,7 +90,26 @@ def ledger_section(ledger: Sequence[Mapping[str, Any]] | None, *, query: str) ->
                 query=query,
                 notes=tuple(dict.fromkeys(f"Answers rest on {one['basis']}." for one in ledger)),
             ),
+            *([kept] if kept else []),
         ),
+    )
+
+
+def years_table(
+    ledger: Sequence[Mapping[str, Any]], earlier: Sequence[Mapping[str, Any]], *, year: int, query: str
+) -> Table:
+    """The entries of all editions, those of an input together, the newest first."""
+    entries = [*({**one, "year": year} for one in ledger), *reversed(earlier)]
+    places = {name: place for place, name in enumerate(dict.fromkeys(one["input"] for one in entries))}
+    entries.sort(key=lambda one: (places[one["input"]], -one["year"]))
+    return Table(
+        id="inputs-by-year",
+        title="Inputs and answers, year by year",
+        columns=(Column(id="year", title="edition", kind="text"), *LEDGER_COLUMNS),
+        rows=tuple({"year": str(one["year"]), **ledger_row(one)} for one in entries),
+        source="the ledgers of this report and of earlier editions",
+        query=query,
+        notes=("Each edition adds its lines. The rows of earlier editions are as those published them.",),
     )
 
 

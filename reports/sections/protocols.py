@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from releases.catalogue import Release
 from releases.measures import open_tables
 from reports.sections.evidence import Evidence, on_pages, saved_percent
+from reports.sections.http_arms import http_arms
 from reports.sections.shape import Column, Section, Table, interval, not_measured
 
 QUERY = """
@@ -28,8 +30,13 @@ FROM response SEMI JOIN studied USING (visit_id) WHERE protocol IS NOT NULL GROU
 KINDS = ("HTTP/2 or HTTP/3 alone", "some responses over HTTP/1.1")
 
 
-def protocols_section(release: Release, evidence: Evidence | None, *, source: str) -> Section:
-    """Connections by protocol, and gains by the pages' protocols. `evidence` is None without a replay."""
+def protocols_section(
+    release: Release, evidence: Evidence | None, arms: Mapping[str, Evidence], *, source: str
+) -> Section:
+    """Connections by protocol, gains by the pages' protocols, and the same pages over either version of HTTP.
+
+    `evidence` is None without a replay; `arms` is empty where the versions were not replayed.
+    """
     title = "HTTP/2 against six connections"
     lead = "Over HTTP/1.1 a browser opens up to six connections to a host, and each begins with a window of its own. HTTP/2 and HTTP/3 share one: the same "
     lead += "window then carries a smaller part of a page."
@@ -37,6 +44,7 @@ def protocols_section(release: Release, evidence: Evidence | None, *, source: st
     if not rows:
         return not_measured("protocols", title, lead, "it has no connection with a response.")
     gains = () if evidence is None else (gains_table(release, evidence),)
+    figure, table = http_arms(arms) if arms else (None, None)
     return Section(
         id="protocols",
         title=title,
@@ -57,14 +65,23 @@ def protocols_section(release: Release, evidence: Evidence | None, *, source: st
                 query=QUERY.strip(),
             ),
             *gains,
+            *([table] if table else []),
         ),
-        notes=(
-            f"What windows save by protocol needs a replay: `firstflight replay run --crawl {release.crawl}`."
-            if evidence is None
-            else "Each page is replayed over the protocols that it was loaded over, so that the lines of the second table are different pages. The same pages "
-            "over HTTP/1.1 alone were not loaded: neither crawl nor replay has such an arm.",
-        ),
+        figures=(figure,) if figure else (),
+        notes=tuple(_notes(release, evidence, has_arms=bool(arms))),
     )
+
+
+def _notes(release: Release, evidence: Evidence | None, *, has_arms: bool) -> Iterator[str]:
+    if evidence is None:
+        yield f"What windows save by protocol needs a replay: `firstflight replay run --crawl {release.crawl}`."
+    else:
+        yield "Each page is replayed over the protocols that it was loaded over, so that the lines of the second table are different pages."
+    if not has_arms:
+        yield (
+            "The same pages over either version of HTTP were not replayed; "
+            f"`firstflight replay run --crawl {release.crawl} --sensitivity` does, on a few pages."
+        )
 
 
 def gains_table(release: Release, evidence: Evidence) -> Table:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection
-from typing import Any
-
 import click
 
-from replay.lab.kernel import congestion_controls
-from replay.networks.profiles import DISCIPLINES, FRAME_BYTES
+from firstflight.commands.replay.condition_words import (
+    CONGESTION_CONTROLS,
+    MOST_BDP,
+    MOST_COMPETING_FLOWS,
+    MOST_LOSS,
+    among,
+    each,
+    one_of,
+    read_competition,
+    read_loss,
+    read_queue,
+)
 from replay.networks.queues import MOST_BYTES
+from replay.recipes.http_version import HTTP, RECORDED_HTTP
 from replay.runs.conditions import (
     CACHE,
     CHROMIUM_REQUESTS,
@@ -31,92 +38,6 @@ from replay.runs.conditions import (
     Loss,
     Queue,
 )
-
-CONGESTION_CONTROLS = congestion_controls()
-MOST_LOSS = 0.5
-MOST_COMPETING_FLOWS = 64
-MOST_BDP = 16
-MOST_SEGMENTS = 250
-"""Largest initial window: each window needs its own address in the guest's client."""
-
-LOSS = re.compile(r"(0?\.\d+|0)(?:x(\d+(?:\.\d+)?))?", re.ASCII)
-QUEUE = re.compile(r"(\d+(?:\.\d+)?)(BDP|B)", re.ASCII)
-COMPETITION = re.compile(r"(\d{1,3})x([a-z]+)@(\d{1,3})", re.ASCII)
-
-
-def each(
-    read: Callable[[str], Any], allowed: str
-) -> Callable[[click.Context, click.Parameter, str], tuple[Any, ...]]:
-    """A callback that reads distinct values from a comma-separated list; `read` raises ValueError."""
-
-    def parse(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[Any, ...]:
-        try:
-            return tuple(dict.fromkeys(read(word) for word in value.split(",")))
-        except ValueError as exc:
-            raise click.BadParameter(f"{value!r}: each must be {allowed}") from exc
-
-    return parse
-
-
-def among(known: Collection[str], allowed: str) -> Callable[..., tuple[str, ...]]:
-    """A callback that reads words of `known`."""
-
-    def read(word: str) -> str:
-        if word not in known:
-            raise ValueError(word)
-        return word
-
-    return each(read, allowed)
-
-
-def one_of(*words: str) -> Callable[[click.Context, click.Parameter, str], tuple[bool, ...]]:
-    """A callback that reads False or True, written as the first or the second of two words."""
-    return each(lambda word: bool(words.index(word)), " or ".join(words))
-
-
-def read_loss(word: str) -> Loss | None:
-    """Read a share, or a share in bursts; None: the profile's own loss."""
-    if word == "own":
-        return None
-    match = LOSS.fullmatch(word)
-    if not match:
-        raise ValueError(word)
-    loss = Loss(share=float(match[1]), burst=float(match[2] or 1))
-    if loss.share > MOST_LOSS or loss.burst < 1:
-        raise ValueError(word)
-    return loss
-
-
-def read_competition(word: str) -> Competition | None:
-    """Read competing flows with their congestion control and window; None: no flows."""
-    if word == "none":
-        return None
-    match = COMPETITION.fullmatch(word)
-    if not match:
-        raise ValueError(word)
-    found = Competition(flows=int(match[1]), congestion_control=match[2], iw=int(match[3]))
-    is_known = found.congestion_control in CONGESTION_CONTROLS
-    if not (is_known and 1 <= found.flows <= MOST_COMPETING_FLOWS and 1 <= found.iw <= MOST_SEGMENTS):
-        raise ValueError(word)
-    return found
-
-
-def read_queue(word: str) -> Queue | None:
-    """Read a discipline, or a size of a queue with tail drop; None: the profile's own queue."""
-    if word == "own":
-        return None
-    if word in DISCIPLINES and word != "tail-drop":
-        return Queue(discipline=word)
-    match = QUEUE.fullmatch(word)
-    if not match:
-        raise ValueError(word)
-    size = float(match[1])
-    if match[2] == "BDP" and MOST_BDP >= size > 0:
-        return Queue(bdp=size)
-    if match[2] == "B" and 2 * FRAME_BYTES <= size <= MOST_BYTES:
-        return Queue(bytes=int(size))
-    raise ValueError(word)
-
 
 CONDITION_OPTIONS = (
     click.option(
@@ -230,6 +151,14 @@ CONDITION_OPTIONS = (
         help="First receive window and acknowledgements of the client: linux (44 segments), android (60), or windows (44; every second segment).",
     ),
     click.option(
+        "--http",
+        callback=among(HTTP, f"one of {', '.join(HTTP)}"),
+        metavar="NAME,...",
+        default=RECORDED_HTTP,
+        show_default=True,
+        help="Version of HTTP: recorded, each host's own; h1, up to six connections to every host; h2, one to every host with TLS.",
+    ),
+    click.option(
         "--h2-order",
         callback=one_of(*H2_ORDER),
         metavar="turns|priority,...",
@@ -263,6 +192,7 @@ def arms(
     requests: tuple[str, ...],
     dns: tuple[bool, ...],
     receiver: tuple[str, ...],
+    http: tuple[str, ...],
     h2_order: tuple[bool, ...],
 ) -> list[Conditions]:
     """The conditions of every combination."""
@@ -281,6 +211,7 @@ def arms(
             requests=held,
             resolves_names=resolved,
             receiver=receiving,
+            http=version,
             prioritised=prioritised,
         )
         for control in congestion_control
@@ -296,5 +227,6 @@ def arms(
         for held in requests
         for resolved in dns
         for receiving in receiver
+        for version in http
         for prioritised in h2_order
     ]

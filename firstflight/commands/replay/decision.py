@@ -23,7 +23,7 @@ from firstflight.commit import code_commit
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.lab.guest_process import usable_cpus
-from replay.runs.cells import Cell, sample
+from replay.runs.cells import Cell, loaded_recipe, sample
 from replay.runs.chunks import plan_of
 from replay.runs.replay_folder import plan_facts
 from reports.backcast.stored import standing
@@ -143,7 +143,8 @@ def plan_decision(
     conditions = arms(**given)
     if len(conditions) != 1:
         raise click.UsageError("--until decided takes one value for each condition")
-    recipes = sample(source.recipes, pages or len(source.recipes))
+    some = sample(source.recipes, pages or len(source.recipes))
+    recipes = [loaded_recipe(recipe, conditions[0]) for recipe in some]
     wanted = windows if own_windows else tuple(one.segments for one in CANDIDATES)
     problem = Problem(
         recipes=tuple(sorted(recipes, key=lambda one: (one.response_bytes, one.visit_id))),

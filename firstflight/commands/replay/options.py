@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
-from firstflight.commands.replay.conditions import CONDITION_OPTIONS, MOST_SEGMENTS, arms
+from firstflight.commands.replay.condition_words import MOST_SEGMENTS
+from firstflight.commands.replay.conditions import CONDITION_OPTIONS, arms
 from firstflight.commands.replay.sensitivity import sensitivity_replay
 from firstflight.commands.replay.sources import SOURCE_OPTIONS, find_source
 from firstflight.commit import code_commit

@@ -96,6 +96,7 @@ def run_replay(
       firstflight replay run --crawl 2026-11 --population ndt-2026-05.csv --population-measured 2026-05
         --population-source "M-Lab NDT, query of docs/populations.md"
       firstflight replay run --crawl 2026-11 --congestion-control cubic,bbr --pacing off,on
+      firstflight replay run --crawl 2026-11 --pages 50 --iw 3,10,30 --http recorded,h1,h2
       firstflight replay run --har page.har --cdp log.json.gz --cache cold,warm --think recorded
       firstflight replay run --crawl 2026-11 --loss own,0.01,0.01x4 --competition none,2xbbr@10
     """

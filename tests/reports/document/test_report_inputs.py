@@ -267,9 +267,12 @@ def test_last_years_window_is_the_incumbent_unless_its_report_is_illustrative(
     data_folder(tmp_path)
     last = tmp_path / "reports" / "2025" / "report.json"
     last.parent.mkdir(parents=True)
-    last.write_text(json.dumps({"is_illustrative": is_illustrative, "recommendation": {"iw_in_force": 16}}))
+    told = {"year": 2025, "is_illustrative": is_illustrative, "recommendation": {"iw_in_force": 16}}
+    last.write_text(json.dumps({**told, "ledger": [{"input": "dns"}]}))
     seal(last.parent, {})
-    assert read_data_folder(tmp_path).last_years_iw == expected
+    found = read_data_folder(tmp_path)
+    assert found.last_years_iw == expected
+    assert found.earlier_ledgers == ({"input": "dns", "year": 2025, "is_illustrative": is_illustrative},)
 
 
 def test_last_years_report_that_cannot_be_read_is_refused_in_one_line(tmp_path: Path) -> None:

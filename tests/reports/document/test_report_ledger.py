@@ -11,8 +11,10 @@ import pyarrow as pa
 import pytest
 
 from replay.runs.conditions import LAST_BYTE, Conditions
+from reports.document.earlier_ledgers import ledgers_of
 from reports.document.report import build_report
 from reports.recommendation.rule import RULE
+from reports.sections.method import ledger_section
 from schema.computed_tables import CELL
 from storage.sums import seal
 from tests.factories.made_up_report import (
@@ -90,3 +92,34 @@ def test_loads_at_the_ends_change_nothing_else_of_a_report(
         assert varied[name] == plain[name]
     assert varied["replay"]["outcomes"] == plain["replay"]["outcomes"]
     assert set(varied["replay"]["profiles"]) == set(PROFILE_IDS)
+
+
+def test_each_edition_adds_its_lines_to_those_of_the_editions_before(
+    contents: tuple[dict[str, Any], dict[str, Any]], tmp_path: Path
+) -> None:
+    own = contents[1]["ledger"]
+    for year in (2024, 2025):
+        folder = tmp_path / str(year)
+        folder.mkdir()
+        before = ledgers_of(tmp_path / "2024") if year == 2025 else ()
+        told = {"year": year, "is_illustrative": True, "ledger": own, "earlier_ledgers": before}
+        (folder / "report.json").write_text(json.dumps(told), encoding="utf-8")
+    earlier = ledgers_of(tmp_path / "2025")
+    assert [one["year"] for one in earlier] == [2024] * len(own) + [2025] * len(own)
+    section = ledger_section(own, earlier, year=2026, query="firstflight report build")
+    kept = {one.id: one for one in section.tables}["inputs-by-year"].rows
+    assert [row["year"] for row in kept] == ["2026", "2025", "2024"] * len(own)
+    late = [row for row in kept if row["title"] == "when the browser asks for what a response leads to"]
+    assert [(row["year"], row["answer_high"], row["turns"]) for row in late] == [
+        (year, "IW 30", "yes") for year in ("2026", "2025", "2024")
+    ]
+    without = ledger_section(None, earlier, year=2026, query="firstflight report build")
+    assert without.missing is not None
+    assert [row["year"] for row in without.tables[0].rows] == ["2025", "2024"] * len(own)
+    assert "inputs-by-year" not in {table["id"] for table in ledger_tables(contents[1])}
+
+
+def ledger_tables(content: dict[str, Any]) -> list[dict[str, Any]]:
+    (section,) = (one for one in content["sections"] if one["id"] == "ledger")
+    tables: list[dict[str, Any]] = section["tables"]
+    return tables

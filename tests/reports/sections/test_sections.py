@@ -157,7 +157,7 @@ def test_gains_are_told_by_what_the_pages_servers_speak(
     every = rows["HTTP/2 or HTTP/3 alone"]
     assert every["iw16"]["estimate"] == pytest.approx(4, abs=0.2)
     assert all(row["iw16"] is None for row in rows.values() if not row["pages"])
-    assert "neither crawl nor replay has such an arm" in sections["protocols"]["notes"][0]
+    assert "over either version of HTTP were not replayed" in sections["protocols"]["notes"][1]
 
 
 def test_pages_over_http_1_are_told_apart_by_their_bytes(tmp_path: Any) -> None:

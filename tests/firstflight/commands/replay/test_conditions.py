@@ -1,6 +1,7 @@
 import pytest
 
-from firstflight.commands.replay.conditions import arms, read_competition, read_loss, read_queue
+from firstflight.commands.replay.condition_words import read_competition, read_loss, read_queue
+from firstflight.commands.replay.conditions import arms
 from replay.runs.conditions import Competition, Conditions, Loss, Queue
 
 
@@ -65,7 +66,8 @@ def test_every_combination_is_an_arm_and_the_first_is_that_of_the_defaults() -> 
         requests=("chromium", "unlimited"),
         dns=(False, True),
         receiver=("unlimited", "linux"),
+        http=("recorded", "h2"),
         h2_order=(False, True),
     )
-    assert len(set(found)) == 4096
+    assert len(set(found)) == 8192
     assert found[0] == Conditions()
