@@ -24,14 +24,14 @@ def test_a_cached_checksum_does_not_wait_for_a_file_that_is_being_read(
 
     def slow(path: Path) -> str:
         begun.set()
-        may_end.wait(30)
+        may_end.wait(120)
         return path.name
 
     monkeypatch.setattr(file_sums, "sha256", slow)
     reading = threading.Thread(target=known.of, args=[large])
     reading.start()
     found: list[str] = []
-    assert begun.wait(30)
+    assert begun.wait(120)
     asking = threading.Thread(target=lambda: found.append(known.of(small)))
     asking.start()
     asking.join(5)

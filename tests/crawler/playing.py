@@ -45,7 +45,7 @@ def playing(mode: str, folder: Path) -> Iterator[Played]:
             yield played
         finally:
             server.send_signal(signal.SIGTERM)
-            server.wait(30)
+            server.wait(120)
     for line in log.read_text().splitlines():
         entry = json.loads(line)
         if entry["kind"] == "connection":

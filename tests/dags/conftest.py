@@ -40,7 +40,7 @@ def airflow(embedded_server: str, tmp_path_factory: pytest.TempPathFactory) -> d
         "FIRSTFLIGHT_DATABASE_URL": ours.render_as_string(hide_password=False),
     }
     call = [str(AIRFLOW_PYTHON), "-m", "airflow", "db", "migrate"]
-    migrated = subprocess.run(call, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    migrated = subprocess.run(call, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert migrated.returncode == 0, migrated.stderr[-4000:]
     return environment
 
@@ -55,7 +55,7 @@ def in_airflow(airflow: dict[str, str]) -> InAirflow:
             env=airflow,
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=1500,
             check=False,
         )
 

@@ -100,7 +100,7 @@ def test_all_processes_of_a_browser_end_with_bubblewrap(chromium: Path) -> None:
             family = processes.descendants(browser.pid)
             assert len(family) > 4
             os.kill(browser.pid, signal.SIGKILL)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while any(map(processes.runs, family)):
                     await asyncio.sleep(0.05)
             return family

@@ -93,7 +93,7 @@ def test_the_memory_of_a_browser_is_that_of_all_its_processes(chromium: Path) ->
             await empty.goto("http://a.test/")
             during = browser.memory_bytes()
             await context.close()
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while browser.memory_bytes() > during - (48 << 20):
                     await asyncio.sleep(0.1)
             return [before, during]

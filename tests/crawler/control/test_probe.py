@@ -138,7 +138,7 @@ def test_a_cancelled_probe_leaves_no_process() -> None:
             web.answers = {f"127.0.0.1:{web.port}/": Answer(b"", 0, stall=True)}
             what = {"canaries": [dataclasses.asdict(one) for one in chosen(f"http://127.0.0.1:{web.port}/")]}
             asking = asyncio.ensure_future(network.run_probe(json.dumps({**what, "namespace_pid": None})))
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while not web.asked:
                     await asyncio.sleep(0.01)
             asking.cancel()

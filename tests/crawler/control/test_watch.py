@@ -146,7 +146,7 @@ def test_a_visit_is_given_back_after_an_outage_that_ended_before_it(
         if len(played.visited) > 1:
             return observation()
         weather.fails()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while weather.fault is not None:
                 await asyncio.sleep(0.02)
         return observation("timeout")

@@ -16,7 +16,7 @@ from crawler.egress import nameservers as relaying
 from crawler.egress.nameservers import Relay, nameservers
 
 HERE = ipaddress.ip_address("127.0.0.1")
-WITHIN_S = 20
+WITHIN_S = 60
 GARBAGE = [b"GET / HTTP/1.1\r\n\r\n", b"\0" * 12, b"\xff" * 300]
 
 

@@ -70,7 +70,7 @@ def flags() -> Iterator[list[str]]:
         assert server.stdout is not None
         yield json.loads(server.stdout.readline())["browser_flags"]
         server.stdin.close()
-        server.wait(30)
+        server.wait(120)
 
 
 @pytest.fixture(scope="module")

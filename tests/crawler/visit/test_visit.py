@@ -237,7 +237,7 @@ def test_a_renderer_has_bounded_memory_and_can_be_killed_alone(chromium: Path) -
             bounds = {tuple(re.findall(r"Max data size +(\d+) +(\d+)", one)) for one in limits}
             assert bounds == {((str(DATA_LIMIT_BYTES), str(DATA_LIMIT_BYTES)),)}
             await browser.end_pages()
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await crashed.wait()
             assert await browser.drained(context, timeout_s=20)
             await context.close()

@@ -69,7 +69,7 @@ def loop(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> Loop:
 
 def run(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> Tally:
     async def within() -> Tally:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             return await loop(engine, crawl, played, **values).run()
 
     return asyncio.run(within())

@@ -185,7 +185,7 @@ def test_a_renewal_does_not_wait_for_the_visit_that_is_being_written(database: E
     with database.begin() as connection:
         connection.execute(text("UPDATE site SET owner = NULL, lease_expires_at = NULL WHERE rank = 1"))
         with ThreadPoolExecutor(1) as pool:
-            pool.submit(claims.renew, database, [writing, ours]).result(timeout=10)
+            pool.submit(claims.renew, database, [writing, ours]).result(timeout=60)
     left = one(database, "SELECT count(*) FILTER (WHERE lease_expires_at > now()) AS renewed FROM site")
     assert left == {"renewed": 1}
 

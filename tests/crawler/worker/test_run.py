@@ -50,7 +50,7 @@ def test_a_visit_is_written_while_the_next_page_loads(
     store = claims.store_visit
 
     def waiting(*args: Any) -> claims.Stored:
-        assert next_loads.wait(10), "the next visit did not begin before the first was written"
+        assert next_loads.wait(60), "the next visit did not begin before the first was written"
         return store(*args)
 
     async def telling(host: str) -> Observation:

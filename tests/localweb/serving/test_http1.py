@@ -14,7 +14,7 @@ from tests.zoo.serving.examples import HOSTS, TEXT
 from tests.zoo.serving.server import ZooWeb
 
 HOST = "zoo.test"
-LIMIT_S = 30
+LIMIT_S = 120
 
 
 def run(coroutine: Coroutine[None, None, None]) -> None:

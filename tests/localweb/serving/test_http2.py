@@ -19,7 +19,7 @@ from tests.zoo.serving.server import ZooWeb
 
 HOST = "zoo.test"
 STREAMS = 100
-LIMIT_S = 30
+LIMIT_S = 120
 
 
 def run(coroutine: Coroutine[None, None, None]) -> None:

@@ -24,6 +24,8 @@ TCP, UDP = 6, 17
 UDP_HEADER = 8
 SYN = 0x02
 SEQUENCES = 1 << 32
+PORTS_USED_TWICE = "two connections between"
+"""Beginning of the error of a capture in which two connections have the same addresses and ports."""
 
 
 class Ends(NamedTuple):
@@ -98,7 +100,7 @@ def carried(capture: bytes) -> Carried:
         elif datagram.is_syn:
             first = (datagram.sequence + 1) % SEQUENCES
             if streams.setdefault(ends, Stream(first)).first != first:
-                raise ValueError(f"two connections between {ends}")
+                raise ValueError(f"{PORTS_USED_TWICE} {ends}")
         elif datagram.payload_bytes:
             if ends not in streams:
                 raise ValueError(f"the capture began after {ends}")

@@ -25,7 +25,7 @@ from tests.zoo.serving.server import ZooWeb
 
 STREAMS = 100
 PIECES, PIECE = 3, 2000
-LIMIT_S = 30
+LIMIT_S = 120
 LIMIT = 1 << 18
 """Bytes that the client allows on a stream."""
 

@@ -24,7 +24,7 @@ def curl(endpoint: tuple[str, int], url: str, *options: str) -> list[dict[str, A
     command = [program, "--silent", "--insecure", "--max-time", "10", *options]
     command += ["--connect-to", f"::{address}:{port}", "--write-out", "%{json}\\n", "--output-dir", "/dev"]
     command += [word for path in PATHS for word in ("--output", "null", f"{url}{path}")]
-    output = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=30).stdout
+    output = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=120).stdout
     return [json.loads(line) for line in output.splitlines()]
 
 
