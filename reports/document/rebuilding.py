@@ -32,7 +32,7 @@ def rebuild_commands(inputs: ReportInputs) -> list[str]:
 
 
 def decision_command(crawl: str, staged: StagedReplay) -> str:
-    """The command that makes the stages, and goes on with them where a longer --budget is given."""
+    """The command that makes the stages, and goes on with them where their budget is not used."""
     plan, problem = staged.provenance, staged.problem
     asked = [f"firstflight replay run --crawl {crawl} --until decided"]
     average = next(one for one in problem.populations if not one.slow)

@@ -223,6 +223,12 @@ def decide(planned: PlannedDecision, load: StageLoads, *, budget: Budget, guests
     begun = read_begun(folder, len(stages) + 1)
     if stages:
         click.echo(f"{len(stages)} stages were done already: {folder}", err=True)
+        if stages[-1].fraction >= 1:
+            another = f"--run {planned.problem.run + 1}"
+            click.echo(
+                f"their budget is used, and a longer one adds nothing to them: begin another run, with {another} and a larger --budget",
+                err=True,
+            )
     try:
         return until_decided(
             planned.problem,

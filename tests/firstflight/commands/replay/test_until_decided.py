@@ -164,6 +164,18 @@ def test_the_ledger_says_of_each_stage_when_by_what_and_why_another_followed(unb
 
 
 @pytest.mark.lab
+def test_stages_whose_budget_is_used_say_that_a_longer_one_adds_nothing(
+    unbroken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(unbroken, monkeypatch)
+    before = answer(unbroken)
+    again = run("--budget", "60loads")
+    assert again.exit_code == 0, again.output
+    assert "begin another run, with --run 2 and a larger --budget" in again.output
+    assert answer(unbroken) == before
+
+
+@pytest.mark.lab
 def test_loads_of_another_kernel_are_not_joined(unbroken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter(unbroken, monkeypatch)
     monkeypatch.setattr(
