@@ -51,6 +51,7 @@ def import_files(
             notes=FILES,
             version=version,
             reason=reason,
+            authors=settings.authors,
             signer=settings.signer,
         )
         for content in contents

@@ -34,6 +34,7 @@ def import_pages(
         version=version,
         reason=reason,
         schema_version=schema_version,
+        authors=settings.authors,
         signer=settings.signer,
     )
 

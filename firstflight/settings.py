@@ -6,6 +6,7 @@ import dataclasses
 import os
 from pathlib import Path
 
+from schema.authors import Author
 from storage.signatures import Signer
 
 
@@ -42,6 +43,9 @@ class Settings:
     signing_key: Path | None = None
     """The private key that signs new releases, replays and reports; None to sign nothing."""
 
+    citation: Path | None = None
+    """CITATION.cff whose authors new releases have; None if these are the maintainers of firstflight."""
+
     signers: Path | None = None
     """The list of allowed signers; None for the one in the data folder."""
 
@@ -56,6 +60,14 @@ class Settings:
         if self.signing_key is None:
             return None
         return Signer(key=self.signing_key, allowed_signers=self.allowed_signers)
+
+    @property
+    def authors(self) -> tuple[Author, ...]:
+        """Authors of new releases; empty without a CITATION.cff. Raises ReleaseError if it cannot be used."""
+        # Imported here: `doctor` reads the settings where a library is missing.
+        from releases.citation.authors import authors_in
+
+        return () if self.citation is None else authors_in(self.citation)
 
     blocked_networks: str = ""
     """Networks that no page may reach besides those that none ever may, as the operator wrote them."""
@@ -136,6 +148,7 @@ def from_environment() -> Settings:
         canaries=os.environ.get("FIRSTFLIGHT_CANARIES") or None,
         publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,
         signing_key=_key(optional("FIRSTFLIGHT_SIGNING_KEY")),
+        citation=optional("FIRSTFLIGHT_CITATION"),
         signers=optional("FIRSTFLIGHT_ALLOWED_SIGNERS"),
         blocked_networks=os.environ.get("FIRSTFLIGHT_BLOCKED_NETWORKS", ""),
         chromium=stated("FIRSTFLIGHT_CHROMIUM", Path("/usr/lib/chromium/chromium-headless-shell")),

@@ -31,6 +31,7 @@ from releases.observations import crawl_column, reading, table_of
 from releases.strata.items import write_items
 from releases.strata.party import list_version
 from schema.arrow import arrow_schema
+from schema.authors import Author
 from schema.computed_tables import DISTRIBUTION, ITEMS_SINCE, MEASURES
 from schema.crawls import CrawlName, name_of
 from schema.dictionary import dictionary
@@ -89,6 +90,7 @@ def build(
     *,
     version: int | None = None,
     reason: str | None = None,
+    authors: tuple[Author, ...] = (),
     signer: Signer | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Built:
@@ -121,6 +123,7 @@ def build(
         rows |= write_computed(folder, name.kind)
         write_dictionary(folder, name.kind)
         manifest = _manifest(row, folder, history=history, rows=rows, list_checksum=site_list)
+        manifest = dataclasses.replace(manifest, authors=authors)
         return finish(folder, manifest, name.path(root, version=chosen), signer=signer)
 
 
@@ -244,8 +247,15 @@ def packets_of(connections: Path) -> dict[str, int]:
 
 
 def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | None = None) -> Built:
-    """Describe and seal a complete release folder, move it to `place` or compare it with the version there, and sign it."""
-    manifest = dataclasses.replace(manifest, history=dated(manifest.history, folder))
+    """Describe and seal a complete release folder, move it to `place` or compare it with the version there, and sign it.
+
+    A version that is there keeps its authors: it can be built again after the operator's CITATION.cff changed.
+    """
+    there = read_version(place)
+    authors = there.manifest.authors if isinstance(there, Release) else manifest.authors
+    if manifest.schema_version < DESCRIBED_SINCE:
+        authors = ()
+    manifest = dataclasses.replace(manifest, history=dated(manifest.history, folder), authors=authors)
     if manifest.schema_version >= DESCRIBED_SINCE:
         describe(folder, manifest, like=place)
         manifest = dataclasses.replace(manifest, files=sums_now(folder))

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from schema.authors import Author
 from schema.crawls import CrawlName
 from schema.recorded import is_recorded
 from storage.sums import MANIFEST, checksum_of
@@ -65,6 +66,8 @@ class Manifest:
     """This version and those before it, the first one first; empty in releases from before reasons were asked for."""
     public_suffix_list: str | None = None
     """Version of the Public Suffix List by which items are of first or third parties; None without the table `item`."""
+    authors: tuple[Author, ...] = ()
+    """Authors that the operator named; empty if these are the maintainers of firstflight."""
 
     @property
     def edition(self) -> Edition:
@@ -80,7 +83,11 @@ class Manifest:
     def facts(self) -> dict[str, Any]:
         """The fields as JSON has them, without fields that are newer than the release, as before there were any."""
         found = dataclasses.asdict(self)
-        newer = {"history": not self.history, "public_suffix_list": self.public_suffix_list is None}
+        newer = {
+            "history": not self.history,
+            "public_suffix_list": self.public_suffix_list is None,
+            "authors": not self.authors,
+        }
         return {name: value for name, value in found.items() if not newer.get(name)}
 
     @classmethod
@@ -89,7 +96,9 @@ class Manifest:
         try:
             facts: dict[str, Any] = json.loads(text)
             history = tuple(Edition(**one) for one in facts.get("history", ()))
-            found = cls(**{**facts, "crawl": CrawlName(**facts["crawl"]), "history": history})
+            authors = tuple(Author(**one) for one in facts.get("authors", ()))
+            crawl = CrawlName(**facts["crawl"])
+            found = cls(**{**facts, "crawl": crawl, "history": history, "authors": authors})
             if not all(isinstance(table, dict) for table in (found.rows, found.files, found.packets or {})):
                 raise ReleaseError(
                     "not a manifest of a release: its rows, its files or its packets are not a table"

@@ -24,6 +24,7 @@ from releases.catalogue import RECORDING, Manifest
 from releases.descriptions.history import told
 from releases.observations import table_of
 from releases.strata.party import list_version
+from schema.authors import Author
 from schema.crawls import CrawlName
 from schema.recorded import PAGES, Notes, released_schema
 from schema.tables import RELEASED, SCHEMA_VERSION
@@ -42,6 +43,7 @@ def write_imported(
     version: int | None = None,
     reason: str | None = None,
     schema_version: int = SCHEMA_VERSION,
+    authors: tuple[Author, ...] = (),
     signer: Signer | None = None,
 ) -> Built:
     """Write the release of `tables`, rows by table in the order of their keys, below `root`.
@@ -79,6 +81,7 @@ def write_imported(
             packets=packets_of(folder / "connection.parquet"),
             history=history,
             public_suffix_list=list_version() if "item" in rows else None,
+            authors=authors,
         )
         return finish(folder, manifest, name.path(root, version=manifest.version), signer=signer)
 

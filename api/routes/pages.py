@@ -32,6 +32,7 @@ from api.stored.shelf import Version
 from releases.cdf import incomplete
 from releases.citation.forms import FORMS
 from releases.citation.licences import licence_page
+from releases.citation.work import of_release
 from releases.formatting import UNKNOWN, grouped, number, size, visible_text
 from releases.slow_start import MSS_FIG1, WINDOWS
 from schema.computed_tables import MEASURES
@@ -104,6 +105,7 @@ def _environment() -> jinja2.Environment:
         percent=percent,
         quality=quality,
         citation=citation,
+        authors=lambda version: of_release(version.readable.manifest).authors,
         report_citation=report_citation,
         plainly=lambda sentence: sentence.rstrip(". "),
         incomplete=in_words,

@@ -114,16 +114,17 @@ def build_(settings: Settings, *, name: str, version: int | None, reason: str | 
     """Release a sealed crawl as immutable Parquet. A version that exists is compared, never changed.
 
     A version after the first needs a reason, which readers are shown. The release is signed if FIRSTFLIGHT_SIGNING_KEY names
-    a key.
+    a key, and has the authors of the CITATION.cff that FIRSTFLIGHT_CITATION names.
 
     \b
     Example:
       firstflight release build --crawl 2026-11
       firstflight release build --crawl 2026-11 --version 2 --reason "sizes of WebSockets over HTTP/2 were null"
     """
-    with one_line(SigningFailed):
+    with one_line(SigningFailed, ReleaseError):
         if settings.signer is not None:
             settings.signer.check()
+        authors = settings.authors
     with (
         one_line(*EXPECTED),
         database(settings) as engine,
@@ -140,6 +141,7 @@ def build_(settings: Settings, *, name: str, version: int | None, reason: str | 
             settings.releases,
             version=version,
             reason=reason,
+            authors=authors,
             signer=settings.signer,
             progress=progress,
         )

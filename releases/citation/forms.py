@@ -10,7 +10,8 @@ from typing import Any
 
 from releases.citation.licences import licence_page
 from releases.citation.reference import Reference, reference_block, reference_element, written
-from releases.citation.work import AUTHOR, PUBLISHER, NotCitable, Work
+from releases.citation.work import PUBLISHER, NotCitable, Work
+from schema.authors import Author
 
 TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
     one: f"\\{one}" for one in "&%$#_{}"
@@ -51,7 +52,7 @@ def in_tex(text: str) -> str:
 def bibtex(work: Work) -> str:
     """BibTeX entry that every style knows."""
     fields = {
-        "author": f"{{{in_tex(AUTHOR)}}}",
+        "author": " and ".join(_in_bibtex(one) for one in work.authors),
         "title": f"{{{in_tex(work.title)}}}",
         "year": f"{work.year}",
         **({"month": MONTHS[int(work.date[5:7]) - 1][:3].lower()} if work.date else {}),
@@ -65,6 +66,20 @@ def bibtex(work: Work) -> str:
     return "\n".join((f"@{kind}{{{work.key},", *lines, "}")) + "\n"
 
 
+def _in_bibtex(author: Author) -> str:
+    """An author as BibTeX reads it: an organisation is one name, in braces.
+
+    >>> _in_bibtex(Author(name="R&D")), _in_bibtex(Author(name="Neumann", given="John", particle="von", suffix="Jr."))
+    ('{R\\\\&D}', 'von {Neumann}, {Jr.}, {John}')
+    """
+    if not author.given:
+        return f"{{{in_tex(author.name)}}}"
+    # The particle stands without braces: BibTeX takes it for one by its small letter.
+    family = f"{in_tex(author.particle)} {{{in_tex(author.name)}}}".strip()
+    rest = [f"{{{in_tex(part)}}}" for part in (author.suffix, author.given) if part]
+    return ", ".join([family, *rest])
+
+
 def csl(work: Work) -> str:
     """CSL-JSON, an array of one item, as Zotero, Pandoc and citeproc read it."""
     parts = [int(part) for part in (work.date or f"{work.year}").split("-")]
@@ -72,7 +87,7 @@ def csl(work: Work) -> str:
         "id": work.key,
         "type": work.kind,
         "title": work.title,
-        "author": [{"literal": AUTHOR}],
+        "author": [_in_csl(one) for one in work.authors],
         "issued": {"date-parts": [parts]},
         "publisher": PUBLISHER,
         "version": f"{work.version}",
@@ -83,12 +98,25 @@ def csl(work: Work) -> str:
     return _json([item])
 
 
+def _in_csl(author: Author) -> dict[str, str]:
+    """An author by the names of CSL."""
+    if not author.given:
+        return {"literal": author.name}
+    found = {
+        "family": author.name,
+        "given": author.given,
+        "non-dropping-particle": author.particle,
+        "suffix": author.suffix,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
 def ris(work: Work) -> str:
     """RIS, as EndNote, Mendeley and Zotero read it."""
     fields = [
         ("TY", "RPRT" if work.kind == "report" else "DATA"),
         ("ID", work.key),
-        ("AU", AUTHOR),
+        *(("AU", one.inverted) for one in work.authors),
         ("TI", work.title),
         ("PY", f"{work.year}"),
         *([("DA", work.date.replace("-", "/"))] if work.date else []),
@@ -110,7 +138,7 @@ def cff(work: Work) -> str:
         "type": "dataset",
         "title": work.title,
         "abstract": work.abstract,
-        "authors": [{"name": AUTHOR}],
+        "authors": [_in_cff(one) for one in work.authors],
         "version": f"{work.version}",
         **({"date-released": work.date} if work.date else {}),
         "license": work.licence,
@@ -134,6 +162,22 @@ def cff(work: Work) -> str:
     return "".join(f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items())
 
 
+def _in_cff(author: Author) -> dict[str, str]:
+    """An author by the names of the Citation File Format."""
+    names = (
+        {
+            "family-names": author.name,
+            "given-names": author.given,
+            "name-particle": author.particle,
+            "name-suffix": author.suffix,
+            "affiliation": author.affiliation,
+        }
+        if author.given
+        else {"name": author.name}
+    )
+    return {name: value for name, value in {**names, "orcid": author.orcid}.items() if value}
+
+
 def datacite(work: Work) -> str:
     """DataCite JSON of schema 4, as Zenodo and DataCite take it; the archive adds the DOI."""
     kind = "Dataset" if work.kind == "dataset" else "Report"
@@ -142,7 +186,7 @@ def datacite(work: Work) -> str:
         {
             "schemaVersion": "http://datacite.org/schema/kernel-4",
             "types": {"resourceType": kind, "resourceTypeGeneral": kind},
-            "creators": [{"name": AUTHOR, "nameType": "Organizational"}],
+            "creators": [_in_datacite(one) for one in work.authors],
             "titles": [{"title": work.title}],
             "publisher": {"name": PUBLISHER},
             "publicationYear": f"{work.year}",
@@ -167,13 +211,33 @@ def datacite(work: Work) -> str:
     )
 
 
+def _in_datacite(author: Author) -> dict[str, Any]:
+    """An author as a creator of DataCite's schema."""
+    found: dict[str, Any] = {
+        "name": author.inverted,
+        "nameType": "Personal" if author.given else "Organizational",
+    }
+    if author.given:
+        found |= {"givenName": author.given, "familyName": author.family}
+    if author.orcid:
+        record = {
+            "nameIdentifier": author.orcid,
+            "nameIdentifierScheme": "ORCID",
+            "schemeUri": "https://orcid.org",
+        }
+        found["nameIdentifiers"] = [record]
+    if author.affiliation:
+        found["affiliation"] = [{"name": author.affiliation}]
+    return found
+
+
 def reference(work: Work) -> Reference:
     """A reference for an Internet-Draft, whose lines are too short for whole checksums."""
     data = re.sub(r"(sha256:[0-9a-f]{16})[0-9a-f]+", r"\1...", work.data)
     return Reference(
         anchor=work.key.upper(),
         title=work.title,
-        authors=(("", AUTHOR),),
+        authors=tuple((one.initials, one.family) for one in work.authors),
         year=work.year,
         month=MONTHS[int(work.date[5:7]) - 1] if work.date else "",
         target=work.url or "",

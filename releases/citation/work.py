@@ -7,10 +7,11 @@ import re
 from typing import Literal
 
 from releases.catalogue import Manifest
+from schema.authors import MAINTAINERS, Author
 from schema.recorded import is_recorded
 
-AUTHOR = "The firstflight maintainers"
-"""Author of releases and reports, an organisation."""
+AUTHOR = MAINTAINERS.name
+"""Author of reports, and of releases for which the operator names no other; an organisation."""
 
 PUBLISHER = "firstflight"
 
@@ -45,13 +46,15 @@ class Work:
     abstract: str
     url: str | None
     """Address that stays; None where the service has no public address."""
+    authors: tuple[Author, ...] = (MAINTAINERS,)
     refusal: str = ""
     """Why it must not be cited, as a sentence; empty if it may be."""
 
     @property
     def line(self) -> str:
         """A line for a list of references."""
-        named = f"{AUTHOR}. {self.title}. {self.series}, version {self.version}; {self.data}. {self.licence}."
+        authors = "; ".join(one.inverted for one in self.authors)
+        named = f"{authors.rstrip('.')}. {self.title}. {self.series}, version {self.version}; {self.data}. {self.licence}."
         return f"{named} {self.url}" if self.url else named
 
 
@@ -87,6 +90,7 @@ def of_release(
         licence=manifest.licence,
         abstract=f"{DEFINED}. Browser: {manifest.browser}. List of sites: {manifest.list_id}.",
         url=url,
+        authors=manifest.authors or (MAINTAINERS,),
         refusal=f"Crawl {crawl} is illustrative: it is made from the bundled local web, is no evidence about the web, and is not to be cited."
         if is_illustrative
         else "",

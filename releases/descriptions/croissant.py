@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from releases.citation.licences import licence_page
-from releases.citation.work import AUTHOR, PUBLISHER, Work
+from releases.citation.work import PUBLISHER, Work
 from releases.descriptions.tables import Table, meaning
+from schema.authors import Author
 
 VERSION = "http://mlcommons.org/croissant/1.1"
 
@@ -39,6 +40,7 @@ CONTEXT: dict[str, Any] = {
 
 def croissant(work: Work, tables: Sequence[Table]) -> dict[str, Any]:
     """The JSON-LD document."""
+    creators = [_creator(one) for one in work.authors]
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -48,7 +50,7 @@ def croissant(work: Work, tables: Sequence[Table]) -> dict[str, Any]:
         "license": licence_page(work.licence),
         "version": f"{work.version}.0.0",
         "citeAs": work.line,
-        "creator": {"@type": "sc:Organization", "name": AUTHOR},
+        "creator": creators[0] if len(creators) == 1 else creators,
         "publisher": {"@type": "sc:Organization", "name": PUBLISHER},
         **({"datePublished": work.date} if work.date else {}),
         "isLiveDataset": False,
@@ -66,6 +68,14 @@ def croissant(work: Work, tables: Sequence[Table]) -> dict[str, Any]:
         ],
         "recordSet": [_record_set(one) for one in tables],
     }
+
+
+def _creator(author: Author) -> dict[str, Any]:
+    """An author by the names of schema.org."""
+    if not author.given:
+        return {"@type": "sc:Organization", "name": author.name}
+    found = {"name": f"{author.given} {author.family} {author.suffix}".strip(), "identifier": author.orcid}
+    return {"@type": "sc:Person", **{name: value for name, value in found.items() if value}}
 
 
 def _record_set(table: Table) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from releases.citation.licences import licence_page
-from releases.citation.work import AUTHOR, Work
+from releases.citation.work import PUBLISHER, Work
 from releases.descriptions.tables import Table, meaning
+from schema.authors import MAINTAINERS, Author
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 
@@ -24,12 +25,19 @@ def data_package(work: Work, name: str, tables: Sequence[Table], sample: Table) 
         "version": f"{work.version}.0.0",
         **({"created": f"{work.date}T00:00:00Z"} if work.date else {}),
         "licenses": [{"name": work.licence, "path": licence_page(work.licence)}],
-        "contributors": [{"title": AUTHOR, "roles": ["author", "publisher"]}],
+        "contributors": _contributors(work.authors),
         "resources": [
             *(_resource(one, "parquet", "application/vnd.apache.parquet") for one in tables),
             {**_resource(sample, "csv", "text/csv"), "encoding": "utf-8"},
         ],
     }
+
+
+def _contributors(authors: Sequence[Author]) -> list[dict[str, Any]]:
+    if list(authors) == [MAINTAINERS]:
+        return [{"title": MAINTAINERS.name, "roles": ["author", "publisher"]}]
+    named = [{"title": one.inverted, "roles": ["author"]} for one in authors]
+    return [*named, {"title": PUBLISHER, "roles": ["publisher"]}]
 
 
 def _resource(table: Table, form: str, media_type: str) -> dict[str, Any]:

@@ -127,6 +127,29 @@ def test_the_same_files_again_are_the_same_release(har: Path) -> None:
     assert "was there already, the same to the byte" in again.output
 
 
+def test_a_release_has_the_operators_authors_and_keeps_them(
+    har: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    citation = tmp_path / "CITATION.cff"
+    monkeypatch.setenv("FIRSTFLIGHT_CITATION", str(citation))
+    refused = import_har(har)
+    assert refused.exit_code == 1
+    assert f"{citation} is no CITATION.cff that can be used: No such file or directory" in refused.stderr
+    assert not releases(tmp_path).exists()
+    citation.write_text(
+        "cff-version: 1.2.0\nmessage: Cite it.\ntitle: Sizes\nauthors:\n  - {family-names: Lovelace, given-names: Ada}\n"
+    )
+    assert import_har(har).exit_code == 0
+    release = find_release(releases(tmp_path), CRAWL)
+    assert [one.inverted for one in release.manifest.authors] == ["Lovelace, Ada"]
+    assert "Lovelace" in (release.path / "CITATION.cff").read_text()
+    assert run("release", "verify", "--offline", "--crawl", CRAWL).exit_code == 0
+    citation.write_text(citation.read_text().replace("Lovelace", "Byron"))
+    again = import_har(har)
+    assert "was there already, the same to the byte" in again.output
+    assert find_release(releases(tmp_path), CRAWL).manifest.authors == release.manifest.authors
+
+
 def test_each_month_is_a_release(har: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.har"
     entries = [{**DOCUMENT, "startedDateTime": "2026-10-01T12:00:00Z"}]

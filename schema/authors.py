@@ -1,0 +1,53 @@
+"""Authors of releases and reports."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Author:
+    """A person, or an organisation, which has no given name."""
+
+    name: str
+    """Family name of a person, or the name of an organisation."""
+    given: str = ""
+    """Given names of a person; empty for an organisation."""
+    particle: str = ""
+    """What stands before the family name, as `von`."""
+    suffix: str = ""
+    """What stands behind the name, as `Jr.`."""
+    orcid: str = ""
+    """Address of the ORCID record, as https://orcid.org/0000-0002-1825-0097."""
+    affiliation: str = ""
+
+    @property
+    def family(self) -> str:
+        """The family name with its particle.
+
+        >>> Author(name="Neumann", given="John", particle="von").family
+        'von Neumann'
+        """
+        return f"{self.particle} {self.name}".strip()
+
+    @property
+    def inverted(self) -> str:
+        """The name as lists sort it, family name first.
+
+        >>> Author(name="Lovelace", given="Ada").inverted, Author(name="The maintainers").inverted
+        ('Lovelace, Ada', 'The maintainers')
+        """
+        return ", ".join(part for part in (self.family, self.suffix, self.given) if part)
+
+    @property
+    def initials(self) -> str:
+        """Initials of the given names.
+
+        >>> Author(name="Knuth", given="Donald Ervin").initials
+        'D. E.'
+        """
+        return " ".join(f"{given[0]}." for given in self.given.split())
+
+
+MAINTAINERS = Author(name="The firstflight maintainers")
+"""Author of reports, and of releases for which the operator names no other."""

@@ -1,0 +1,156 @@
+"""Authors come from the operator's CITATION.cff, and every form of a citation has them as its readers expect."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+import rispy
+import yaml
+from cffconvert import Citation
+from datacite import schema45
+from pybtex.database import parse_string
+
+from releases.catalogue import Manifest, ReleaseError
+from releases.citation.authors import authors_in
+from releases.citation.forms import FORMS, cite
+from releases.citation.work import of_release
+from releases.descriptions.croissant import croissant
+from releases.descriptions.tables import tables_in
+from schema.authors import MAINTAINERS, Author
+from schema.crawls import CrawlName
+from tests.factories.made_up_release import smallest_release
+
+ROOT = Path(__file__).parents[3]
+ORCID = "https://orcid.org/0000-0002-1825-0097"
+TEXT = f"""cff-version: 1.2.0
+message: Cite it.
+title: Sizes
+authors:
+  - family-names: Neumann
+    given-names: Ada Jane
+    name-particle: von
+    name-suffix: Jr.
+    orcid: {ORCID}
+    affiliation: University of R&D
+  - name: Measurement Group & Sons
+  - family-names: Ōe
+    given-names: Kenzaburō
+"""
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Path:
+    path = tmp_path / "CITATION.cff"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def manifest(named: Path, tmp_path: Path) -> Manifest:
+    release = smallest_release(tmp_path / "releases", CrawlName(month="2026-11"))
+    return dataclasses.replace(release.manifest, authors=authors_in(named))
+
+
+def test_authors_are_read_with_all_that_identifies_them(named: Path) -> None:
+    first, group, last = authors_in(named)
+    assert first == Author(
+        name="Neumann",
+        given="Ada Jane",
+        particle="von",
+        suffix="Jr.",
+        orcid=ORCID,
+        affiliation="University of R&D",
+    )
+    assert (group.name, group.given, last.inverted) == ("Measurement Group & Sons", "", "Ōe, Kenzaburō")
+
+
+def test_the_software_has_a_valid_citation_of_its_own() -> None:
+    Citation((ROOT / "CITATION.cff").read_text(encoding="utf-8")).validate()
+    assert authors_in(ROOT / "CITATION.cff") == (MAINTAINERS,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "cff-version: 1.2.0\n",
+        "[1, 2",
+        TEXT.replace("title: Sizes\n", ""),
+        TEXT.replace("family-names", "surname"),
+        TEXT.replace(ORCID, "0000"),
+        TEXT.replace("1.2.0", "9.9.9"),
+        TEXT.replace("1.2.0", "1.1.0"),
+        TEXT.split("authors:")[0] + "authors: []\n",
+        TEXT.replace("cff-version: 1.2.0\n", "cff-version: 1.2.0\n\tkey: : x\n"),
+    ],
+)
+def test_a_file_that_is_no_citation_is_refused_in_one_line_that_names_it(named: Path, text: str) -> None:
+    named.write_text(text, encoding="utf-8")
+    with pytest.raises(ReleaseError) as caught:
+        authors_in(named)
+    said = str(caught.value)
+    assert said.startswith(f"{named} is no CITATION.cff that can be used: ")
+    assert "\n" not in said
+
+
+def test_a_file_that_is_missing_or_no_text_is_refused_in_one_line(named: Path) -> None:
+    named.write_bytes(b"\xff\xfe")
+    with pytest.raises(ReleaseError, match="no CITATION"):
+        authors_in(named)
+    named.unlink()
+    with pytest.raises(ReleaseError, match="No such file"):
+        authors_in(named)
+
+
+def test_the_manifest_keeps_authors_and_has_no_field_for_them_without(manifest: Manifest) -> None:
+    assert Manifest.from_json(manifest.to_json()) == manifest
+    without = dataclasses.replace(manifest, authors=())
+    assert "authors" not in json.loads(without.to_json())
+    assert of_release(without).authors == (MAINTAINERS,)
+
+
+def test_every_form_has_every_author(manifest: Manifest) -> None:
+    work = of_release(manifest)
+    assert {
+        form
+        for form in FORMS
+        if "Neumann" not in cite(work, form) or "Measurement Group" not in cite(work, form)
+    } == set()
+    (entry,) = parse_string(cite(work, "bib"), "bibtex").entries.values()
+    person, group, _ = entry.persons["author"]
+    assert (person.prelast_names, person.last_names, person.lineage_names) == (
+        ["von"],
+        ["{Neumann}"],
+        ["{Jr.}"],
+    )
+    assert str(group) == "{Measurement Group \\& Sons}"
+    (ris,) = rispy.loads(cite(work, "ris"))
+    assert ris["authors"] == ["von Neumann, Jr., Ada Jane", "Measurement Group & Sons", "Ōe, Kenzaburō"]
+    (csl,) = json.loads(cite(work, "csl.json"))
+    assert csl["author"][:2] == [
+        {"family": "Neumann", "given": "Ada Jane", "non-dropping-particle": "von", "suffix": "Jr."},
+        {"literal": "Measurement Group & Sons"},
+    ]
+    datacite = json.loads(cite(work, "datacite.json"))
+    schema45.validator.validate(datacite)
+    assert datacite["creators"][0]["nameIdentifiers"][0]["nameIdentifier"] == ORCID
+    assert [one["nameType"] for one in datacite["creators"]] == ["Personal", "Organizational", "Personal"]
+    (facts,) = yaml.safe_load(cite(work, "yaml")).values()
+    assert facts["author"][:2] == [
+        {"name": "A. J. von Neumann", "ins": "A. J. von Neumann"},
+        {"org": "Measurement Group & Sons"},
+    ]
+    assert work.line.startswith("von Neumann, Jr., Ada Jane; Measurement Group & Sons; Ōe, Kenzaburō. ")
+
+
+def test_the_citation_within_a_release_gives_the_same_authors_again(manifest: Manifest, named: Path) -> None:
+    named.write_text(cite(of_release(manifest), "cff"), encoding="utf-8")
+    assert authors_in(named) == manifest.authors
+
+
+def test_descriptions_name_the_authors(manifest: Manifest, tmp_path: Path) -> None:
+    work = of_release(manifest)
+    creators = croissant(work, tables_in(tmp_path, {}))["creator"]
+    assert [one["@type"] for one in creators] == ["sc:Person", "sc:Organization", "sc:Person"]
+    assert creators[0]["identifier"] == ORCID
