@@ -13,8 +13,7 @@ from typing import Any
 from benchmarks import plan, report
 from benchmarks.markdown import measured, ranged, table
 from benchmarks.results import FOLDER, RECORDING_CPU_BOUND, SPEED_BOUND
-from benchmarks.service import rows as service_rows
-from benchmarks.service.load import verdict
+from benchmarks.service.load import later_sections
 
 DOCUMENT = Path("docs/performance.md")
 
@@ -192,7 +191,7 @@ def service(facts: dict[str, Any]) -> str:
     ]
     head = ["", "answers a second", "median ms", "99 % ms", "neither 200 nor 304", "MB at most"]
     said = SERVICE.format(**facts | {"views": ", ".join(f"`{path}`" for path in ours["views"])})
-    return "\n".join([said, table(head, rows), service_rows.section(facts), verdict(facts), measured(facts)])
+    return "\n".join([said, table(head, rows), later_sections(facts), measured(facts)])
 
 
 def second_opinion(found: dict[str, Any]) -> list[str]:

@@ -11,8 +11,15 @@ from schema.crawls import CrawlName
 from storage.sums import seal, sums_now
 
 
-def seal_release(folder: Path, crawl: CrawlName, *, schema_version: int, rows: Mapping[str, int]) -> Release:
-    """Make a folder of files version 1 of the crawl's release."""
+def seal_release(
+    folder: Path,
+    crawl: CrawlName,
+    *,
+    schema_version: int,
+    rows: Mapping[str, int],
+    public_suffix_list: str | None = None,
+) -> Release:
+    """Make a folder of files version 1 of the crawl's release; one with strata states its Public Suffix List."""
     manifest = Manifest(
         crawl=crawl,
         version=1,
@@ -24,6 +31,7 @@ def seal_release(folder: Path, crawl: CrawlName, *, schema_version: int, rows: M
         list_checksum="00" * 32,
         licence="CC-BY-4.0",
         rows=dict(rows),
+        public_suffix_list=public_suffix_list,
         files=sums_now(folder),
     )
     seal(folder, dataclasses.asdict(manifest))

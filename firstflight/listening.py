@@ -6,8 +6,6 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from prometheus_client import start_http_server
-
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
@@ -38,6 +36,8 @@ def listen(host: str, port: int, *, stalled_ms: int = STALLED_MS) -> socket.sock
 
 def serve_metrics(registry: CollectorRegistry, host: str, port: int) -> Callable[[], None]:
     """Serve the metrics at /metrics in a thread; returns the function that stops it."""
+    from prometheus_client import start_http_server  # takes 3 MB, and few processes need it
+
     try:
         server, _ = start_http_server(port, host, registry)
     except OSError as exc:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import resource
 import signal
 import socket
@@ -38,6 +39,15 @@ HEADER_TIMEOUT_S = 10.0
 
 STOP_S = 5
 """Time limit for responses in progress when the server stops."""
+
+ALLOCATORS = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "DUCKDB_JE_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
+}
+"""Settings by which pyarrow and DuckDB give memory back when they no longer use it; they are read when the libraries are loaded.
+
+By default each keeps what it once used in an allocator of its own: together 20 MB after the first stream of rows.
+"""
 
 PR_SET_PDEATHSIG = 1
 """linux/prctl.h"""
@@ -73,6 +83,8 @@ def serve(
     def loaded() -> ASGIApp:
         # A server that was killed leaves no worker behind with its port.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        for name, value in ALLOCATORS.items():
+            os.environ.setdefault(name, value)
         application = load()
         gc.freeze()  # what is there now stays: no reason to look through it again and again
         return application

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from schema.computed_tables import COMPLETENESS_SINCE, MEASURES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-COLUMNS = ["measure", "size_bytes", "count", "cumulative", "cdf"]
+COLUMNS = ["measure", "size_bytes", "count", "cumulative"]
 ROWS_AT_ONCE = 65_536
 
 LEAST_KNOWN_SHARE = 0.5
@@ -39,11 +39,10 @@ class Fit:
 class Cdf:
     """The empirical CDF of one measure: a step for each size that occurs, smallest first."""
 
-    sizes: NDArray[np.int64]
+    sizes: NDArray[np.integer]
     """In bytes."""
-    cumulative: NDArray[np.int64]
+    cumulative: NDArray[np.integer]
     """Items of this size or less."""
-    cdf: NDArray[np.float64]
     unknown: int
     """Items of unknown size."""
 
@@ -60,11 +59,11 @@ class Cdf:
     @property
     def nbytes(self) -> int:
         """Memory that the arrays take."""
-        return self.sizes.nbytes + self.cumulative.nbytes + self.cdf.nbytes
+        return self.sizes.nbytes + self.cumulative.nbytes
 
     def fit(self, iw: int, *, mss: int) -> Fit:
         """Count the items that fit into `iw` segments of `mss` bytes."""
-        steps = int(np.searchsorted(self.sizes, iw * mss, side="right"))
+        steps = _places(self.sizes, iw * mss, side="right")
         count = int(self.cumulative[steps - 1]) if steps else 0
         return Fit(iw, iw * mss, count, count / self.known if self.known else None)
 
@@ -72,26 +71,32 @@ class Cdf:
         """The smallest size that at least `percent` % of the items do not exceed; there must be a known size."""
         # In whole numbers: 0.1 * 30 is not 3 in floating point.
         items = -(-percent * self.known // 100)
-        return int(self.sizes[np.searchsorted(self.cumulative, items)])
+        return int(self.sizes[_places(self.cumulative, items, side="left")])
 
     @property
     def mean(self) -> float:
         """The mean size in bytes of the items of known size; there must be a known size."""
         counts = np.diff(self.cumulative, prepend=0)
-        return float(np.dot(self.sizes, counts) / self.known)
+        return float(np.dot(self.sizes.astype(np.int64), counts) / self.known)
 
     def thinned(self, number: int) -> list[tuple[int, float]]:
         """(size, cdf) of the last step within each of `number` slices of probability, and of the very first step."""
         if not self.known:
             return []
-        ends = np.arange(1, number + 1)
-        last = np.searchsorted(self.cdf, ends / number, side="right") - 1
-        # A quotient may be rounded past its step: the product decides.
-        following = np.minimum(last + 1, len(self.cdf) - 1)
-        last = np.where(self.cdf[following] * number <= ends, following, last)
-        last -= self.cdf[last] * number > ends
+        # In whole numbers, as in `quantile`.
+        items = np.arange(1, number + 1) * self.known // number
+        last = np.searchsorted(self.cumulative, items.astype(self.cumulative.dtype), side="right") - 1
         kept = np.unique(np.append(np.maximum(last, 0), 0))
-        return list(zip(self.sizes[kept].tolist(), self.cdf[kept].tolist(), strict=True))
+        shares = self.cumulative[kept] / self.known
+        return list(zip(self.sizes[kept].tolist(), shares.tolist(), strict=True))
+
+
+def _places(sorted_array: NDArray[np.integer], value: int, *, side: Literal["left", "right"]) -> int:
+    """Place of a value in a sorted array. A value of another type than the array's would have the whole array converted."""
+    kind = np.iinfo(sorted_array.dtype)
+    if value > kind.max:
+        return len(sorted_array)
+    return int(np.searchsorted(sorted_array, sorted_array.dtype.type(value), side=side))
 
 
 class Counts(Protocol):
@@ -118,31 +123,40 @@ def incomplete(measures: Mapping[str, Counts], *, schema_version: int) -> tuple[
     return apart, apart / every if every else None
 
 
-EMPTY = Cdf(
-    sizes=np.empty(0, np.int64), cumulative=np.empty(0, np.int64), cdf=np.empty(0, np.float64), unknown=0
-)
+EMPTY = Cdf(sizes=np.empty(0, np.int64), cumulative=np.empty(0, np.int64), unknown=0)
 
 
 def read_cdfs(path: Path) -> dict[str, Cdf]:
     """The CDF of every measure in a distribution.parquet; OSError or ArrowException if it cannot be read."""
-    parts: dict[str, list[pa.RecordBatch]] = {}
+    parts: dict[str, list[_Part]] = {}
     # Batch by batch: the whole table in memory takes ten times as much as the arrays that are kept.
     with pq.ParquetFile(path, read_dictionary=["measure"]) as file:
         for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=COLUMNS):
             for measure in pc.unique(batch["measure"]).to_pylist():
                 of_measure = pc.equal(batch["measure"], measure)
-                parts.setdefault(measure, []).append(batch.select(COLUMNS[1:]).filter(of_measure))
-    found = {measure: _cdf(pa.Table.from_batches(batches)) for measure, batches in parts.items()}
-    return dict.fromkeys(MEASURES, EMPTY) | found
+                parts.setdefault(measure, []).append(_part(batch.filter(of_measure)))
+    # Each measure's parts are dropped as soon as they are joined.
+    return dict.fromkeys(MEASURES, EMPTY) | {measure: _cdf(parts.pop(measure)) for measure in list(parts)}
 
 
-def _cdf(table: pa.Table) -> Cdf:
-    """The CDF from one measure's rows, which a release holds in the order of size."""
-    is_known = table["size_bytes"].is_valid()
-    known = table.filter(is_known)
-    return Cdf(
-        sizes=known["size_bytes"].to_numpy(),
-        cumulative=known["cumulative"].to_numpy(),
-        cdf=known["cdf"].to_numpy(),
-        unknown=pc.sum(table.filter(pc.invert(is_known))["count"], min_count=0).as_py(),
-    )
+_Part = tuple["NDArray[np.integer]", "NDArray[np.integer]", int]
+"""Sizes and cumulative counts of some steps, and the number of items of unknown size."""
+
+
+def _part(batch: pa.RecordBatch) -> _Part:
+    is_known = batch["size_bytes"].is_valid()
+    known = batch.filter(is_known)
+    unknown = pc.sum(batch.filter(pc.invert(is_known))["count"], min_count=0).as_py()
+    return _compact(known["size_bytes"].to_numpy()), _compact(known["cumulative"].to_numpy()), unknown
+
+
+def _compact(values: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Ascending values in 32 bits if they fit: a copy in either case, which keeps nothing else in memory."""
+    fits = not len(values) or values[-1] <= np.iinfo(np.int32).max
+    return values.astype(np.int32 if fits else np.int64)
+
+
+def _cdf(parts: Sequence[_Part]) -> Cdf:
+    """The CDF from one measure's steps, which a release holds in the order of size."""
+    sizes, cumulative, unknown = zip(*parts, strict=True)
+    return Cdf(sizes=np.concatenate(sizes), cumulative=np.concatenate(cumulative), unknown=sum(unknown))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 
-import vl_convert
-
 from api.explorer.comparison import Comparison, Curve
 
 COLUMNS = ("release", "measure", "size_bytes", "cdf", "iw", "lower", "upper", "known", "unknown", "stratum")
@@ -17,6 +15,8 @@ PNG_SCALE = 2
 
 def png(svg: str) -> bytes:
     """A figure as PNG, in the colours for light ground."""
+    import vl_convert  # takes 10 MB
+
     drawn: bytes = vl_convert.svg_to_png(svg, scale=PNG_SCALE)
     return drawn
 

@@ -73,7 +73,7 @@ Empty = BeforeValidator(lambda value: value or None)
 """An empty field of a form is none."""
 
 
-def chosen_stratum(
+async def chosen_stratum(
     page_kind: PageKindQuery = "home",
     rank_stratum: Annotated[RankQuery, Empty] = None,
     protocol: Annotated[ProtocolQuery, Empty] = None,
@@ -81,7 +81,7 @@ def chosen_stratum(
     party: Annotated[PartyQuery, Empty] = None,
 ) -> Asked:
     """The stratum that the form's fields choose."""
-    return asked(page_kind, rank_stratum, protocol, resource_type, party)
+    return await asked(page_kind, rank_stratum, protocol, resource_type, party)
 
 
 def in_words(stratum: Asked) -> str:

@@ -10,10 +10,21 @@ from releases.citation.licences import licence_page
 if TYPE_CHECKING:
     from fastapi import Request
 
+    from api.caching.bounded import Bounded
+
+PATHS = 4096
+"""Paths of routes that are kept: a route is looked for among all others, which takes as long as reading a distribution."""
+
 
 def link(request: Request, name: str, /, **parameters: object) -> str:
     """The URL of a route; without a base URL only its path, which is valid behind any proxy."""
-    return _based(request, str(request.app.url_path_for(name, **parameters)))
+    paths: Bounded[str] = request.app.state.paths
+    key = (name, *parameters.items())
+    path = paths.get(key)
+    if path is None:
+        path = str(request.app.url_path_for(name, **parameters))
+        paths.put(key, path, size=1)
+    return _based(request, path)
 
 
 def own_link(request: Request, **changed: object) -> str:

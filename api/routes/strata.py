@@ -116,7 +116,7 @@ class Asked:
         return await items.at_hand(version, measure, self.stratum)
 
 
-def asked(
+async def asked(
     page_kind: PageKindQuery = "home",
     rank_stratum: RankQuery = None,
     protocol: ProtocolQuery = None,
@@ -125,6 +125,7 @@ def asked(
     cache: CacheQuery = "cold",
 ) -> Asked:
     """The stratum that the parameters choose; any value of a dimension that they leave out."""
+    # `async`, although nothing is awaited: FastAPI would call it in another thread, which costs more than the rest of a request.
     stratum = Stratum(
         page_kind=page_kind,
         rank_stratum=None if rank_stratum is None else int(rank_stratum),

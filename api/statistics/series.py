@@ -105,7 +105,7 @@ class SeriesAnswer(BaseModel):
     )
 
 
-def variant(
+async def variant(
     device: PartQuery = DEFAULT.device,
     vantage: VantageQuery = DEFAULT.vantage,
     arm: PartQuery = DEFAULT.arm,
@@ -115,7 +115,7 @@ def variant(
     return Variant(device=device, vantage=vantage, arm=arm, kind=kind)
 
 
-def statistic(
+async def statistic(
     statistic: StatisticQuery = "share",
     iw: OneWindowQuery = DEFAULT_WINDOWS[-1],
     mss: MssQuery = MSS_FIG1,

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
-from prometheus_client import CollectorRegistry
 
 from api.contact import Contact, ContactError
 from firstflight import serving
 from firstflight.errors import one_line
 from firstflight.listening import ListenError, listen, serve_metrics
 from firstflight.settings import Settings
-from releases.catalogue import release_folders
 from releases.outside.points import OutsideError
 from releases.outside.points import load as outside_series
 
@@ -69,15 +67,19 @@ def command(
         listening = listen(host, port)
     name = f"[{host}]" if ":" in host else host
     click.echo(f"serving {settings.data_dir} on http://{name}:{listening.getsockname()[1]}/", err=True)
-    if not release_folders(settings.releases):
-        click.echo(
-            "no release yet: run `firstflight demo`, or `firstflight release build` after a crawl; it will show up here",
-            err=True,
-        )
 
     def load() -> ASGIApp:
-        from api.app import create_app  # in the worker alone: this process stays small
+        # Imported by the worker alone: this process only watches over it, and stays small.
+        from prometheus_client import CollectorRegistry
 
+        from api.app import create_app
+        from releases.catalogue import release_folders
+
+        if not release_folders(settings.releases):
+            click.echo(
+                "no release yet: run `firstflight demo`, or `firstflight release build` after a crawl; it will show up here",
+                err=True,
+            )
         registry = None if metrics_port is None else CollectorRegistry()
         if registry is not None and metrics_port is not None:
             serve_metrics(registry, host, metrics_port)

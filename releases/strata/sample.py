@@ -137,8 +137,7 @@ class Sample:
         """The exact CDF."""
         ends = np.flatnonzero(np.diff(self.sizes, append=-1))
         cumulative = ends + 1
-        cdf = cumulative / max(len(self.sizes), 1)
-        return Cdf(sizes=self.sizes[ends], cumulative=cumulative, cdf=cdf, unknown=self.unknown)
+        return Cdf(sizes=self.sizes[ends], cumulative=cumulative, unknown=self.unknown)
 
     def share_intervals(self, counts: list[int]) -> list[tuple[float, float]]:
         """The intervals of the shares that the `counts` smallest items are; there must be enough sites."""

@@ -136,6 +136,18 @@ def service(**figures: float) -> dict[str, Any]:
         "stream_ratio_datasette": 10.0,
         "stream_peak_mb": 150.0,
         "bytes_per_row": 24.5,
+        "year_responses_asked": 50_000_000,
+        "year_releases": 12,
+        "year_responses": 50_000_123,
+        "year_mb": 1234.0,
+        "year_runs": 3,
+        "coverage_scan_ratio": 1.1,
+        "coverage_seconds": 1.1,
+        "coverage_bare_seconds": 1.0,
+        "coverage_distribution_seconds": 0.5,
+        **dict.fromkeys(
+            ("stratum_ms", "stratum_of_held_items_ms", "kept_ms", "history_ms"), {"median": 2.0, "max": 4.0}
+        ),
         "service": {"cached": kind, "cold": kind | {"p99_ms": 800.0}, "peak_mb": 250.0, "views": ["/"]},
         "datasette": {"version": "0.65", "cached": kind | {"failed": 7}, "peak_mb": 99.0},
         **figures,

@@ -134,7 +134,7 @@ def test_a_share_of_which_most_is_unknown_is_unknown_with_its_count(
 ) -> None:
     sizes = np.array([1_000 * (1 + place) for place in range(known)], dtype=np.int64)
     counted = np.arange(1, known + 1)
-    cdf = Cdf(sizes=sizes, cumulative=counted, cdf=counted / max(1, known), unknown=unknown)
+    cdf = Cdf(sizes=sizes, cumulative=counted, unknown=unknown)
     found = fits_number(cdf, iw=2, mss=1_000)
     assert found.value == (None if value is None else pytest.approx(value))
     assert f"{known:,} of" in found.note

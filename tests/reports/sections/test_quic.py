@@ -11,7 +11,7 @@ from reports.sections.segments import quic_section
 def cdf_of(sizes: list[int], *, unknown: int = 0) -> Cdf:
     values, counts = np.unique(np.array(sizes, dtype=np.int64), return_counts=True)
     cumulative = np.cumsum(counts)
-    return Cdf(sizes=values, cumulative=cumulative, cdf=cumulative / len(sizes), unknown=unknown)
+    return Cdf(sizes=values, cumulative=cumulative, unknown=unknown)
 
 
 def test_a_response_between_the_two_windows_takes_a_round_more_over_quic() -> None:

@@ -1,0 +1,244 @@
+"""Measures the service and its queries over a made-up year of releases, beside a bare DuckDB scan of the same column."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import statistics
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from benchmarks.markdown import table
+from benchmarks.service.servers import READY_WITHIN_S, BenchError, process, served_at, until_it_answers
+from benchmarks.service.year import host_of, year
+from firstflight.recorded_pages import bundled_release
+from firstflight.settings import from_environment
+from releases.catalogue import Release
+from releases.cdf import read_cdfs
+from releases.measures import ARRIVED, open_tables
+from releases.slow_start import MSS_FIG1
+
+YEARS = Path("build/years")
+"""Folder of made-up years."""
+
+WINDOWS = (1, 2, 3, 4, 6, 10, 16, 24, 32, 64)
+"""Initial windows whose shares are asked for, in segments."""
+
+RUNS = 3
+"""Runs of each query, in turn."""
+
+STRATA = (
+    *("protocol=h2&party=third", "resource_type=script", "resource_type=image&party=first", "protocol=h3"),
+    *("resource_type=style", "party=first", "rank_stratum=1000", "protocol=http/1.1&resource_type=fetch"),
+)
+HOSTS = 12
+"""Sites whose history is asked for."""
+
+MOST_SCAN_RATIO = 1.2
+"""Maximum time of a query of ours over the raw column, as a multiple of the bare scan."""
+MOST_COVERAGE_S = 2.0
+MOST_STRATUM_MS = 50.0
+MOST_KEPT_MS = 3.0
+MOST_HISTORY_MS = 50.0
+
+TEXT = """A made-up year (`--responses {year_responses_asked}`): {year_releases} releases with {year_responses:,} responses, {year_mb:,.0f} MB in all, whose page loads are the bundled recorded pages drawn
+anew, each size multiplied by a random factor. The shares of responses that fit into ten windows, in each of the releases, {year_runs} times in turn; all three ways give
+the same counts. Raw column: `wire_bytes` of every response that arrived whole; our views also join the visits that the distributions are taken
+over. Bounds: {ratio_bound} times the bare scan, {seconds_bound:g} s.
+"""
+
+ANSWERS = """Answers of the service over that year, one request at a time: median, and the slowest.
+"""
+
+
+def missed(facts: dict[str, Any]) -> list[str]:
+    """The missed bounds."""
+    wrong = {
+        f"coverage above {MOST_SCAN_RATIO:g} times a bare scan": facts["coverage_scan_ratio"]
+        > MOST_SCAN_RATIO,
+        f"coverage above {MOST_COVERAGE_S:g} s": facts["coverage_seconds"] > MOST_COVERAGE_S,
+        f"a stratum above {MOST_STRATUM_MS:g} ms": facts["stratum_ms"]["median"] > MOST_STRATUM_MS,
+        f"a kept answer above {MOST_KEPT_MS:g} ms": facts["kept_ms"]["median"] > MOST_KEPT_MS,
+        f"a site's history above {MOST_HISTORY_MS:g} ms": facts["history_ms"]["median"] > MOST_HISTORY_MS,
+    }
+    return [said for said, is_so in wrong.items() if is_so]
+
+
+def coverage(found: Sequence[Release]) -> dict[str, Any]:
+    """Seconds of the three ways to the shares that fit; BenchError if their counts differ."""
+    ways: dict[str, Callable[[Sequence[Release]], list[tuple[int, ...]]]] = {
+        "bare": _bare,
+        "ours": raw_counts,
+        "distribution": _distribution,
+    }
+    seconds: dict[str, list[float]] = {}
+    for _ in range(RUNS):
+        counts = {}
+        for name, way in ways.items():
+            began = time.monotonic()
+            counts[name] = way(found)
+            seconds.setdefault(name, []).append(time.monotonic() - began)
+        if len(set(map(tuple, counts.values()))) > 1:
+            raise BenchError("the bare scan, our query and the distributions count differently")
+    ratios = [ours / bare for ours, bare in zip(seconds["ours"], seconds["bare"], strict=True)]
+    middle = {name: round(statistics.median(taken), 3) for name, taken in seconds.items()}
+    return {
+        "coverage_scan_ratio": round(statistics.median(ratios), 2),
+        "coverage_seconds": middle["ours"],
+        "coverage_bare_seconds": middle["bare"],
+        "coverage_distribution_seconds": middle["distribution"],
+    }
+
+
+def _counts(column: str) -> str:
+    return ", ".join(f"count(*) FILTER ({column} <= {iw * MSS_FIG1})" for iw in WINDOWS)
+
+
+def _bare(found: Sequence[Release]) -> list[tuple[int, ...]]:
+    """Counts of each release by DuckDB alone over the column as it lies in the file, without what did not arrive whole."""
+    with duckdb.connect(":memory:") as database:
+        return [
+            database.execute(
+                f"SELECT count(wire_bytes), {_counts('wire_bytes')} FROM read_parquet(?, hive_partitioning = false) "  # noqa: S608  # numbers alone
+                "WHERE is_complete IS NOT FALSE",
+                [str(one.file("response"))],
+            ).fetchall()[0]
+            for one in found
+        ]
+
+
+def raw_counts(found: Sequence[Release]) -> list[tuple[int, ...]]:
+    """The same counts by our views of a release: of its final visits, without what did not arrive whole."""
+    counts = []
+    for one in found:
+        with open_tables(one.path) as database:
+            query = f"SELECT count(wire_bytes), {_counts('wire_bytes')} FROM ({ARRIVED}) WHERE is_whole"  # noqa: S608  # constants
+            counts += database.execute(query).fetchall()
+    return counts
+
+
+def _distribution(found: Sequence[Release]) -> list[tuple[int, ...]]:
+    """The same counts from the released distributions."""
+    cdfs = [read_cdfs(one.file("distribution"))["responses"] for one in found]
+    return [(cdf.known, *(cdf.fit(iw, mss=MSS_FIG1).count for iw in WINDOWS)) for cdf in cdfs]
+
+
+def answers(root: Path, folder: Path, found: Sequence[Release]) -> dict[str, Any]:
+    """Milliseconds of the service's answers over the releases in the data folder `root`; `folder` is for its log and its cache."""
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(root), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
+    log = folder / "year.log"
+    program = str(Path(sys.executable).with_name("firstflight"))
+    with process([program, "serve", "--port", "0"], log, **environment):
+        address = served_at(log)
+        until_it_answers(address)
+        _until_checked(address)
+        asked = f"{address}v1/distributions?measure=responses&iw=10&crawl="
+        pairs = list(zip(found, itertools.cycle(STRATA), strict=False))
+        first = [_ms(f"{asked}{one.crawl}&{stratum}") for one, stratum in pairs]
+        again = [_ms(f"{asked}{one.crawl}&{stratum}") for one, stratum in pairs]
+        another = [_ms(f"{asked}{found[-1].crawl}&{stratum}&mss=1448") for stratum in STRATA]
+        sites = found[0].manifest.rows["visit"]
+        hosts = [host_of(1 + number * sites // HOSTS) for number in range(HOSTS)]
+        history = [_ms(f"{address}v1/sites/{host}") for host in hosts]
+    return {
+        "stratum_ms": _spread(first),
+        "stratum_of_held_items_ms": _spread(another),
+        "kept_ms": _spread(again),
+        "history_ms": _spread(history),
+    }
+
+
+def _until_checked(address: str) -> None:
+    """Wait until the service has compared every file with its checksum."""
+    deadline = time.monotonic() + 10 * READY_WITHIN_S
+    while time.monotonic() < deadline:
+        with urllib.request.urlopen(f"{address}v1/crawls", timeout=10 * READY_WITHIN_S) as answer:  # noqa: S310  # http
+            crawls = json.load(answer)["crawls"]
+        if crawls and all(one["provenance"]["is_checked"] for one in crawls):
+            return
+        time.sleep(0.5)
+    raise BenchError("the service did not compare the releases with their checksums in time")
+
+
+def _ms(address: str) -> float:
+    began = time.monotonic()
+    with urllib.request.urlopen(address, timeout=READY_WITHIN_S) as answer:  # noqa: S310  # http
+        answer.read()
+    return 1000 * (time.monotonic() - began)
+
+
+def _spread(values: Iterable[float]) -> dict[str, float]:
+    found = sorted(values)
+    return {"median": round(statistics.median(found), 1), "max": round(found[-1], 1)}
+
+
+def facts(*, responses: int) -> dict[str, Any]:
+    """All figures of the year, which is made of the bundled recorded pages unless it is in build/ already."""
+    settings = from_environment()
+
+    def source() -> Release:
+        return bundled_release(dataclasses.replace(settings, data_dir=YEARS / "recorded"))
+
+    root = YEARS / str(responses)
+    found = year(root, source, responses=responses)
+    with tempfile.TemporaryDirectory(prefix="firstflight-bench-") as temporary:
+        return measure(root, Path(temporary), found, asked=responses)
+
+
+def measure(root: Path, folder: Path, found: Sequence[Release], *, asked: int) -> dict[str, Any]:
+    """All figures of the year, whose releases are in the data folder `root`."""
+    paths = [path for one in found for path in one.path.iterdir()]
+    return (
+        {
+            "year_responses_asked": asked,
+            "year_releases": len(found),
+            "year_responses": sum(one.manifest.rows["response"] for one in found),
+            "year_mb": round(sum(path.stat().st_size for path in paths) / 1e6, 1),
+            "year_runs": RUNS,
+        }
+        | coverage(found)
+        | answers(root, folder, found)
+    )
+
+
+def section(facts: dict[str, Any]) -> str:
+    """The part of the document about the year, from service.json."""
+    ways = [
+        ["a bare DuckDB scan of the raw column", f"{facts['coverage_bare_seconds']:.2f}", ""],
+        [
+            "our views over the raw column",
+            f"{facts['coverage_seconds']:.2f}",
+            f"{facts['coverage_scan_ratio']:.2f}",
+        ],
+        [
+            "the released distributions",
+            f"{facts['coverage_distribution_seconds']:.2f}",
+            f"{facts['coverage_distribution_seconds'] / facts['coverage_bare_seconds']:.2f}",
+        ],
+    ]
+    times = [
+        [said, f"{facts[name]['median']:,.1f}", f"{facts[name]['max']:,.1f}", bound]
+        for said, name, bound in (
+            ("distribution of a stratum, of items not in memory", "stratum_ms", f"{MOST_STRATUM_MS:g}"),
+            ("the same of items in memory", "stratum_of_held_items_ms", ""),
+            ("an answer that was kept", "kept_ms", f"{MOST_KEPT_MS:g}"),
+            ("a site over all releases", "history_ms", f"{MOST_HISTORY_MS:g}"),
+        )
+    ]
+    said = TEXT.format(ratio_bound=MOST_SCAN_RATIO, seconds_bound=MOST_COVERAGE_S, **facts)
+    return "\n".join(
+        [
+            said,
+            table(["", "seconds", "times the bare scan"], ways),
+            ANSWERS,
+            table(["ms", "median", "slowest", "bound"], times),
+        ]
+    )
