@@ -10,21 +10,10 @@ from releases.citation.licences import licence_page
 if TYPE_CHECKING:
     from fastapi import Request
 
-    from api.caching.bounded import Bounded
-
-PATHS = 4096
-"""Paths of routes that are kept: a route is looked for among all others, which takes as long as reading a distribution."""
-
 
 def link(request: Request, name: str, /, **parameters: object) -> str:
     """The URL of a route; without a base URL only its path, which is valid behind any proxy."""
-    paths: Bounded[str] = request.app.state.paths
-    key = (name, *parameters.items())
-    path = paths.get(key)
-    if path is None:
-        path = str(request.app.url_path_for(name, **parameters))
-        paths.put(key, path, size=1)
-    return _based(request, path)
+    return _based(request, str(request.app.state.path_of(name, **parameters)))
 
 
 def own_link(request: Request, **changed: object) -> str:

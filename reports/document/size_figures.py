@@ -57,7 +57,8 @@ def thinned(
 
 def curve(cdf: Cdf, measure: str, *, thresholds: Sequence[int]) -> list[dict[str, Any]]:
     """Points of a measure's CDF, from 0 at its smallest size."""
-    sizes, cumulative = cdf.sizes, cdf.cumulative.astype(np.int64)
+    sizes = cdf.sizes.astype(np.int64)
+    cumulative = cdf.cumulative.astype(np.int64)
     keep = thinned(sizes, cumulative, thresholds=thresholds)
     if not keep.any():
         return []

@@ -123,6 +123,7 @@ def service(**figures: float) -> dict[str, Any]:
     kind = {
         "answers": 120_000, "answers_per_second": 2000.0, "wall_s": 60.0, "p50_ms": 20.0, "p99_ms": 90.0, "refused": 0, "failed": 0,
     }  # fmt: skip
+    few = {"median": 2.0, "max": 4.0}
     return BEFORE | {
         "clients": 200,
         "seconds": 60,
@@ -145,9 +146,10 @@ def service(**figures: float) -> dict[str, Any]:
         "coverage_seconds": 1.1,
         "coverage_bare_seconds": 1.0,
         "coverage_distribution_seconds": 0.5,
-        **dict.fromkeys(
-            ("stratum_ms", "stratum_of_held_items_ms", "kept_ms", "history_ms"), {"median": 2.0, "max": 4.0}
-        ),
+        "stratum_ms": few,
+        "stratum_of_held_items_ms": few,
+        "kept_ms": few,
+        "history_ms": few,
         "service": {"cached": kind, "cold": kind | {"p99_ms": 800.0}, "peak_mb": 250.0, "views": ["/"]},
         "datasette": {"version": "0.65", "cached": kind | {"failed": 7}, "peak_mb": 99.0},
         **figures,

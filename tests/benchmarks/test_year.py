@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from benchmarks.service.over_a_year import STRATA, raw_counts, coverage, missed, section
+from benchmarks.service.over_a_year import STRATA, coverage, missed, raw_counts, section
 from benchmarks.service.year import MONTHS, host_of, year
 from firstflight.recorded_pages import import_pages
 from firstflight.settings import from_environment
