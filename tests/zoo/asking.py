@@ -216,7 +216,7 @@ async def large(request: Request, reply: Reply) -> None:
 
 LARGE = Page(
     host="large.test",
-    settle_s=60.0,
+    settle_s=200.0,
     cases=(
         Case(
             id="large",
