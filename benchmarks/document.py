@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import plan, report
+from benchmarks import pages, plan, report
 from benchmarks.markdown import measured, ranged, table
 from benchmarks.results import FOLDER, RECORDING_CPU_BOUND, SPEED_BOUND
 from benchmarks.service.load import later_sections
@@ -245,10 +245,10 @@ SECTIONS = {
     "plan": plan.section,
     "decide": decide,
     "service": service,
+    "pages": pages.section,
     "report": report.section,
 }
 """Sections by the name of their file."""
-
 
 HEADINGS = {
     "crawl": CRAWL.partition("\n")[0],
@@ -257,6 +257,7 @@ HEADINGS = {
     "plan": plan.HEAD.partition("\n")[0],
     "decide": DECIDE.partition("\n")[0],
     "service": SERVICE.partition("\n")[0],
+    "pages": pages.HEAD.partition("\n")[0],
     "report": report.HEAD.partition("\n")[0],
 }
 

@@ -14,7 +14,8 @@ from api.explorer.choice import beside, named, releases, windows
 from api.explorer.comparison import Comparison, Subject, compare
 from api.explorer.drawing import NARROW, STYLES, WIDE, draw
 from api.explorer.files import as_csv, png
-from api.explorer.months import OverMonths, draw_months
+from api.explorer.months import OverMonths, SideBySide
+from api.explorer.months_drawing import draw_months
 from api.explorer.strata import FIELDS, chosen_stratum, in_words
 from api.http.links import link, relate
 from api.http.problems import Problem
@@ -132,28 +133,28 @@ def _subject(request: Request, stratum: Asked, version: Version, measure: str) -
     return why or stratum.subject(request, version, measure)
 
 
-async def over_months(request: Request, shelf: ShelfDep, chosen: ChoiceDep) -> OverMonths | None:
-    """The first measure that was chosen over the months of the first crawl; None with fewer than two months, or if it lacks the stratum."""
+async def over_months(request: Request, shelf: ShelfDep, chosen: ChoiceDep) -> SideBySide | None:
+    """The first measure that was chosen over the months of each crawl that was chosen; None if it lacks the stratum, or if all have one month alone."""
     measure = next((one for one in chosen.measures if chosen.stratum.is_of(one)), None)
-    if measure is None or not chosen.releases:
-        return None
-    crawl = chosen.releases[0].crawl
-    variant = Variant(device=crawl.device, vantage=crawl.vantage, arm=crawl.arm, kind=crawl.kind)
-    if len(variant.months(shelf)) < LEAST_MONTHS:
+    variants = list(dict.fromkeys(Variant.of(one.crawl) for one in chosen.releases))
+    if measure is None or all(len(one.months(shelf)) < LEAST_MONTHS for one in variants):
         return None
     statistics = [Statistic(name="share", iw=iw, mss=chosen.mss, percent=50) for iw in chosen.windows]
-    found = [await series(request, shelf, variant, one, chosen.stratum, measure) for one in statistics]
-    words = (label(measure), str(variant), in_words(chosen.stratum))
-    return OverMonths(
-        crawl=str(variant),
-        heading="; ".join(filter(None, words)),
-        measure=measure,
-        windows=tuple(chosen.windows),
-        series=tuple(found),
-    )
+    panels = [
+        OverMonths(
+            crawl=str(variant),
+            windows=tuple(chosen.windows),
+            series=tuple(
+                [await series(request, shelf, variant, one, chosen.stratum, measure) for one in statistics]
+            ),
+        )
+        for variant in variants
+    ]
+    words = (label(measure), _listed([panel.crawl for panel in panels]), in_words(chosen.stratum))
+    return SideBySide(measure=measure, heading="; ".join(filter(None, words)), panels=tuple(panels))
 
 
-OverMonthsDep = Annotated[OverMonths | None, Depends(over_months)]
+OverMonthsDep = Annotated[SideBySide | None, Depends(over_months)]
 
 
 @router.get("/explore", name="explorer")
@@ -195,7 +196,7 @@ def as_svg(request: Request, chosen: ChoiceDep, width: WidthQuery = WIDE) -> Res
 def months_as_svg(months: OverMonthsDep, width: WidthQuery = WIDE) -> Response:
     """The figure of shares over months as SVG."""
     if months is None:
-        raise Problem("no-such-crawl", "there are fewer than two months of this crawl and measure")
+        raise Problem("no-such-crawl", "there are fewer than two months of these crawls and this measure")
     drawn = TEMPLATES.get_template("months.svg").render(
         drawing=draw_months(months, width=width),
         styles=STYLES,

@@ -6,6 +6,7 @@ import dataclasses
 
 from api.http.problems import Problem
 from api.stored.shelf import Shelf, Version
+from schema.crawls import CrawlName
 
 ANY = "any"
 """Vantage of a series whose months may be from different vantages."""
@@ -20,6 +21,11 @@ class Variant:
     """A vantage, or ANY."""
     arm: str
     kind: str
+
+    @classmethod
+    def of(cls, crawl: CrawlName) -> Variant:
+        """The series that a crawl belongs to."""
+        return cls(device=crawl.device, vantage=crawl.vantage, arm=crawl.arm, kind=crawl.kind)
 
     def __str__(self) -> str:
         """The parts as in a crawl's name."""

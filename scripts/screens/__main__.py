@@ -14,22 +14,15 @@ from typing import TYPE_CHECKING
 
 from fastapi.testclient import TestClient
 
-from api.app import create_app
-from api.contact import Contact
-from firstflight.recorded_pages import bundled_release
-from firstflight.settings import from_environment
-from recordings.pages.rows import page_host
 from scripts.screens.addresses import NOWHERE, addresses
 from scripts.screens.browser import SCHEMES, SIZES, launched, opened
-from storage.sums import manifest_of
+from scripts.screens.site import EDITION, YEAR, recorded_site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).parents[2]
-EDITION = ROOT / "docs" / "edition-2026"
 PICTURES = ROOT / "docs" / "images" / "screens"
-YEAR = EDITION.name.rpartition("-")[2]
 
 QUALITY = 25
 """Quality of the WebP pictures, of 100."""
@@ -38,9 +31,6 @@ MOST_KB = 2000
 """Most that all pictures together may take."""
 
 PAPER_DPI = 80
-
-PAGE = 488
-"""Page of the bundled recording whose site and waterfall are shown: some thirty responses."""
 
 NAMES = {
     "/": "home",
@@ -82,27 +72,9 @@ def name_of(path: str) -> str:
 
 def pictures(data_dir: Path) -> Iterator[Picture]:
     """Every page of the service over the recorded pages and the edition, each way, and the first sheet of the PDF."""
-    settings = dataclasses.replace(from_environment(), data_dir=data_dir)
-    release = bundled_release(settings)
-    reports = data_dir / "reports" / YEAR
-    version = manifest_of(EDITION)["publication"]["version"]
-    shutil.copytree(EDITION, reports / f"v{version}")
-    contact = Contact(url="https://sizes.example/about-the-crawler", email="crawl@sizes.example")
-    app = create_app(settings.releases, settings.reports, contact=contact)
-    examples = {
-        "crawl": str(release.crawl),
-        "year": YEAR,
-        "version": str(version),
-        "/releases/{crawl}/v{version}": f"/releases/{release.crawl}/v{release.manifest.version}",
-        "name": "index",
-        "path": "style.css",
-        "host": page_host(PAGE),
-        "/releases/{crawl}/v{version}/pages/{visit}": f"/releases/{release.crawl}/v{release.manifest.version}/pages/{PAGE}",
-        "/documents/images/{name:path}": "/documents/images/endurance.svg",
-        "/documents/{name:path}": "/documents/forms",
-    }
-    with TestClient(app, raise_server_exceptions=False) as client, launched() as browser:
-        for path in addresses(app, client, examples=examples):
+    site = recorded_site(data_dir)
+    with TestClient(site.app, raise_server_exceptions=False) as client, launched() as browser:
+        for path in addresses(site.app, client, examples=site.examples):
             with opened(browser, client, path) as page:
                 yield from each_way(page, name_of(path))
         yield Picture("edition/paper.webp", on_paper(browser, EDITION / "forms" / "report.pdf"))

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.screens.__main__ import EDITION, MOST_KB, PICTURES, ScreensError, name_of, write
+from scripts.screens.__main__ import MOST_KB, PICTURES, ScreensError, name_of, write
+from scripts.screens.site import EDITION
 
 
 def test_pictures_replace_those_that_were_there(tmp_path: Path) -> None:

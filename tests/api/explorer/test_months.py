@@ -103,3 +103,38 @@ def test_one_month_is_no_series(year: TestClient) -> None:
     query = f"crawl={LAST.replace('desktop', 'mobile')}&measure=responses"
     assert 'id="months"' not in year.get(f"/explore?{query}").text
     assert_problem(year.get(f"/explore/months.svg?{query}"), "no-such-crawl", 404, mentions="two months")
+
+
+BESIDE = f"crawl={LAST}&crawl={LAST.replace('desktop', 'mobile')}&measure=responses&iw=3,10"
+
+
+def test_mobile_stands_beside_desktop_over_the_same_months(year: TestClient) -> None:
+    answer = year.get(f"/explore/months.svg?{BESIDE}")
+    desktop, mobile = ET.fromstring(answer.text).findall("svg:g", SVG)
+    names, axes = (
+        [panel.findall(f"svg:text[@class='{one}']", SVG) for panel in (desktop, mobile)]
+        for one in ("ink", "soft")
+    )
+    assert [name.text for (name,) in names] == ["desktop.local.tcp.web", "mobile.local.tcp.web"]
+    first, second = ([(mark.text, mark.get("x"), mark.get("y")) for mark in panel] for panel in axes)
+    assert first == second
+    february = desktop.findall("svg:circle", SVG)[-1].get("cx")
+    assert {dot.get("cx") for dot in mobile.findall("svg:circle", SVG)} == {february}
+
+
+def test_each_crawl_beside_another_has_its_numbers_and_its_series(year: TestClient) -> None:
+    page = year.get(f"/explore?{BESIDE}").text
+    for variant, months in (("desktop.local.tcp.web", 5), ("mobile.local.tcp.web", 1)):
+        assert f'<h3 id="{variant}">' in page
+        table = page.split(f'aria-label="Shares by month, {variant}"')[1].partition("</table>")[0]
+        assert len(re.findall(r'<th scope="row">', table)) == months
+        assert f"/v1/series.csv?device={variant.partition('.')[0]}&amp;" in page
+
+
+def test_panels_stand_below_each_other_on_a_phone(year: TestClient) -> None:
+    narrow = ET.fromstring(year.get(f"/explore/months.svg?{BESIDE}&width=360").text).findall("svg:g", SVG)
+    (left, top), (other_left, other_top) = (
+        re.findall(r"[\d.]+", panel.get("transform", "")) for panel in narrow
+    )
+    assert left == other_left
+    assert float(other_top) > float(top)

@@ -30,17 +30,17 @@ def served(
         environment = {**os.environ, **environment}
         server = stack.enter_context(subprocess.Popen(call, env=environment, stderr=output, **options))
         try:
-            yield _address(server, log)
+            yield address_of(server, log)
         finally:
             server.terminate()
             assert server.wait(WITHIN_S) == 0, log.read_text()
 
 
-def _address(server: subprocess.Popen[bytes], log: Path) -> str:
-    """The URL that the service prints when it is ready."""
+def address_of(server: subprocess.Popen[bytes], log: Path) -> str:
+    """The URL that a server prints when it is ready, with a slash at its end."""
     deadline = time.monotonic() + WITHIN_S
     while time.monotonic() < deadline and server.poll() is None:
-        if found := re.search(r"http://\S+/", log.read_text()):
-            return found[0]
+        if found := re.search(r"http://\S+:\d+(?=[/\s])", log.read_text()):
+            return f"{found[0]}/"
         time.sleep(0.05)
     raise AssertionError(f"it does not serve: {log.read_text()}")

@@ -1,0 +1,158 @@
+"""Measures what each page of the service weighs in Chromium, and when the page is first painted.
+
+python -m benchmarks.pages [--loads 5]
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastapi.testclient import TestClient
+
+from api.documents.shelved import sources, text
+from benchmarks import results
+from benchmarks.markdown import measured, table
+from benchmarks.service.servers import free_port, process, until_it_answers
+from scripts.screens.addresses import addresses
+from scripts.screens.browser import launched
+from scripts.screens.site import recorded_site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+MOST_BYTES = 150_000
+"""Bound of a page without its data, in bytes as transferred."""
+
+MOST_MS = 500.0
+"""Bound of the first paint on two cores."""
+
+LONGEST = 3
+"""Documents that are loaded beside the pages of the routes."""
+
+DATA = frozenset({"img", "image", "fetch", "xmlhttprequest"})
+"""Initiators (Resource Timing) of data: figures and pictures, and what scripts ask for."""
+
+TRANSFERS = """() => ["navigation", "resource"].flatMap(type => performance.getEntriesByType(type))
+    .map(entry => [entry.initiatorType, entry.transferSize])"""
+
+PAINTED = """() => new Promise(resolve => new PerformanceObserver(list => {
+    const found = list.getEntriesByName("first-contentful-paint");
+    if (found.length) resolve(found[0].startTime);
+}).observe({type: "paint", buffered: true}))"""
+
+HEAD = """## Pages of the service
+
+`scripts/bench pages`: every page of the service over the recorded pages and the first edition, loaded {loads} times by Chromium with an empty cache, {width:,} px wide,
+from a service on loopback that had answered before. Bytes are those of Resource Timing's `transferSize`: as transferred, with
+300 for header fields. Data are figures and pictures; rows of tables
+count as the page. The first paint is the median of the loads, from the start of the navigation to the first content.
+Bounds: {most_kb:.0f} kB without data, and the first paint within {most_ms:.0f} ms.
+"""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Load:
+    """One load of a page with an empty cache."""
+
+    page_bytes: int
+    """Bytes of the document, its styles and its scripts: as transferred, with 300 each for header fields."""
+    data_bytes: int
+    """The same of figures, pictures and what scripts asked for."""
+    first_paint_ms: float
+    """From the start of the navigation to the first content."""
+
+
+def load(browser: Browser, url: str) -> Load:
+    """Load a page with an empty cache, until its load event and its first paint."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(url, wait_until="load")
+        first_paint_ms = float(page.evaluate(PAINTED))
+        transfers = page.evaluate(TRANSFERS)
+    data_bytes = sum(int(size_bytes) for initiator, size_bytes in transfers if initiator in DATA)
+    whole = sum(int(size_bytes) for _, size_bytes in transfers)
+    return Load(page_bytes=whole - data_bytes, data_bytes=data_bytes, first_paint_ms=first_paint_ms)
+
+
+def documents() -> list[str]:
+    """Paths of the pages of the longest documents."""
+    longest = sorted(sources(), key=lambda name: -len(text(name)))
+    return [f"/documents/{name}" for name in longest[:LONGEST]]
+
+
+def measure(folder: Path, *, loads: int) -> list[dict[str, Any]]:
+    """The median load of every page, over a service with its data in `folder`."""
+    site = recorded_site(folder)
+    with TestClient(site.app, raise_server_exceptions=False) as client:
+        paths = addresses(site.app, client, examples=site.examples, others=documents())
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    call = [sys.executable, "-m", "firstflight", "serve", "--port", str(port)]
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
+    found = []
+    with process(call, folder / "log", **environment), launched() as browser:
+        until_it_answers(f"{address}/")
+        for path in paths:
+            load(browser, address + path)  # the service has the answer in memory from here on
+            done = [load(browser, address + path) for _ in range(loads)]
+            medians = {
+                field.name: statistics.median(getattr(one, field.name) for one in done)
+                for field in dataclasses.fields(Load)
+            }
+            found.append({"path": path, **medians})
+            print(
+                f"{path}: {medians['page_bytes'] / 1000:.0f} kB, {medians['first_paint_ms']:.0f} ms",
+                flush=True,
+            )
+    return found
+
+
+def section(facts: dict[str, Any]) -> str:
+    """Section from pages.json."""
+    rows = [
+        [
+            f"`{page['path']}`",
+            f"{page['page_bytes'] / 1000:.1f}",
+            f"{page['data_bytes'] / 1000:.1f}",
+            f"{page['first_paint_ms']:.0f}",
+        ]
+        for page in facts["pages"]
+    ]
+    heavy = [page["path"] for page in facts["pages"] if page["page_bytes"] > MOST_BYTES]
+    slow = [page["path"] for page in facts["pages"] if page["first_paint_ms"] > MOST_MS]
+    told = [f"{name}: {verdict(missed)}" for name, missed in (("Weight", heavy), ("First paint", slow))]
+    head = HEAD.format(loads=facts["loads"], width=1280, most_kb=MOST_BYTES / 1000, most_ms=MOST_MS)
+    shown = table(["page", "kB without data", "kB of data", "first paint, ms"], rows)
+    return "\n".join([head, shown, f"{'; '.join(told)}.\n", measured(facts)])
+
+
+def verdict(missed: list[str]) -> str:
+    """Whether a bound held, and where not.
+
+    >>> verdict([]), verdict(["/docs"])
+    ('held by every page', 'missed by /docs')
+    """
+    return f"missed by {', '.join(missed)}" if missed else "held by every page"
+
+
+def main() -> int:
+    """Measure, and write build/bench/pages.json."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="scripts/bench pages")
+    parser.add_argument("--loads", type=int, default=5, help="measured loads of each page [default: 5]")
+    asked = parser.parse_args()
+    facts = results.provenance() | {"loads": asked.loads}
+    with tempfile.TemporaryDirectory() as folder:
+        facts["pages"] = measure(Path(folder), loads=asked.loads)
+    print(section(facts))
+    print(results.write("pages", facts))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
