@@ -17,6 +17,7 @@ from api.caching.bounded import Bounded
 from api.caching.code_version import code_version
 from api.caching.disk import Disk
 from api.caching.single_flight import SingleFlight
+from api.http import compression
 from api.http.etags import CACHE_CONTROL, is_known, not_modified
 from api.http.links import link_header
 from api.http.middleware import HEADERS
@@ -102,10 +103,11 @@ class Memory:
         self._single_flight: SingleFlight[Answer] = SingleFlight(at_once=AT_ONCE, waiting=WAITING)
 
     def key(self, shelf: Shelf, scope: Scope) -> str:
-        """The cache key and ETag of an answer: a hash of the data, the request and the code."""
+        """The cache key and ETag of an answer: a hash of the data, the request, the content coding and the code."""
         path = scope["path"]
         moment = shelf.moment if path in OF_THE_MOMENT else ""
-        facts = "\n".join((self._base, shelf.edition, moment, path, scope["query_string"].decode("latin-1")))
+        query, coding = scope["query_string"].decode("latin-1"), compression.coding(scope)
+        facts = "\n".join((self._base, shelf.edition, moment, path, query, coding))
         return hashlib.sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()
 
     def remembered(self, key: str) -> Answer | None:
@@ -166,6 +168,10 @@ class Remembered(APIRoute):
             async def computed() -> Answer:
                 response = await compute(request)
                 response.headers.setdefault("Link", link_header(request))
+                if compression.is_negotiated(request.scope["path"]):
+                    response.headers.add_vary_header("Accept-Encoding")
+                if compression.coding(request.scope):
+                    response = compression.compress(response)
                 return Answer.of(response, route=self.path, key=key)
 
             keep = request.scope["path"] not in OF_THE_MOMENT
