@@ -1,5 +1,5 @@
 # Three images: `worker` (Airflow's environment and ours side by side, the browser, the replay's lab), `airflow` (for
-# the services that run no task of ours) and `api`.
+# the services that run no task of ours) and `api` (the site, with the lab too).
 #
 #   docker build --target worker --build-arg COMMIT=$(git rev-parse HEAD) -t firstflight-worker .
 #
@@ -126,6 +126,18 @@ WORKDIR /opt/airflow
 CMD ["firstflight", "--help"]
 
 FROM python AS api
+# What the lab's guest runs by: the page /lab replays pages (decision 47).
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends iproute2 mininet ethtool \
+    && rm -rf /var/lib/apt/lists/*
+# The kernel, with its complete source, as in the image above.
+COPY --from=lab /usr/src/linux-source-6.12.tar.xz /usr/share/doc/firstflight/linux/
+COPY --from=lab /usr/src/linux-source-6.12.version /usr/src/
+COPY --from=lab /lab /cache
+RUN install -d -o firstflight -g firstflight /cache/answers
+COPY LICENSE LICENSES/*.txt /usr/share/doc/firstflight/
+COPY replay/lab/kernel.py replay/lab/guest/kernel /usr/share/doc/firstflight/linux/
+LABEL org.opencontainers.image.licenses="MIT AND GPL-2.0-only"
 COPY --from=build-api /opt/firstflight/.venv /opt/firstflight/.venv
 ENV PATH=/opt/firstflight/.venv/bin:/usr/bin:/bin FIRSTFLIGHT_DATA_DIR=/data FIRSTFLIGHT_CACHE_DIR=/cache
 USER firstflight

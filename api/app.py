@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ from api.http.metrics import Metered
 from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
+from api.lab import routes as lab_routes
+from api.lab.queue import Queue
 from api.outside import routes as outside_routes
 from api.reference import routes as reference
 from api.routes import (
@@ -64,6 +67,7 @@ ROUTERS = (
     site_pages.router,
     reference.router,
     crawler.router,
+    *lab_routes.ROUTERS,
 )
 """Routers in the order in which they are asked: the paths of a later one may include those of an earlier one."""
 
@@ -92,6 +96,14 @@ def _read_from(library: Library, app: FastAPI) -> None:
     app.state.rows = RowReader(library)
 
 
+@contextlib.asynccontextmanager
+async def _until_the_end(app: FastAPI) -> AsyncIterator[None]:
+    """End the replay that runs when the service ends."""
+    yield
+    if app.state.lab is not None:
+        await app.state.lab.close()
+
+
 def create_app(
     releases: Path,
     reports: Path,
@@ -104,6 +116,7 @@ def create_app(
     metrics: CollectorRegistry | None = None,
     contact: Contact = NOBODY,
     outside_points: Sequence[Point] | None = None,
+    lab: Queue | None = None,
     looked_at_every_s: float = LOOKED_AT_EVERY_S,
 ) -> FastAPI:
     """The application; its folders may be empty or missing.
@@ -111,7 +124,8 @@ def create_app(
     `allowed_signers` lists the signers whose signatures are good; `answers` is a folder in which answers are cached.
     Links begin with `base_url`; without it they are paths. Requests must be for `trusted_hosts`, the base URL's host or
     loopback; with neither trusted hosts nor a base URL any host is accepted. `metrics` counts the answers; `contact` is
-    shown on the page about the crawler. `outside_points` are what others counted; by default the bundled points.
+    shown on the page about the crawler. `outside_points` are what others counted; by default the bundled points. `lab` is
+    the queue of pages to be replayed; without it the lab is off.
     """
     library = Library(
         releases,
@@ -131,6 +145,7 @@ def create_app(
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
+        lifespan=_until_the_end,
         dependencies=[Depends(only_known_parameters), Depends(whole_names)],
         responses={"307": A_REDIRECT, "4XX": A_PROBLEM, "5XX": A_PROBLEM},
     )
@@ -138,8 +153,10 @@ def create_app(
     # A route is looked for among all others, which took a fifth of the time of a distribution.
     app.state.path_of = functools.lru_cache(PATHS)(app.url_path_for)
     app.state.outside = load() if outside_points is None else list(outside_points)
-    app.state.memory = Memory(depends_on=repr((base_url, contact, to_text(app.state.outside))), disk=answers)
-    app.state.base_url, app.state.contact = base_url, contact
+    app.state.memory = Memory(
+        depends_on=repr((base_url, contact, to_text(app.state.outside), lab is None)), disk=answers
+    )
+    app.state.base_url, app.state.contact, app.state.lab = base_url, contact, lab
     for router in ROUTERS:
         app.include_router(router)
     answer_with_problems(app, pages.problem_page)

@@ -28,12 +28,12 @@ def decades(sizes: Iterable[int]) -> tuple[int, int]:
     return low, max(math.ceil(math.log10(max(known))), low + 1)
 
 
-def scale(largest: float) -> tuple[float, float]:
-    """Step and end of an axis from 0 that holds `largest`, with at most six steps of 1, 2 or 5 times a power of ten.
+def scale(largest: float, *, steps: int = 6) -> tuple[float, float]:
+    """Step and end of an axis from 0 that holds `largest`, with at most `steps` steps of 1, 2 or 5 times a power of ten.
 
-    >>> scale(2700), scale(0.5), scale(21)
-    ((500.0, 3000.0), (0.1, 0.5), (5.0, 25.0))
+    >>> scale(2700), scale(0.5), scale(21), scale(2700, steps=3)
+    ((500.0, 3000.0), (0.1, 0.5), (5.0, 25.0), (1000.0, 3000.0))
     """
-    power = 10.0 ** math.floor(math.log10(largest / 6))
-    step = next(power * times for times in (1, 2, 5, 10) if largest / (power * times) <= 6)
+    power = 10.0 ** math.floor(math.log10(largest / steps))
+    step = next(power * times for times in (1, 2, 5, 10) if largest / (power * times) <= steps)
     return step, step * math.ceil(largest / step)

@@ -34,6 +34,9 @@ class Settings:
     trusted_hosts: tuple[str, ...] = ()
     """Host names that requests may have besides the base URL's; any name if neither is set."""
 
+    has_lab: bool = False
+    """True if the service replays pages that its readers give (/lab)."""
+
     canaries: str | None = None
     """Ids and URLs of canaries, comma-separated; None for the default ones (crawler.control.canaries)."""
 
@@ -145,6 +148,7 @@ def from_environment() -> Settings:
         contact_email=os.environ.get("FIRSTFLIGHT_CONTACT_EMAIL") or None,
         public_base_url=os.environ.get("FIRSTFLIGHT_PUBLIC_BASE_URL") or "",
         trusted_hosts=tuple(os.environ.get("FIRSTFLIGHT_TRUSTED_HOSTS", "").replace(",", " ").split()),
+        has_lab=os.environ.get("FIRSTFLIGHT_LAB") == "1",
         canaries=os.environ.get("FIRSTFLIGHT_CANARIES") or None,
         publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,
         signing_key=_key(optional("FIRSTFLIGHT_SIGNING_KEY")),

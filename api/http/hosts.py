@@ -57,10 +57,11 @@ class PlainRequests:
 
     def _check(self, headers: list[tuple[bytes, bytes]]) -> None:
         if any(name == b"transfer-encoding" for name, _ in headers):
-            # No request here has a body. RFC 9112 §6.1: a proxy in front may have found its end elsewhere.
+            # Only the lab's form has a body, and browsers state its length. RFC 9112 §6.1: a proxy in front may have found
+            # the body's end elsewhere.
             raise Problem(
                 "bad-request",
-                "requests with a body are not accepted, and Transfer-Encoding is refused",
+                "Transfer-Encoding is refused: a body has a Content-Length",
                 headers={"Connection": "close"},
             )
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]

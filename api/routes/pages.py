@@ -113,7 +113,7 @@ def _environment() -> jinja2.Environment:
         milliseconds=milliseconds,
         visible=visible_text,
     )
-    environment.globals.update(QUALITY=QUALITY, FORMS=FORMS, chart=chart)
+    environment.globals.update(QUALITY=QUALITY, FORMS=FORMS, chart=chart, lab_is_on=False)
     return environment
 
 
@@ -123,8 +123,9 @@ TEMPLATES = _environment()
 def page(request: Request, name: str, **context: Any) -> HTMLResponse:  # noqa: ANN401  # a template's context
     """Render the template `name`; its links are paths, which are valid behind any proxy."""
     # Not `request.url_for`: behind a proxy that terminates TLS it would write http.
-    path_for = request.app.url_path_for
-    return HTMLResponse(TEMPLATES.get_template(name).render(path_for=path_for, **context))
+    path_for, lab_is_on = request.app.url_path_for, request.app.state.lab is not None
+    template = TEMPLATES.get_template(name)
+    return HTMLResponse(template.render(path_for=path_for, lab_is_on=lab_is_on, **context))
 
 
 def with_form(answer: HTMLResponse) -> HTMLResponse:
@@ -138,6 +139,7 @@ def problem_page(request: Request, problem: Problem) -> str:
     """A problem as a page, for people."""
     return TEMPLATES.get_template("problem.html").render(
         path_for=request.app.url_path_for,
+        lab_is_on=request.app.state.lab is not None,
         kind=problem.kind,
         detail=problem.detail,
         see=problem.members.get("see"),

@@ -126,7 +126,7 @@ def bars(spans: Spans, across: Callable[[float], float]) -> tuple[Bar, ...]:
             phase=phase,
             duration_us=end - start,
             left=across(start),
-            width=max(THINNEST, across(end - start)),
+            width=max(THINNEST, round(across(end) - across(start), 3)),
         )
         for phase, (start, end) in spans.items()
     )

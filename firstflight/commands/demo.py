@@ -52,6 +52,7 @@ class Line:
             "FIRSTFLIGHT_DATA_DIR": str(data_dir),
             "FIRSTFLIGHT_DATABASE_URL": "",
             "FIRSTFLIGHT_SIGNING_KEY": "",  # a demo's results are not evidence and must not be signed
+            "FIRSTFLIGHT_LAB": "1",
         }
 
     def command(self, *arguments: str) -> list[str]:
@@ -103,7 +104,9 @@ def fresh_folder(folder: Path) -> Path:
 
 
 @click.command()
-@click.option("--serve", is_flag=True, help="End by serving the releases, their series and the report.")
+@click.option(
+    "--serve", is_flag=True, help="End by serving the releases, their series, the report and the lab."
+)
 @click.option(
     "--recorded",
     is_flag=True,

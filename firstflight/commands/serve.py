@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -14,6 +15,8 @@ from firstflight.listening import ListenError, listen, serve_metrics
 from firstflight.settings import Settings
 from releases.outside.points import OutsideError
 from releases.outside.points import load as outside_series
+from replay.errors import ReplayError
+from replay.lab import virtual
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -50,9 +53,12 @@ def command(
     in front for TLS: docs/operations.md. FIRSTFLIGHT_PUBLIC_BASE_URL is what links then begin with,
     FIRSTFLIGHT_TRUSTED_HOSTS, separated by commas, are further names that requests may be for.
 
+    With FIRSTFLIGHT_LAB=1 readers may have a page of their own replayed, at /lab: one at a time, 60 s of a core each.
+
     \b
     Example:
       firstflight serve
+      FIRSTFLIGHT_LAB=1 firstflight serve
       firstflight serve --host 0.0.0.0 --port 8080
       FIRSTFLIGHT_PUBLIC_BASE_URL=https://sizes.example firstflight serve
     """
@@ -61,6 +67,10 @@ def command(
         contact = Contact(url=settings.contact_url, email=settings.contact_email)
     with one_line(OutsideError):
         outside_points = outside_series(settings.outside)
+    with one_line(ReplayError):
+        if settings.has_lab:
+            # A lab that is missing is told of here, and not to the first reader.
+            virtual.locate(settings.cache_dir)
     with one_line(ListenError):
         if metrics_port is not None:
             listen(host, metrics_port).close()  # the worker's, later: a port in use is told of here
@@ -73,6 +83,8 @@ def command(
         from prometheus_client import CollectorRegistry
 
         from api.app import create_app
+        from api.lab.process import replay_in_process
+        from api.lab.queue import Queue
         from releases.catalogue import release_folders
 
         if not release_folders(settings.releases):
@@ -94,6 +106,7 @@ def command(
             metrics=registry,
             contact=contact,
             outside_points=outside_points,
+            lab=Queue(partial(replay_in_process, settings.cache_dir)) if settings.has_lab else None,
         )
 
     serving.serve(listening, load, header_timeout_s=header_timeout)

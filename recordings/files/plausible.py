@@ -23,10 +23,14 @@ MOST_URL = 2**21
 """Longest URL that is read; Chrome's limit."""
 
 
+def check_count(requests: int) -> None:
+    """Raise ValueError for more requests than a page has."""
+    if requests > MOST_EXCHANGES:
+        raise ValueError(f"more than {MOST_EXCHANGES:,} requests")
+
+
 def check(exchanges: Sequence[RecordedExchange]) -> None:
     """Raise ValueError or TypeError if a value of an exchange is of another type, or cannot be true."""
-    if len(exchanges) > MOST_EXCHANGES:
-        raise ValueError(f"more than {MOST_EXCHANGES:,} requests")
     began_s = min(one.started_s for one in exchanges)
     for number, one in enumerate(exchanges):
         try:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from recordings import cdp, har
 from recordings.errors import RecordingError
 from recordings.exchange import RecordedExchange
-from recordings.files.plausible import check, words
+from recordings.files.plausible import check, check_count, words
 from storage.sums import sha256
 
 MOST_BYTES = 128 * 1024 * 1024
@@ -59,12 +59,19 @@ def read_file(path: Path, kind: str) -> RecordedFile:
     """Read a HAR file or a log of DevTools events; RecordingError if it is not, or is too large or implausible."""
     content = content_of(path)
     try:
-        document = json.loads(content, parse_constant=refuse)
-        found = read_har(document) if kind == HAR else read_log(document)
-        check(found["exchanges"])
+        found = read_content(content, kind)
     except NOT_A_RECORDING as exc:
         raise RecordingError(f"{path}: not a {kind.upper()} recording ({exc!r:.200})") from exc
     return RecordedFile(name=path.name, sha256=sha256(path), kind=kind, **found)
+
+
+def read_content(content: bytes, kind: str) -> dict[str, Any]:
+    """The fields of a RecordedFile that its content tells; one of NOT_A_RECORDING if it is of another form, or implausible."""
+    document = json.loads(content, parse_constant=refuse)
+    found = read_har(document) if kind == HAR else read_log(document)
+    check_count(len(found["exchanges"]))
+    check(found["exchanges"])
+    return found
 
 
 def content_of(path: Path) -> bytes:
@@ -89,6 +96,7 @@ def refuse(constant: str) -> NoReturn:
 def read_har(document: dict[str, Any]) -> dict[str, Any]:
     """The fields of a RecordedFile that a HAR file tells."""
     log = document["log"]
+    check_count(len(har.first_page(log)))
     exchanges = har.read(log)
     started = datetime.datetime.fromtimestamp(exchanges[0].started_s, datetime.UTC)
     return {

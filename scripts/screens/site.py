@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from api.app import create_app
 from api.contact import Contact
+from api.lab.process import replay_in_process
+from api.lab.queue import Queue
 from firstflight.recorded_pages import bundled_release
 from firstflight.settings import from_environment
 from recordings.pages.rows import page_host
@@ -40,7 +43,8 @@ def recorded_site(data_dir: Path) -> Site:
     version = manifest_of(EDITION)["publication"]["version"]
     shutil.copytree(EDITION, data_dir / "reports" / YEAR / f"v{version}")
     contact = Contact(url="https://sizes.example/about-the-crawler", email="crawl@sizes.example")
-    app = create_app(settings.releases, settings.reports, contact=contact)
+    lab = Queue(partial(replay_in_process, settings.cache_dir))
+    app = create_app(settings.releases, settings.reports, contact=contact, lab=lab)
     page = f"/releases/{release.crawl}/v{release.manifest.version}"
     examples = {
         "crawl": str(release.crawl),

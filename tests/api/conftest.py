@@ -11,12 +11,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
+from api.lab.queue import Queue
 from releases.distributions import compute
 from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
 from schema.crawls import CrawlName
 from storage.progress import Progress, write_progress
 from storage.report_versions import Publication
 from tests.factories.made_up_release import make_release
+from tests.factories.made_up_replay import at_once
 from tests.factories.published_report import SECOND, write_version
 
 SIZES = {"responses": [100, 4290, 4291, 14_300, 14_301, 50_000, 50_000, 600_000], "pages": [600_000]}
@@ -136,7 +138,11 @@ def two(data_dir: Path) -> Path:
 @pytest.fixture
 def client(data_dir: Path) -> Iterator[TestClient]:
     app = create_app(
-        data_dir / "releases", data_dir / "reports", progress=data_dir / "progress", looked_at_every_s=0
+        data_dir / "releases",
+        data_dir / "reports",
+        progress=data_dir / "progress",
+        lab=Queue(at_once),
+        looked_at_every_s=0,
     )
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client

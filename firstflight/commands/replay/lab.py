@@ -11,7 +11,7 @@ import click
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.errors import ReplayError
-from replay.lab import debian, host, kernel, player
+from replay.lab import debian, host, kernel, player, virtual
 from replay.lab.guest_process import Lab
 from replay.runs.selftest import selftest
 
@@ -76,7 +76,7 @@ def find_lab(cache: Path, which: str = VIRTUAL) -> Lab:
         return debian.locate(player.locate(cache))
     if which == HOST:
         return host.locate(player.locate(cache))
-    return Lab(kernel=kernel.locate(cache), player=player.locate(cache))
+    return virtual.locate(cache)
 
 
 def say(line: str) -> None:

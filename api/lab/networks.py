@@ -1,0 +1,62 @@
+"""The networks that the lab offers: a few that stand for the bundled population of today's networks."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+
+from releases.formatting import number, size
+from replay.networks.profiles import Profile
+from replay.networks.representatives import representatives, slowness_ms
+from replay.networks.stored_populations import BUNDLED, CURRENT, facts_of, find_population
+
+OFFERED = 6
+"""Networks on the list."""
+
+MOST_CHOSEN = 3
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class OfferedNetwork:
+    """A network on the list."""
+
+    profile: Profile
+    share: float
+    """Share of the population's networks that it stands for."""
+
+    @property
+    def label(self) -> str:
+        """The network in words, by what tells it from the others."""
+        one = self.profile
+        rate = f"{number(one.down_bps / 1e6)} Mbps down, {number(one.up_bps / 1e6)} Mbps up"
+        loss = f", {one.loss:.2%} lost at random".replace("%", " %") if one.loss else ""
+        return f"{rate}, {number(one.rtt_us / 1e3, 0)} ms, a queue of {size(one.queue_bytes)}{loss}"
+
+
+@functools.cache
+def offered_networks() -> tuple[OfferedNetwork, ...]:
+    """The list, the fastest network first."""
+    chosen = representatives(find_population(BUNDLED, CURRENT), OFFERED)
+    shares = dict(chosen.populations[0].weights)
+    ordered = sorted(chosen.profiles, key=slowness_ms)
+    return tuple(OfferedNetwork(profile=one, share=shares[one.id]) for one in ordered)
+
+
+def measured() -> str:
+    """Month in which the population was measured, as YYYY-MM."""
+    return facts_of(BUNDLED, CURRENT).measured
+
+
+def usual_network() -> str:
+    """Id of the network that is chosen before anybody chooses: the one in the middle of the list."""
+    return offered_networks()[OFFERED // 2].profile.id
+
+
+def choose(ids: Sequence[str]) -> tuple[OfferedNetwork, ...]:
+    """The networks with these ids, the fastest first; ValueError unless they are one to three of the list."""
+    wanted = set(ids)
+    found = tuple(one for one in offered_networks() if one.profile.id in wanted)
+    if len(found) != len(wanted) or not 1 <= len(found) <= MOST_CHOSEN:
+        raise ValueError(f"choose one to {MOST_CHOSEN} networks of the list")
+    return found

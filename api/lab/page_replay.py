@@ -1,0 +1,86 @@
+"""What a replay of one page yields, as its process tells the service."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from pydantic import TypeAdapter
+
+WINDOWS = (3, 10, 16, 30)
+"""Initial windows that are set beside each other, in segments: before RFC 6928, since, and two that are proposed or in use."""
+
+SEEDS = 3
+"""Loads of the page at each window over each network; the first is drawn."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class PageResponse:
+    """A response of the page."""
+
+    number: int
+    address: str
+    """URL without user, query and fragment."""
+    size_bytes: int
+    """Header, framing and body inside TLS."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class ResponseTimes:
+    """Times of a response in one load, in ms since the page's first SYN."""
+
+    wanted_ms: float
+    """Moment at which the browser wanted it."""
+    sent_ms: float
+    """Moment of the request, which waits for a connection."""
+    first_byte_ms: float
+    last_byte_ms: float
+    flights: int
+    """Bursts in which it arrived, half a round trip or more apart."""
+    is_sent_again: bool
+    """True if its connection retransmitted meanwhile."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Loads:
+    """The loads of the page over one network at one initial window."""
+
+    network: str
+    iw: int
+    page_ms: tuple[float, ...]
+    """Page time of each load that was done: from the first SYN to the last byte."""
+    payload_bytes: int
+    """Payload that the client received in these loads together."""
+    sent_again_bytes: int
+    """Payload that the servers sent again in these loads together."""
+    responses: tuple[ResponseTimes, ...]
+    """The responses of the first load in the order of PageReplay.responses; none if that load was not done."""
+    reason: str | None = None
+    """Why a load was not done; None if all were."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class PageReplay:
+    """A page and its loads."""
+
+    host: str
+    responses: tuple[PageResponse, ...]
+    left_out: int
+    """Responses that are not replayed: their size is unknown, or they are incomplete."""
+    loads: tuple[Loads, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """One line of the process: how many loads are done, or the end."""
+
+    done: int = 0
+    planned: int = 0
+    replay: PageReplay | None = None
+    refused: str | None = None
+    """Why the file cannot be replayed, in a sentence for whoever gave it."""
+    failed: str | None = None
+    """Why the lab could not replay it."""
+
+
+LINE: TypeAdapter[Told] = TypeAdapter(Told)
+"""Reads and writes a line as JSON."""

@@ -1,0 +1,98 @@
+"""Replays a page in a process of its own, which ends with its guest when nobody waits for it any more."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from api.http.problems import Problem
+from api.lab.page_replay import LINE, PageReplay
+
+END_WITH_PARENT = ("setpriv", "--pdeathsig", "TERM")
+"""End the process if the service ends, even if it was killed."""
+
+STOP_S = 10
+"""Seconds in which a process that is told to stop ends its guest and removes the guest's folder."""
+
+MOST_LINE_BYTES = 2**25
+"""Longest line of the process: times of at most 1,000 responses at each window over each network."""
+
+NO_ANSWER = "the lab could not replay this page; its operator may see why by `firstflight replay run --har`"
+
+
+async def replay_in_process(
+    cache: Path, content: bytes, networks: Sequence[str], progress: Callable[[int, int], None]
+) -> PageReplay:
+    """Replay the first page of a HAR file; `progress` takes how many loads are done and planned.
+
+    Raises Problem if the file cannot be replayed or the lab fails. A cancellation ends the process and its guest.
+    """
+    async with started(cache, networks) as process:
+        sending = asyncio.ensure_future(send(process, content))
+        try:
+            return await result(process, progress)
+        finally:
+            sending.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await sending
+
+
+@contextlib.asynccontextmanager
+async def started(cache: Path, networks: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The process, for the length of the block. Its complaints are not logged: they could have names of hosts."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(*END_WITH_PARENT, sys.executable, "-m", "api.lab.program", str(cache), *networks),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            limit=MOST_LINE_BYTES,
+        )
+    except OSError as exc:
+        raise Problem("replay-failed", NO_ANSWER) from exc
+    try:
+        yield process
+    finally:
+        await stopped(process)
+
+
+async def send(process: asyncio.subprocess.Process, content: bytes) -> None:
+    """Write the file to the process; one that ended has refused it already, or failed."""
+    assert process.stdin
+    with contextlib.suppress(ConnectionError):
+        process.stdin.write(content)
+        await process.stdin.drain()
+        process.stdin.close()
+
+
+async def result(process: asyncio.subprocess.Process, progress: Callable[[int, int], None]) -> PageReplay:
+    """Read the process's lines until it tells the end."""
+    assert process.stdout
+    try:
+        async for line in process.stdout:
+            told = LINE.validate_json(line)
+            if told.replay is not None:
+                return told.replay
+            if told.refused is not None:
+                raise Problem("not-a-recording", told.refused)
+            if told.failed is not None:
+                break
+            progress(told.done, told.planned)
+    except (ValidationError, ValueError):
+        pass  # a line that was cut, or that is too long
+    raise Problem("replay-failed", NO_ANSWER)
+
+
+async def stopped(process: asyncio.subprocess.Process) -> None:
+    """End a process that still runs: first so that it ends its guest, and then in any case."""
+    for stop in (process.terminate, process.kill):
+        with contextlib.suppress(ProcessLookupError):
+            stop()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(process.wait()), STOP_S)
+            return

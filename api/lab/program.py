@@ -1,0 +1,213 @@
+"""The program that replays one page: python -m api.lab.program CACHE NETWORK... with a HAR file on standard input.
+
+It is a process of its own, so that reading a hostile file and the guest's work neither delay the service nor outlive it. It writes
+no file but the guest's own, which has numbers alone and is removed at the end, also on SIGTERM. Each line of its output is a
+`page_replay.Told`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from api.lab.networks import choose
+from api.lab.page_replay import (
+    LINE,
+    SEEDS,
+    WINDOWS,
+    Loads,
+    PageReplay,
+    PageResponse,
+    ResponseTimes,
+    Told,
+)
+from recordings.exchange import RecordedExchange
+from recordings.files.reading import HAR, NOT_A_RECORDING, read_content
+from recordings.order import first_load
+from replay.errors import ReplayError
+from replay.lab import virtual
+from replay.lab.guest_process import Lab
+from replay.networks.profiles import Profile
+from replay.recipes.page_recipe import Recipe
+from replay.recipes.recorded import recipe_of
+from replay.runs.cells import Cell, plan
+from replay.runs.guests import guest_for
+from replay.runs.responses import of_load
+from replay.runs.run import judged, result_of
+
+MOST_MEMORY_BYTES = 2**30
+"""Most memory while the file is read: 20 MB of JSON take some twenty times as much at worst."""
+
+MOST_RESPONSES = 1_000
+"""Most responses of a page that is replayed."""
+
+MOST_PAGE_BYTES = 100_000_000
+"""Most bytes of a page that is replayed: more would not cross the slow networks in time."""
+
+
+class Refused(Exception):
+    """The file cannot be replayed; the message is for whoever gave it."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Read the file and replay its page."""
+    signal.signal(
+        signal.SIGTERM, lambda _number, _frame: sys.exit(1)
+    )  # so that the guest and its folder go too
+    cache, *ids = arguments
+    try:
+        with bounded_memory():
+            kept, recipe = read_page(sys.stdin.buffer.read())
+        lab = virtual.locate(Path(cache))
+        found = replay_page(lab, kept, recipe, [one.profile for one in choose(ids)])
+    except Refused as exc:
+        tell(Told(refused=str(exc)))
+    except (ReplayError, OSError) as exc:
+        tell(Told(failed=str(exc)))
+    else:
+        tell(Told(replay=found))
+
+
+@contextlib.contextmanager
+def bounded_memory() -> Iterator[None]:
+    """Bound the memory of this process inside the block; the guest, which is started later, has its own bound."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY_BYTES, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
+    """The exchanges of a HAR's first page that crossed the network, and its recipe; Refused with the reason if there is none."""
+    try:
+        found = read_content(content, HAR)
+    except (MemoryError, *NOT_A_RECORDING) as exc:
+        raise Refused(reason(exc)) from exc
+    kept, _ = first_load(found["exchanges"], by_silence=found["splits_by_silence"])
+    if len(kept) > MOST_RESPONSES:
+        raise Refused(f"the page has {len(kept):,} responses, and the lab replays at most {MOST_RESPONSES:,}")
+    recipe = recipe_of(kept, 1)
+    if recipe is None:
+        raise Refused("the HAR tells no size of its main document, so its page cannot be replayed")
+    if recipe.response_bytes > MOST_PAGE_BYTES:
+        most = MOST_PAGE_BYTES // 10**6
+        raise Refused(
+            f"the page has {recipe.response_bytes / 1e6:,.0f} MB, and the lab replays at most {most} MB"
+        )
+    return kept, recipe
+
+
+def reason(exc: BaseException) -> str:
+    """A sentence that says why a file is no HAR.
+
+    >>> reason(KeyError("log"))
+    'the file is JSON, but no HAR: an object `log` with `creator` and at least one entry is missing, or a part of an entry'
+    """
+    if isinstance(exc, json.JSONDecodeError | UnicodeDecodeError):
+        return "the file is no HAR: it is not JSON"
+    if isinstance(exc, RecursionError | MemoryError):
+        return "the file is no HAR: it is nested too deeply, or takes too much memory"
+    if isinstance(exc, ValueError | OverflowError):
+        return f"the HAR has a value that cannot be true: {exc!s:.150}"
+    return (
+        "the file is JSON, but no HAR: an object `log` with `creator` and at least one entry is missing, "
+        "or a part of an entry"
+    )
+
+
+class Counter:
+    """Tells how many loads are done."""
+
+    def __init__(self, planned: int) -> None:
+        self._told = Told(planned=planned)
+
+    def update(self, n: float = 1, /) -> None:
+        """Add `n` loads."""
+        self._told = Told(done=self._told.done + int(n), planned=self._told.planned)
+        tell(self._told)
+
+
+def replay_page(
+    lab: Lab, kept: Sequence[RecordedExchange], recipe: Recipe, networks: Sequence[Profile]
+) -> PageReplay:
+    """Load the page over each network at each window, in one guest; GuestFailed if it ends too early."""
+    cells = plan([recipe], networks, windows=WINDOWS, seeds=SEEDS)
+    # By seed last: the guest's calibration comes first, and the loads that are drawn right after it.
+    guest = guest_for(sorted(cells, key=lambda one: one.seed))
+    guest.run(lab, progress=Counter(len(cells)), responses=True)
+    if guest.failure:
+        raise guest.failure
+    result_of([guest], wall_s=guest.wall_s, programs={})
+    done = [(row, cell, answer) for row, cell, answer in judged([guest])]
+    return PageReplay(
+        host=recipe.page,
+        responses=tuple(
+            PageResponse(
+                number=number,
+                address=address(kept[one.response_id - 1].url),
+                size_bytes=one.response_bytes,
+            )
+            for number, one in enumerate(recipe.requested, start=1)
+        ),
+        left_out=recipe.left_out,
+        loads=tuple(
+            loads_of([one for one in done if (one[1].profile, one[1].iw) == (network, iw)])
+            for network in networks
+            for iw in WINDOWS
+        ),
+    )
+
+
+def address(url: str) -> str:
+    """A URL without user, query and fragment, which may be private.
+
+    >>> address("https://me:secret@a.example:8443/x?token=1#y")
+    'https://a.example:8443/x'
+    """
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def loads_of(done: Sequence[tuple[dict[str, Any], Cell, dict[str, Any] | None]]) -> Loads:
+    """The loads over one network at one window, sorted by seed."""
+    rows = [row for row, _, _ in done if row["state"] == "done"]
+    first_row, cell, answer = done[0]
+    each = of_load(cell, answer["each"]) if first_row["state"] == "done" and answer else ()
+    return Loads(
+        network=cell.profile.id,
+        iw=cell.iw,
+        page_ms=tuple(row["page_ms"] for row in rows),
+        payload_bytes=sum(row["payload_bytes"] for row in rows),
+        sent_again_bytes=sum(row["bytes_retransmitted"] for row in rows),
+        responses=tuple(
+            ResponseTimes(
+                wanted_ms=one["wanted_ms"],
+                sent_ms=one["sent_ms"],
+                first_byte_ms=one["first_byte_ms"],
+                last_byte_ms=one["last_byte_ms"],
+                flights=one["flights"],
+                is_sent_again=one["retransmitted"],
+            )
+            for one in each
+        ),
+        reason=next((row["reason"] for row, _, _ in done if row["state"] != "done"), None),
+    )
+
+
+def tell(line: Told) -> None:
+    """Write a line to the service."""
+    sys.stdout.buffer.write(LINE.dump_json(line) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,160 @@
+"""The lab's queue: one replay at a time, few waiting, and results in memory for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+import dataclasses
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+from api.http.problems import Problem
+from api.lab.page_replay import PageReplay
+
+LIMIT_S = 60.0
+"""Wall time of a replay after which it is given up."""
+
+MOST_WAITING = 5
+"""Most pages that wait while another is replayed, those included that are still being uploaded."""
+
+KEPT_S = 900.0
+"""Seconds for which a result is kept after its replay ended."""
+
+MOST_KEPT = 20
+"""Most results that are kept; an older one goes first."""
+
+SHORTER = "choose fewer or faster networks, or a smaller page"
+"""What to do about a replay that takes too long."""
+
+Replayer = Callable[[bytes, Sequence[str], Callable[[int, int], None]], Awaitable[PageReplay]]
+"""Replays the page of a HAR file over networks, by their ids, and tells how many loads are done; raises Problem."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True, eq=False)
+class Job:
+    """A page that was given to the lab."""
+
+    id: str
+    """A name that nobody can guess: whoever has it sees the result."""
+    networks: tuple[str, ...]
+    content: bytes
+    """The HAR file; empty as soon as its replay has ended."""
+    done: int = 0
+    planned: int = 0
+    result: PageReplay | None = None
+    problem: tuple[str, str] | None = None
+    """Kind and detail of the problem that the replay ended in."""
+    ended: float | None = None
+    """Moment of the end by the queue's clock; None before."""
+
+    def progress(self, done: int, planned: int) -> None:
+        """Note how many loads are done."""
+        self.done, self.planned = done, planned
+
+
+class Queue:
+    """Pages that wait, the one that is replayed, and those whose replay has ended."""
+
+    def __init__(
+        self, replayer: Replayer, *, limit_s: float = LIMIT_S, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`clock` gives seconds, by which results are forgotten."""
+        self._replayer = replayer
+        self._limit_s = limit_s
+        self._clock = clock
+        self._uploads = 0
+        self._waiting: collections.deque[Job] = collections.deque()
+        self._running: Job | None = None
+        self._ended: collections.deque[Job] = collections.deque()
+        self._work: asyncio.Task[None] | None = None
+
+    @contextlib.contextmanager
+    def place(self) -> Iterator[None]:
+        """Hold a place while a file is uploaded; Problem if all are taken."""
+        if self._uploads + len(self._waiting) >= MOST_WAITING:
+            raise Problem(
+                "busy",
+                f"{MOST_WAITING} pages wait for the lab already; try again in a minute",
+                headers={"Retry-After": f"{LIMIT_S:.0f}"},
+            )
+        self._uploads += 1
+        try:
+            yield
+        finally:
+            self._uploads -= 1
+
+    def add(self, content: bytes, networks: Sequence[str]) -> Job:
+        """Put a page at the end of the queue, whose place is held by `place`."""
+        job = Job(id=secrets.token_urlsafe(16), networks=tuple(networks), content=content)
+        self._waiting.append(job)
+        self._begin()
+        return job
+
+    def find(self, id: str) -> Job:  # noqa: A002  # the field's name
+        """The job with this id; Problem if there is none, or its result is forgotten."""
+        self._forget()
+        running = [] if self._running is None else [self._running]
+        for job in (*running, *self._waiting, *self._ended):
+            if secrets.compare_digest(job.id.encode(), id.encode()):
+                return job
+        raise Problem(
+            "no-such-replay", f"there is no such replay; results are kept for {KEPT_S / 60:.0f} minutes"
+        )
+
+    def ahead(self, job: Job) -> int:
+        """How many pages are replayed before this one; 0 also for the one that is being replayed."""
+        running = self._running is not None
+        return self._waiting.index(job) + running if job in self._waiting else 0
+
+    async def close(self) -> None:
+        """End the replay that runs, and forget everything."""
+        self._waiting.clear()
+        if self._work is not None:
+            self._work.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._work
+        self._ended.clear()
+
+    def _forget(self) -> None:
+        oldest = self._clock() - KEPT_S
+        while self._ended and (len(self._ended) > MOST_KEPT or (self._ended[0].ended or 0) < oldest):
+            self._ended.popleft()
+
+    def _begin(self) -> None:
+        """Begin the next replay unless one runs."""
+        if self._running is None and self._waiting:
+            self._running = self._waiting.popleft()
+            self._work = asyncio.create_task(self._replay(self._running))
+            self._work.add_done_callback(self._end)
+
+    def _end(self, _work: asyncio.Task[None]) -> None:
+        """Note the end of a replay, however it came about, and begin the next."""
+        job, self._running = self._running, None
+        if job is not None:
+            job.content = b""
+            if job.result is None and job.problem is None:
+                job.problem = ("replay-failed", "the lab failed")
+            job.ended = self._clock()
+            self._ended.append(job)
+            asyncio.get_running_loop().call_later(KEPT_S + 1, self._forget)
+        self._forget()
+        self._begin()
+
+    async def _replay(self, job: Job) -> None:
+        try:
+            async with asyncio.timeout(self._limit_s):
+                job.result = await self._replayer(job.content, job.networks, job.progress)
+        except TimeoutError:
+            job.problem = ("replay-too-long", f"the replay took longer than {self._limit_s:.0f} s: {SHORTER}")
+        except Problem as problem:
+            job.problem = (problem.kind.id, problem.detail)
+
+
+def outcome(job: Job) -> PageReplay | None:
+    """The result of a job; None before its end. Raises its Problem."""
+    if job.problem is not None:
+        kind, detail = job.problem
+        raise Problem(kind, detail)
+    return job.result

@@ -1,0 +1,146 @@
+"""Reads the lab's form: a HAR file of bounded size, in memory alone, and the networks that were chosen."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import ClientDisconnect
+
+from api.http.problems import Problem
+from api.lab.networks import MOST_CHOSEN, choose
+
+if TYPE_CHECKING:
+    from fastapi import Request
+    from starlette.datastructures import FormData
+
+MOST_BYTES = 20_000_000
+"""Largest HAR file that is taken."""
+
+ROOM_BYTES = 20_000
+"""Room of a form around its file."""
+
+UPLOAD_S = 120.0
+"""Seconds in which a form must have arrived, since it holds a place in the queue."""
+
+HAR_FIELD, NETWORK_FIELD = "har", "network"
+
+COMPRESSED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
+"""First bytes of compressed files."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Upload:
+    """What the form holds."""
+
+    content: bytes
+    networks: tuple[str, ...]
+
+
+class InMemory(MultiPartParser):
+    """Starlette's parser, which would write files of more than 1 MB to a disk."""
+
+    spool_max_size = MOST_BYTES + ROOM_BYTES
+
+    def close(self) -> None:
+        """Close the files, that of a part without an end too, which no form has."""
+        for file in self._files_to_close_on_error:
+            file.close()
+
+
+def refuse_other_sites(request: Request) -> None:
+    """Refuse a form that a page of another site sends, in the name of a reader who does not know of it.
+
+    Browsers state the relation of the sites by Sec-Fetch-Site, over plain HTTP by Origin alone. Programs state neither.
+    """
+    relation = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin")
+    if relation is not None:
+        is_own = relation in ("same-origin", "none")
+    else:
+        is_own = origin is None or urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower()
+    if not is_own:
+        raise Problem(
+            "cross-site", "the lab takes files from its own form alone, not from pages of other sites"
+        )
+
+
+async def read_upload(request: Request, *, within_s: float = UPLOAD_S) -> Upload:
+    """The form; Problem if it is too large, too slow, malformed, or lacks a part."""
+    if int(request.headers.get("content-length") or 0) > MOST_BYTES + ROOM_BYTES:
+        raise too_large()
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise malformed("it is no multipart/form-data")
+    parser = InMemory(request.headers, bounded(request), max_files=1, max_fields=20, max_part_size=1000)
+    try:
+        async with asyncio.timeout(within_s):
+            return await checked(await parser.parse())
+    except MultiPartException as exc:
+        raise malformed(exc.message) from exc
+    except ClientDisconnect as exc:
+        raise malformed("it was broken off") from exc
+    except TimeoutError as exc:
+        raise malformed(f"it did not arrive within {within_s:.0f} s") from exc
+    finally:
+        parser.close()
+
+
+async def bounded(request: Request) -> AsyncGenerator[bytes, None]:
+    """The request's body, piece by piece; Problem as soon as it is larger than a form may be."""
+    size = 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > MOST_BYTES + ROOM_BYTES:
+            raise too_large()
+        yield piece
+
+
+async def checked(form: FormData) -> Upload:
+    """The parts of a form; Problem for one that is missing, unknown or empty."""
+    for name in form:
+        if name not in (HAR_FIELD, NETWORK_FIELD):
+            raise Problem("unknown-parameter", f"the form takes {HAR_FIELD} and {NETWORK_FIELD} alone")
+    file = form.get(HAR_FIELD)
+    content = await file.read() if isinstance(file, UploadFile) else b""
+    if len(content) > MOST_BYTES:
+        raise too_large()
+    try:
+        networks = choose([str(value) for value in form.getlist(NETWORK_FIELD)])
+    except ValueError as exc:
+        raise Problem("bad-parameter", f"{exc}, in the field {NETWORK_FIELD}; at most {MOST_CHOSEN}") from exc
+    return Upload(content=plain(content), networks=tuple(one.profile.id for one in networks))
+
+
+def plain(content: bytes) -> bytes:
+    """The content of a file that may be a HAR; Problem for one that is empty, compressed, or no object of JSON."""
+    for magic, name in COMPRESSED.items():
+        if content.startswith(magic):
+            raise Problem("not-a-recording", f"the file is compressed by {name}: unpack it first")
+    if not content:
+        raise Problem(
+            "not-a-recording", f"no file was given, or it is empty: give a HAR in the field {HAR_FIELD}"
+        )
+    if not content.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n").startswith(b"{"):
+        raise Problem("not-a-recording", "the file is no HAR: it does not begin as a JSON object does")
+    return content
+
+
+def too_large() -> Problem:
+    """The problem of a file that is too large. What is left of it is not read."""
+    return Problem(
+        "too-large",
+        f"the file has more than {MOST_BYTES // 10**6} MB: save the HAR without the content of responses",
+        headers={"Connection": "close"},
+    )
+
+
+def malformed(why: str) -> Problem:
+    """The problem of a form that cannot be read."""
+    return Problem(
+        "bad-request", f"the form cannot be read: {why.rstrip('.')}", headers={"Connection": "close"}
+    )

@@ -1,0 +1,13 @@
+"""The lab on our own user-mode kernel in virtual time, which replays use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from replay.lab import kernel, player
+from replay.lab.guest_process import Lab
+
+
+def locate(cache: Path) -> Lab:
+    """The lab of the programs that are built in a cache; LabMissing if they are not."""
+    return Lab(kernel=kernel.locate(cache), player=player.locate(cache))

@@ -1,0 +1,158 @@
+"""The program that replays a page: what it refuses, and that nothing of it stays."""
+
+from __future__ import annotations
+
+import asyncio
+import mmap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.http.problems import Problem
+from api.lab.networks import usual_network
+from api.lab.process import replay_in_process
+from api.lab.program import (
+    MOST_MEMORY_BYTES,
+    MOST_PAGE_BYTES,
+    MOST_RESPONSES,
+    Refused,
+    bounded_memory,
+    read_page,
+)
+from replay.lab import kernel, player
+from tests.api.lab.conftest import har
+from tests.factories.made_up_recording import DOCUMENT, STYLE, UNKNOWN, entry
+
+WITHIN_S = 120
+LAZY = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+"""Memory that is only taken as it is written to."""
+
+
+def changed(**fields: Any) -> bytes:
+    """A HAR whose document has these fields of the response."""
+    return har({**DOCUMENT, "response": {**DOCUMENT["response"], **fields}})
+
+
+def images(count: int) -> list[dict[str, Any]]:
+    return [entry(f"https://a.example/{number}.png", mime="image/png") for number in range(count)]
+
+
+def test_the_page_of_a_har_is_read() -> None:
+    kept, recipe = read_page(har(DOCUMENT, STYLE, UNKNOWN))
+    assert [one.url for one in kept] == [one["request"]["url"] for one in (DOCUMENT, STYLE, UNKNOWN)]
+    assert (len(recipe.objects), recipe.left_out) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"{", "not JSON"),
+        (b"{\xff}", "not JSON"),
+        (b'{"log": ' + b"[" * 1_000_000, "nested too deeply"),
+        (b"{}", "no HAR"),
+        (b'{"log": []}', "no HAR"),
+        (b'{"log": {"creator": {"name": "a"}, "entries": []}}', "no HAR"),
+        (har({"request": {}}), "no HAR"),
+        (changed(bodySize=10**30), "cannot be true"),
+        (changed(bodySize=int("9" * 4000)), "cannot be true"),
+        (har().replace(b"20000", b"9" * 5000), "cannot be true"),
+        (changed(bodySize=1e400), "cannot be true"),
+        (changed(status=10**20), "cannot be true"),
+        (changed(bodySize="x"), "no HAR"),
+        (har(UNKNOWN), "no size of its main document"),
+        (changed(bodySize=MOST_PAGE_BYTES), "100 MB"),
+        (har(DOCUMENT, *images(MOST_RESPONSES)), "1,001 responses"),
+    ],
+    ids=lambda one: str(one)[:24],
+)
+def test_what_cannot_be_replayed_is_refused_in_a_sentence(content: bytes, said: str) -> None:
+    with pytest.raises(Refused, match=said) as caught:
+        read_page(content)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+def test_a_hundred_thousand_entries_are_refused() -> None:
+    with pytest.raises(Refused, match="more than 20,000 requests"):
+        read_page(har(*[{}] * 100_000))
+
+
+def test_the_memory_of_reading_is_bounded_and_that_of_the_guest_is_not() -> None:
+    with pytest.raises(OSError, match="Cannot allocate memory"), bounded_memory():
+        mmap.mmap(-1, 2 * MOST_MEMORY_BYTES, flags=LAZY)
+    with mmap.mmap(-1, 2 * MOST_MEMORY_BYTES, flags=LAZY) as taken:
+        assert len(taken) == 2 * MOST_MEMORY_BYTES
+
+
+@pytest.fixture
+def hanging_lab(tmp_path: Path) -> Path:
+    """A cache whose kernel writes its number and its folder into files, and then never ends."""
+    path = kernel.kernel_path(tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        f'#!/bin/sh\necho "$TMPDIR" > {tmp_path}/folder\necho $$ > {tmp_path}/pid\nexec sleep 3600\n'
+    )
+    path.chmod(0o755)
+    program = player.player_path(tmp_path)
+    program.parent.mkdir(parents=True)
+    program.touch()
+    return tmp_path
+
+
+def is_alive(pid: int) -> bool:
+    """True if a process is there that is not only waiting to be reaped."""
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+async def begun(cache: Path) -> tuple[int, Path]:
+    """Number and folder of the guest, as soon as it runs."""
+    async with asyncio.timeout(WITHIN_S):
+        while not (cache / "pid").exists() or not (cache / "pid").read_text().endswith("\n"):
+            await asyncio.sleep(0.02)
+    return int((cache / "pid").read_text()), Path((cache / "folder").read_text().strip())
+
+
+@pytest.mark.process
+def test_a_replay_that_is_given_up_leaves_neither_a_process_nor_a_file(hanging_lab: Path) -> None:
+    async def work() -> tuple[int, Path]:
+        replaying = asyncio.create_task(
+            replay_in_process(hanging_lab, har(), [usual_network()], lambda _done, _planned: None)
+        )
+        pid, folder = await begun(hanging_lab)
+        assert folder.is_dir()
+        assert "a.example" not in "".join(path.read_text() for path in folder.iterdir() if path.is_file())
+        replaying.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await replaying
+        return pid, folder
+
+    pid, folder = asyncio.run(work())
+    assert not folder.exists()
+    assert not is_alive(pid)
+
+
+@pytest.mark.process
+def test_a_program_that_fails_is_an_answer_without_names(tmp_path: Path) -> None:
+    """There is no kernel in the folder, and the message that says so has its path."""
+
+    async def work() -> None:
+        await replay_in_process(tmp_path, har(), [usual_network()], lambda _done, _planned: None)
+
+    with pytest.raises(Problem) as caught:
+        asyncio.run(work())
+    assert caught.value.kind.id == "replay-failed"
+    assert str(tmp_path) not in caught.value.detail
+
+
+@pytest.mark.process
+def test_a_hostile_file_is_refused_by_the_program_too(tmp_path: Path) -> None:
+    async def work() -> None:
+        deep = b'{"log": ' + b"[" * 15_000_000
+        await replay_in_process(tmp_path, deep, [usual_network()], lambda _done, _planned: None)
+
+    with pytest.raises(Problem, match="nested too deeply"):
+        asyncio.run(work())

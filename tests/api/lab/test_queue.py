@@ -1,0 +1,214 @@
+"""The lab's queue: one replay at a time, few that wait, a limit of time, and results that are forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from api.http.problems import Problem
+from api.lab.page_replay import PageReplay
+from api.lab.queue import KEPT_S, MOST_KEPT, MOST_WAITING, Job, Queue, outcome
+from tests.api.lab.conftest import HeldLab, give, har
+from tests.api.test_v1 import assert_problem
+from tests.factories.made_up_replay import HOST, at_once, made_up_replay
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
+
+WITHIN_S = 60
+
+
+def until(holds: Callable[[], Any]) -> None:
+    """Wait until something holds; fails if it does not within a minute."""
+    deadline = time.monotonic() + WITHIN_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+async def ended(job: Job) -> None:
+    async with asyncio.timeout(WITHIN_S):
+        while job.ended is None:
+            await asyncio.sleep(0.001)
+
+
+def add(queue: Queue, content: bytes = b"{}") -> Job:
+    with queue.place():
+        return queue.add(content, ["a"])
+
+
+def test_the_page_says_the_place_and_the_progress_and_asks_again(
+    lab_client: TestClient, held: HeldLab
+) -> None:
+    first, second, third = (give(lab_client, har()).headers["location"] for _ in range(3))
+    until(lambda: "3 of 12 loads are done" in lab_client.get(first).text)
+    assert "Waiting for 1 other page" in lab_client.get(second).text
+    waiting = lab_client.get(third)
+    assert "Waiting for 2 other pages" in waiting.text
+    assert int(waiting.headers["refresh"]) > 0
+    assert waiting.headers["cache-control"] == "no-store"
+    held.may_end.set()
+    until(lambda: HOST in lab_client.get(third).text)
+    answer = lab_client.get(third)
+    assert "refresh" not in answer.headers
+    assert answer.headers["cache-control"] == "no-store"
+    assert len(held.given) == 3
+
+
+def test_more_than_five_that_wait_are_refused_and_told_when_to_come_again(lab_client: TestClient) -> None:
+    answers = [give(lab_client, har()) for _ in range(1 + MOST_WAITING)]
+    assert {answer.status_code for answer in answers} == {303}
+    refused = give(lab_client, har())
+    assert_problem(refused, "busy", 503)
+    assert int(refused.headers["retry-after"]) > 0
+    assert lab_client.get("/lab").status_code == 200
+
+
+def test_an_upload_holds_a_place_while_it_arrives() -> None:
+    queue = Queue(at_once)
+    places = [queue.place() for _ in range(MOST_WAITING)]
+    for place in places:
+        place.__enter__()
+    with pytest.raises(Problem, match="wait for the lab already"), queue.place():
+        pass
+    places[0].__exit__(None, None, None)
+    with queue.place():
+        pass
+
+
+def test_one_page_is_replayed_at_a_time_in_the_order_of_arrival() -> None:
+    at_work: list[bytes] = []
+    order: list[bytes] = []
+
+    async def replay(
+        content: bytes, networks: Sequence[str], _told: Callable[[int, int], None]
+    ) -> PageReplay:
+        at_work.append(content)
+        assert at_work == [content]
+        await asyncio.sleep(0)
+        order.append(at_work.pop())
+        return made_up_replay(networks)
+
+    async def work() -> None:
+        queue = Queue(replay)
+        jobs = [add(queue, bytes([number])) for number in range(MOST_WAITING)]
+        for job in jobs:
+            await ended(job)
+            assert outcome(job)
+
+    asyncio.run(work())
+    assert order == [bytes([number]) for number in range(MOST_WAITING)]
+
+
+def test_a_replay_that_takes_too_long_is_given_up_and_the_next_one_begins(held: HeldLab) -> None:
+    async def work() -> None:
+        queue = Queue(held.replay, limit_s=0.05)
+        first, second = add(queue), add(queue)
+        await ended(first)
+        with pytest.raises(Problem, match="took longer than 0 s: choose fewer") as caught:
+            outcome(first)
+        assert caught.value.kind.id == "replay-too-long"
+        held.may_end.set()
+        await ended(second)
+        assert outcome(second)
+
+    asyncio.run(work())
+    assert held.cancelled == 1
+
+
+def test_what_a_page_was_refused_for_is_its_answer_as_often_as_it_is_asked(lab_client: TestClient) -> None:
+    async def refuse(*_given: Any) -> PageReplay:
+        raise Problem("not-a-recording", "the file is no HAR: it is not JSON")
+
+    lab_client.app.state.lab = Queue(refuse)  # type: ignore[attr-defined]
+    where = give(lab_client, har()).headers["location"]
+    until(lambda: lab_client.get(where).status_code != 200)
+    for _ in range(2):
+        assert_problem(lab_client.get(where), "not-a-recording", 422)
+    assert (
+        "The file is no HAR: it is not JSON." in lab_client.get(where, headers={"Accept": "text/html"}).text
+    )
+
+
+def test_a_fault_of_the_lab_is_an_answer_too_and_the_queue_goes_on() -> None:
+    async def fail(*_given: Any) -> PageReplay:
+        raise ZeroDivisionError
+
+    async def work() -> None:
+        queue = Queue(fail)
+        for job in [add(queue), add(queue)]:
+            await ended(job)
+            with pytest.raises(Problem) as caught:
+                outcome(job)
+            assert caught.value.kind.id == "replay-failed"
+
+    loop_errors: list[Any] = []
+    with asyncio.Runner() as runner:
+        runner.get_loop().set_exception_handler(lambda _loop, facts: loop_errors.append(facts))
+        runner.run(work())
+
+
+def test_the_file_is_forgotten_at_the_end_and_the_result_after_a_while() -> None:
+    now = 0.0
+
+    async def work() -> None:
+        nonlocal now
+        queue = Queue(at_once, clock=lambda: now)
+        job = add(queue, b"private")
+        await ended(job)
+        assert job.content == b""
+        now = KEPT_S
+        assert queue.find(job.id) is job
+        now = KEPT_S + 1
+        with pytest.raises(Problem, match="kept for 15 minutes"):
+            queue.find(job.id)
+
+    asyncio.run(work())
+
+
+def test_more_results_than_are_kept_push_the_oldest_out() -> None:
+    async def work() -> None:
+        queue = Queue(at_once)
+        jobs = []
+        for _ in range(MOST_KEPT + 1):
+            jobs.append(add(queue))
+            await ended(jobs[-1])
+        with pytest.raises(Problem):
+            queue.find(jobs[0].id)
+        assert queue.find(jobs[1].id) is jobs[1]
+
+    asyncio.run(work())
+
+
+def test_the_end_of_the_service_ends_the_replay(held: HeldLab) -> None:
+    async def work() -> None:
+        queue = Queue(held.replay)
+        add(queue)
+        add(queue)
+        while not held.given:
+            await asyncio.sleep(0)
+        await queue.close()
+
+    asyncio.run(work())
+    assert (len(held.given), held.cancelled) == (1, 1)
+
+
+def test_names_of_results_cannot_be_guessed(lab_client: TestClient) -> None:
+    names = {give(lab_client, har()).headers["location"] for _ in range(3)}
+    assert all(re.fullmatch(r"/lab/[\w-]{22}", name) for name in names)
+    assert len(names) == 3
+    for name in ("nothing", "%FF", "a" * 5000):
+        assert_problem(lab_client.get(f"/lab/{name}"), "no-such-replay", 404)
+
+
+def test_the_service_answers_while_a_page_is_replayed(lab_client: TestClient, held: HeldLab) -> None:
+    give(lab_client, har())
+    until(lambda: held.given)
+    assert lab_client.get("/v1/crawls").status_code == 200
+    assert threading.active_count() < 100

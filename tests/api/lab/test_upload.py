@@ -1,0 +1,206 @@
+"""What the lab's form takes, and what it refuses before anything is replayed."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from api.lab.networks import offered_networks, usual_network
+from api.lab.upload import MOST_BYTES, ROOM_BYTES
+from tests.api.lab.conftest import AS_A_BROWSER, HeldLab, give, har
+from tests.api.test_v1 import assert_problem
+
+BOUNDARY = "b0undary"
+FORM = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
+FILE_HEAD = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="har"; filename="x"\r\n\r\n'.encode()
+END = f"\r\n--{BOUNDARY}--\r\n".encode()
+
+
+def zipped() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("page.har", har())
+    return packed.getvalue()
+
+
+def test_the_form_leads_to_the_page_of_the_replay(lab_client: TestClient, held: HeldLab) -> None:
+    answer = give(lab_client, har())
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/lab/")
+    assert answer.headers["cache-control"] == "no-store"
+    assert lab_client.get(answer.headers["location"]).status_code == 200
+    assert held.given == [har()]
+
+
+def test_without_the_lab_every_address_says_how_the_operator_turns_it_on(tmp_path: Path) -> None:
+    with TestClient(create_app(tmp_path / "releases", tmp_path / "reports")) as client:
+        for answer in (client.get("/lab"), client.get("/lab/abc"), give(client, har())):
+            assert_problem(answer, "lab-off", 404)
+            assert "FIRSTFLIGHT_LAB=1" in answer.json()["detail"]
+        assert "FIRSTFLIGHT_LAB=1" in client.get("/lab", headers=AS_A_BROWSER).text
+        assert 'href="/lab"' not in client.get("/").text
+
+
+def test_with_the_lab_every_page_links_to_it_and_its_form_may_be_sent(lab_client: TestClient) -> None:
+    assert 'href="/lab"' in lab_client.get("/").text
+    assert 'href="/lab"' in lab_client.get("/nothing", headers=AS_A_BROWSER).text
+    form = lab_client.get("/lab")
+    assert "form-action 'self'" in form.headers["content-security-policy"]
+    assert form.headers["referrer-policy"] == "same-origin"
+    assert "script" not in form.text
+    assert lab_client.head("/lab").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "empty"),
+        (gzip.compress(har()), "gzip"),
+        (zipped(), "zip"),
+        (b"<html>", "JSON object"),
+        (b"[1, 2]", "JSON object"),
+        (b"\0" * 1000, "JSON object"),
+    ],
+)
+def test_what_is_no_har_at_first_sight_is_refused_at_once(
+    lab_client: TestClient, held: HeldLab, content: bytes, said: str
+) -> None:
+    answer = give(lab_client, content)
+    assert_problem(answer, "not-a-recording", 422)
+    assert said in answer.json()["detail"]
+    assert held.given == []
+
+
+def test_a_refusal_is_a_page_for_people(lab_client: TestClient) -> None:
+    answer = give(lab_client, b"", Accept="text/html")
+    assert answer.status_code == 422
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "No file was given, or it is empty" in answer.text
+
+
+def test_a_file_of_the_largest_size_is_taken_and_one_byte_more_is_refused(
+    lab_client: TestClient, held: HeldLab
+) -> None:
+    whole = har().ljust(MOST_BYTES)
+    assert give(lab_client, whole).status_code == 303
+    assert_problem(give(lab_client, whole + b" "), "too-large", 413)
+    assert [len(content) for content in held.given] == [MOST_BYTES]
+
+
+def pieces_read(app: Any, headers: list[tuple[bytes, bytes]]) -> tuple[int, int]:
+    """Status of the answer to an endless form whose file comes in pieces of a megabyte, and how many of them were read."""
+    read = 0
+    statuses: list[int] = []
+
+    async def receive() -> dict[str, Any]:
+        nonlocal read
+        read += 1
+        body = b"x" * 1_000_000 if read > 1 else FILE_HEAD
+        return {"type": "http.request", "body": body, "more_body": True}
+
+    async def send(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/lab",
+        "raw_path": b"/lab",
+        "query_string": b"",
+        "headers": [(b"content-type", FORM["Content-Type"].encode()), *headers],
+    }
+    asyncio.run(app(scope, receive, send))
+    return statuses[0], read
+
+
+def test_a_form_that_is_too_large_is_refused_while_it_arrives(lab_client: TestClient) -> None:
+    app = lab_client.app
+    stated = (b"content-length", str(MOST_BYTES + ROOM_BYTES + 1).encode())
+    assert pieces_read(app, [stated]) == (413, 0)
+    status, read = pieces_read(app, [])
+    assert (status, read) == (413, 1 + MOST_BYTES // 1_000_000 + 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (b"", FORM),
+        (b"no form", FORM),
+        (FILE_HEAD + b"{}", FORM),
+        (FILE_HEAD + b"{}" + END, {"Content-Type": "multipart/form-data"}),
+        (FILE_HEAD.replace(b'name="har"; ', b"") + b"{}" + END, FORM),
+        (FILE_HEAD + b"{}\r\n" + FILE_HEAD + b"{}" + END, FORM),
+        (FILE_HEAD.replace(b"\r\n\r\n", b"\r\nA: " + b"a" * 1_000_000 + b"\r\n\r\n") + b"{}" + END, FORM),
+        (b'{"log": {}}', {"Content-Type": "application/json"}),
+        (b"network=a", {"Content-Type": "application/x-www-form-urlencoded"}),
+    ],
+    ids=[
+        "empty",
+        "no multipart",
+        "cut",
+        "no boundary",
+        "no name",
+        "two files",
+        "a header of a megabyte",
+        "JSON",
+        "no file part",
+    ],
+)
+def test_a_malformed_form_is_refused(
+    lab_client: TestClient, held: HeldLab, body: bytes, headers: dict[str, str]
+) -> None:
+    answer = lab_client.post("/lab", content=body, headers=headers)
+    assert answer.status_code in (400, 422), answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert held.given == []
+
+
+def test_networks_are_one_to_three_of_the_list(lab_client: TestClient) -> None:
+    names = [one.profile.id for one in offered_networks()]
+    assert usual_network() in names
+    for wrong in ([], names[:4], ["elsewhere"], [names[0], "elsewhere"]):
+        assert_problem(give(lab_client, har(), wrong), "bad-parameter", 400)
+    for right in (names[:1], names[-3:]):
+        assert give(lab_client, har(), right).status_code == 303
+
+
+def test_a_field_that_the_form_has_not_is_refused(lab_client: TestClient) -> None:
+    answer = lab_client.post("/lab", files={"har": har()}, data={"network": usual_network(), "iw": "99"})
+    assert_problem(answer, "unknown-parameter", 400)
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_taken"),
+    [
+        ({"Sec-Fetch-Site": "cross-site"}, False),
+        ({"Sec-Fetch-Site": "same-site"}, False),
+        ({"Sec-Fetch-Site": "same-origin", "Origin": "null"}, True),
+        ({"Origin": "https://evil.example"}, False),
+        ({"Origin": "null"}, False),
+        ({"Origin": "http://testserver"}, True),
+        ({}, True),
+    ],
+)
+def test_a_form_of_another_site_is_refused(
+    lab_client: TestClient, headers: dict[str, str], *, is_taken: bool
+) -> None:
+    answer = give(lab_client, har(), **headers)
+    if is_taken:
+        assert answer.status_code == 303
+    else:
+        assert_problem(answer, "cross-site", 403)
+
+
+def test_other_methods_are_refused(lab_client: TestClient) -> None:
+    assert lab_client.put("/lab").status_code == 405
+    assert lab_client.post("/lab/abc").status_code == 405
+    assert lab_client.post("/").status_code == 405
