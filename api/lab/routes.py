@@ -51,7 +51,7 @@ def lab(request: Request, _queue: QueueDep) -> Response:
     answer = with_form(
         page(
             request,
-            "lab.html",
+            "lab/form.html",
             networks=offered_networks(),
             usual=usual_network(),
             measured=measured(),
@@ -86,12 +86,12 @@ async def lab_replay(request: Request, queue: QueueDep, id: str) -> Response:  #
     job = queue.find(id)
     found = outcome(job)
     if found is None:
-        answer = page(request, "lab_waiting.html", job=job, ahead=queue.ahead(job), again_s=AGAIN_S)
+        answer = page(request, "lab/waiting.html", job=job, ahead=queue.ahead(job), again_s=AGAIN_S)
         answer.headers["Refresh"] = str(AGAIN_S)
     else:
         answer = page(
             request,
-            "lab_result.html",
+            "lab/result.html",
             replay=found,
             drawings=drawings(found, choose(job.networks)),
             phases=PHASES,

@@ -67,10 +67,7 @@ def command(
         contact = Contact(url=settings.contact_url, email=settings.contact_email)
     with one_line(OutsideError):
         outside_points = outside_series(settings.outside)
-    with one_line(ReplayError):
-        if settings.has_lab:
-            # A lab that is missing is told of here, and not to the first reader.
-            virtual.locate(settings.cache_dir)
+    check_lab(settings)
     with one_line(ListenError):
         if metrics_port is not None:
             listen(host, metrics_port).close()  # the worker's, later: a port in use is told of here
@@ -110,6 +107,13 @@ def command(
         )
 
     serving.serve(listening, load, header_timeout_s=header_timeout)
+
+
+def check_lab(settings: Settings) -> None:
+    """Refuse a lab that is not built: the operator is told, rather than the first reader."""
+    if settings.has_lab:
+        with one_line(ReplayError):
+            virtual.locate(settings.cache_dir)
 
 
 def check_base_url(url: str) -> None:
