@@ -21,6 +21,8 @@ from replay.lab import virtual
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from api.lab.queue import Queue
+
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
@@ -58,7 +60,6 @@ def command(
     \b
     Example:
       firstflight serve
-      FIRSTFLIGHT_LAB=1 firstflight serve
       firstflight serve --host 0.0.0.0 --port 8080
       FIRSTFLIGHT_PUBLIC_BASE_URL=https://sizes.example firstflight serve
     """
@@ -80,8 +81,6 @@ def command(
         from prometheus_client import CollectorRegistry
 
         from api.app import create_app
-        from api.lab.process import replay_in_process
-        from api.lab.queue import Queue
         from releases.catalogue import release_folders
 
         if not release_folders(settings.releases):
@@ -103,7 +102,7 @@ def command(
             metrics=registry,
             contact=contact,
             outside_points=outside_points,
-            lab=Queue(partial(replay_in_process, settings.cache_dir)) if settings.has_lab else None,
+            lab=lab_of(settings),
         )
 
     serving.serve(listening, load, header_timeout_s=header_timeout)
@@ -114,6 +113,14 @@ def check_lab(settings: Settings) -> None:
     if settings.has_lab:
         with one_line(ReplayError):
             virtual.locate(settings.cache_dir)
+
+
+def lab_of(settings: Settings) -> Queue | None:
+    """The queue of the lab; None where it is off."""
+    from api.lab.process import replay_in_process
+    from api.lab.queue import Queue
+
+    return Queue(partial(replay_in_process, settings.cache_dir)) if settings.has_lab else None
 
 
 def check_base_url(url: str) -> None:
