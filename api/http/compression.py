@@ -30,7 +30,9 @@ def accepts_gzip(accepted: str) -> bool:
     (True, False, False, False)
     """
     codings = (coding.partition(";") for coding in accepted.split(","))
-    return any(name.strip().lower() == CODING and not REFUSED.fullmatch(weight) for name, _, weight in codings)
+    return any(
+        name.strip().lower() == CODING and not REFUSED.fullmatch(weight) for name, _, weight in codings
+    )
 
 
 def is_negotiated(path: str) -> bool:

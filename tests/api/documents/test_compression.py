@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
-
-from fastapi.testclient import TestClient
+from typing import TYPE_CHECKING
 
 from api.documents.shelved import sources
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
 
 GZIP = {"Accept-Encoding": "gzip"}
 PLAIN = {"Accept-Encoding": "identity"}
@@ -52,7 +54,9 @@ def test_either_form_is_known_again_by_its_own_tag_alone(client: TestClient) -> 
 
 
 def test_an_image_that_is_compressed_already_stays_as_it_is(client: TestClient) -> None:
-    images = [one for one in client.get("/documents/reproduction").text.split('"') if "/documents/images/" in one]
+    images = [
+        one for one in client.get("/documents/reproduction").text.split('"') if "/documents/images/" in one
+    ]
     assert images
     answers = [client.get(image, headers=GZIP) for image in images[:3]]
     assert {(one.status_code, "content-encoding" in one.headers) for one in answers} == {
