@@ -10,11 +10,13 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from api.app import create_app
+from api.lab.queue import Queue
 from api.routes import remembered
 from api.routes.distributions import Distribution, distributions
 from api.stored.held_cdfs import HeldCdf
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release
+from tests.factories.made_up_replay import at_once
 
 CRAWL = "2026-11.desktop.local.tcp.localweb"
 COLD = f"/v1/distributions?crawl={CRAWL}&iw=7"
@@ -79,7 +81,7 @@ def test_a_client_that_has_the_answer_costs_no_computation(
 ) -> None:
     etag = client.get(COLD).headers["etag"]
     counted = Counted(monkeypatch)
-    with TestClient(app_of(data_dir)) as another:
+    with TestClient(app_of(data_dir, lab=Queue(at_once))) as another:
         assert another.get(COLD, headers={"If-None-Match": etag}).status_code == 304
     assert counted.times == 0
 
