@@ -37,6 +37,8 @@ DRAIN_S = 2.5
 CLOSE_S = 2.5
 """Time limit for closing the page, in seconds."""
 
+NOT_CLOSED = "the browser did not close its page"
+
 LINKS_S = 1.0
 """Time limit for collecting the links of a page, in seconds."""
 
@@ -236,7 +238,7 @@ class Recorder:
             async with asyncio.timeout(min(CLOSE_S, _left_s(self._deadline + CLEANUP_S))):
                 await context.close()
         except (TimeoutError, PlaywrightError):
-            self.attempt.breaks("the browser did not close its page")
+            self.attempt.breaks(NOT_CLOSED)
 
 
 def _left_s(deadline: float) -> float:
