@@ -256,12 +256,12 @@ def test_a_page_that_never_answers_ends_with_its_budget(tmp_path: Path, database
         operator = Operator(tmp_path, database_18, port, attempts=1)
         began = time.time()
         output, errors = operator.run().communicate(timeout=120)
+        run_s = time.time() - began
         for connection in kept:
             connection.close()
     assert json.loads(output)["ended"] == "queue empty", errors
     assert operator.ask("SELECT DISTINCT outcome FROM visit") == [("timeout",)]
-    # https has half of the five seconds to answer; the visit is the try by http, in what is left.
-    lasted, ended = "extract(epoch FROM ended_at - started_at)", "extract(epoch FROM ended_at)"
-    ((longest, first_end),) = operator.ask(f"SELECT max({lasted})::float8, min({ended})::float8 FROM visit")
+    # https has half of the five seconds to answer, and http what is left; the visit is one of the two.
+    ((longest,),) = operator.ask("SELECT max(extract(epoch FROM ended_at - started_at))::float8 FROM visit")
     assert float(str(longest)) < 15
-    assert float(str(first_end)) - began >= 5
+    assert run_s >= 5
