@@ -18,6 +18,8 @@ MIB = 1024 * 1024
 WAIT_S = 60.0
 SETTLED_S = 0.2
 """Time after which all blocks are handed over."""
+DATA_SEGMENTS_IN = 152
+"""Where `tcpi_data_segs_in` is in `struct tcp_info` (linux/tcp.h)."""
 PATTERN = b"never in a ring" * (MIB // 15)
 
 
@@ -47,6 +49,9 @@ class Download:
     def end(self) -> None:
         for thread in self._threads:
             thread.join(WAIT_S)
+        info = self.client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+        self.segments: int = struct.unpack_from("=I", info, DATA_SEGMENTS_IN)[0]
+        """Segments with payload that the client's kernel received."""
         self.client.close()
 
     def _send(self) -> None:
@@ -106,6 +111,7 @@ def download(host: str, size: int, *shaped: int) -> dict[str, Any]:
             "bytes": found.received_bytes,
             "largest": largest,
             "segments": segments,
+            "received": going.segments,
             "mss": found.packets[0].mss,
             "flags": [packet.flags for packet in found.packets[:3]],
             "in time": began_ns <= found.began_ns <= (found.last_ns or 0) <= time.monotonic_ns(),

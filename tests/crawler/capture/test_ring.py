@@ -32,10 +32,11 @@ def test_a_download_is_counted_to_the_byte_and_to_the_segment(
     assert (found["bytes"], found["dropped"], found["in time"]) == (SIZE, 0, True)
     assert found["flags"] == [SYN, SYN | ACK, ACK]
     assert least <= found["largest"] <= most
+    assert found["segments"] == found["received"]
     if mtu == 1500:
         payload = 1448 if host == "127.0.0.1" else 1428
         assert found["mss"] == payload + 12
-        assert SIZE // payload <= found["segments"] <= SIZE // payload * 1.01
+        assert found["segments"] >= SIZE // payload  # a sender whose buffer is full sends what it has
 
 
 def test_only_tcp_and_udp_are_captured() -> None:
