@@ -15,7 +15,7 @@ PNG_SCALE = 2
 
 def png(svg: str) -> bytes:
     """A figure as PNG, in the colours for light ground."""
-    import vl_convert  # takes 10 MB
+    import vl_convert  # It takes 10 MB of memory, which a service that draws no PNG saves.
 
     drawn: bytes = vl_convert.svg_to_png(svg, scale=PNG_SCALE)
     return drawn

@@ -40,7 +40,7 @@ from replay.recipes.recorded import recipe_of
 from replay.runs.cells import Cell, plan
 from replay.runs.guests import guest_for
 from replay.runs.responses import of_load
-from replay.runs.run import judged, result_of
+from replay.runs.run import check_calibrations, judged
 
 MOST_MEMORY_BYTES = 2**30
 """Most memory while the file is read: 20 MB of JSON take some twenty times as much at worst."""
@@ -146,7 +146,7 @@ def replay_page(
     guest.run(lab, progress=Counter(len(cells)), responses=True)
     if guest.failure:
         raise guest.failure
-    result_of([guest], wall_s=guest.wall_s, programs={})
+    check_calibrations([guest])
     done = [(row, cell, answer) for row, cell, answer in judged([guest])]
     return PageReplay(
         host=recipe.page,

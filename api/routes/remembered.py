@@ -163,13 +163,12 @@ class Remembered(APIRoute):
             key = memory.key(request.scope["shelf"], request.scope)
             tags = request.headers.get("if-none-match", "")
             if is_known(tags, f'"{key}"'):
-                return not_modified(f'"{key}"')
+                return known(request, key)
 
             async def computed() -> Answer:
                 response = await compute(request)
                 response.headers.setdefault("Link", link_header(request))
-                if compression.is_negotiated(request.scope["path"]):
-                    response.headers.add_vary_header("Accept-Encoding")
+                vary(request, response)
                 if compression.coding(request.scope):
                     response = compression.compress(response)
                 return Answer.of(response, route=self.path, key=key)
@@ -177,9 +176,22 @@ class Remembered(APIRoute):
             keep = request.scope["path"] not in OF_THE_MOMENT
             answer = await memory.answer(key, computed, keep=keep)
             # `*` matches any existing answer, so the answer is computed first.
-            return not_modified(f'"{key}"') if tags.strip() == "*" else answer.response()
+            return known(request, key) if tags.strip() == "*" else answer.response()
 
         return handler
+
+
+def known(request: Request, key: str) -> Response:
+    """The answer to a client that has the answer already."""
+    response = not_modified(f'"{key}"')
+    vary(request, response)
+    return response
+
+
+def vary(request: Request, response: Response) -> None:
+    """Say of an answer whose content coding is negotiated that it is (RFC 9110 §12.5.5)."""
+    if compression.is_negotiated(request.scope["path"]):
+        response.headers.add_vary_header("Accept-Encoding")
 
 
 class Front:

@@ -202,18 +202,18 @@ class Conditions:
     @property
     def _others(self) -> str:
         words = [str(self.queue)] if self.queue else []
-        others = {
-            f"tls-{self.tls_records}": self.tls_records != RECORDED_RECORDS,
-            self.discovery: self.discovery != RECORDED_DISCOVERY,
-            self.tls_handshake: self.tls_handshake != RECORDED_HANDSHAKE,
-            self.requests: self.requests != CHROMIUM_REQUESTS,
-            f"dns-{DNS[True]}": self.resolves_names,
-            f"to-{self.receiver}": self.receiver != UNLIMITED_RECEIVER,
-            f"over-{self.http}": self.http != RECORDED_HTTP,
-            H2_ORDER[True]: self.prioritised,
-            ROUTE[True]: self.alias,
-        }
-        words += [word for word, is_there in others.items() if is_there]
+        others = (
+            (f"tls-{self.tls_records}", self.tls_records != RECORDED_RECORDS),
+            (self.discovery, self.discovery != RECORDED_DISCOVERY),
+            (self.tls_handshake, self.tls_handshake != RECORDED_HANDSHAKE),
+            (self.requests, self.requests != CHROMIUM_REQUESTS),
+            (f"dns-{DNS[True]}", self.resolves_names),
+            (f"to-{self.receiver}", self.receiver != UNLIMITED_RECEIVER),
+            (f"over-{self.http}", self.http != RECORDED_HTTP),
+            (H2_ORDER[True], self.prioritised),
+            (ROUTE[True], self.alias),
+        )
+        words += [word for word, is_there in others if is_there]
         if self.neighbours:
             windows = "everyone" if self.neighbours.everyone else "today"
             words.append(f"{self.neighbours.load:g}.{windows}{'.probe' if self.neighbours.probe else ''}")

@@ -187,9 +187,11 @@ def population_facts(population: Population) -> dict[str, Any]:
 
 def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
     """A recipe of each page in the cells with a cold or a warm cache: over any version of HTTP it has the same responses."""
-    some = (cell for cell in reversed(cells) if cell.conditions.warm_cache == warm)
-    found = {cell.recipe.visit_id: cell.recipe for cell in some}
-    return [*reversed(found.values())]
+    found: dict[int, Recipe] = {}
+    for cell in cells:
+        if cell.conditions.warm_cache == warm:
+            found.setdefault(cell.recipe.visit_id, cell.recipe)
+    return list(found.values())
 
 
 def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:

@@ -103,9 +103,7 @@ def replay(
 
 def result_of(crew: list[Guest], *, wall_s: float, programs: dict[str, str]) -> Result:
     """The outcome of guests that have ended: their calibration checks, and a row for each cell."""
-    for guest in crew:
-        for job in guest.jobs:
-            job.checks = calibration_checks(job.profile, job.flights, offloads_on=guest.offloads_on)
+    check_calibrations(crew)
     rows = (row for row, _, _ in judged(crew))
     batches = [
         pa.RecordBatch.from_pylist(some, schema=CELL)
@@ -115,8 +113,15 @@ def result_of(crew: list[Guest], *, wall_s: float, programs: dict[str, str]) -> 
     return Result(table=table, guests=crew, wall_s=wall_s, programs=programs)
 
 
+def check_calibrations(crew: Sequence[Guest]) -> None:
+    """Check the calibration of every topology of guests that have ended, by which their cells are judged."""
+    for guest in crew:
+        for job in guest.jobs:
+            job.checks = calibration_checks(job.profile, job.flights, offloads_on=guest.offloads_on)
+
+
 def judged(crew: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell, dict[str, Any] | None]]:
-    """Yield the row of each cell with the cell and the player's answer, sorted by the cells' keys."""
+    """Yield the row of each cell with the cell and the player's answer, sorted by the cells' keys, after `check_calibrations`."""
     cells = [(cell, guest, job) for guest in crew for job in guest.jobs for cell in job.cells]
     for cell, guest, job in sorted(cells, key=lambda one: cell_key(one[0])):
         broken = next((check for check in job.checks if not check.passed), None)
