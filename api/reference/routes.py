@@ -1,14 +1,15 @@
-"""`/docs`: every endpoint of the API with its parameters, an example call, and the service's own answer to it."""
+"""`/docs`: every endpoint of the API with its parameters, an example call, and the service's own answer; `/openapi.json`."""
 
 import http
 import json
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from api.reference.asking import ask
 from api.reference.examples import address, code, filtered, shown
+from api.reference.links import described, targets
 from api.routes.pages import page
 from api.routes.parameters import ShelfDep
 from api.routes.provenance import quality
@@ -27,17 +28,29 @@ FEW = 20
 """Most parameters that are listed one by one where an endpoint filters by columns."""
 
 
+@router.get("/openapi.json", name="openapi")
+def openapi(request: Request) -> JSONResponse:
+    """The OpenAPI 3.1 document of the API."""
+    return JSONResponse(described(request.app))
+
+
 @router.get("/docs", name="docs")
 async def docs(request: Request, shelf: ShelfDep) -> Response:
     """The documentation of the API, from its OpenAPI document and the service's own answers."""
-    openapi = request.app.openapi()
+    document = request.app.openapi()
     facts = await _facts(request.app, shelf)
     endpoints = [
         await _endpoint(request, path, operation, facts)
-        for path, operations in openapi["paths"].items()
+        for path, operations in document["paths"].items()
         for operation in operations.values()
     ]
-    return page(request, "docs.html", description=openapi["info"]["description"], endpoints=endpoints)
+    return page(
+        request,
+        "docs.html",
+        description=document["info"]["description"],
+        endpoints=endpoints,
+        numbers={one["path"]: number for number, one in enumerate(endpoints, 1)},
+    )
 
 
 async def _facts(app: FastAPI, shelf: Shelf) -> dict[str, str]:
@@ -76,6 +89,7 @@ async def _endpoint(
         "parameters": listed,
         "columns": columns,
         "address": None,
+        "leads_to": list(targets(path)),
     }
     called = None if path == OF_THE_MOMENT else address(path, operation, facts)
     media_types = operation["responses"].get("200", {}).get("content", {})

@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import HTMLResponse, Response
 
 from api.http.links import relate
 from api.http.middleware import HEADERS
@@ -210,12 +210,6 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
 def problems(request: Request) -> Response:
     """The page that explains the types of problems."""
     return page(request, "problems.html", kinds=KINDS)
-
-
-@router.get("/openapi.json", name="openapi")
-def openapi(request: Request) -> JSONResponse:
-    """The OpenAPI 3.1 document of the API."""
-    return JSONResponse(request.app.openapi())
 
 
 @router.get("/static/{path}", name="static")

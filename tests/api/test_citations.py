@@ -11,6 +11,7 @@ from pybtex.database import parse_string
 from api.app import create_app
 from releases.citation.forms import FORMS
 from tests.api.test_v1 import assert_problem
+from tests.factories.published_report import CITABLE
 
 LOCALWEB = "/releases/2026-11.desktop.local.tcp.localweb/v1"
 MOBILE = "/releases/2026-11.mobile.local.tcp.web/v1"
@@ -20,13 +21,7 @@ REPORT = "/reports/2026/v1"
 @pytest.fixture
 def public(data_dir: Path) -> Iterator[TestClient]:
     """A service with a public address, and a report with a figure."""
-    content = {
-        "year": 2026,
-        "is_illustrative": False,
-        "citation": {"title": "First flights in 2026", "data": "release x", "licence": "CC-BY-4.0"},
-        "sections": [{"figures": [{"id": "fig-gains", "title": "Gains."}]}],
-    }
-    (data_dir / "reports/2026/v1/report.json").write_text(json.dumps(content))
+    (data_dir / "reports/2026/v1/report.json").write_text(json.dumps({"year": 2026, **CITABLE}))
     app = create_app(
         data_dir / "releases", data_dir / "reports", base_url="https://sizes.test", looked_at_every_s=0
     )

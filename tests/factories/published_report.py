@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 from storage.report_versions import Publication
 from storage.sums import seal
@@ -23,14 +24,22 @@ SECOND = Publication(
 """A second version, with markup in its reason."""
 
 
-def write_version(year: Path, publication: Publication, *, to: Path | None = None) -> Path:
-    """Write a version to its place in the folder of its year, or to the folder `to`."""
+CITABLE: dict[str, Any] = {
+    "is_illustrative": False,
+    "citation": {"title": "First flights in 2026", "data": "release x", "licence": "CC-BY-4.0"},
+    "sections": [{"figures": [{"id": "fig-gains", "title": "Gains."}]}],
+}
+"""Content of a report that can be cited, and that has a figure."""
+
+
+def write_version(year: Path, publication: Publication, *, to: Path | None = None, **content: object) -> Path:
+    """Write a version, with more `content`, to its place in the folder of its year, or to the folder `to`."""
     folder = to or year / f"v{publication.version}"
     folder.mkdir(parents=True)
     facts = {**dataclasses.asdict(publication), "changed": [*publication.changed]}
     for name in ("index.html", "draft.html"):
         (folder / name).write_text(PAGE.format(f"Report of {year.name}"))
-    (folder / "report.json").write_text(json.dumps({"year": int(year.name), "publication": facts}))
+    (folder / "report.json").write_text(json.dumps({"year": int(year.name), "publication": facts, **content}))
     (folder / "summary.txt").write_text(f"no change by version {publication.version}\n")
     seal(folder, {"kind": "report", "year": int(year.name), "publication": facts})
     return folder

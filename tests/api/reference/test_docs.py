@@ -53,6 +53,19 @@ def test_the_answer_of_an_example_is_what_the_service_answers_to_it(client: Test
     assert {"/v1/crawls", "/v1/releases", "/v1/distributions", "/v1/reports", "/v1/series"} <= asked
 
 
+def test_an_answer_leads_to_calls_by_parameters_that_they_have(client: TestClient) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    called = {operations["get"]["operationId"]: path for path, operations in paths.items()}
+    shown = sections(client)
+    for path, operations in paths.items():
+        for link in operations["get"]["responses"]["200"].get("links", {}).values():
+            target = called[link["operationId"]]
+            known = {one["name"] for one in paths[target]["get"]["parameters"]}
+            assert link["parameters"].keys() <= known, f"{path} to {target}"
+            (number,) = re.findall(r'<section id="(\w+)"', shown[target])
+            assert f'<a href="#{number}"><code>{html.escape(target)}</code></a>' in shown[path]
+
+
 def test_calls_are_shown_in_four_languages_below_the_public_address(data_dir: Path) -> None:
     app = create_app(data_dir / "releases", data_dir / "reports", base_url="https://sizes.test")
     with TestClient(app, base_url="https://sizes.test") as client:
