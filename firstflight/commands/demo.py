@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import json
 import os
@@ -18,6 +19,7 @@ import click
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from recordings.pages.recording import BUNDLED, bundled_files, read_source
+from schema.crawls import CrawlName
 from storage import embedded
 from storage.engine import DatabaseError
 from storage.report_versions import report_versions
@@ -32,8 +34,8 @@ MARKER = ".firstflight-demo"
 RECORDED_PAGES = "20"
 """Recorded pages that are replayed by default: the fewest that the rule decides on."""
 
-EARLIER_PAGES = 5
-"""Pages of each earlier month: few, since they only make a series of releases, and nothing is replayed of them."""
+FEW_PAGES = 5
+"""Pages of each earlier month and of the mobile crawl: few, since these only stand beside this month, and nothing is replayed of them."""
 
 AT_LEAST_ONE = click.IntRange(min=1)
 
@@ -158,7 +160,8 @@ def command(
     report. Nothing is crawled, and everything is marked as recorded.
 
     All crawls are made now, in the names of this month and those before, so that there is a series: `visit.started_at` has the
-    true time. They are of the bundled web, and illustrative.
+    true time. The first 5 pages are also crawled as by a phone, for the explorer to set the two devices of this month side by side;
+    the bundled web answers both alike. All are of the bundled web, and illustrative.
 
     Results are in the folder `demo` of the data folder. Each run deletes the results of the run before.
 
@@ -191,24 +194,29 @@ def run(
     line: Line, folder: Path, *, pages: str | None, browsers: int, months: int, sizes: Sequence[str]
 ) -> str:
     """Run every step, from the list to the report; the report's year. `sizes` are options of the replay."""
-    *earlier, month = months_until(datetime.datetime.now(datetime.UTC).date(), months)
+    months_in_order = months_until(datetime.datetime.now(datetime.UTC).date(), months)
+    *earlier, last = (CrawlName(month=one, kind="localweb") for one in months_in_order)
+    crawls = [*earlier, dataclasses.replace(last, device="mobile"), last]
     sites, state = folder / "sites.txt", folder / "localweb.json"
     with line.local_web(state, pages):
         sites.write_text(
             "\n".join(json.loads(state.read_text(encoding="utf-8"))["sites"]) + "\n", encoding="utf-8"
         )
         line.step("list", "fetch", str(sites))
-        for one in [*earlier, month]:
-            few = () if one == month else ("--top", str(EARLIER_PAGES))
-            line.step("crawl", "plan", "--crawl", one, "--list", str(sites), "--kind", "localweb", *few)
-            line.step("crawl", "run", "--crawl", one, "--browsers", str(browsers), "--local-web", str(state))
-    for one in [*earlier, month]:
-        line.step("crawl", "seal", "--crawl", one)
-        line.step("release", "build", "--crawl", one)
-    line.step("release", "verify", "--crawl", month)
+        for one in crawls:
+            named = ("--crawl", one.month, "--device", one.device, "--kind", one.kind)
+            few = () if one == last else ("--top", str(FEW_PAGES))
+            line.step("crawl", "plan", *named, "--list", str(sites), *few)
+            line.step(
+                "crawl", "run", "--crawl", str(one), "--browsers", str(browsers), "--local-web", str(state)
+            )
+    for one in crawls:
+        line.step("crawl", "seal", "--crawl", str(one))
+        line.step("release", "build", "--crawl", str(one))
+    line.step("release", "verify", "--crawl", str(last))
     line.step("database", "stop")
-    line.step("replay", "run", "--crawl", month, *sizes)
-    return end(line, month)
+    line.step("replay", "run", "--crawl", str(last), *sizes)
+    return end(line, last.month, "--crawl", str(last))
 
 
 def months_until(day: datetime.date, count: int) -> list[str]:
@@ -230,8 +238,8 @@ def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
     return end(line, month)
 
 
-def end(line: Line, month: str) -> str:
-    """Build the report of a month's year and check everything; the year."""
-    line.step("report", "build", "--year", month[:4])
+def end(line: Line, month: str, *crawl: str) -> str:
+    """Build the report of a month's year and check everything; the year. `crawl` is an option of the report."""
+    line.step("report", "build", "--year", month[:4], *crawl)
     line.step("verify", "--offline")
     return month[:4]

@@ -65,11 +65,13 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data
     facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
     assert facts["is_illustrative"]
 
-    months = [one.crawl for one in releases(demo / "releases")]
-    assert len({one.month for one in months}) == len(months) == 3
-    assert {one.kind for one in months} == {"localweb"}  # which marks them as illustrative
-    assert facts["release"]["crawl"] == str(max(months, key=lambda one: one.month))
-    begun = [one for month in months for one in started(find_release(demo / "releases", str(month)))]
+    crawls = [one.crawl for one in releases(demo / "releases")]
+    assert {one.kind for one in crawls} == {"localweb"}  # which marks them as illustrative
+    months = sorted(one.month for one in crawls if one.device == "desktop")
+    assert len(set(months)) == len(months) == 3
+    assert [one.month for one in crawls if one.device == "mobile"] == months[-1:]
+    assert facts["release"]["crawl"] == f"{months[-1]}.desktop.local.tcp.localweb"
+    begun = [time for one in crawls for time in started(find_release(demo / "releases", str(one)))]
     assert max(begun) - min(begun) < datetime.timedelta(days=1)  # no time of observation is made up
 
     release = find_release(demo / "releases", facts["release"]["crawl"])
@@ -97,7 +99,7 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data
     assert [set(ran) for ran in manifest["programs"]] == [{"kernel", "player"}]
     assert json.loads((report / "manifest.json").read_text())["replay"]["checksum"] == checksum_of(replay)
     assert broken_sums(replay) == broken_sums(report) == []
-    assert "5 checked, none damaged" in done.stdout
+    assert "6 checked, none damaged" in done.stdout
 
     assert facts["recommendation"]["answer"] == "no change"  # four pages and two seeds are no evidence
     assert not facts["recommendation"]["is_decided"]
