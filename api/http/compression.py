@@ -1,4 +1,4 @@
-"""Compression of documents by gzip (RFC 9110 §8.4.1.3), for clients that accept it."""
+"""Compression of documents and reports by gzip (RFC 9110 §8.4.1.3), for clients that accept it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ CODING = "gzip"
 COMPRESSED = frozenset({"text/html", "image/svg+xml"})
 """Media types that are compressed."""
 
-IN_FOLDER = "/documents"
-"""Path below which answers are compressed: documents are the one kind of page that grows with what we write."""
+FOLDERS = ("/documents", "/reports")
+"""Paths below which pages are compressed: documents grow with what we write, and reports contain their figures."""
 
 LEVEL = 6
 """Level of gzip: higher ones save a hundredth more."""
@@ -41,7 +41,7 @@ def is_negotiated(path: str) -> bool:
     >>> is_negotiated("/documents/methods"), is_negotiated("/documents"), is_negotiated("/documentsx"), is_negotiated("/")
     (True, True, False, False)
     """
-    return f"{path}/".startswith(f"{IN_FOLDER}/")
+    return any(f"{path}/".startswith(f"{folder}/") for folder in FOLDERS)
 
 
 def coding(scope: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""No page of the service has a violation that axe-core finds, is wider than its screen, or has letters too small to read.
+"""No page of the service has a violation that axe-core finds, is wider than its screen, has letters too small to read, or is heavy.
 
 Pages are found from the routes, so that a new page is looked at without a line here.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 
-from scripts.screens.addresses import NOWHERE, AddressError, addresses
+from benchmarks.pages import MOST_BYTES
+from scripts.screens.addresses import AS_A_BROWSER, NOWHERE, AddressError, addresses
 from scripts.screens.browser import SCHEMES, SIZES, launched, opened
 from scripts.screens.faults import unreadable, violations
 from storage.report_versions import find_version, withdraw
@@ -43,6 +45,9 @@ EXAMPLES = {
 }
 OTHERS = ("/reports/2025/v1/", "/reports/2025/errata")
 """A page of a withdrawn version, and the errata that tell of it."""
+
+PART = re.compile(r'<(?:link rel="stylesheet" href|script[^>]* src)="([^"]+)"')
+"""Style sheets and scripts of a page."""
 
 WAYS = tuple(itertools.product(SIZES, SCHEMES))
 LOOKED_AT = ((1280, "light"), (390, "dark"))
@@ -86,6 +91,19 @@ def test_no_page_has_a_fault_on_a_desk_or_a_phone_by_day_or_by_night(
                 if wrong:
                     found[path, width, scheme] = wrong
     assert found == {}
+
+
+def test_no_page_is_heavier_than_its_bound_with_its_style_and_its_scripts(service: TestClient) -> None:
+    def weight(path: str) -> int:
+        answer = service.get(path, headers={**AS_A_BROWSER, "Accept-Encoding": "gzip"})
+        return int(answer.headers["content-length"])
+
+    weights = {}
+    for path in addresses(application(service), service, examples=EXAMPLES, others=OTHERS):
+        parts = set(PART.findall(service.get(path, headers=AS_A_BROWSER).text))
+        weights[path] = weight(path) + sum(map(weight, parts))
+    assert len(weights) > 15
+    assert {path: size for path, size in weights.items() if size > MOST_BYTES} == {}
 
 
 @pytest.mark.browser

@@ -1,4 +1,4 @@
-"""Documents are compressed for clients that accept gzip, under entity tags of their own."""
+"""Documents and reports are compressed for clients that accept gzip, under entity tags of their own."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.documents.shelved import sources
 from api.lab.queue import Queue
+from benchmarks.pages import MOST_BYTES
 from tests.factories.made_up_replay import at_once
 
 GZIP = {"Accept-Encoding": "gzip"}
 PLAIN = {"Accept-Encoding": "identity"}
 METHODS = "/documents/methods"
-MOST_BYTES = 150_000
-"""Largest page without data, with its style, as a browser gets it."""
 
 
 def test_every_document_is_light_for_a_browser(client: TestClient) -> None:
@@ -58,6 +57,14 @@ def test_either_form_is_known_again_by_its_own_tag_alone_also_before_it_was_comp
             ]
             assert [answer.status_code for answer in answers] == [304, 200, 200, 304]
             assert {answer.headers["vary"] for answer in answers} == {"Accept-Encoding"}
+
+
+def test_the_page_of_a_report_is_compressed_and_its_published_file_is_not(client: TestClient) -> None:
+    page = client.get("/reports/2026/v1/", headers=GZIP)
+    assert (page.headers["content-encoding"], page.headers["vary"]) == ("gzip", "Accept-Encoding")
+    assert "Report of 2026" in page.text
+    assert "content-encoding" not in client.get("/reports/2026/v1/", headers=PLAIN).headers
+    assert "content-encoding" not in client.get("/reports/2026/v1/files/index.html", headers=GZIP).headers
 
 
 def test_an_image_that_is_compressed_already_stays_as_it_is(client: TestClient) -> None:
