@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -39,11 +40,14 @@ from api.routes import (
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
 from api.rows.reader import RowReader
+from api.rows.sites import SiteReader
 from api.site_pages import routes as site_pages
 from api.statistics import series
 from api.stored.held_cdfs import HeldCdfs
 from api.stored.held_items import HeldItems
 from api.stored.library import LOOKED_AT_EVERY_S, Library
+from api.stored.prepared.store import Prepared
+from api.stored.prepared.upkeep import keep_prepared
 from releases.outside.points import Point, load, to_text
 
 if TYPE_CHECKING:
@@ -88,18 +92,25 @@ A_REDIRECT: dict[str, Any] = {
 }
 
 
-def _read_from(library: Library, app: FastAPI) -> None:
+def _read_from(library: Library, app: FastAPI, prepared: Prepared | None) -> None:
     """Give the routes of an application what they read releases by."""
-    app.state.library = library
-    app.state.cdfs = HeldCdfs(library)
-    app.state.items = HeldItems(library)
+    app.state.library, app.state.prepared = library, prepared
+    app.state.cdfs = HeldCdfs(library, prepared)
+    app.state.items = HeldItems(library, prepared)
     app.state.rows = RowReader(library)
+    app.state.sites = SiteReader(library, app.state.rows, prepared)
 
 
 @contextlib.asynccontextmanager
 async def _until_the_end(app: FastAPI) -> AsyncIterator[None]:
-    """End the replay that runs when the service ends."""
+    """Prepare releases while the service runs, and end the replay that runs when it ends."""
+    prepared: Prepared | None = app.state.prepared
+    keeping = asyncio.create_task(keep_prepared(prepared, app.state.library)) if prepared else None
     yield
+    if keeping is not None:
+        keeping.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await keeping
     if app.state.lab is not None:
         await app.state.lab.close()
 
@@ -111,6 +122,7 @@ def create_app(
     progress: Path | None = None,
     allowed_signers: Path | None = None,
     answers: Path | None = None,
+    prepared: Path | None = None,
     base_url: str = "",
     trusted_hosts: Iterable[str] = (),
     metrics: CollectorRegistry | None = None,
@@ -121,18 +133,15 @@ def create_app(
 ) -> FastAPI:
     """The application; its folders may be empty or missing.
 
-    `allowed_signers` lists the signers whose signatures are good; `answers` is a folder in which answers are cached.
+    `allowed_signers` lists the signers whose signatures are good; `answers` is a folder in which answers are cached, and
+    `prepared` is one for files that are made of each release; without it strata and sites are read more slowly.
     Links begin with `base_url`; without it they are paths. Requests must be for `trusted_hosts`, the base URL's host or
     loopback; with neither trusted hosts nor a base URL any host is accepted. `metrics` counts the answers; `contact` is
     shown on the page about the crawler. `outside_points` are what others counted; by default the bundled points. `lab` is
     the queue of pages to be replayed; without it the lab is off.
     """
     library = Library(
-        releases,
-        reports,
-        progress=progress,
-        allowed_signers=allowed_signers,
-        every_s=looked_at_every_s,
+        releases, reports, progress=progress, allowed_signers=allowed_signers, every_s=looked_at_every_s
     )
     app = FastAPI(
         title="firstflight",
@@ -149,7 +158,7 @@ def create_app(
         dependencies=[Depends(only_known_parameters), Depends(whole_names)],
         responses={"307": A_REDIRECT, "4XX": A_PROBLEM, "5XX": A_PROBLEM},
     )
-    _read_from(library, app)
+    _read_from(library, app, Prepared(prepared) if prepared else None)
     # A route is looked for among all others, which took a fifth of the time of a distribution.
     app.state.path_of = functools.lru_cache(PATHS)(app.url_path_for)
     app.state.outside = load() if outside_points is None else list(outside_points)

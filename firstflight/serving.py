@@ -40,13 +40,16 @@ HEADER_TIMEOUT_S = 10.0
 STOP_S = 5
 """Time limit for responses in progress when the server stops."""
 
-ALLOCATORS = {
+LIBRARIES = {
+    "OPENBLAS_NUM_THREADS": "1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "DUCKDB_JE_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
 }
-"""Settings by which pyarrow and DuckDB give memory back when they no longer use it; they are read when the libraries are loaded.
+"""Settings of libraries, which they read when they are loaded.
 
-By default each keeps what it once used in an allocator of its own: together 20 MB after the first stream of rows.
+By default pyarrow and DuckDB each keep what memory they once used in an allocator of their own: together 20 MB after the first stream
+of rows. numpy multiplies matrices with as many threads as there are cores, which for the small ones of intervals wait for each
+other ten times as long as one thread computes.
 """
 
 PR_SET_PDEATHSIG = 1
@@ -83,7 +86,7 @@ def serve(
     def loaded() -> ASGIApp:
         # A server that was killed leaves no worker behind with its port.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-        for name, value in ALLOCATORS.items():
+        for name, value in LIBRARIES.items():
             os.environ.setdefault(name, value)
         application = load()
         gc.freeze()  # what is there now stays: no reason to look through it again and again

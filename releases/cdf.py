@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -16,6 +17,9 @@ from schema.computed_tables import COMPLETENESS_SINCE, MEASURES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+ARRAYS = ("sizes", "cumulative")
+"""Arrays of a CDF."""
 
 COLUMNS = ["measure", "size_bytes", "count", "cumulative"]
 ROWS_AT_ONCE = 65_536
@@ -147,11 +151,11 @@ def _part(batch: pa.RecordBatch) -> _Part:
     is_known = batch["size_bytes"].is_valid()
     known = batch.filter(is_known)
     unknown = pc.sum(batch.filter(pc.invert(is_known))["count"], min_count=0).as_py()
-    return _compact(known["size_bytes"].to_numpy()), _compact(known["cumulative"].to_numpy()), unknown
+    return compact(known["size_bytes"].to_numpy()), compact(known["cumulative"].to_numpy()), unknown
 
 
-def _compact(values: NDArray[np.int64]) -> NDArray[np.integer]:
-    """Ascending values in 32 bits if they fit: a copy in either case, which keeps nothing else in memory."""
+def compact(values: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Return ascending values in 32 bits if they fit: a copy in either case, which keeps nothing else in memory."""
     fits = not len(values) or values[-1] <= np.iinfo(np.int32).max
     return values.astype(np.int32 if fits else np.int64)
 
@@ -160,3 +164,24 @@ def _cdf(parts: Sequence[_Part]) -> Cdf:
     """The CDF from one measure's steps, which a release holds in the order of size."""
     sizes, cumulative, unknown = zip(*parts, strict=True)
     return Cdf(sizes=np.concatenate(sizes), cumulative=np.concatenate(cumulative), unknown=sum(unknown))
+
+
+def save_cdfs(cdfs: Mapping[str, Cdf], folder: Path) -> None:
+    """Write CDFs to files in a new folder, the steps of one after those of the other; OSError."""
+    folder.mkdir()
+    for name in ARRAYS:
+        arrays = [getattr(cdf, name) for cdf in cdfs.values()]
+        np.save(folder / f"{name}.npy", np.concatenate(arrays), allow_pickle=False)
+    facts = [[measure, len(cdf.sizes), cdf.unknown] for measure, cdf in cdfs.items()]
+    (folder / "cdfs.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+def load_cdfs(folder: Path) -> dict[str, Cdf]:
+    """The CDFs in a folder that `save_cdfs` wrote, whose arrays are mapped; OSError or ValueError if they cannot be read."""
+    facts = json.loads((folder / "cdfs.json").read_text(encoding="utf-8"))
+    sizes, cumulative = (np.load(folder / f"{name}.npy", mmap_mode="r").view(np.ndarray) for name in ARRAYS)
+    found, end = {}, 0
+    for measure, steps, unknown in facts:
+        begin, end = end, end + steps
+        found[measure] = Cdf(sizes=sizes[begin:end], cumulative=cumulative[begin:end], unknown=unknown)
+    return found

@@ -12,12 +12,7 @@ from pydantic import ValidationError
 
 from api.http.problems import Problem
 from api.lab.page_replay import LINE, PageReplay
-
-END_WITH_PARENT = ("setpriv", "--pdeathsig", "TERM")
-"""End the process if the service ends, even if it was killed."""
-
-STOP_S = 10
-"""Seconds in which a process that is told to stop ends its guest and removes the guest's folder."""
+from api.processes import END_WITH_PARENT, stopped
 
 MOST_LINE_BYTES = 2**25
 """Longest line of the process: times of at most 1,000 responses at each window over each network."""
@@ -86,13 +81,3 @@ async def result(process: asyncio.subprocess.Process, progress: Callable[[int, i
     except (ValidationError, ValueError):
         pass  # a line that was cut, or that is too long
     raise Problem("replay-failed", NO_ANSWER)
-
-
-async def stopped(process: asyncio.subprocess.Process) -> None:
-    """End a process that still runs: first so that it ends its guest, and then in any case."""
-    for stop in (process.terminate, process.kill):
-        with contextlib.suppress(ProcessLookupError):
-            stop()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(process.wait()), STOP_S)
-            return

@@ -18,30 +18,11 @@ from api.routes.v1 import aside
 from api.routes.visits import FirstFlightAnswer, first_flight, flight_answer
 from api.rows.filters import row_fields
 from api.rows.query import TABLES
-from api.rows.reader import RowReader
+from api.rows.sites import SiteReader
+from api.stored.prepared.columns import DOCUMENT, SITE_COLUMNS
 from api.stored.shelf import Version
-from releases import first_flights
 
 router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)
-
-VISIT = (
-    *(
-        "id",
-        "rank",
-        "page_kind",
-        "load",
-        "attempt",
-        "is_final",
-        "outcome",
-        "status",
-        "final_scheme",
-        "final_host",
-    ),
-    *("started_at", "load_us", "largest_contentful_paint_us", "received_bytes", "main_response_id"),
-)
-DOCUMENT = ("host", "protocol", "first_flight_bytes", "initial_window_segments", "initial_window_unknown")
-CONNECTION = tuple(dict.fromkeys((*first_flights.Connection._fields, *DOCUMENT, "response_count")))
-RESPONSE = (*first_flights.Response._fields, "connection_id")
 
 HostPath = Annotated[
     str,
@@ -57,7 +38,7 @@ HostPath = Annotated[
 SiteVisit: Any = create_model(
     "SiteVisit",
     __doc__="A page load of the site.",
-    **row_fields(TABLES["visits"].schema(), VISIT),
+    **row_fields(TABLES["visits"].schema(), SITE_COLUMNS.visit),
     url=(str, Field(description="its waterfall")),
 )
 
@@ -134,32 +115,29 @@ def site(request: Request, shelf: ShelfDep, host: HostPath) -> SiteAnswer:
 
 
 def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer | None:
-    reader: RowReader = request.app.state.rows
-    visits = reader.where(version, "visits", VISIT, host=[host])
-    if not visits:
+    reader: SiteReader = request.app.state.sites
+    rows = reader.of(version, host)
+    if not rows.visits:
         return None
-    final = next((one for one in visits if one["is_final"]), None)
-    connections = reader.where(version, "connections", CONNECTION, visit_id=[final["id"]]) if final else []
+    final = next((one for one in rows.visits if one["is_final"]), None)
+    connections = rows.connections[final["id"]] if final else []
     crawl = str(version.crawl)
     named = {"crawl": crawl, "version": version.version}
     return SiteCrawlAnswer(
         crawl=crawl,
         provenance=provenance(request, version),
-        visits=[one | {"url": _page_url(request, one["id"], named)} for one in visits],
+        visits=[one | {"url": _page_url(request, one["id"], named)} for one in rows.visits],
         connections=len(connections) if final else None,
         responses=sum(one["response_count"] for one in connections) if final else None,
         protocols=dict(sorted(collections.Counter(one["protocol"] for one in connections).items())),
-        document=_document(reader, version, final, connections) if final else None,
+        document=_document(connections, rows.responses[final["id"]]) if final else None,
         first_flights=_first_flights(connections, final["final_host"] or host) if final else None,
     )
 
 
-def _document(
-    reader: RowReader, version: Version, visit: Mapping[str, Any], connections: Sequence[dict[str, Any]]
-) -> Any:  # noqa: ANN401  # a made model
-    responses = reader.where(version, "responses", RESPONSE, visit_id=[visit["id"]])
-    main = next((one for one in responses if one["id"] == visit["main_response_id"]), None)
-    own = next((one for one in connections if main and one["id"] == main["connection_id"]), None)
+def _document(connections: Sequence[dict[str, Any]], responses: list[dict[str, Any]]) -> Any:  # noqa: ANN401  # a made model
+    """The connection that the responses, all on the main document's, came on."""
+    own = next((one for one in connections if responses and one["id"] == responses[0]["connection_id"]), None)
     if own is None:
         return None
     found = flight_answer(first_flight(own, responses))

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.made_up_release import seal_release
-from benchmarks.service.servers import Memory, free_port, process, served_at, until_it_answers
+from benchmarks.service.servers import Memory, free_port, process, served_at, until_it_answers, until_prepared
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
 from schema.tables import Base
@@ -136,6 +136,7 @@ def measure(datasette: str, folder: Path, *, rows: int, peer_rows: int) -> dict[
         until_it_answers(ours)
         until_it_answers(f"http://127.0.0.1:{port}/")
         taken(f"{ours}v1/responses.csv?{asked}&limit=1")
+        until_prepared(folder / "cache" / "prepared", pid, 1)
         memory = servers.enter_context(Memory(pid))
         for _ in range(RUNS):
             for name, address, number in (

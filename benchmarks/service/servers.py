@@ -72,6 +72,16 @@ def until_it_answers(address: str) -> None:
     raise BenchError(f"{address} does not answer")
 
 
+def until_prepared(folder: Path, pid: int, releases: int) -> None:
+    """Wait until the service, the process `pid` with one worker, has prepared its releases in `folder`."""
+    deadline = time.monotonic() + 10 * READY_WITHIN_S
+    while time.monotonic() < deadline:
+        if len(list(folder.glob("[!.]*"))) == releases and len(descendants(pid)) == 1:
+            return
+        time.sleep(0.5)
+    raise BenchError("the service did not prepare its releases in time")
+
+
 def free_port() -> int:
     """A port that was free a moment ago."""
     with socket.create_server(("127.0.0.1", 0)) as free:

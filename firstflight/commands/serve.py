@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from api.lab.queue import Queue
 
+NO_RELEASE = "no release yet: run `firstflight demo`, or `firstflight release build` after a crawl; it will show up here"
+
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
@@ -84,10 +86,7 @@ def command(
         from releases.catalogue import release_folders
 
         if not release_folders(settings.releases):
-            click.echo(
-                "no release yet: run `firstflight demo`, or `firstflight release build` after a crawl; it will show up here",
-                err=True,
-            )
+            click.echo(NO_RELEASE, err=True)
         registry = None if metrics_port is None else CollectorRegistry()
         if registry is not None and metrics_port is not None:
             serve_metrics(registry, host, metrics_port)
@@ -97,6 +96,7 @@ def command(
             progress=settings.progress,
             allowed_signers=settings.allowed_signers,
             answers=settings.cache_dir / "answers",
+            prepared=settings.cache_dir / "prepared",
             base_url=settings.public_base_url,
             trusted_hosts=settings.trusted_hosts,
             metrics=registry,

@@ -77,7 +77,11 @@ def figures(**found: Any) -> dict[str, Any]:
         "coverage_seconds": 1.21,
         "coverage_bare_seconds": 1.1,
         "coverage_distribution_seconds": 0.55,
-        **dict.fromkeys(("stratum_ms", "stratum_of_held_items_ms", "kept_ms", "history_ms"), few),
+        "prepared_s": 70.0,
+        "prepared_mb": 880.0,
+        "prepared_peak_mb": 550.0,
+        **dict.fromkeys(("stratum_ms", "stratum_from_disk_ms", "stratum_of_held_items_ms"), few),
+        **dict.fromkeys(("kept_ms", "history_ms", "history_from_disk_ms"), few),
     } | found
 
 

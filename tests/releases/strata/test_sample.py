@@ -9,7 +9,8 @@ import pytest
 
 from releases.distributions import ratio_intervals
 from releases.strata.bootstrap import GROUPS, LEAST_SITES, groups_of
-from releases.strata.sample import BLOCK, Sample, Stratum, read_items
+from releases.strata.cells import read_items
+from releases.strata.sample import BLOCK, Sample, Stratum
 from releases.strata.statistics import FEW_SITES, Statistic, estimate
 from schema.computed_tables import ITEM
 

@@ -1,0 +1,233 @@
+"""The items of one measure by cell, in memory or in files that are mapped: a stratum is read without what is not in it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from releases.cdf import compact
+from releases.strata.bootstrap import GROUPS, groups_of
+from releases.strata.sample import DIMENSIONS, Sample, Stratum
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+TEXT = tuple(name for name in DIMENSIONS if name != "rank_stratum")
+"""Dimensions that the file holds as dictionaries of text."""
+
+Value = str | int | None
+Coded = tuple["NDArray[np.uint8]", list[Value]]
+"""A column as codes, and the value of each code."""
+
+ARRAYS = ("sizes", "groups", "sites")
+"""Arrays of `Items` that have files of their own."""
+
+EMPTY: dict[str, NDArray[Any]] = {
+    "size_bytes": np.empty(0, np.int32),
+    "rank": np.empty(0, np.int32),
+    "rank_stratum": np.empty(0, np.int32),
+    **dict.fromkeys(TEXT, np.empty(0, np.uint8)),
+}
+"""Columns of a measure without items."""
+
+GROUP_BITS = 8
+"""Bits of a group's number."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Items:
+    """Every item of one measure. A cell has the items that are alike in every dimension, smallest first."""
+
+    cells: list[list[Value]]
+    """The value of each of DIMENSIONS, for each cell."""
+    ends: list[int]
+    """Place in `sizes` after the last item of each cell."""
+    unknown: list[int]
+    """Items of unknown size of each cell."""
+    group_count: int
+    sizes: NDArray[np.integer]
+    """Of the items of known size: one cell after the other."""
+    groups: NDArray[np.uint8]
+    """Group of the site of each of these items."""
+    sites: NDArray[np.uint8]
+    """A bit for each site of the measure, for each cell: whether the site has an item of known size in it."""
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the arrays take, or the size of their files."""
+        return self.sizes.nbytes + self.groups.nbytes + self.sites.nbytes
+
+    def sample(self, stratum: Stratum) -> Sample:
+        """The items of a stratum: those of its cells, merged by size."""
+        wanted = [getattr(stratum, name) for name in DIMENSIONS]
+        chosen = [
+            number
+            for number, cell in enumerate(self.cells)
+            if all(value is None or value == has for value, has in zip(wanted, cell, strict=True))
+        ]
+        begins = [0, *self.ends]
+        places = [slice(begins[number], begins[number + 1]) for number in chosen]
+        sizes, groups = _merged(self.sizes, self.groups, places)
+        return Sample(
+            sizes=sizes,
+            groups=groups,
+            group_count=self.group_count,
+            sites=int(np.bitwise_count(np.bitwise_or.reduce(self.sites[chosen], axis=0)).sum()),
+            unknown=sum(self.unknown[number] for number in chosen),
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write the items to files in a new folder; OSError."""
+        folder.mkdir()
+        for name in ARRAYS:
+            np.save(folder / f"{name}.npy", getattr(self, name), allow_pickle=False)
+        others = {
+            one.name: getattr(self, one.name) for one in dataclasses.fields(self) if one.name not in ARRAYS
+        }
+        (folder / "items.json").write_text(json.dumps(others), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """The items in a folder that `save` wrote, whose arrays are mapped; OSError or ValueError if they cannot be read."""
+        others = json.loads((folder / "items.json").read_text(encoding="utf-8"))
+        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
+        return cls(**others, **{name: array.view(np.ndarray) for name, array in arrays.items()})
+
+
+def _merged(
+    sizes: NDArray[np.integer], groups: NDArray[np.uint8], places: list[slice]
+) -> tuple[NDArray[np.integer], NDArray[np.uint8]]:
+    """The sizes at `places`, ascending, and their groups."""
+    if len(places) == 1:
+        return sizes[places[0]], groups[places[0]]
+    # A size and its group are one number, whose sorting is several times as fast as that of places.
+    packed = np.empty(sum(place.stop - place.start for place in places), np.uint64)
+    end = 0
+    for place in places:
+        begin, end = end, end + place.stop - place.start
+        packed[begin:end] = sizes[place]
+        packed[begin:end] <<= GROUP_BITS
+        packed[begin:end] |= groups[place]
+    packed.sort()
+    groups = packed.astype(np.uint8)
+    packed >>= GROUP_BITS
+    return packed.astype(sizes.dtype), groups
+
+
+def read_items(path: Path, measure: str) -> Items:
+    """The items of a measure in an item.parquet; OSError or ArrowException if it cannot be read."""
+    values: dict[str, dict[Value, int]] = {name: {} for name in TEXT}
+    pieces = list(_pieces(path, measure, values))
+    whole = {name: np.concatenate([one[name] for one in pieces]) for name in pieces[0]} if pieces else EMPTY
+    pieces.clear()
+    coded = {name: (whole[name], list(values[name])) for name in TEXT}
+    coded["rank_stratum"] = _coded_by_site(whole["rank_stratum"], whole["rank"])
+    cell_of, cells = _crossed([coded[name] for name in DIMENSIONS])
+    return _by_cell(whole["size_bytes"], whole["rank"], cell_of, cells)
+
+
+def _pieces(
+    path: Path, measure: str, values: dict[str, dict[Value, int]]
+) -> Iterator[dict[str, NDArray[Any]]]:
+    """The columns of a measure's items, one row group at a time; `values` takes the code of each value of a text.
+
+    Items of unknown size, which come last, have no size: the column is shorter by their number.
+    """
+    columns = ["measure", "size_bytes", "rank", *DIMENSIONS]
+    with pq.ParquetFile(path, read_dictionary=["measure", *TEXT]) as file:
+        for number in _row_groups(file.metadata, measure):
+            for every in file.read_row_group(number, columns).combine_chunks().to_batches():
+                batch = every.filter(pc.equal(every["measure"], measure))
+                yield {
+                    "size_bytes": compact(batch["size_bytes"].drop_null().to_numpy()),
+                    "rank": batch["rank"].to_numpy(),
+                    "rank_stratum": batch["rank_stratum"].fill_null(0).to_numpy(),
+                    **{name: _codes(batch[name], values[name]) for name in TEXT},
+                }
+
+
+def _by_cell(
+    sizes: NDArray[np.integer],
+    ranks: NDArray[np.int32],
+    cell_of: NDArray[np.uint16],
+    cells: list[list[Value]],
+) -> Items:
+    """The items from their columns, smallest first, those of unknown size last."""
+    # The file is in the order of sizes, which a stable sorting by cell keeps within each.
+    order = np.argsort(cell_of[: len(sizes)], kind="stable")
+    ends = np.cumsum(np.bincount(cell_of[: len(sizes)], minlength=len(cells))).tolist()
+    groups = groups_of(ranks)
+    return Items(
+        cells=cells,
+        ends=ends,
+        unknown=np.bincount(cell_of[len(sizes) :], minlength=len(cells)).tolist(),
+        group_count=min(GROUPS, int(groups.max(initial=0)) + 1),
+        sizes=sizes[order],
+        groups=groups[order],
+        sites=_sites(ranks, order, ends),
+    )
+
+
+def _sites(ranks: NDArray[np.int32], order: NDArray[np.int64], ends: list[int]) -> NDArray[np.uint8]:
+    """The bits of the sites of each cell."""
+    known = np.bincount(ranks).astype(bool)
+    number_of = np.cumsum(known) - 1
+    sites = int(known.sum())
+    bits = np.zeros((len(ends), -(-sites // 8)), np.uint8)
+    for row, begin, end in zip(bits, [0, *ends], ends, strict=False):
+        is_there = np.zeros(sites, bool)
+        is_there[number_of[ranks[order[begin:end]]]] = True
+        row[:] = np.packbits(is_there)
+    return bits
+
+
+def _crossed(columns: list[Coded]) -> tuple[NDArray[np.uint16], list[list[Value]]]:
+    """The cell of each item, and the values of each cell that occurs."""
+    shape = [len(values) for _, values in columns]
+    crossed = np.zeros(len(columns[0][0]), np.uint32)
+    for codes, values in columns:
+        crossed *= len(values)
+        crossed += codes
+    occurring = np.flatnonzero(np.bincount(crossed))
+    number_of = np.zeros(int(np.prod(shape)), np.uint16)
+    number_of[occurring] = np.arange(len(occurring))
+    places = zip(*np.unravel_index(occurring, shape), strict=True)
+    cells = [[values[code] for code, (_, values) in zip(place, columns, strict=True)] for place in places]
+    return number_of[crossed], cells
+
+
+def _row_groups(metadata: pq.FileMetaData, measure: str) -> list[int]:
+    """Row groups that may hold the measure."""
+    column = metadata.schema.names.index("measure")
+    bounds = [
+        metadata.row_group(number).column(column).statistics for number in range(metadata.num_row_groups)
+    ]
+    return [
+        number
+        for number, bound in enumerate(bounds)
+        if bound is None or not bound.has_min_max or bound.min <= measure <= bound.max
+    ]
+
+
+def _codes(column: pa.DictionaryArray, known: dict[Value, int]) -> NDArray[np.uint8]:
+    """Codes of a column of text; a value that is not `known` takes the next code."""
+    values = [*column.dictionary.to_pylist(), None]
+    codes = np.array([known.setdefault(value, len(known)) for value in values], np.uint8)
+    found: NDArray[np.uint8] = codes[column.indices.fill_null(len(values) - 1).to_numpy()]
+    return found
+
+
+def _coded_by_site(column: NDArray[np.int32], ranks: NDArray[np.int32]) -> Coded:
+    """Codes of a column that is the same in all items of a site, with None for 0."""
+    by_rank = np.zeros(int(ranks.max(initial=0)) + 1, np.int32)
+    by_rank[ranks] = column
+    values, codes = np.unique(by_rank, return_inverse=True)
+    return codes.astype(np.uint8)[ranks], [value or None for value in values.tolist()]

@@ -1,0 +1,236 @@
+"""Prepared files: the service answers from them as from the release's tables, and never from what is damaged or withdrawn."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from api.rows.reader import RowReader
+from api.rows.sites import SiteReader
+from api.stored.held_items import HeldItems
+from api.stored.library import Library
+from api.stored.prepared import site_rows
+from api.stored.prepared.program import prepare
+from api.stored.prepared.store import CDFS, ITEMS, SITES, Prepared
+from api.stored.prepared.upkeep import keep_prepared
+from api.stored.shelf import Version
+from releases.catalogue import read_release
+from releases.cdf import load_cdfs, read_cdfs
+from releases.strata.cells import Items, read_items
+from releases.strata.sample import Stratum
+from schema.computed_tables import MEASURES
+from tests.api.conftest import write_release_with_items
+from tests.api.rows.conftest import NAME, made_up, serving, write_crawl
+from tests.api.rows.conftest import SITES as MADE_UP_SITES
+from tests.releases.test_earlier_schemas import EARLIER, STORED
+
+ANSWERS_WITHIN_S = 120
+"""A process that prepares a release begins within this time on the busiest machine."""
+
+STRATA = [
+    Stratum(page_kind=kind, rank_stratum=ranks, protocol=protocol, party=party)
+    for kind, ranks, protocol, party in itertools.product(
+        ("home", "inner"), (None, 1000, 10_000), (None, "h2", "h3"), (None, "first")
+    )
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class Shelved:
+    """Releases of a library, and an empty folder for their prepared files."""
+
+    library: Library
+    prepared: Prepared
+
+    @property
+    def version(self) -> Version:
+        return self.library.shelf().versions[0]
+
+    def prepare(self) -> Path:
+        folder = self.prepared.path_of(self.version)
+        prepare(self.version.path, folder)
+        self.prepared.add(self.version)
+        return folder
+
+    def sites(self, prepared: Prepared | None) -> SiteReader:
+        return SiteReader(self.library, RowReader(self.library), prepared)
+
+
+def shelved(root: Path) -> Shelved:
+    library = Library(root / "releases", root / "reports", every_s=0)
+    return Shelved(library, Prepared(root / "prepared"))
+
+
+def hosts(count: int) -> Iterator[str]:
+    return (f"site{number}.test" for number in range(1, count + 1))
+
+
+@pytest.fixture
+def crawled(tmp_path: Path) -> Shelved:
+    """The release of a crawl whose first site failed once, and was visited again under the same name."""
+    crawl = made_up()
+    crawl.add_visit(outcome="dns", is_final=False)
+    crawl.add_visit()
+    for visit in crawl.visit[-2:]:
+        visit["host"] = "site1.test"
+    crawl.add_connection(host="other.test", tls_handshake_bytes=3000, window=10)
+    crawl.add_response(20_000, first_ms=150, last_ms=200)
+    write_crawl(tmp_path / "releases", NAME, crawl)
+    return shelved(tmp_path)
+
+
+@pytest.fixture
+def with_items(tmp_path: Path) -> Shelved:
+    """A release with items of thirty sites."""
+    write_release_with_items(tmp_path / "releases", NAME)
+    return shelved(tmp_path)
+
+
+@pytest.mark.parametrize(("at_once", "together", "rows"), [(1024, 32, 65_536), (3, 2, 4), (1, 1, 1)])
+def test_a_site_has_the_same_rows_as_by_queries_however_they_are_cut(
+    crawled: Shelved, monkeypatch: pytest.MonkeyPatch, at_once: int, together: int, rows: int
+) -> None:
+    for name, value in (("VISITS_AT_ONCE", at_once), ("VISITS_TOGETHER", together), ("BATCH_ROWS", rows)):
+        monkeypatch.setattr(site_rows, name, value)
+    crawled.prepare()
+    by_files, by_queries = crawled.sites(crawled.prepared), crawled.sites(None)
+    for host in hosts(MADE_UP_SITES):
+        found = by_files.of(crawled.version, host)
+        assert found == by_queries.of(crawled.version, host), host
+        assert all(found.responses.values()), host
+    first = by_files.of(crawled.version, "site1.test")
+    assert [(one["outcome"], one["is_final"]) for one in first.visits] == [
+        ("ok", True),
+        ("dns", False),
+        ("ok", True),
+    ]
+    assert by_files.of(crawled.version, "none.test").visits == []
+
+
+def test_hosts_of_the_same_checksum_are_told_apart(crawled: Shelved, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site_rows, "_checksum", lambda _: 7)
+    crawled.prepare()
+    for host in hosts(MADE_UP_SITES):
+        found = crawled.sites(crawled.prepared).of(crawled.version, host)
+        assert found == crawled.sites(None).of(crawled.version, host)
+
+
+@pytest.mark.parametrize("schema", EARLIER)
+def test_a_release_of_an_earlier_schema_version_is_prepared_with_null_for_what_it_lacks(
+    schema: int, tmp_path: Path
+) -> None:
+    stored = STORED / f"schema-{schema}"
+    shutil.copytree(stored, read_release(stored).crawl.path(tmp_path / "releases", version=1))
+    found = shelved(tmp_path)
+    folder = found.prepare()
+    # Releases of the bundled web have its hosts alone; each has several.
+    rows = RowReader(found.library).where(found.version, "visits", ["host"])
+    names = {row["host"] for row in rows}
+    assert len(names) > 1
+    for host in names:
+        by_files = found.sites(found.prepared).of(found.version, host)
+        assert by_files.visits
+        assert by_files == found.sites(None).of(found.version, host)
+    assert {name: cdf.known for name, cdf in load_cdfs(folder / CDFS).items()} == {
+        name: cdf.known for name, cdf in read_cdfs(found.version.path / "distribution.parquet").items()
+    }
+
+
+@pytest.mark.parametrize("measure", ["responses", "pages", "hosts"])
+def test_a_stratum_of_mapped_items_is_that_of_the_table(with_items: Shelved, measure: str) -> None:
+    """The measure `hosts` has no item at all."""
+    folder = with_items.prepare()
+    mapped, read = (
+        Items.load(folder / ITEMS / measure),
+        read_items(with_items.version.path / "item.parquet", measure),
+    )
+    for stratum in STRATA:
+        ours, theirs = mapped.sample(stratum), read.sample(stratum)
+        assert ours.sizes.tolist() == theirs.sizes.tolist()
+        assert ours.groups.tolist() == theirs.groups.tolist()
+        assert (ours.sites, ours.unknown, ours.group_count) == (
+            theirs.sites,
+            theirs.unknown,
+            theirs.group_count,
+        )
+    assert (measure == "hosts") == (len(mapped.sizes) == 0)
+
+
+def test_mapped_cdfs_are_those_of_the_table(with_items: Shelved) -> None:
+    mapped = load_cdfs(with_items.prepare() / CDFS)
+    read = read_cdfs(with_items.version.path / "distribution.parquet")
+    assert mapped.keys() == read.keys() == MEASURES.keys()
+    for name, cdf in read.items():
+        assert mapped[name].sizes.tolist() == cdf.sizes.tolist()
+        assert mapped[name].cumulative.tolist() == cdf.cumulative.tolist()
+        assert mapped[name].unknown == cdf.unknown
+
+
+def test_files_that_were_damaged_are_made_anew_and_whole_ones_are_left(with_items: Shelved) -> None:
+    folder = with_items.prepare()
+    sizes = folder / ITEMS / "responses" / "sizes.npy"
+    whole, written = sizes.read_bytes(), sizes.stat().st_mtime_ns
+    with_items.prepare()
+    assert sizes.stat().st_mtime_ns == written
+    sizes.write_bytes(whole[:-1] + b"\x7f")
+    with_items.prepare()
+    assert sizes.read_bytes() == whole
+
+
+def test_files_that_cannot_be_read_are_not_asked_again(with_items: Shelved) -> None:
+    folder = with_items.prepare()
+    (folder / ITEMS / "responses" / "items.json").write_text("{")
+    items = HeldItems(with_items.library, with_items.prepared)
+    assert items.of(with_items.version, "responses", Stratum(protocol="h2")).sample.sites == 30
+    assert not with_items.prepared.has(with_items.version)
+
+
+def test_files_of_releases_that_are_gone_are_removed(crawled: Shelved) -> None:
+    folder = crawled.prepare()
+    crawled.prepared.remove_all_but([crawled.version])
+    assert (folder / SITES).is_dir()
+    crawled.prepared.remove_all_but([])
+    assert not folder.exists()
+    assert not crawled.prepared.has(crawled.version)
+
+
+def test_the_service_prepares_its_releases_and_removes_what_was_withdrawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{keep_prepared.__module__}.LOOKED_AT_EVERY_S", 0.1)
+    write_crawl(tmp_path / "releases", NAME, made_up())
+    with serving(tmp_path / "releases", prepared=tmp_path / "prepared") as client:
+        prepared: Prepared = client.app.state.prepared  # type: ignore[attr-defined]
+        library: Library = client.app.state.library  # type: ignore[attr-defined]
+        (version,) = library.shelf().versions
+        until(lambda: prepared.has(version))
+        assert (prepared.path_of(version) / SITES).is_dir()
+        answer = client.get("/v1/sites/site1.test").json()
+        assert len(answer["crawls"]) == 1
+        folder = NAME.path(tmp_path / "releases", version=1)
+        shutil.rmtree(folder)
+        folder.mkdir()
+        (folder / "tombstone.json").write_text('{"reason": "a site was withdrawn"}\n')
+        until(lambda: not prepared.path_of(version).exists())
+        assert client.get("/v1/sites/site1.test").status_code == 404
+
+
+def test_a_service_that_cannot_write_the_files_answers_without_them(tmp_path: Path) -> None:
+    write_crawl(tmp_path / "releases", NAME, made_up())
+    (tmp_path / "prepared").write_text("no folder")
+    with serving(tmp_path / "releases", prepared=tmp_path / "prepared") as client:
+        assert len(client.get("/v1/sites/site1.test").json()["crawls"]) == 1
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait until a condition holds."""
+    deadline = time.monotonic() + ANSWERS_WITHIN_S
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
