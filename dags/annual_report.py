@@ -150,7 +150,7 @@ with DAG(
     )
     report = firstflight(
         "report",
-        'report build --year "$YEAR" --crawl "$CRAWL" --version next --reason "$REASON" --corrects "$CORRECTS"',
+        'report build --year "$YEAR" --crawl "$CRAWL" --replay full --version next --reason "$REASON" --corrects "$CORRECTS"',
         env=VARIABLES,
         doc="Publishes the report to where the site serves it from; does nothing if a version with equal content is there.",
         outlets=[Asset("firstflight://report")],

@@ -19,7 +19,8 @@ from releases.catalogue import ReleaseError
 from replay.networks.population_csv import PopulationError
 from replay.networks.stored_populations import CURRENT, find_population
 from reports.document.illustrative import FRESH_MONTHS, is_stale
-from reports.document.report_inputs import ReportError, read_inputs
+from reports.inputs.errors import ReportError
+from reports.inputs.report_inputs import read_inputs
 from reports.publishing.publish import NEXT, Published, Wanted, publish_report
 from reports.statistics.paired_loads import CellsError
 from storage.engine import DatabaseError
@@ -127,8 +128,9 @@ def version_or_next(_: click.Context, __: click.Parameter, value: str | None) ->
 @click.option(
     "--replay",
     "which",
-    metavar="full|PLAN",
-    help="full, or the plan of a replay in stages: the eight characters in the name of its folder.  [default: the only one]",
+    metavar="full|PLAN|PLAN+full",
+    help="full; the plan of a replay in stages: the eight characters in the name of its folder; or both: the stages decide, and "
+    "the full one's arms and ends of inputs stand beside them.  [default: what there is]",
 )
 @click.option(
     "--version",

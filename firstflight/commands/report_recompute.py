@@ -8,7 +8,7 @@ from firstflight.commands.report_versions import YEARS
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
-from reports.document.report_inputs import ReportError
+from reports.inputs.errors import ReportError
 from reports.recomputation.recompute import Places
 from reports.recomputation.recompute import recompute as computed_again
 from reports.statistics.paired_loads import CellsError

@@ -27,7 +27,7 @@ from replay.runs.run import Result
 from schema.computed_tables import CELL
 from storage.signatures import Signer
 from storage.staging import put_in_place
-from storage.sums import seal
+from storage.sums import broken_sums, seal
 
 FORMAT_VERSION = 1
 """Format of replay.json."""
@@ -79,6 +79,15 @@ def read_cells(folder: Path) -> pa.Table:
         if name not in table.column_names:
             table = table.append_column(CELL.field(name), pa.array([value] * table.num_rows, pa.string()))
     return table
+
+
+def is_stored(folder: Path, planned: Mapping[str, Any]) -> bool:
+    """Return whether the folder has a whole replay whose cells depend on just what is planned."""
+    if broken_sums(folder):
+        return False
+    stored = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
+    facts = json.loads(json.dumps(planned))
+    return bool({name: stored.get(name) for name in facts} == facts)
 
 
 def write_facts(path: Path, facts: Mapping[str, Any]) -> None:

@@ -179,7 +179,7 @@ def shown(one: Statement, effect: Measured) -> Interval:
     whole = effect.interval
     low, middle, high = whole.lower, whole.estimate, whole.upper
     if one.margin is None:
-        return Interval(*(_saved(value) for value in (middle, high, low)))
+        return Interval(*(saved_percent(value) for value in (middle, high, low)))
     as_shown: Callable[[float], float] = _percent if one.margin.unit == "%" else float
     found = Interval(*(as_shown(value) for value in (middle, low, high)))
     return found if one.sign > 0 else -found
@@ -188,7 +188,7 @@ def shown(one: Statement, effect: Measured) -> Interval:
 def limit_of(one: Statement, effect: Measured) -> float:
     """The limit in the unit of `shown`."""
     if one.margin is None:
-        return _saved(effect.limit)
+        return saved_percent(effect.limit)
     return limit_of_margin(one.margin.unit, effect.limit, one.margin.limit)
 
 
@@ -198,7 +198,8 @@ def limit_of_margin(unit: str, limit: float, stated: float) -> float:
     return stated if math.isclose(told, stated) else told
 
 
-def _saved(log_ratio: float) -> float:
+def saved_percent(log_ratio: float) -> float:
+    """Percent of page time that a log ratio of it saves."""
     return -100 * math.expm1(log_ratio)
 
 

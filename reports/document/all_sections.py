@@ -11,9 +11,9 @@ from releases.ranks import ranks_of
 from releases.share_weights import page_fits, shares_by_weight
 from reports.answer.key_numbers import rival
 from reports.document.examination import Examination
-from reports.document.report_inputs import ReportInputs
 from reports.document.size_figures import HEADLINE, curve
 from reports.document.theme import CURVES
+from reports.inputs.report_inputs import ReportInputs
 from reports.recommendation.rule import RULE
 from reports.sections.arms import WholeReplay, by_http, of_replay, of_stages
 from reports.sections.cells import cells_section
@@ -79,11 +79,14 @@ def sections_of(
         source=source,
     )
     yield last_year(inputs, sizes, cdfs, source=source)
-    arms = evidence_by_sender(found, query=query)
-    yield from replay_sections(found, arms, query=query)
     whole = whole_replay(found)
+    senders = dict(of_replay(whole, query=query)) if whole else {}
+    evidence = of_stages(found.staged, query=query) if found.staged else senders.get(BURSTS)
+    arms = senders if PACED in senders or evidence is None else {BURSTS: evidence}
+    if evidence:
+        yield from replay_sections(found, evidence, arms, query=query)
     versions = by_http(whole, query=query) if whole else {}
-    yield protocols_section(release, arms.get(BURSTS), versions, source=source)
+    yield protocols_section(release, evidence, versions, source=source)
     yield segments_section(cdfs, iw=RULE.permanent_incumbent, source=source)
     yield quic_section(
         cdfs,
@@ -120,11 +123,10 @@ def last_year(
     )
 
 
-def replay_sections(found: Examination, arms: Mapping[Sender, Evidence], *, query: str) -> Iterator[Section]:
-    """The sections that measure the replay's loads again; `arms` has the evidence by how servers sent."""
-    if BURSTS not in arms:
-        return
-    evidence = arms[BURSTS]
+def replay_sections(
+    found: Examination, evidence: Evidence, arms: Mapping[Sender, Evidence], *, query: str
+) -> Iterator[Section]:
+    """The sections that measure the loads again: those that decide, and in `arms` the same pages by how servers sent."""
     yield by_network_section(evidence)
     window = rival(found.findings) if found.findings else None
     if window is not None:
@@ -146,19 +148,11 @@ def average_population(found: Examination) -> Mapping[str, Any]:
     return next((one for one in populations if not one["slow"]), {})
 
 
-def evidence_by_sender(found: Examination, *, query: str) -> dict[Sender, Evidence]:
-    """The replay's loads by how the servers sent: of stages the deciding sender alone. Empty without a replay."""
-    if found.staged:
-        return {BURSTS: of_stages(found.staged, query=query)}
-    whole = whole_replay(found)
-    return dict(of_replay(whole, query=query)) if whole else {}
-
-
 def whole_replay(found: Examination) -> WholeReplay | None:
-    """The replay of every page over every network; None without one."""
-    if found.analysis is None:
+    """The full replay, whether it decides or stands beside stages; None without one."""
+    analysis = found.analysis or found.beside
+    if analysis is None:
         return None
-    analysis = found.analysis
     return WholeReplay(
         cells=analysis.replay.own_cells,
         profiles=analysis.replay.profiles,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 from reports.answer import of_replay, of_stages
+from reports.answer.choices_of_stages import choices_of
 from reports.answer.shape import Findings
 from reports.decision.stored_problem import StagedReplay
 from reports.document.rebuilding import decision_command
 from reports.document.replay_analysis import ReplayAnalysis, analyse
-from reports.document.report_inputs import ReportInputs
+from reports.inputs.report_inputs import ReportInputs
+from reports.recommendation.ledger import Entry
 from reports.recommendation.rule import Rule
 
 
@@ -23,6 +25,15 @@ class Examination:
     """The replay of every page over every network, if it is one."""
     staged: StagedReplay | None
     """The replay in stages, if it is one."""
+    beside: ReplayAnalysis | None = None
+    """The full replay beside the stages: it has the arms and the ends of inputs that they lack, and decides nothing."""
+
+    @property
+    def ledger(self) -> list[Entry]:
+        """Every input that could turn the answer: the rule's choices by the replay that decides, then inputs of the loads."""
+        if self.staged is None:
+            return self.analysis.ledger if self.analysis else []
+        return [*choices_of(self.staged), *(self.beside.ledger if self.beside else ())]
 
 
 def examine(inputs: ReportInputs, rule: Rule) -> Examination:
@@ -31,7 +42,8 @@ def examine(inputs: ReportInputs, rule: Rule) -> Examination:
     if inputs.staged:
         command = decision_command(crawl, inputs.staged)
         findings = of_stages.findings_of(inputs.staged.outcome, command=command)
-        return Examination(findings=findings, analysis=None, staged=inputs.staged)
+        beside = analyse(inputs, inputs.replay, rule=rule, is_beside=True) if inputs.replay else None
+        return Examination(findings=findings, analysis=None, staged=inputs.staged, beside=beside)
     if inputs.replay is None:
         return Examination(findings=None, analysis=None, staged=None)
     analysis = analyse(inputs, inputs.replay, rule=rule)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from releases.catalogue import Release
-from reports.document.report_inputs import ReportInputs
+from reports.inputs.report_inputs import ReportInputs
 from schema.recorded import is_recorded
 
 FRESH_MONTHS = 24

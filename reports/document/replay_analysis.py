@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from releases.ranks import Rank, ranks_of
 from replay.runs.conditions import Conditions
 from reports.document.replay_summary import WindowResult, summarise
-from reports.document.report_inputs import Replay, ReportError, ReportInputs, weights_of
+from reports.inputs.errors import ReportError
+from reports.inputs.replays import Replay, weights_of
+from reports.inputs.report_inputs import ReportInputs
 from reports.recommendation.estimates import estimates_of
-from reports.recommendation.ledger import Entry, ledger
+from reports.recommendation.ledger import CHOICES, Entry, ledger
 from reports.recommendation.ledger_samples import SensitivityCells
 from reports.recommendation.mixture import queues_are_mixed
 from reports.recommendation.recommend import Recommendation, decide
@@ -44,8 +46,14 @@ class ReplayAnalysis:
     """Every input that could turn the answer, with the answer at the ends of its range."""
 
 
-def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> ReplayAnalysis:
-    """Pair and summarise the replay's cells, and decide on them by `rule`; raises ReportError."""
+def analyse(
+    inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE, is_beside: bool = False
+) -> ReplayAnalysis:
+    """Pair and summarise the replay's cells, and decide on them by `rule`; raises ReportError.
+
+    The ledger of a replay that stands beside stages has no choice of the rule, for those are applied to the stages; without loads
+    under harm conditions it takes the harm of ordinary loads alone, at the ends as with nothing changed.
+    """
     rule = dataclasses.replace(
         rule, has_queues_in_population=queues_are_mixed(one.get("queue_bytes") for one in replay.profiles)
     )
@@ -75,14 +83,14 @@ def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> Repla
 
     times = document_times(inputs.release, cells, replay.profiles, congestion_control=rule.congestion_control)
     answer, varied = decide(estimates, rule=rule), sensitivity(estimates, rule=rule)
-    beside = SensitivityCells(
+    cells_of_ends = SensitivityCells(
         cells=replay.cells,
         networks=replay.profiles,
         weights=replay.population_weights,
         weights_at={name: weights_of(some) for name, some in replay.sensitivity_populations.items()},
         congestion_control=rule.congestion_control,
     )
-    ends = beside.at_ends()
+    ends = cells_of_ends.at_ends()
     return ReplayAnalysis(
         replay=replay,
         rule=rule,
@@ -99,7 +107,15 @@ def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> Repla
             incumbent=estimates.incumbent,
             rule=rule,
         ),
-        ledger=ledger(estimates, answer, varied, ends, beside.at_default(ends), rule=rule),
+        ledger=ledger(
+            estimates,
+            answer,
+            varied,
+            ends,
+            cells_of_ends.at_default(ends),
+            rule=dataclasses.replace(rule, harm_conditions=()) if is_beside and not harm_loads else rule,
+            choices=() if is_beside else CHOICES,
+        ),
     )
 
 

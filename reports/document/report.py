@@ -15,18 +15,20 @@ from reports.answer.citation import citation
 from reports.answer.headline import answer
 from reports.answer.key_numbers import fits_number
 from reports.answer.shape import Answer, Findings
+from reports.decision.stored_problem import StagedReplay
 from reports.document.all_sections import stated_headline
 from reports.document.drawing import draw_figure, flat
 from reports.document.examination import examine
 from reports.document.illustrative import illustrative_because, marks
 from reports.document.render import render_html
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
-from reports.document.report_inputs import ReportInputs
 from reports.document.size_figures import cdf_figure
 from reports.document.theme import LIGHT, png, svg, vega_lite
 from reports.forms.summary_text import summary_text
 from reports.forms.write import FOLDER as FORMS
 from reports.forms.write import write_forms
+from reports.inputs.replays import Replay
+from reports.inputs.report_inputs import ReportInputs
 from reports.recommendation.rule import RULE, Rule
 from reports.sections.server_counts import servers_section
 from reports.sections.sizes.counts import size_section
@@ -133,7 +135,8 @@ def answer_of(inputs: ReportInputs, findings: Findings | None) -> Answer:
 
 def origin(inputs: ReportInputs, *, commit: str, rule: Rule = RULE) -> dict[str, Any]:
     """The report's inputs with their checksums, and the code, kernel, programs and parameters of the replay."""
-    replay = inputs.staged or inputs.replay
+    decides = inputs.staged or inputs.replay
+    beside = inputs.replay if inputs.staged else None
     return {
         "kind": "report",
         "commit": commit,
@@ -143,11 +146,15 @@ def origin(inputs: ReportInputs, *, commit: str, rule: Rule = RULE) -> dict[str,
         "year": inputs.year,
         "release": release_facts(inputs.release),
         "year_before": release_facts(inputs.year_before) if inputs.year_before else None,
-        "replay": {"checksum": replay.checksum, **replay_folder.origin(replay.provenance)}
-        if replay
-        else None,
+        "replay": replay_facts(decides) if decides else None,
+        "beside": replay_facts(beside) if beside else None,
         "last_years_report": {"checksum": inputs.last_years_checksum} if inputs.last_years_checksum else None,
     }
+
+
+def replay_facts(replay: Replay | StagedReplay) -> dict[str, Any]:
+    """A replay's checksum, and what its loads depend on."""
+    return {"checksum": replay.checksum, **replay_folder.origin(replay.provenance)}
 
 
 def release_facts(release: Release) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from reports.document.examination import Examination
 from reports.document.illustrative import illustrative_because, recorded_section
 from reports.document.rebuilding import rebuild_commands
 from reports.document.replay_analysis import ReplayAnalysis
-from reports.document.report_inputs import ReportInputs
 from reports.document.standing_text import LIMITS, TERMS, months_limit
+from reports.inputs.report_inputs import ReportInputs
 from reports.recommendation.candidate_verdicts import CandidateVerdict
 from reports.recommendation.harm_verdicts import HarmVerdict
 from reports.recommendation.recommend import Recommendation
@@ -132,7 +132,7 @@ def verdicts_section(findings: Findings | None) -> dict[str, Any] | None:
 def analysis_sections(found: Examination) -> dict[str, Any]:
     """The sections that depend on a replay; each is None without a replay, or where only the other kind of replay has it."""
     sections: dict[str, Any] = dict.fromkeys(
-        ("replay", "recommendation", "sensitivity", "ledger", "rule", "arithmetic", "stages")
+        ("replay", "recommendation", "sensitivity", "ledger", "rule", "arithmetic", "stages", "beside")
     )
     if found.analysis is not None:
         analysis = found.analysis
@@ -144,15 +144,17 @@ def analysis_sections(found: Examination) -> dict[str, Any]:
                 {"id": variant.id, "title": variant.title, "answer": found.answer, "iw": found.iw}
                 for variant, found in analysis.sensitivity
             ],
-            "ledger": [dataclasses.asdict(one) | {"turns": one.turns} for one in analysis.ledger],
             "rule": rule_section(analysis.rule),
         }
     if found.staged is not None and found.findings is not None:
         sections |= {
             "stages": stages_section(found.staged),
+            "beside": replay_section(found.beside) if found.beside else None,
             "recommendation": staged_recommendation(found.findings, found.staged.problem.rule),
             "rule": rule_section(found.staged.problem.rule),
         }
+    if found.findings is not None:
+        sections["ledger"] = [dataclasses.asdict(one) | {"turns": one.turns} for one in found.ledger]
     return sections
 
 

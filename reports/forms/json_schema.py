@@ -96,7 +96,9 @@ def _content(format_version: int) -> Schema:
         "crawl": {**anything, "required": ["month", "sites", "outcomes"]},
         "sizes": _sizes(),
         "servers": _maybe(anything),
-        "replay": _maybe({**anything, "required": ["pages", "windows", "outcomes", "sha256"]}),
+        **dict.fromkeys(
+            ("replay", "beside"), _maybe({**anything, "required": ["pages", "windows", "outcomes", "sha256"]})
+        ),
         "stages": _maybe(anything),
         "recommendation": _maybe(
             {**anything, "required": ["answer", "iw", "incumbent_iw", "iw_in_force", "is_decided"]}

@@ -9,7 +9,7 @@ from typing import Literal
 
 from reports.document.report import compose, origin, write_report
 from reports.document.report_content import content_digest
-from reports.document.report_inputs import ReportInputs
+from reports.inputs.report_inputs import ReportInputs
 from reports.publishing.differences import changes, stored_digest
 from reports.recommendation.rule import RULE, Rule
 from storage.report_versions import (

@@ -31,6 +31,15 @@ NO_CHANCE = SelfComparison(longer_percent=Interval(0.0, 0.0, 0.0), pairs=0)
 Weights = Mapping[Role, Mapping[str, float]]
 
 
+Basis = Literal[
+    "all loads, by intervals",
+    "all loads in stages, by intervals",
+    "a few pages, by estimates",
+    "a few pages, by estimates, with harm in ordinary loads alone",
+]
+"""What answers rest on."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """An input, its range, and the answer and the gain of one window at each end; None where an end was not replayed."""
@@ -50,7 +59,7 @@ class Entry:
     gain_high: Interval | None
     window: int | None
     """The window that gains are of: the recommended one, or else the one that gains most; None if none was measured."""
-    basis: Literal["all loads, by intervals", "a few pages, by estimates"]
+    basis: Basis
     pages: int
     """Pages that the answers rest on."""
     source: str
@@ -110,13 +119,14 @@ def ledger(
     default: Sample | None,
     *,
     rule: Rule,
+    choices: Sequence[Choice] = CHOICES,
 ) -> list[Entry]:
-    """All entries: the rule's choices first, then the inputs of which an end was replayed.
+    """All entries: the `choices` of the rule first, then the inputs of which an end was replayed.
 
     `samples` are the loads at the ends, `default` those of the same pages and seeds without a change.
     """
     window = _window(estimates, answer)
-    found = [_of_rule(one, estimates, answer, variants, window, rule) for one in CHOICES]
+    found = [_of_rule(one, estimates, answer, variants, window, rule) for one in choices]
     if default is None:
         return found
     at_default = _at(default, estimates, rule)
@@ -141,7 +151,9 @@ def ledger(
                     gain_default=_gain(at_default[0], window, rule),
                     gain_high=high and _gain(high[0], window, rule),
                     window=window,
-                    basis="a few pages, by estimates",
+                    basis="a few pages, by estimates"
+                    if rule.harm_conditions
+                    else "a few pages, by estimates, with harm in ordinary loads alone",
                     pages=len(default.loads.pages),
                     source=one.source,
                 )

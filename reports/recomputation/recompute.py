@@ -10,7 +10,9 @@ from typing import Any
 from reports.decision.stored_stages import stages_folders
 from reports.document.report import compose
 from reports.document.report_content import FORMAT_VERSION
-from reports.document.report_inputs import FULL, ReportError, ReportInputs, read_inputs
+from reports.inputs.errors import ReportError
+from reports.inputs.replays import BESIDE, FULL
+from reports.inputs.report_inputs import ReportInputs, read_inputs
 from reports.recommendation.rule import RULE, Rule
 from reports.recomputation.items import differences, items
 from storage.signatures import faults
@@ -101,14 +103,24 @@ def _check_release(manifest: dict[str, Any], inputs: ReportInputs) -> None:
             )
 
 
+def _check_beside(manifest: dict[str, Any], inputs: ReportInputs) -> None:
+    stated = manifest.get("beside")
+    if stated and (inputs.replay is None or inputs.replay.checksum != stated["checksum"]):
+        raise ReportError(
+            f"the full replay beside the stages is not the one that the report names ({stated['checksum']}); fetch that one"
+        )
+
+
 def _with_replay(manifest: dict[str, Any], content: dict[str, Any], named: dict[str, Any]) -> ReportInputs:
     """The inputs that the manifest names, by their checksums."""
     of_crawl = named["replays_dir"] / manifest["release"]["crawl"]
-    for which in stages_folders(of_crawl) if content["stages"] else [FULL]:
+    beside = BESIDE if manifest.get("beside") else ""
+    for which in [f"{plan}{beside}" for plan in stages_folders(of_crawl)] if content["stages"] else [FULL]:
         inputs = read_inputs(**named, with_replay=True, which=which)
         _check_release(manifest, inputs)
         made = inputs.staged or inputs.replay
         if made is not None and made.checksum == manifest["replay"]["checksum"]:
+            _check_beside(manifest, inputs)
             return inputs
     raise ReportError(
         f"the replay with checksum {manifest['replay']['checksum']} is not in {named['replays_dir']}; copy it there"

@@ -86,12 +86,24 @@ def ledger_section(
                 title="Inputs and answers",
                 columns=LEDGER_COLUMNS,
                 rows=tuple(map(ledger_row, ledger)),
-                source="the replay, and a few pages at the ends of its inputs",
+                source="the replay that decides, and a few pages at the ends of its inputs",
                 query=query,
-                notes=tuple(dict.fromkeys(f"Answers rest on {one['basis']}." for one in ledger)),
+                notes=tuple(dict.fromkeys(map(basis_note, ledger))),
             ),
             *([kept] if kept else []),
         ),
+    )
+
+
+def basis_note(entry: Mapping[str, Any]) -> str:
+    """What an entry's answers rest on, and the answer that ends are compared with.
+
+    >>> basis_note({"basis": "all loads in stages, by intervals", "pages": 591, "answer_default": "no change"})
+    'Answers rest on all loads in stages, by intervals, of 591 pages: with nothing changed the answer is “no change”.'
+    """
+    return (
+        f"Answers rest on {entry['basis']}, of {entry['pages']} pages: with nothing changed the answer is "
+        f"“{entry['answer_default']}”."
     )
 
 

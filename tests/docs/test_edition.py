@@ -13,7 +13,7 @@ import pytest
 
 from firstflight.recorded_pages import import_pages
 from firstflight.settings import Settings, from_environment
-from reports.document.report_inputs import ReportError
+from reports.inputs.errors import ReportError
 from reports.recomputation.recompute import Places, recompute
 from storage.sums import broken_sums
 

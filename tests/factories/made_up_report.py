@@ -14,7 +14,7 @@ from releases.catalogue import Release
 from releases.distributions import compute
 from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
 from replay.runs.replay_folder import population_facts
-from reports.document.report_inputs import ReportInputs, read_inputs
+from reports.inputs.report_inputs import ReportInputs, read_inputs
 from reports.recommendation.rule import RULE, Rule
 from reports.recomputation.recompute import Places
 from schema.computed_tables import CELL

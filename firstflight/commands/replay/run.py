@@ -23,6 +23,7 @@ from replay.lab.guest_process import Lab, usable_cpus
 from replay.runs.cells import Cell
 from replay.runs.chunks import MOST, Chunk, is_done, write_chunk
 from replay.runs.parts import count_parts, join_parts, replay_part, replay_parts, whole_parts
+from replay.runs.replay_folder import is_stored
 from replay.runs.run import Result, replay
 from reports.decision.until_decided import Budget
 from storage.signatures import Signer
@@ -56,6 +57,7 @@ def parse_chunk(_ctx: click.Context, _option: click.Parameter, value: str | None
     metavar="K/N",
     help="Replay the K-th of N chunks of the pages only; `firstflight replay merge` merges them.",
 )
+@click.option("--unless-stored", is_flag=True, help="Do nothing if the same replay is stored already.")
 @until_options
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the replay's provenance, or the decision, as JSON."
@@ -67,6 +69,7 @@ def run_replay(
     *,
     guests: int | None,
     chunk: Chunk | None,
+    unless_stored: bool,
     until: str | None,
     budget: Budget,
     plan_only: bool,
@@ -104,6 +107,8 @@ def run_replay(
     if until:
         if chunk:
             raise click.UsageError("--until decided has stages in place of chunks")
+        if unless_stored:
+            raise click.UsageError("--until decided goes on with the stages that are stored anyway")
         own_windows = context.get_parameter_source("windows") is not ParameterSource.DEFAULT
         run_until_decided(
             settings,
@@ -120,16 +125,25 @@ def run_replay(
         raise click.UsageError(
             "--plan belongs to --until decided; `firstflight replay plan` counts other loads"
         )
-    run_once(settings, options, guests=guests, chunk=chunk, as_json=as_json)
+    run_once(settings, options, guests=guests, chunk=chunk, unless_stored=unless_stored, as_json=as_json)
 
 
 def run_once(
-    settings: Settings, options: dict[str, Any], *, guests: int | None, chunk: Chunk | None, as_json: bool
+    settings: Settings,
+    options: dict[str, Any],
+    *,
+    guests: int | None,
+    chunk: Chunk | None,
+    unless_stored: bool,
+    as_json: bool,
 ) -> None:
     """Replay every load that the options describe, or a chunk of them, and store the result."""
     with one_line(*EXPECTED):
         check_signer(settings)
         planned = plan_replay(settings, **options)
+        if unless_stored and is_stored(planned.folder, planned.facts):
+            click.echo(f"stored already: {planned.folder}", err=True)
+            return
         lab = find_lab(settings.cache_dir)
         click.echo(planned.sentence, err=True)
         if chunk:

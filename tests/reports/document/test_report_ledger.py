@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from replay.runs.conditions import LAST_BYTE, Conditions
-from reports.document.earlier_ledgers import ledgers_of
 from reports.document.report import build_report
+from reports.inputs.earlier_ledgers import ledgers_of
 from reports.recommendation.rule import RULE
 from reports.sections.method import ledger_section
 from schema.computed_tables import CELL

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reports.document.report import build_report
-from reports.document.report_inputs import ReportError
+from reports.inputs.errors import ReportError
 from reports.recommendation.rule import RULE
 from reports.recomputation.items import items
 from reports.recomputation.recompute import recompute

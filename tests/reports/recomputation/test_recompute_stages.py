@@ -7,18 +7,33 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from releases.catalogue import Release, listed
+from replay.recipes.http_version import HTTP1, HTTP2
 from replay.recipes.page_recipe import read_recipes
+from replay.runs.conditions import LAST_BYTE, Conditions
 from reports.decision.stage import Stage
 from reports.decision.stored_stages import stages_folder, write_stage
 from reports.decision.until_decided import Budget, until_decided
 from reports.document.report import build_report
-from reports.document.report_inputs import ReportError
+from reports.inputs.errors import ReportError
+from reports.recommendation.ledger import CHOICES
 from reports.recommendation.rule import RULE
 from reports.recomputation.items import items
 from reports.recomputation.recompute import recompute
-from tests.factories.made_up_report import crawl, places, read_data_folder, write_release
+from schema.computed_tables import CELL
+from storage.sums import seal
+from tests.factories.made_up_report import (
+    PAGES,
+    crawl,
+    places,
+    read_data_folder,
+    replay_cells,
+    write_release,
+    write_replay,
+)
 from tests.reports.decision.worlds import World, ordinary, plan_of, problem
 
 pytestmark = pytest.mark.process
@@ -26,6 +41,14 @@ pytestmark = pytest.mark.process
 QUICK = dataclasses.replace(
     RULE, margins=ordinary("retransmitted_bytes_average"), harm_conditions=(), replicates=60
 )
+ARMS = (
+    Conditions(discovery=LAST_BYTE),
+    Conditions(http=HTTP1),
+    Conditions(http=HTTP2),
+    Conditions(pacing=True),
+)
+"""What the full replay has beside its default loads."""
+
 BETTER = World(saves={16: -0.06}, sends_again={16: 0.2})
 GUESTS: dict[str, list[str]] = {"gates": [], "failures": [], "programs": []}
 
@@ -54,6 +77,14 @@ def write_stages(data_dir: Path) -> Path:
     for number, stage in enumerate(stages, start=1):
         write_stage(folder, number, stage, plan, GUESTS)
     return folder
+
+
+def write_full(data_dir: Path, *, seeds: int = 1) -> Path:
+    """A full replay of the same release, of a few pages, with loads at the ends of some inputs."""
+    own = replay_cells(seeds=seeds).to_pylist()
+    changed = (row | one.columns() for one in ARMS for row in own if row["route"] == "own")
+    (release,) = (one for one in listed(data_dir / "releases") if isinstance(one, Release))
+    return write_replay(data_dir, release, pa.Table.from_pylist([*own, *changed], schema=CELL))
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +122,47 @@ def test_stages_that_are_missing_or_damaged_are_refused(data_dir: Path, tmp_path
             places=dataclasses.replace(without, replays=tmp_path / "replays"),
             rule=QUICK,
         )
+
+
+def test_the_full_replay_beside_the_stages_has_what_they_lack_and_decides_nothing(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(data_dir, tmp_path, dirs_exist_ok=True)
+    folder = tmp_path / "reports" / "2026" / "v2"
+    full = write_full(tmp_path)
+    alone = json.loads((data_dir / "reports" / "2026" / "v1" / "report.json").read_text(encoding="utf-8"))
+    both = build_report(read_data_folder(tmp_path, rule=QUICK), folder, commit="c0ffee", rule=QUICK)
+    for name in ("answer", "verdicts", "stages", "recommendation"):
+        assert both[name] == alone[name]
+    assert (alone["beside"], both["beside"]["pages"]) == (None, PAGES)
+    sections = {one["id"]: one for one in both["sections"]}
+    assert {"by-protocol", "http-arms"} <= {one["id"] for one in sections["protocols"]["tables"]}
+    senders = sections["senders"]["tables"][0]["rows"]
+    assert [row["sender"] for row in senders] == ["CUBIC", "CUBIC, paced"]
+    ledger = {one["input"]: one for one in both["ledger"]}
+    assert ledger["worthwhile"]["basis"] == "all loads in stages, by intervals"
+    is_decided = both["recommendation"]["is_decided"]
+    assert (ledger["worthwhile"]["answer_default"] != "undecided") is is_decided
+    assert ledger["discovery"]["pages"] == PAGES
+    assert [one["input"] for one in alone["ledger"]] == [one.id for one in CHOICES]
+
+    assert recompute(folder, "inputs", places=places(tmp_path), rule=QUICK).differences == ()
+    shutil.rmtree(full)
+    write_full(tmp_path, seeds=2)
+    with pytest.raises(ReportError, match="beside the stages is not the one"):
+        recompute(folder, "inputs", places=places(tmp_path), rule=QUICK)
+
+
+def test_a_full_replay_of_another_version_of_the_rule_does_not_stand_beside_the_stages(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(data_dir, tmp_path, dirs_exist_ok=True)
+    full = write_full(tmp_path)
+    facts = json.loads((full / "replay.json").read_text(encoding="utf-8"))
+    (full / "replay.json").write_text(
+        json.dumps(facts | {"rule_version": RULE.version - 1}), encoding="utf-8"
+    )
+    (full / "SHA256SUMS").unlink()
+    seal(full, {"kind": "replay"})
+    with pytest.raises(ReportError, match="another version of the rule than the stages"):
+        read_data_folder(tmp_path, rule=QUICK)

@@ -11,7 +11,7 @@ import pytest
 
 from releases.interval import Interval
 from reports.document.report import build_report, compose
-from reports.document.report_inputs import ReportError
+from reports.inputs.errors import ReportError
 from reports.recomputation.recompute import Places, recompute
 from reports.sections.sizes.since_last_year import difference
 from schema.crawls import CrawlName

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from firstflight.main import main
 from replay.lab.guest_process import usable_cpus
 from replay.runs.conditions import Conditions
+from replay.runs.replay_folder import is_stored
 from reports.recommendation.harm_conditions import CORE
 from reports.recommendation.inputs import ENDS
 from reports.statistics.paired_loads import pair_loads
@@ -105,6 +106,13 @@ def test_a_sensitivity_replay_loads_pages_at_the_ends_of_every_input(data: Path)
         control = end.conditions.congestion_control
         loads = pair_loads(cells, congestion_control=control, conditions=end.conditions)
         assert loads.covers(weights), end
+
+    again = run(*options, "--unless-stored")
+    assert (again.exit_code, again.output) == (0, f"stored already: {folder}\n")
+    assert is_stored(folder, facts)
+    assert not is_stored(folder, facts | {"commit": "another"})
+    (folder / "cells.parquet").write_bytes(b"")
+    assert not is_stored(folder, facts)
 
 
 @pytest.mark.lab

@@ -4,97 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from releases.catalogue import Damaged, Release, Withdrawn, listed, months_with_release
-from replay.recipes.page_recipe import read_recipes
-from replay.runs.replay_folder import read_cells
 from reports.backcast.stored import INSTRUMENT, Standing, standing
-from reports.decision.stored_problem import StagedReplay, read_staged
-from reports.decision.stored_stages import StageError, stages_folders
-from reports.document.earlier_ledgers import ledgers_of
-from reports.recommendation.rule import RULE, Role, Rule
-from schema.computed_tables import CELL
+from reports.decision.stored_problem import StagedReplay
+from reports.inputs.earlier_ledgers import ledgers_of
+from reports.inputs.errors import ReportError
+from reports.inputs.replays import (
+    Replay,
+    check_same_instrument,
+    check_weights,
+    chosen_replays,
+    full_replay,
+    staged_replay,
+)
+from reports.recommendation.rule import RULE, Rule
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED
 from storage.report_versions import CONTENT, newest_version, report_versions
 from storage.signatures import faults
 from storage.sums import MANIFEST, checksum_of
-
-WEIGHTS_OFF = 1e-6
-"""Largest distance of the sum of a population's weights from 1, which rounding explains."""
-
-FULL = "full"
-"""Names the replay of every page over every network, in place of the plan of one in stages."""
-
-
-class ReportError(Exception):
-    """A report cannot be built; the message names the command that helps."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Replay:
-    """The replay of a crawl's pages: its cells, and its provenance from replay.json."""
-
-    cells: pa.Table
-    provenance: dict[str, Any]
-    checksum: str
-    """Checksum of the replay's SHA256SUMS."""
-
-    @property
-    def profiles(self) -> list[dict[str, Any]]:
-        """The replayed networks, in the order in which they were given."""
-        profiles: list[dict[str, Any]] = self.provenance.get("profiles", [])
-        return profiles
-
-    @property
-    def populations(self) -> list[dict[str, Any]]:
-        """The average and the slow population that the replay was made for; raises ReportError if they lack."""
-        found: list[dict[str, Any]] = self.provenance.get("populations", [])
-        if sorted(one["slow"] for one in found) != [False, True]:
-            raise ReportError("the replay names no populations; run `firstflight replay run` again")
-        return found
-
-    @property
-    def own_cells(self) -> pa.Table:
-        """The cells but those over the networks of other populations, which only the ledger takes."""
-        others = [
-            name for some in self.sensitivity_populations.values() for one in some for name in one["weights"]
-        ]
-        return self.cells.filter(~pc.field("profile").isin(pa.array(sorted(set(others)), pa.string())))
-
-    @property
-    def sensitivity_populations(self) -> dict[str, list[dict[str, Any]]]:
-        """Populations at the ends of inputs, by what the ends add to a population's id; none without a sensitivity replay."""
-        found: dict[str, list[dict[str, Any]]] = self.provenance.get("sensitivity_populations", {})
-        return found
-
-    @property
-    def population_weights(self) -> dict[Role, Mapping[str, float]]:
-        """Weights by profile of the average and the slow population."""
-        return weights_of(self.populations)
-
-
-def check_weights(populations: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ReportError if the weights of a replay's population do not sum to 1."""
-    for one in populations:
-        total = math.fsum(one["weights"].values())
-        if not math.isclose(total, 1, abs_tol=WEIGHTS_OFF):
-            raise ReportError(
-                f"the weights of the population {one['id']} in the replay sum to {total:.4g}, not to 1: its means would be of no population; "
-                "mend the population and run `firstflight replay run` again"
-            )
-
-
-def weights_of(populations: Sequence[Mapping[str, Any]]) -> dict[Role, Mapping[str, float]]:
-    """Weights by profile of an average and a slow population."""
-    return {"slow" if one["slow"] else "average": one["weights"] for one in populations}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -108,7 +39,7 @@ class ReportInputs:
     months: tuple[str, ...]
     """Months of the release's year that have a release of the same kind."""
     replay: Replay | None
-    """None for a report without a replay, or with one in stages."""
+    """The full replay: it decides, or stands beside stages that do. None if the report has none."""
     staged: StagedReplay | None
     """The replay in stages that decides, if the report is of one."""
     instrument: Standing
@@ -138,18 +69,20 @@ def read_inputs(
 ) -> ReportInputs:
     """Find and read the inputs once their checksums and signatures hold; raises ReportError.
 
-    `which` replay: FULL, or the plan of one in stages; by default the only one that there is. `backcast` is the folder of
+    `which` replay: FULL, the plan of one in stages, or that plan and BESIDE; by default all that there are, of those in stages the only one. `backcast` is the folder of
     the back-cast that the instrument is judged by. `release_version` is the newest by default; `year_before` is the version of the release
     of twelve months earlier that sizes are compared with, or None for no comparison. Stages must be of `rule`.
     """
     release = _release(releases_dir, year, crawl, release_version, allowed_signers)
     last_year = newest_version(report_versions(reports_dir / str(year - 1)))
-    chosen = _which(replays_dir, release, which) if with_replay else None
-    staged = _staged(replays_dir, release, chosen, rule) if chosen not in (None, FULL) else None
-    replay = _replay(replays_dir, release, allowed_signers) if chosen == FULL else None
+    plan, has_full = chosen_replays(replays_dir, release, which) if with_replay else (None, False)
+    staged = staged_replay(replays_dir, release, plan, rule) if plan else None
+    replay = full_replay(replays_dir, release, allowed_signers) if has_full else None
     made = staged or replay
-    if made:
-        check_weights(made.provenance.get("populations", []))
+    for one in (staged, replay):
+        check_weights(one.provenance.get("populations", []) if one else [])
+    if staged and replay:
+        check_same_instrument(staged.provenance, replay.provenance)
     return ReportInputs(
         year=year,
         release=release,
@@ -221,57 +154,6 @@ def _year_before(
 def _is_of_year(crawl: CrawlName, year: int, *, is_named: bool) -> bool:
     made = int(crawl.month[:4])
     return made == year or (is_named and crawl.kind == RECORDED and made < year)
-
-
-def _which(root: Path, release: Release, wanted: str | None) -> str:
-    """FULL, or the plan of the replay in stages to read."""
-    folder = root / str(release.manifest.crawl)
-    found = [*([FULL] if folder.exists() else []), *stages_folders(folder)]
-    if wanted is None and len(found) > 1:
-        raise ReportError(f"{folder.name} has several replays ({', '.join(found)}): choose one with --replay")
-    if wanted is not None and wanted != FULL and wanted not in found:
-        raise ReportError(
-            f"{folder.name} has no replay in stages {wanted}; it has: {', '.join(found) or 'none'}"
-        )
-    return wanted or (found[0] if found else FULL)
-
-
-def _staged(root: Path, release: Release, plan: str | None, rule: Rule) -> StagedReplay:
-    folder = stages_folders(root / str(release.manifest.crawl))[str(plan)]
-    try:
-        found = read_staged(folder, read_recipes(release), rule=rule)
-    except StageError as exc:
-        raise ReportError(str(exc)) from exc
-    if found.provenance.get("release", {}).get("checksum") != release.checksum:
-        raise ReportError(
-            f"the stages in {folder} were made from another version of the release; replay again"
-        )
-    return found
-
-
-def _replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
-    name = str(release.manifest.crawl)
-    again = f"run `firstflight replay run --crawl {name}`"
-    folder = root / name
-    if not (folder / "cells.parquet").is_file() or not (folder / "replay.json").is_file():
-        raise ReportError(
-            f"the pages of {name} are not replayed; {again}, or build the report with --without-replay"
-        )
-    if broken := faults(folder, allowed_signers):
-        raise ReportError(f"the replay in {folder} is damaged ({', '.join(broken)}); {again}")
-    try:
-        cells = read_cells(folder)
-        provenance = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
-    except (pa.ArrowInvalid, json.JSONDecodeError, UnicodeDecodeError) as exc:
-        raise ReportError(f"the replay in {folder} cannot be read; {again}") from exc
-    lacking = set(CELL.names) - set(cells.column_names)
-    if lacking or not isinstance(provenance, dict):
-        raise ReportError(f"the replay in {folder} is of another version; {again}")
-    if provenance.get("release", {}).get("checksum") != release.checksum:
-        raise ReportError(f"the replay of {name} was made from another version of the release; {again}")
-    if not cells.num_rows:
-        raise ReportError(f"the replay of {name} has no cell; {again}")
-    return Replay(cells.select(CELL.names), provenance, checksum_of(folder))
 
 
 def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:

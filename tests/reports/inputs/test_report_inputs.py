@@ -12,8 +12,8 @@ import pytest
 
 from reports.document.illustrative import illustrative_because
 from reports.document.rebuilding import rebuild_commands
-from reports.document.report_inputs import ReportError
 from reports.document.standing_text import months_limit
+from reports.inputs.errors import ReportError
 from reports.recommendation.rule import RULE
 from schema.recorded import RECORDED
 from storage.sums import seal

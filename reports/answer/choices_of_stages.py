@@ -1,0 +1,78 @@
+"""The rule's choices in the ledger of a replay in stages: the same draws judged again with one choice changed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from releases.interval import Interval
+from reports.answer.of_stages import saved_percent
+from reports.decision.stored_problem import StagedReplay
+from reports.decision.until_decided import Outcome, outcome_of
+from reports.recommendation.ledger import CHOICES, UNDECIDED, Entry
+from reports.recommendation.rule import Rule
+from reports.recommendation.sensitivity import variants
+
+
+def choices_of(staged: StagedReplay) -> Iterator[Entry]:
+    """Yield an entry for each choice of the rule.
+
+    Stages were drawn to settle the answer by the rule as it is: by another, what they never drew can stay open.
+    """
+    found = staged.outcome
+    known = {one.id: one.rule for one in variants(staged.problem.rule)}
+    window = _window(found)
+    for one in CHOICES:
+        low, high = (end if end and end[1] in known else None for end in (one.low, one.high))
+        at_low, at_high = (_judged(staged, known[end[1]]) if end else None for end in (low, high))
+        yield Entry(
+            input=one.id,
+            title=one.title,
+            unit=one.unit,
+            low=low and low[0],
+            default=one.default,
+            high=high and high[0],
+            answer_low=_answer(at_low) if at_low else None,
+            answer_default=_answer(found),
+            answer_high=_answer(at_high) if at_high else None,
+            gain_low=_gain(at_low, window) if at_low else None,
+            gain_default=_gain(found, window),
+            gain_high=_gain(at_high, window) if at_high else None,
+            window=window,
+            basis="all loads in stages, by intervals",
+            pages=len(staged.problem.recipes),
+            source=one.source,
+        )
+
+
+def _judged(staged: StagedReplay, rule: Rule) -> Outcome:
+    return outcome_of(dataclasses.replace(staged.problem, rule=rule), staged.stages)
+
+
+def _answer(found: Outcome) -> str:
+    """The answer in the words of `Recommendation.answer`."""
+    if not found.is_settled:
+        return UNDECIDED
+    (window,) = found.standing.answers
+    return "no change" if window is None else f"IW {window}"
+
+
+def _window(found: Outcome) -> int | None:
+    """The window that is the answer, or else the one that gains most of those measured over the incumbent."""
+    if found.is_settled and (answer := next(iter(found.standing.answers))):
+        return answer
+    gains = {
+        one.candidate: found.standing.measured[one.id].value
+        for one in found.problem.statements
+        if one.kind == "gain" and one.other == found.standing.incumbent and one.id in found.standing.measured
+    }
+    return min(gains, key=lambda window: gains[window], default=None)
+
+
+def _gain(found: Outcome, window: int | None) -> Interval | None:
+    """The window's gain over the incumbent in percent, with an interval of the rule's confidence for itself alone."""
+    effect = found.standing.measured.get(f"gain/{window}-{found.standing.incumbent}")
+    if effect is None:
+        return None
+    tail = (1 - found.problem.rule.confidence) / 2
+    return Interval(*(saved_percent(end) for end in (effect.value, effect.upper(tail), effect.lower(tail))))
