@@ -13,7 +13,8 @@ from reports.inputs.errors import ReportError
 from reports.inputs.replays import Replay, weights_of
 from reports.inputs.report_inputs import ReportInputs
 from reports.recommendation.estimates import estimates_of
-from reports.recommendation.ledger import CHOICES, Entry, ledger
+from reports.recommendation.inputs import End
+from reports.recommendation.ledger import CHOICES, Entry, Sample, ledger
 from reports.recommendation.ledger_samples import SensitivityCells
 from reports.recommendation.mixture import queues_are_mixed
 from reports.recommendation.recommend import Recommendation, decide
@@ -63,11 +64,7 @@ def analyse(
         raise ReportError(
             f"the replay has no cell with {rule.congestion_control} under the default conditions; run `firstflight replay run --crawl {inputs.release.crawl}`"
         )
-    harm_loads = {
-        one.id: there
-        for one in rule.harm_conditions
-        if (there := _under(one.conditions, cells, replay, rule)).pages
-    }
+    harm_loads = _harm_loads(cells, replay, rule)
     estimates = estimates_of(
         loads,
         replay.population_weights,
@@ -82,15 +79,8 @@ def analyse(
         return places.get(one.profile, len(places))
 
     times = document_times(inputs.release, cells, replay.profiles, congestion_control=rule.congestion_control)
-    answer, varied = decide(estimates, rule=rule), sensitivity(estimates, rule=rule)
-    cells_of_ends = SensitivityCells(
-        cells=replay.cells,
-        networks=replay.profiles,
-        weights=replay.population_weights,
-        weights_at={name: weights_of(some) for name, some in replay.sensitivity_populations.items()},
-        congestion_control=rule.congestion_control,
-    )
-    ends = cells_of_ends.at_ends()
+    answer = decide(estimates, rule=rule)
+    varied = sensitivity(estimates, rule=rule)
     return ReplayAnalysis(
         replay=replay,
         rule=rule,
@@ -111,12 +101,30 @@ def analyse(
             estimates,
             answer,
             varied,
-            ends,
-            cells_of_ends.at_default(ends),
-            rule=dataclasses.replace(rule, harm_conditions=()) if is_beside and not harm_loads else rule,
+            *_ends(replay, rule),
+            rule=rule if harm_loads or not is_beside else dataclasses.replace(rule, harm_conditions=()),
             choices=() if is_beside else CHOICES,
         ),
     )
+
+
+def _harm_loads(cells: pa.Table, replay: Replay, rule: Rule) -> dict[str, PairedLoads]:
+    """The loads of each harm condition that was replayed."""
+    under = {one.id: _under(one.conditions, cells, replay, rule) for one in rule.harm_conditions}
+    return {name: loads for name, loads in under.items() if loads.pages}
+
+
+def _ends(replay: Replay, rule: Rule) -> tuple[dict[End, Sample], Sample | None]:
+    """The loads at the ends of inputs, and those of the same pages with nothing changed."""
+    cells = SensitivityCells(
+        cells=replay.cells,
+        networks=replay.profiles,
+        weights=replay.population_weights,
+        weights_at={name: weights_of(some) for name, some in replay.sensitivity_populations.items()},
+        congestion_control=rule.congestion_control,
+    )
+    ends = cells.at_ends()
+    return ends, cells.at_default(ends)
 
 
 def _ranks(inputs: ReportInputs, cells: pa.Table) -> dict[str, Rank]:

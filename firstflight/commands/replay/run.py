@@ -84,16 +84,14 @@ def run_replay(
     everything the cells depend on, are written below replays/ in the data folder. Parts of the pages are stored as they end:
     the same command goes on from there if a run was stopped.
 
-    A replay needs virtual time. In real time (--lab of selftest and reproduce) the calibration fails, and all loads would be
-    refused.
+    A replay needs virtual time: in real time (--lab of selftest and reproduce) the calibration fails.
 
     \b
     Example:
       firstflight replay run --crawl 2026-11
-      firstflight replay run --crawl 2026-11 --iw 10,20 --profiles avgdc-2010-mid --seeds 5
       firstflight replay run --crawl 2026-11 --harm core --sensitivity
       firstflight replay run --crawl 2026-11 --population mlab-2025-10-crux --networks 16 --iw candidates
-      firstflight replay run --recorded --pages 50
+      firstflight replay run --recorded --pages 50 --unless-stored
       firstflight replay run --recorded --until decided --budget 45m
       firstflight replay run --crawl 2026-11 --chunk 2/8 --guests 1
       firstflight replay run --crawl 2026-11 --population ndt-2026-05.csv --population-measured 2026-05
@@ -105,15 +103,14 @@ def run_replay(
     """
     settings: Settings = context.obj
     if until:
-        if chunk:
-            raise click.UsageError("--until decided has stages in place of chunks")
-        if unless_stored:
-            raise click.UsageError("--until decided goes on with the stages that are stored anyway")
-        own_windows = context.get_parameter_source("windows") is not ParameterSource.DEFAULT
+        if chunk or unless_stored:
+            raise click.UsageError(
+                "--until decided has stages in place of chunks, and goes on with those stored"
+            )
         run_until_decided(
             settings,
             options=options,
-            own_windows=own_windows,
+            own_windows=context.get_parameter_source("windows") is not ParameterSource.DEFAULT,
             number=number,
             budget=budget,
             guests=guests,
