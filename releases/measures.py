@@ -84,19 +84,35 @@ def open_tables(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.Duck
 
     `studied` is the query of the visits to study. Columns that are newer than the release are null.
     """
+    with open_database() as database:
+        view_tables(database, folder, studied=studied)
+        yield database
+
+
+@contextlib.contextmanager
+def open_database() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open an empty DuckDB for queries of releases."""
     with (
         # DuckDB would spill into the working directory otherwise.
         tempfile.TemporaryDirectory(prefix="firstflight-") as spill,
         duckdb.connect(":memory:", config={"temp_directory": spill, "memory_limit": MEMORY}) as database,
     ):
-        for table in ("visit", "connection", "response"):
-            # The path of a release looks like Hive's partitions, and would add its parts as columns.
-            rows = database.read_parquet(str(folder / f"{table}.parquet"), hive_partitioning=False)
-            held = set(rows.columns)
-            newer = [one.name for one in Base.metadata.tables[table].columns if one.name not in held]
-            rows.project(", ".join(["*", *(f'NULL AS "{name}"' for name in newer)])).create_view(table)
-        database.execute(f"CREATE VIEW studied AS {studied}")
+        # A file's footer would be read for the view, and again by each query.
+        database.execute("SET parquet_metadata_cache = true")
         yield database
+
+
+def view_tables(database: duckdb.DuckDBPyConnection, folder: Path, *, studied: str = STUDIED) -> None:
+    """Put the views of `open_tables` in the place of those of another release."""
+    for table in ("visit", "connection", "response"):
+        # The path of a release looks like Hive's partitions, and would add its parts as columns.
+        rows = database.read_parquet(str(folder / f"{table}.parquet"), hive_partitioning=False)
+        held = set(rows.columns)
+        newer = [one.name for one in Base.metadata.tables[table].columns if one.name not in held]
+        rows.project(", ".join(["*", *(f'NULL AS "{name}"' for name in newer)])).create_view(
+            table, replace=True
+        )
+    database.execute(f"CREATE OR REPLACE VIEW studied AS {studied}")
 
 
 @contextlib.contextmanager

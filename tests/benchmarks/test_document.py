@@ -145,6 +145,7 @@ def service(**figures: float) -> dict[str, Any]:
         "coverage_scan_ratio": 1.1,
         "coverage_seconds": 1.1,
         "coverage_bare_seconds": 1.0,
+        "coverage_bare_known_seconds": 0.9,
         "coverage_distribution_seconds": 0.5,
         "prepared_s": 70.0,
         "prepared_mb": 880.0,
