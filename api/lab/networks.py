@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 
-from releases.formatting import number, size
+from releases.formatting import NARROW, number, size
 from replay.networks.profiles import Profile
 from replay.networks.representatives import representatives, slowness_ms
 from replay.networks.stored_populations import BUNDLED, CURRENT, facts_of, find_population
@@ -29,9 +29,10 @@ class OfferedNetwork:
     def label(self) -> str:
         """The network in words, by what tells it from the others."""
         one = self.profile
-        rate = f"{number(one.down_bps / 1e6)} Mbps down, {number(one.up_bps / 1e6)} Mbps up"
-        loss = f", {one.loss:.2%} lost at random".replace("%", " %") if one.loss else ""
-        return f"{rate}, {number(one.rtt_us / 1e3, 0)} ms, a queue of {size(one.queue_bytes)}{loss}"
+        down, up = (f"{number(bps / 1e6)}{NARROW}Mbps" for bps in (one.down_bps, one.up_bps))
+        loss = f", {one.loss:.2%} lost at random".replace("%", f"{NARROW}%") if one.loss else ""
+        round_trip = f"{number(one.rtt_us / 1e3, 0)}{NARROW}ms"
+        return f"{down} down, {up} up, {round_trip}, a queue of {size(one.queue_bytes)}{loss}"
 
 
 @functools.cache

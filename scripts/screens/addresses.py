@@ -27,7 +27,7 @@ class AddressError(Exception):
 def addresses(
     app: FastAPI, client: TestClient, *, examples: Mapping[str, str], others: Sequence[str] = ()
 ) -> list[str]:
-    """Paths of all pages: of each route that may answer HTML, of `others`, and of a problem; each page once.
+    """Paths of all pages, with their queries: of each route that may answer HTML, of `others`, and of a problem; each page once.
 
     `examples` has a value for each parameter of a path, or a whole address for a route's path. Raises AddressError for a
     parameter without an example, and for an example that leads to no answer.
@@ -44,7 +44,7 @@ def addresses(
                 f"{path} answers {answer.status_code}: give its route an example that is there"
             )
         if is_there and answer.headers["content-type"].startswith("text/html"):
-            found.setdefault(answer.content, answer.url.path)
+            found.setdefault(answer.content, answer.url.raw_path.decode("ascii"))
     return [*found.values(), NOWHERE]
 
 

@@ -1,20 +1,24 @@
-"""The service over the recorded pages and the first edition, as it is on its first day."""
+"""The service over the recorded pages and the first edition, as it is on its first day, and over a demo."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
 import shutil
-from functools import partial
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from api.app import create_app
 from api.contact import Contact
-from api.lab.process import replay_in_process
 from api.lab.queue import Queue
 from firstflight.recorded_pages import bundled_release
 from firstflight.settings import from_environment
 from recordings.pages.rows import page_host
+from releases.catalogue import releases
+from scripts.screens.lab import PausedLab
 from storage.sums import manifest_of
 
 if TYPE_CHECKING:
@@ -26,6 +30,9 @@ YEAR = EDITION.name.rpartition("-")[2]
 PAGE = 488
 """Page of the bundled recording whose site and waterfall are shown: some thirty responses."""
 
+DEMO = ("--pages", "20", "--networks", "2", "--seeds", "2")
+"""Options of the demo: the fewest pages whose shares have intervals, and few loads."""
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Site:
@@ -34,6 +41,7 @@ class Site:
     app: FastAPI
     examples: dict[str, str]
     """A value for each parameter of a path, or a whole address for a route's path."""
+    lab: PausedLab
 
 
 def recorded_site(data_dir: Path) -> Site:
@@ -43,8 +51,8 @@ def recorded_site(data_dir: Path) -> Site:
     version = manifest_of(EDITION)["publication"]["version"]
     shutil.copytree(EDITION, data_dir / "reports" / YEAR / f"v{version}")
     contact = Contact(url="https://sizes.example/about-the-crawler", email="crawl@sizes.example")
-    lab = Queue(partial(replay_in_process, settings.cache_dir))
-    app = create_app(settings.releases, settings.reports, contact=contact, lab=lab)
+    lab = PausedLab(settings.cache_dir)
+    app = create_app(settings.releases, settings.reports, contact=contact, lab=Queue(lab.replay))
     page = f"/releases/{release.crawl}/v{release.manifest.version}"
     examples = {
         "crawl": str(release.crawl),
@@ -58,4 +66,16 @@ def recorded_site(data_dir: Path) -> Site:
         "/documents/images/{name:path}": "/documents/images/endurance.svg",
         "/documents/{name:path}": "/documents/forms",
     }
-    return Site(app=app, examples=examples)
+    return Site(app=app, examples=examples, lab=lab)
+
+
+def demo_site(data_dir: Path) -> tuple[FastAPI, str]:
+    """The service over a demo, whose data are written to `data_dir`, and the explorer's address with both devices of its last month."""
+    call = [sys.executable, "-m", "firstflight", "demo", *DEMO]
+    subprocess.run(call, env={**os.environ, "FIRSTFLIGHT_DATA_DIR": str(data_dir)}, check=True)
+    settings = dataclasses.replace(from_environment(), data_dir=data_dir / "demo")
+    crawls = [one.crawl for one in releases(settings.releases)]
+    last = max(one.month for one in crawls)
+    chosen = sorted(str(one) for one in crawls if one.month == last)
+    address = f"/explore?{urlencode([('crawl', one) for one in chosen])}"
+    return create_app(settings.releases, settings.reports), address

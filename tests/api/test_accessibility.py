@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 
 from benchmarks.pages import MOST_BYTES
+from releases.errata.stored import record
 from scripts.screens.addresses import AS_A_BROWSER, NOWHERE, AddressError, addresses
 from scripts.screens.browser import SCHEMES, SIZES, launched, opened
 from scripts.screens.faults import unreadable, violations
@@ -43,8 +44,9 @@ EXAMPLES = {
     "/documents/images/{name:path}": "/documents/images/endurance.svg",
     "/documents/{name:path}": "/documents/forms",
 }
-OTHERS = ("/reports/2025/v1/", "/reports/2025/errata")
-"""A page of a withdrawn version, and the errata that tell of it."""
+TWO_DEVICES = "/explore?crawl=2026-11.desktop.local.tcp.localweb&crawl=2026-11.mobile.local.tcp.web"
+OTHERS = ("/reports/2025/v1/", "/reports/2025/errata", TWO_DEVICES)
+"""A page of a withdrawn version, the errata that tell of it, and two crawls side by side."""
 
 PART = re.compile(r'<(?:link rel="stylesheet" href|script[^>]* src)="([^"]+)"')
 """Style sheets and scripts of a page."""
@@ -56,8 +58,10 @@ LOOKED_AT = ((1280, "light"), (390, "dark"))
 
 @pytest.fixture
 def service(client: TestClient, two: Path) -> TestClient:
-    """The service with the edition, a year with a withdrawn version, and a release with rows."""
+    """The service with the edition, a year with a withdrawn version, a release with rows, and an erratum."""
     write_crawl(two.parents[1] / "releases", WITH_ROWS, made_up())
+    crawl = EXAMPLES["crawl"]
+    record(two.parents[1] / "releases", [crawl], wrong="too large", advice="wait", date="2027-04-01")
     withdraw(find_version(two.parent, 2025, 1), reason="the kernel was wrong", date="2027-04-01")
     shutil.rmtree(two.parent / "2026")
     shutil.copytree(EDITION, two.parent / "2026" / "v1")
@@ -135,6 +139,7 @@ def test_pages_are_found_from_the_routes(service: TestClient) -> None:
         NOWHERE,
     } <= {*found}
     assert any(path.startswith("/releases/") for path in found)
+    assert TWO_DEVICES in addresses(app, service, examples=EXAMPLES, others=OTHERS)
     app.add_api_route("/new", lambda: HTMLResponse("<p>new</p>"))
     assert {*addresses(app, service, examples=EXAMPLES)} - {*found} == {"/new"}
     app.add_api_route(

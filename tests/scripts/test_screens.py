@@ -1,11 +1,15 @@
-"""Pictures of the pages are kept together, small, and never half replaced."""
+"""Pictures of the pages are kept together, small, and never half replaced; the lab gets a page of the release."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from scripts.screens.__main__ import MOST_KB, PICTURES, ScreensError, name_of, write
+from scripts.screens.lab import har
 from scripts.screens.site import EDITION
+from tests.api.rows.conftest import CRAWL, NAME, made_up, serving, write_crawl
+from tests.factories.made_up_recording import recipe_of_har
 
 
 def test_pictures_replace_those_that_were_there(tmp_path: Path) -> None:
@@ -35,3 +39,14 @@ def test_the_pictures_in_the_repository_are_within_the_bound_and_show_the_editio
     }
     assert EDITION.is_dir()
     assert name_of("/reports/2026/v2/") == "edition"
+
+
+def test_the_page_that_the_lab_gets_has_the_responses_of_known_size(tmp_path: Path) -> None:
+    write_crawl(tmp_path / "releases", NAME, made_up())
+    with serving(tmp_path / "releases") as client:
+        page = client.get("/v1/pages/1", params={"crawl": CRAWL}).json()
+    recipe = recipe_of_har(tmp_path, *json.loads(har(page))["log"]["entries"])
+    sizes = [one["wire_bytes"] for one in page["responses"] if one["wire_bytes"] is not None]
+    # A HAR has bodies: the recipe adds the same small header to each.
+    (header_bytes,) = {one.response_bytes - size for one, size in zip(recipe.objects, sizes, strict=True)}
+    assert 0 <= header_bytes < 100
