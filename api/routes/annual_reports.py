@@ -18,7 +18,7 @@ from api.http.problems import Problem
 from api.http.redirects import redirect
 from api.routes.files import IMMUTABLE, MEDIA_TYPES, stored
 from api.routes.pages import TEMPLATES, page
-from api.routes.parameters import ReportVersionPath, ShelfDep, YearPath
+from api.routes.parameters import FilePath, ReportVersionPath, ShelfDep, YearPath
 from api.routes.provenance import REPORT_LICENCE, standing
 from api.routes.remembered import Remembered
 from api.routes.report_notices import bears_notice, notice, saved_name
@@ -102,7 +102,7 @@ def report_page(request: Request, shelf: ShelfDep, year: YearPath, version: Repo
     "/reports/{year}/v{version:version}/files/{name:path}", name="report_exact", response_class=Response
 )
 def exact(
-    request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath, name: str
+    request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath, name: FilePath
 ) -> Response:
     """One file of a version exactly as it was published, as SHA256SUMS lists it."""
     return published_file(request, shelf, present(shelf, year, version), name, cached=IMMUTABLE)
@@ -135,7 +135,7 @@ def other_page(
 
 @others.get("/reports/{year}/v{version:version}/{name:path}", name="report_file", response_class=Response)
 def report_file(
-    request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath, name: str
+    request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath, name: FilePath
 ) -> Response:
     """One file of a version: report.json, summary.txt, a figure.
 

@@ -9,7 +9,7 @@ from api.http.links import link
 from api.http.problems import Problem
 from api.routes.answers import ConcernedAnswer, ErrataAnswer, ErratumAnswer
 from api.routes.pages import page
-from api.routes.parameters import CrawlQuery, ShelfDep, VersionQuery
+from api.routes.parameters import AnyCrawlQuery, ShelfDep, VersionQuery
 from api.routes.provenance import signer
 from api.routes.remembered import Remembered
 from api.routes.v1 import aside
@@ -21,7 +21,7 @@ router = APIRouter(route_class=Remembered)
 
 @router.get("/v1/errata", name="errata_json", tags=["v1"])
 def errata_json(
-    request: Request, shelf: ShelfDep, crawl: CrawlQuery | None = None, version: VersionQuery = None
+    request: Request, shelf: ShelfDep, crawl: AnyCrawlQuery = None, version: VersionQuery = None
 ) -> ErrataAnswer:
     """What was found wrong in releases after their publication, and which versions were withdrawn; of all or of one crawl."""
     versions = asked(shelf, crawl, version)

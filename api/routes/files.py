@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from api.http.etags import is_known, not_modified
 from api.http.links import link_header
 from api.http.problems import Problem
-from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
+from api.routes.parameters import CrawlPath, FilePath, ShelfDep, VersionPath
 from api.routes.provenance import relate_to_release
 from api.stored.shelf import Volume
 
@@ -97,7 +97,7 @@ def stored(request: Request, volume: Volume, name: str, **headers: str) -> Store
 
 @router.get("/releases/{crawl}/v{version}/{name}", name="release_file", response_class=Response)
 def release_file(
-    request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath, name: str
+    request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath, name: FilePath
 ) -> Response:
     """One file of a release. It never changes: a correction is a new version."""
     found = shelf.version(crawl, version)

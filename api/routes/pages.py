@@ -2,11 +2,13 @@
 
 import contextlib
 import importlib.resources
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
+import markupsafe
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
@@ -81,6 +83,15 @@ def percent(share: float) -> str:
     return "<0.1 %" if share < 0.001 else f"{share * 100:.1f} %"
 
 
+def with_code(text: str) -> markupsafe.Markup:
+    """Text as HTML, in which what stands between backticks is code.
+
+    >>> print(with_code("a < b of `iw` segments"))
+    a &lt; b of <code>iw</code> segments
+    """
+    return markupsafe.Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(markupsafe.escape(text))))  # noqa: S704  # it is escaped
+
+
 def milliseconds(time_us: int | None) -> str:
     """A time in µs as milliseconds with one decimal place.
 
@@ -112,6 +123,7 @@ def _environment() -> jinja2.Environment:
         signed=signed,
         milliseconds=milliseconds,
         visible=visible_text,
+        with_code=with_code,
     )
     environment.globals.update(QUALITY=QUALITY, FORMS=FORMS, chart=chart, lab_is_on=False)
     return environment

@@ -88,16 +88,16 @@ def _known_outside_series(series: str) -> str:
 
 
 ShelfDep = Annotated[Shelf, Depends(shelf)]
+NAME_OF_A_CRAWL = (
+    "name of a crawl, month.device.vantage.arm.kind; its first parts redirect to the crawl whose other "
+    "parts are desktop, local, tcp and web"
+)
 CrawlName = Annotated[
     str,
-    Field(
-        max_length=200,
-        description="name of a crawl, month.device.vantage.arm.kind; its first parts redirect to the crawl whose other "
-        "parts are desktop, local, tcp and web",
-        examples=["2026-11.desktop.local.tcp.web"],
-    ),
+    Field(max_length=200, description=NAME_OF_A_CRAWL, examples=["2026-11.desktop.local.tcp.web"]),
 ]
 CrawlQuery = Annotated[CrawlName, Query()]
+AnyCrawlQuery = Annotated[CrawlName | None, Query(description=f"{NAME_OF_A_CRAWL}; every crawl if omitted")]
 CrawlPath = Annotated[CrawlName, Path()]
 VersionPath = Annotated[int, Path(ge=1, description="version of the release", examples=[1])]
 VersionQuery = Annotated[
@@ -138,7 +138,14 @@ StatisticQuery = Annotated[
     StatisticName,
     Query(description="share of the items that fit into the window, quantile or mean of their sizes"),
 ]
-MonthQuery = Annotated[str | None, Query(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$", examples=["2026-11"])]
+MonthQuery = Annotated[
+    str | None,
+    Query(
+        pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$",
+        description="a month that the series begins or ends with; its own first or last if omitted",
+        examples=["2026-11"],
+    ),
+]
 PartQuery = Annotated[str, Query(max_length=100, description="this part of the name of the crawls")]
 VantageQuery = Annotated[
     str,
@@ -169,4 +176,5 @@ class VersionConvertor(Convertor[int]):
 register_url_convertor("version", VersionConvertor())
 
 ReportVersionPath = Annotated[int, Path(ge=1, description="version of the report", examples=[1])]
+FilePath = Annotated[str, Path(description="name of the file, as SHA256SUMS lists it")]
 YearPath = Annotated[str, Path(pattern=r"^[0-9]{4}$", description="a year", examples=["2026"])]

@@ -32,7 +32,7 @@ from api.routes.answers import (
 from api.routes.distributions import Distribution, distributions
 from api.routes.parameters import (
     DEFAULT_WINDOWS,
-    CrawlQuery,
+    AnyCrawlQuery,
     MeasureQuery,
     MssQuery,
     PointsQuery,
@@ -160,7 +160,7 @@ def progress(shelf: ShelfDep) -> ProgressesAnswer:
 
 @router.get("/releases")
 def releases(
-    request: Request, shelf: ShelfDep, crawl: CrawlQuery | None = None, version: VersionQuery = None
+    request: Request, shelf: ShelfDep, crawl: AnyCrawlQuery = None, version: VersionQuery = None
 ) -> ReleasesAnswer:
     """Every version of every release, or of one crawl's, with its manifest, its checksum and its files."""
     if crawl is None and version is not None:

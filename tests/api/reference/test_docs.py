@@ -37,6 +37,7 @@ def test_every_endpoint_is_documented_with_its_parameters(client: TestClient) ->
             )
             is_listed = f"<code>{name}</code>" in found[path] or is_filter or name.endswith(SUFFIXES)
             assert is_listed or not parameter.get("required"), f"{name} of {path}"
+        assert "<dd></dd>" not in found[path], f"{path} has a parameter without a description"
 
 
 def test_the_answer_of_an_example_is_what_the_service_answers_to_it(client: TestClient) -> None:
