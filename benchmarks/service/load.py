@@ -223,6 +223,7 @@ def main() -> int:
         "load_after": os.getloadavg()[0],
     }
     print(json.dumps(facts, indent=2))
+    print(later_sections(facts))
     print(write("service", facts), file=sys.stderr)
     for said in missed(facts):
         print(f"missed: {said}", file=sys.stderr)

@@ -21,8 +21,8 @@ from storage.sums import broken_sums, seal
 MOST_ITEMS = 16_000_000
 """Maximum number of items of a release that are prepared: reading those of a measure takes some 65 bytes each, 1 GB in all."""
 
-LEAST_PRIORITY = 19
-"""nice(2)"""
+LOW_PRIORITY = 10
+"""nice(2): a tenth of the processor where answers want all of it."""
 
 
 def prepare(release: Path, folder: Path) -> None:
@@ -50,8 +50,8 @@ def prepare(release: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Prepare the release that the arguments name, after everything else that the machine has to do."""
-    os.nice(LEAST_PRIORITY)
+    """Prepare the release that the arguments name, at a low priority."""
+    os.nice(LOW_PRIORITY)
     release, folder = sys.argv[1:]
     prepare(Path(release), Path(folder))
 

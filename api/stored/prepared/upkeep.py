@@ -23,20 +23,30 @@ async def keep_prepared(prepared: Prepared, library: Library) -> None:
     """Prepare the releases of a library as they come, until cancelled."""
     refused: set[str] = set()
     while True:
-        versions = (await asyncio.to_thread(library.shelf)).versions
-        kept = [one for one in versions if one.is_sound]
-        await asyncio.to_thread(prepared.remove_all_but, kept)
-        following = next(
-            (one for one in kept if one.is_checked and not prepared.has(one) and one.checksum not in refused),
-            None,
-        )
-        if following is None:
-            await asyncio.sleep(LOOKED_AT_EVERY_S if all(one.is_checked for one in kept) else 1)
-        elif (complaint := await _prepare(prepared, following)) is None:
-            prepared.add(following)
-        else:
-            refused.add(following.checksum)
-            LOG.warning("%s cannot be prepared, and is read more slowly: %s", following.crawl, complaint)
+        try:
+            versions = (await asyncio.to_thread(library.shelf)).versions
+            kept = [one for one in versions if one.is_sound]
+            await asyncio.to_thread(prepared.remove_all_but, kept)
+        except OSError as exc:
+            LOG.warning("releases are not prepared for now: %s", exc)
+            await asyncio.sleep(LOOKED_AT_EVERY_S)
+            continue
+        await _prepare_the_next(prepared, kept, refused)
+
+
+async def _prepare_the_next(prepared: Prepared, kept: Sequence[Version], refused: set[str]) -> None:
+    """Prepare a release that is not prepared yet, or wait if there is none; `refused` are checksums of those that failed."""
+    following = next(
+        (one for one in kept if one.is_checked and not prepared.has(one) and one.checksum not in refused),
+        None,
+    )
+    if following is None:
+        await asyncio.sleep(LOOKED_AT_EVERY_S if all(one.is_checked for one in kept) else 1)
+    elif (complaint := await _prepare(prepared, following)) is None:
+        prepared.add(following)
+    else:
+        refused.add(following.checksum)
+        LOG.warning("%s cannot be prepared, and is read more slowly: %s", following.crawl, complaint)
 
 
 async def _prepare(prepared: Prepared, version: Version) -> str | None:
