@@ -6,15 +6,17 @@ import logging
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
 from api.caching.code_version import code_version
 from api.stored.prepared.site_rows import SiteRows, read_site_rows
-from api.stored.shelf import Version
 from releases.cdf import Cdf, load_cdfs
 from releases.strata.cells import Items
+
+if TYPE_CHECKING:
+    from api.stored.shelf import Version
 
 T = TypeVar("T")
 

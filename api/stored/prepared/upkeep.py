@@ -8,7 +8,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from api.processes import END_WITH_PARENT, stopped
+from api.processes import END_WITH_PARENT
 from api.stored.library import Library
 from api.stored.prepared.store import Prepared
 from api.stored.shelf import Version
@@ -17,6 +17,9 @@ LOG = logging.getLogger(__name__)
 
 LOOKED_AT_EVERY_S = 10.0
 """Interval at which the releases are looked at for new ones, in seconds; 1 s while some are not compared yet."""
+
+ENDS_WITHIN_S = 2
+"""Seconds in which a process that is killed ends, unless the machine is busy with others: the service does not wait longer."""
 
 
 async def keep_prepared(prepared: Prepared, library: Library) -> None:
@@ -71,8 +74,12 @@ async def _prepare(prepared: Prepared, version: Version) -> str | None:
         return str(exc)
     try:
         _, errors = await process.communicate()
-    finally:
-        await stopped(process)
+    except asyncio.CancelledError:
+        # What it leaves half-made is removed by a later one.
+        process.kill()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), ENDS_WITHIN_S)
+        raise
     if process.returncode == 0:
         return None
     lines = errors.decode(errors="replace").strip().splitlines()
