@@ -158,7 +158,7 @@ def create_app(
         dependencies=[Depends(only_known_parameters), Depends(whole_names)],
         responses={"307": A_REDIRECT, "4XX": A_PROBLEM, "5XX": A_PROBLEM},
     )
-    _read_from(library, app, Prepared(prepared) if prepared else None)
+    _read_from(library, app, Prepared(prepared, releases) if prepared else None)
     # A route is looked for among all others, which took a fifth of the time of a distribution.
     app.state.path_of = functools.lru_cache(PATHS)(app.url_path_for)
     app.state.outside = load() if outside_points is None else list(outside_points)

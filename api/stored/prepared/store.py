@@ -1,7 +1,8 @@
-"""The prepared files of releases: a folder for each release, by the checksum of the release and the version of the code."""
+"""The prepared files of releases: a folder for each release, by where the release is, its checksum and the version of the code."""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import shutil
 from collections.abc import Callable, Iterable
@@ -32,15 +33,17 @@ TABLES_OF_SITES = ("visit.parquet", "connection.parquet", "response.parquet")
 class Prepared:
     """Reads prepared files. A release whose files are not there, or cannot be read, is read from its Parquet by others."""
 
-    def __init__(self, folder: Path) -> None:
-        """Nothing is there until `has` is told of it."""
+    def __init__(self, folder: Path, releases: Path) -> None:
+        """Files in `folder` of the releases in the folder `releases`; nothing is there until `add` says so."""
         self.folder = folder
+        # Services of other releases may have the same cache folder.
+        self._owner = hashlib.sha256(str(releases.absolute()).encode()).hexdigest()[:8]
         self._code = code_version()[:16]
         self._there: set[str] = set()
 
     def path_of(self, version: Version) -> Path:
         """The folder of a release, which may not be there."""
-        return self.folder / f"{version.checksum}-{self._code}"
+        return self.folder / f"{self._owner}-{version.checksum}-{self._code}"
 
     def has(self, version: Version) -> bool:
         """Return whether the files of a release are there, whole and compared with their checksums."""
@@ -63,10 +66,10 @@ class Prepared:
         return self._read(version, lambda folder: read_site_rows(folder / SITES, host))
 
     def remove_all_but(self, kept: Iterable[Version]) -> None:
-        """Remove the files of other releases and of other code: what was withdrawn is not kept."""
+        """Remove the files of this folder's other releases and of other code: what was withdrawn is not kept."""
         names = {self.path_of(one).name for one in kept}
         self._there &= names
-        for path in self.folder.glob("[!.]*"):
+        for path in self.folder.glob(f"{self._owner}-*"):
             if path.name not in names:
                 shutil.rmtree(path, ignore_errors=True)
 

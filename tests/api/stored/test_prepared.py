@@ -64,7 +64,7 @@ class Shelved:
 
 def shelved(root: Path) -> Shelved:
     library = Library(root / "releases", root / "reports", every_s=0)
-    return Shelved(library, Prepared(root / "prepared"))
+    return Shelved(library, Prepared(root / "prepared", root / "releases"))
 
 
 def hosts(count: int) -> Iterator[str]:
@@ -194,6 +194,7 @@ def test_files_that_cannot_be_read_are_not_asked_again(with_items: Shelved) -> N
 def test_files_of_releases_that_are_gone_are_removed(crawled: Shelved) -> None:
     folder = crawled.prepare()
     crawled.prepared.remove_all_but([crawled.version])
+    Prepared(crawled.prepared.folder, Path("releases-of-another-service")).remove_all_but([])
     assert (folder / SITES).is_dir()
     crawled.prepared.remove_all_but([])
     assert not folder.exists()
