@@ -85,5 +85,5 @@ def png(chart: alt.TopLevelMixin, *, scale: float = 2) -> bytes:
 
 def vega_lite(chart: alt.TopLevelMixin) -> str:
     """The Vega-Lite of a chart with its data, as a file."""
-    made: str = chart.to_json(indent=2)
+    made: str = chart.to_json(indent=None)
     return made + "\n"
