@@ -24,6 +24,9 @@ BATCH_ROWS = 8_192
 MEMORY = "128MB"
 """Memory limit of DuckDB for all queries together; scans in the order of the file need little of it."""
 
+READ_AHEAD = "1MB"
+"""Maximum size of the rows that DuckDB reads ahead of those that were taken; its default is 10 MiB."""
+
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 SQL_TYPES = {
@@ -168,6 +171,8 @@ class Rows:
         """Key of the last row taken."""
         self._key_parts = len(question.table.key)
         self._cursor = database.cursor()
+        # A setting of each cursor: DuckDB has none for the database.
+        self._cursor.execute(f"SET streaming_buffer_size = '{READ_AHEAD}'")
         with _unreadable(path):
             lacking = frozenset(question.table.schema().names) - frozenset(pq.read_schema(path).names)
             sql, values = statement(question, rendering, lacking)
@@ -234,5 +239,11 @@ def _unreadable(path: Path) -> Iterator[None]:
 def row_database() -> duckdb.DuckDBPyConnection:
     """The database that all queries are cursors of; one thread reads a file in its order."""
     return duckdb.connect(
-        config={"threads": 1, "memory_limit": MEMORY, "autoinstall_known_extensions": False}
+        config={
+            "threads": 1,
+            "memory_limit": MEMORY,
+            "autoinstall_known_extensions": False,
+            # The kernel keeps what was read of local files; to pass it through another cache takes longer and more memory.
+            "enable_external_file_cache": False,
+        }
     )

@@ -14,7 +14,7 @@ from api.stored.library import Library
 from api.stored.shelf import Version
 
 STREAMS = 8
-"""Streams at the same time; each takes up to some 20 MB."""
+"""Streams at the same time; each takes some 17 MB."""
 
 RETRY_AFTER_S = 10
 
