@@ -45,15 +45,14 @@ def number(value: float | None, digits: int = 1) -> str:
     return text.replace("-", MINUS)
 
 
-def interval_text(interval: Interval, unit: str = "", digits: int = 2) -> str:
-    """An estimate with its interval, with `digits` decimal places.
+def interval_text(interval: Interval, unit: str = "") -> str:
+    """An estimate with its unit and its interval, as `estimate` writes them.
 
     >>> from releases.interval import Interval
-    >>> interval_text(Interval(2.345, 1.0, 3.5), "%"), interval_text(Interval(2, 1, 3), digits=0)
-    ('2.35 % [1.00, 3.50]', '2 [1, 3]')
+    >>> interval_text(Interval(2.345, 1.0, 3.5), "%") == f"2.35{NARROW}% (1.00{RANGE}3.50)"
+    True
     """
-    shown = [number(end, digits) for end in (interval.estimate, interval.lower, interval.upper)]
-    return f"{shown[0]}{' ' if unit else ''}{unit} [{shown[1]}, {shown[2]}]"
+    return estimate(interval.estimate, interval.lower, interval.upper, unit)
 
 
 def grouped(count: int | None) -> str:

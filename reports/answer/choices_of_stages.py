@@ -14,14 +14,13 @@ from reports.recommendation.rule import Rule
 from reports.recommendation.sensitivity import variants
 
 
-def choices_of(staged: StagedReplay) -> Iterator[Entry]:
-    """Yield an entry for each choice of the rule.
+def choices_of(staged: StagedReplay, *, window: int | None) -> Iterator[Entry]:
+    """Yield an entry for each choice of the rule; gains are those of `window`.
 
     Stages were drawn to settle the answer by the rule as it is: by another, what they never drew can stay open.
     """
     found = staged.outcome
     known = {one.id: one.rule for one in variants(staged.problem.rule)}
-    window = _window(found)
     for one in CHOICES:
         low, high = (end if end and end[1] in known else None for end in (one.low, one.high))
         at_low, at_high = (_judged(staged, known[end[1]]) if end else None for end in (low, high))
@@ -55,18 +54,6 @@ def _answer(found: Outcome) -> str:
         return UNDECIDED
     (window,) = found.standing.answers
     return "no change" if window is None else f"IW {window}"
-
-
-def _window(found: Outcome) -> int | None:
-    """The window that is the answer, or else the one that gains most of those measured over the incumbent."""
-    if found.is_settled and (answer := next(iter(found.standing.answers))):
-        return answer
-    gains = {
-        one.candidate: found.standing.measured[one.id].value
-        for one in found.problem.statements
-        if one.kind == "gain" and one.other == found.standing.incumbent and one.id in found.standing.measured
-    }
-    return min(gains, key=lambda window: gains[window], default=None)
 
 
 def _gain(found: Outcome, window: int | None) -> Interval | None:

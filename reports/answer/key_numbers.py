@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from releases.cdf import Cdf
-from reports.answer.shape import Findings, KeyNumber, VerdictCell, VerdictRow
+from releases.formatting import grouped
+from reports.answer.shape import Findings, KeyNumber
 
 
 def fits_number(cdf: Cdf, *, iw: int, mss: int) -> KeyNumber:
@@ -11,9 +14,11 @@ def fits_number(cdf: Cdf, *, iw: int, mss: int) -> KeyNumber:
     there = cdf.known + cdf.unknown
     label = f"of first flights fit into IW {iw}"
     if not cdf.is_stated:
-        note = f"the size is known of {cdf.known:,} of {there:,} first flights"
+        note = f"the size is known of {grouped(cdf.known)} of {grouped(there)} first flights"
         return KeyNumber(id="fits", label=label, unit="%", value=None, note=note)
-    note = f"of {cdf.known:,} of known size" + (f"; {cdf.unknown:,} more are unknown" if cdf.unknown else "")
+    note = f"of {grouped(cdf.known)} of known size" + (
+        f"; {grouped(cdf.unknown)} more are unknown" if cdf.unknown else ""
+    )
     return KeyNumber(
         id="fits", label=label, unit="%", value=100 * cdf.fit(iw, mss=mss).count / cdf.known, note=note
     )
@@ -28,37 +33,43 @@ def key_numbers(findings: Findings) -> tuple[KeyNumber, ...]:
 
 
 def rival(findings: Findings) -> int | None:
-    """The recommended window, or else the candidate that comes nearest to it.
+    """The recommended window, or else the candidate that comes nearest to being recommended.
 
-    First come those whose gain may be worthwhile, then those with fewest bounds missed, fewest not known, and the largest gain.
+    Candidates that no bound has ruled out come first, and of the others those whose gain may be worthwhile. Among these it is
+    the one whose worst harm, by the upper end of its interval, is the smallest multiple of its bound: a candidate that was lost
+    early, of which few loads are known, is not near for want of measurement. The lower end of the gain settles what is left.
     """
     if findings.iw is not None:
         return findings.iw
     return min(findings.windows, key=lambda window: _distance(findings, window), default=None)
 
 
-def _distance(findings: Findings, window: int) -> tuple[bool, bool, int, int, float]:
-    cells = [_cell(row, window) for row in findings.rows if row.is_required]
-    marks = [cell.mark for cell in cells if cell]
+def _distance(findings: Findings, window: int) -> tuple[bool, bool, float, float]:
     gain = findings.gain(window)
-    known = gain is not None and gain.value is not None
+    cells = [(row, cell) for row in findings.rows if row.is_required for cell in row.cells]
+    own = [(row, cell) for row, cell in cells if cell.window == window]
+    multiples = [
+        cell.value.upper / row.limit
+        for row, cell in own
+        if row.kind == "harm" and row.limit > 0 and cell.value is not None
+    ]
     return (
-        not known,
-        gain is not None and gain.mark == "fails",
-        marks.count("fails"),
-        len(marks) - marks.count("holds"),
-        -gain.value.estimate if gain and gain.value else 0.0,
+        any(cell.mark == "fails" for _, cell in own),
+        gain is None or gain.mark in ("fails", "not measured"),
+        max(multiples, default=math.inf),
+        -gain.value.lower if gain and gain.value else math.inf,
     )
-
-
-def _cell(row: VerdictRow, window: int) -> VerdictCell | None:
-    return next((cell for cell in row.cells if cell.window == window), None)
 
 
 def _gain(findings: Findings, window: int) -> KeyNumber:
     row = findings.rows[0]
     cell = findings.gain(window)
     value = cell.value if cell else None
+    nearest = (
+        ""
+        if findings.iw == window
+        else "; nearest: of those that may save so much, its harm exceeds the bounds least"
+    )
     return KeyNumber(
         id="gain",
         label=f"of page time saved by IW {window}{'' if findings.iw == window else ', the nearest rival'}",
@@ -67,7 +78,9 @@ def _gain(findings: Findings, window: int) -> KeyNumber:
         lower=value.lower if value else None,
         upper=value.upper if value else None,
         limit=row.limit,
-        note=f"against IW {findings.incumbent}; worthwhile from {row.limit:g} %" if value else "not measured",
+        note=f"against IW {findings.incumbent}; worthwhile from {row.limit:g} %{nearest}"
+        if value
+        else "not measured",
     )
 
 

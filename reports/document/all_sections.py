@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from releases.cdf import Cdf, read_cdfs
+from releases.formatting import grouped
 from releases.interval import Interval
 from releases.ranks import ranks_of
 from releases.share_weights import page_fits, shares_by_weight
 from reports.answer.key_numbers import rival
+from reports.answer.shape import Findings
 from reports.document.examination import Examination
 from reports.document.size_figures import HEADLINE, curve
 from reports.document.theme import CURVES
@@ -21,12 +23,14 @@ from reports.sections.evidence import Evidence
 from reports.sections.gains import gains_section
 from reports.sections.harm import others_section, retransmission_section
 from reports.sections.judging import judging_section
-from reports.sections.method import backcast_section, ledger_section, rfc9040_section
+from reports.sections.ledger import ledger_section
+from reports.sections.method import backcast_section, rfc9040_section
 from reports.sections.networks.by_network import by_network_section, slow_section
 from reports.sections.networks.countries import countries_section
 from reports.sections.protocols import protocols_section
+from reports.sections.quic_window import quic_section
 from reports.sections.ranks import ranks_section
-from reports.sections.segments import quic_section, segments_section
+from reports.sections.segments import segments_section
 from reports.sections.senders import Sender, senders_section
 from reports.sections.servers import servers_table_section
 from reports.sections.shape import Row, Section
@@ -100,13 +104,27 @@ def sections_of(
     yield tail_section(release, window_bytes=RULE.permanent_incumbent * sizes["mss_bytes"], source=source)
     yield popularity(inputs, found, windows=sizes["windows"], mss=sizes["mss_bytes"])
     if found.findings and content["rule"]:
-        yield rfc9040_section(found.findings, step=content["rule"]["rfc9040_step"], year=inputs.year)
-        yield judging_section(content, query=query)
-        if content["stages"]:
-            loads = f"{content['stages']['outcome']['loads']:,} loads in stages"
-            yield stages_table_section(content["stages"]["ledger"], source=loads, query=query)
-        yield ledger_section(content.get("ledger"), content["earlier_ledgers"], year=inputs.year, query=query)
-        yield backcast_section(inputs.instrument)
+        yield from answer_sections(inputs, found.findings, content, query=query)
+
+
+def answer_sections(
+    inputs: ReportInputs, findings: Findings, content: Mapping[str, Any], *, query: str
+) -> Iterator[Section]:
+    """The sections that hold the answer to account."""
+    yield rfc9040_section(findings, step=content["rule"]["rfc9040_step"], year=inputs.year)
+    yield judging_section(content, query=query)
+    if content["stages"]:
+        loads = f"{grouped(content['stages']['outcome']['loads'])} loads in stages"
+        yield stages_table_section(content["stages"]["ledger"], source=loads, query=query)
+    yield ledger_section(
+        content.get("ledger"),
+        content["earlier_ledgers"],
+        year=inputs.year,
+        incumbent=findings.incumbent,
+        worthwhile=content["rule"]["worthwhile_percent"],
+        query=query,
+    )
+    yield backcast_section(inputs.instrument)
 
 
 def last_year(

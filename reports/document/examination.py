@@ -6,10 +6,11 @@ import dataclasses
 
 from reports.answer import of_replay, of_stages
 from reports.answer.choices_of_stages import choices_of
+from reports.answer.key_numbers import rival
 from reports.answer.shape import Findings
 from reports.decision.stored_problem import StagedReplay
 from reports.document.rebuilding import decision_command
-from reports.document.replay_analysis import ReplayAnalysis, analyse
+from reports.document.replay_analysis import ReplayAnalysis, analyse, ledger_of
 from reports.inputs.report_inputs import ReportInputs
 from reports.recommendation.ledger import Entry
 from reports.recommendation.rule import Rule
@@ -31,9 +32,13 @@ class Examination:
     @property
     def ledger(self) -> list[Entry]:
         """Every input that could turn the answer: the rule's choices by the replay that decides, then inputs of the loads."""
+        window = rival(self.findings) if self.findings else None
         if self.staged is None:
-            return self.analysis.ledger if self.analysis else []
-        return [*choices_of(self.staged), *(self.beside.ledger if self.beside else ())]
+            return ledger_of(self.analysis, window=window) if self.analysis else []
+        return [
+            *choices_of(self.staged, window=window),
+            *(ledger_of(self.beside, window=window, is_beside=True) if self.beside else ()),
+        ]
 
 
 def examine(inputs: ReportInputs, rule: Rule) -> Examination:
@@ -42,7 +47,7 @@ def examine(inputs: ReportInputs, rule: Rule) -> Examination:
     if inputs.staged:
         command = decision_command(crawl, inputs.staged)
         findings = of_stages.findings_of(inputs.staged.outcome, command=command)
-        beside = analyse(inputs, inputs.replay, rule=rule, is_beside=True) if inputs.replay else None
+        beside = analyse(inputs, inputs.replay, rule=rule) if inputs.replay else None
         return Examination(findings=findings, analysis=None, staged=inputs.staged, beside=beside)
     if inputs.replay is None:
         return Examination(findings=None, analysis=None, staged=None)

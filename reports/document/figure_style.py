@@ -1,12 +1,13 @@
-"""The style of all small figures: colours and shapes of their series, and their axes and legends."""
+"""The style of all small figures: colours and shapes of their series, and their axes and legends; and the parts that their kinds share."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
-from reports.document.theme import FONT, LIGHT
+from reports.document.theme import FONT, LIGHT, LOCALE
 
 SERIES = tuple(dict.fromkeys(LIGHT.palette.values()))
 """Colours of the series: the colours of the CDFs, so that the page recolours all figures alike for dark screens."""
@@ -18,6 +19,9 @@ STANDS_OUT = SERIES[1]
 """Colour of the window in force."""
 
 WIDTH, HEIGHT = 300, 170
+
+TITLE_PADDING = 10
+"""Pixels between an axis' labels and its title: the reader's font may be wider than vl-convert's."""
 
 
 def styled(
@@ -32,7 +36,7 @@ def styled(
     found: alt.TopLevelMixin = (
         alt.layer(*layers)
         .properties(width=width, height=height, background="transparent", title=title)
-        .configure(font=FONT)
+        .configure(font=FONT, locale=LOCALE)
         .configure_view(stroke=None)
         .configure_axis(
             labelColor=LIGHT.ink,
@@ -40,6 +44,7 @@ def styled(
             labelFontSize=11.5,
             titleFontSize=11.5,
             titleFontWeight="normal",
+            titlePadding=TITLE_PADDING,
             domainColor=LIGHT.faint,
             tickColor=LIGHT.faint,
             gridColor=LIGHT.faint,
@@ -47,7 +52,7 @@ def styled(
         .configure_legend(
             orient="bottom",
             columns=2,
-            columnPadding=28,  # the reader's font may be wider than vl-convert's
+            columnPadding=28,
             title=None,
             labelColor=LIGHT.ink,
             labelFontSize=11.5,
@@ -56,3 +61,42 @@ def styled(
         )
     )
     return found
+
+
+def titled(column: Mapping[str, Any]) -> str:
+    """A column's title with its unit."""
+    return f"{column['title']}, {column['unit']}" if column["unit"] else str(column["title"])
+
+
+def column(figure: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A figure's column by its id."""
+    return next(one for one in figure["columns"] if one["id"] == name)
+
+
+def has_intervals(rows: Sequence[dict[str, Any]]) -> bool:
+    """Return whether a value has an interval: a layer without marks would be announced as a picture without a name."""
+    return any("lower" in row for row in rows)
+
+
+def series_of(figure: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Encodings that tell a figure's series apart, by colour and by shape."""
+    if figure["series"] is None:
+        return {"color": alt.value(SERIES[0])}
+    names = names_of(figure["series"], rows)
+    return {
+        "color": alt.Color(
+            f"{figure['series']}:N",
+            sort=names,
+            scale=alt.Scale(domain=names, range=list(SERIES[: len(names)])),
+        ),
+        "shape": alt.Shape(
+            f"{figure['series']}:N",
+            sort=names,
+            scale=alt.Scale(domain=names, range=list(SHAPES[: len(names)])),
+        ),
+    }
+
+
+def names_of(series: str, rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The series in their order."""
+    return list(dict.fromkeys(row[series] for row in rows))

@@ -10,7 +10,7 @@ import numpy as np
 from replay.networks.mlab.sample import mid_shares
 from replay.networks.population_csv import CsvPopulation
 from replay.networks.stored_populations import StoredPopulation
-from reports.document.theme import FONT, LIGHT, svg
+from reports.document.theme import FONT, LIGHT, LOCALE, svg
 
 WIDTH, HEIGHT = 210, 190
 
@@ -28,7 +28,7 @@ def population_figure(facts: StoredPopulation, population: CsvPopulation) -> str
     drawn = (
         alt.hconcat(*(against_source(facts, networks, name) for name in PANELS), all_networks(networks))
         .properties(background=LIGHT.background, title=alt.TitleParams(facts.id, anchor="start", fontSize=13))
-        .configure(font=FONT)
+        .configure(font=FONT, locale=LOCALE)
         .configure_view(stroke=None)
         .configure_axis(
             labelColor=LIGHT.ink, titleColor=LIGHT.ink, titleFontWeight="normal", gridColor=LIGHT.faint

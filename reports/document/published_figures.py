@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from replay.published.reproduction import Reproduction, Row
-from reports.document.theme import LIGHT, svg
+from reports.document.theme import LIGHT, LOCALE, svg
 
 COLUMNS = 2
 WIDTH, HEIGHT = 400, 210
@@ -43,6 +43,7 @@ def figure(one: Reproduction) -> str | None:
         alt.vconcat(*rows)
         .resolve_scale(**APART)
         .properties(background=LIGHT.background, padding=12)
+        .configure(locale=LOCALE)
         .configure_axis(
             gridColor=LIGHT.faint, labelColor=LIGHT.ink, titleColor=LIGHT.ink, titleFontWeight="normal"
         )

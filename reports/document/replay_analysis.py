@@ -12,7 +12,7 @@ from reports.document.replay_summary import WindowResult, summarise
 from reports.inputs.errors import ReportError
 from reports.inputs.replays import Replay, weights_of
 from reports.inputs.report_inputs import ReportInputs
-from reports.recommendation.estimates import estimates_of
+from reports.recommendation.estimates import Estimates, estimates_of
 from reports.recommendation.inputs import End
 from reports.recommendation.ledger import CHOICES, Entry, Sample, ledger
 from reports.recommendation.ledger_samples import SensitivityCells
@@ -43,18 +43,12 @@ class ReplayAnalysis:
     sensitivity: list[tuple[Variant, Recommendation]]
     strata: list[StratumGain]
     """Gains by the popularity of pages; empty where ranks are not known."""
-    ledger: list[Entry]
-    """Every input that could turn the answer, with the answer at the ends of its range."""
+    estimates: Estimates
+    """What the recommendation rests on."""
 
 
-def analyse(
-    inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE, is_beside: bool = False
-) -> ReplayAnalysis:
-    """Pair and summarise the replay's cells, and decide on them by `rule`; raises ReportError.
-
-    The ledger of a replay that stands beside stages has no choice of the rule, for those are applied to the stages; without loads
-    under harm conditions it takes the harm of ordinary loads alone, at the ends as with nothing changed.
-    """
+def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> ReplayAnalysis:
+    """Pair and summarise the replay's cells, and decide on them by `rule`; raises ReportError."""
     rule = dataclasses.replace(
         rule, has_queues_in_population=queues_are_mixed(one.get("queue_bytes") for one in replay.profiles)
     )
@@ -97,14 +91,25 @@ def analyse(
             incumbent=estimates.incumbent,
             rule=rule,
         ),
-        ledger=ledger(
-            estimates,
-            answer,
-            varied,
-            *_ends(replay, rule),
-            rule=rule if harm_loads or not is_beside else dataclasses.replace(rule, harm_conditions=()),
-            choices=() if is_beside else CHOICES,
-        ),
+        estimates=estimates,
+    )
+
+
+def ledger_of(found: ReplayAnalysis, *, window: int | None, is_beside: bool = False) -> list[Entry]:
+    """Every input that could turn the answer, with the answer and the gain of `window` at the ends of its range.
+
+    The ledger of a replay that stands beside stages has no choice of the rule, for those are applied to the stages; without loads
+    under harm conditions it takes the harm of ordinary loads alone, at the ends as with nothing changed.
+    """
+    has_conditions = found.harm_loads or not is_beside
+    return ledger(
+        found.estimates,
+        found.recommendation,
+        found.sensitivity,
+        *_ends(found.replay, found.rule),
+        window=window,
+        rule=found.rule if has_conditions else dataclasses.replace(found.rule, harm_conditions=()),
+        choices=() if is_beside else CHOICES,
     )
 
 

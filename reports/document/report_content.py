@@ -20,7 +20,7 @@ from reports.document.examination import Examination
 from reports.document.illustrative import illustrative_because, recorded_section
 from reports.document.rebuilding import rebuild_commands
 from reports.document.replay_analysis import ReplayAnalysis
-from reports.document.standing_text import LIMITS, TERMS, months_limit
+from reports.document.standing_text import LIMITS, OWN_TERMS, TERMS, months_limit
 from reports.inputs.report_inputs import ReportInputs
 from reports.recommendation.candidate_verdicts import CandidateVerdict
 from reports.recommendation.harm_verdicts import HarmVerdict
@@ -79,7 +79,7 @@ def report_content(
             *(recorded["limits"] if recorded else [months_limit(inputs.months, inputs.release.crawl.month)]),
         ],
         "redo": rebuild_commands(inputs),
-        "glossary": {term: GLOSSARY[term] for term in TERMS},
+        "glossary": {**{term: GLOSSARY[term] for term in TERMS}, **OWN_TERMS},
     }
     sections = [one.to_dict() for one in sections_of(inputs, found, content, bands=counted.bands)]
     whole: dict[str, Any] = rounded({**content, "sections": sections, "networks": networks_section(content)})

@@ -10,9 +10,10 @@ import numpy as np
 
 from releases.catalogue import Release
 from releases.cdf import Cdf, read_cdfs
+from releases.formatting import NARROW, grouped
 from releases.slow_start import MSS_FIG1
 from reports.document.curve_marks import key, markers
-from reports.document.theme import CURVES, FONT, LIGHT, Theme
+from reports.document.theme import BYTES, CURVES, FONT, LIGHT, LOCALE, PERCENT, Theme
 from reports.statistics.size_queries import SLICES
 
 if TYPE_CHECKING:
@@ -97,13 +98,13 @@ def cdf_figure(
     x = alt.X(
         "size:Q",
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(title="size", values=_decades(low, high), labelExpr="format(datum.value, '~s') + 'B'"),
+        axis=alt.Axis(title="size", values=_decades(low, high), labelExpr=BYTES),
     )
     y, lower = (
         alt.Y(
             f"{name}:Q",
             scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(title="cumulative share", format="%", tickCount=5),
+            axis=alt.Axis(title="cumulative share", labelExpr=PERCENT, tickCount=5),
         )
         for name in ("cdf", "lower")
     )
@@ -150,7 +151,9 @@ def _window_lines(windows: Sequence[int], *, mss: int, theme: Theme) -> list[alt
     layers = []
     ordered = sorted(windows)
     for place, iw in enumerate(ordered):
-        data = alt.InlineData(values=[{"size": iw * mss, "label": f"{iw} segments · {iw * mss:,} B"}])
+        data = alt.InlineData(
+            values=[{"size": iw * mss, "label": f"{iw} segments · {grouped(iw * mss)}{NARROW}B"}]
+        )
         top = -10 - 15 * (len(ordered) - 1 - place)
         base = alt.Chart(data).encode(x="size:Q")
         layers += [
@@ -166,7 +169,7 @@ def _window_lines(windows: Sequence[int], *, mss: int, theme: Theme) -> list[alt
 
 def _styled(chart: alt.LayerChart, theme: Theme) -> alt.LayerChart:
     styled: alt.LayerChart = (
-        chart.configure(font=FONT)
+        chart.configure(font=FONT, locale=LOCALE)
         .configure_view(stroke=theme.faint)
         .configure_axis(
             labelColor=theme.ink,

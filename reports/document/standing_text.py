@@ -24,6 +24,12 @@ TERMS = (
 )
 """Terms of the glossary that a report explains."""
 
+OWN_TERMS = {
+    "nearest rival": "the recommended window; where none is, of the candidates whose gain may be worthwhile, the one whose worst harm "
+    "is the smallest multiple of its bound, by the upper ends of the intervals; candidates that no bound has ruled out come first"
+}
+"""Terms of reports alone, which the glossary of releases need not have."""
+
 
 def months_limit(months: Sequence[str], month: str) -> str:
     """What one month of a year cannot tell; `months` are those of the year that have a release.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+import io
+from typing import TYPE_CHECKING, Any
 
 import vl_convert
+from PIL import Image
 
+from releases.formatting import MINUS, NARROW
 from schema.computed_tables import MEASURES
 
 if TYPE_CHECKING:
@@ -14,6 +17,20 @@ if TYPE_CHECKING:
 
 FONT = "Liberation Sans, Arial, Helvetica, DejaVu Sans, sans-serif"
 """The first font is part of vl-convert, so a machine without fonts draws the same PNG."""
+
+LOCALE: dict[str, Any] = {
+    "number": {"decimal": ".", "thousands": NARROW, "grouping": [3], "currency": ["", ""], "minus": MINUS}
+}
+"""Locale of all figures (Vega-Lite's `locale`): numbers along axes are those of `releases.formatting`."""
+
+BYTES = f"replace(format(datum.value, '~s'), regexp('([a-zA-Z]?)$'), '{NARROW}$1') + 'B'"
+"""Vega expression for the label of a size along an axis, as 10 kB."""
+
+PERCENT = f"format(100 * datum.value, '.0f') + '{NARROW}%'"
+"""Vega expression for the label of a share along an axis, as 20 %."""
+
+PALETTE_COLOURS = 256
+"""Colours of a PNG, as many as a byte for each pixel can name."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,13 +91,26 @@ THEMES = (LIGHT, DARK)
 def svg(chart: alt.TopLevelMixin) -> str:
     """Render a chart as self-contained SVG; the same chart gives the same bytes."""
     drawn: str = vl_convert.vegalite_to_svg(chart.to_json(indent=None), allowed_base_urls=[])
-    return drawn
+    # Each text names its font; said once for all, it makes the drawing a seventh smaller.
+    family = f' font-family="{FONT}"'
+    return drawn.replace(family, "").replace("<svg ", f"<svg{family} ", 1)
 
 
 def png(chart: alt.TopLevelMixin, *, scale: float = 2) -> bytes:
-    """Render a chart as PNG with `scale` pixels for each CSS pixel."""
+    """Render a chart as PNG on white ground, with `scale` pixels for each CSS pixel.
+
+    The picture has a palette, with which it is about an eighth as large: a chart has few colours, and shades along its letters and lines.
+    """
     drawn: bytes = vl_convert.vegalite_to_png(chart.to_json(indent=None), scale=scale, allowed_base_urls=[])
-    return drawn
+    with Image.open(io.BytesIO(drawn)) as opened:
+        chart_alone = opened.convert("RGBA")
+    picture = Image.alpha_composite(Image.new("RGBA", chart_alone.size, LIGHT.background), chart_alone)
+    few = picture.convert("RGB").quantize(
+        PALETTE_COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+    )
+    written = io.BytesIO()
+    few.save(written, "PNG", optimize=True)
+    return written.getvalue()
 
 
 def vega_lite(chart: alt.TopLevelMixin) -> str:

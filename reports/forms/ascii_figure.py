@@ -76,7 +76,11 @@ def _estimates(figure: Figure) -> Iterator[str]:
     name_width = min(NAMED, max((len(one.name) for one in found), default=0))
     columns = WIDTH - name_width - 2
     is_bars = figure.facts["drawing"] == "bars"
+    group = ""
     for one in found:
+        if one.group != group:
+            group = one.group
+            yield group
         line = [" "] * columns
         for value, _ in lines_of(figure):
             line[_column(across, value, columns)] = ":"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from releases.formatting import size
+from releases.formatting import MINUS, NARROW, size
 from reports.forms.printed import Figure
 
 MARGIN = 0.05
@@ -33,6 +34,8 @@ class Estimate:
     value: float
     lower: float | None
     upper: float | None
+    group: str = ""
+    """Name of the category that stands above its series in a forest plot; empty where the estimate's name has it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +76,14 @@ class Axis:
         return [round(at * step, 12) + 0.0 for at in range(first, last + 1)]
 
     def label(self, value: float) -> str:
-        """The text of a tick; bytes have their SI prefix."""
-        return size(round(value)) if self.unit == "B" and value >= 1 else f"{value:g}"
+        """The text of a tick; bytes have their SI prefix.
+
+        >>> Axis(low=0, high=4000, is_logarithmic=False, unit="ms").label(3500) == f"3{NARROW}500"
+        True
+        """
+        if self.unit == "B" and value >= 1:
+            return size(round(value))
+        return f"{value:,g}".replace(",", NARROW).replace("-", MINUS)
 
 
 def curves(figure: Figure) -> list[Curve]:
@@ -102,15 +111,27 @@ def _curves(figure: Figure, rows: Sequence[Mapping[str, Any]], end: str) -> list
 def estimates(figure: Figure) -> list[Estimate]:
     """The estimates of a figure of any other kind, by the name of their category and series."""
     facts = figure.facts
-    measured, category = (
-        (facts["x"], facts["y"]) if facts["drawing"] == "forest" else (facts["y"], facts["x"])
-    )
+    is_forest = facts["drawing"] == "forest"
+    measured, category = (facts["x"], facts["y"]) if is_forest else (facts["y"], facts["x"])
     series = next((one for one in facts["columns"] if one["id"] == facts["series"]), None)
+    is_grouped = is_forest and series is not None
     return [
-        Estimate(_name(row, category, series), value, *_ends(row[measured]))
+        Estimate(
+            str(row[facts["series"]]) if is_grouped else _name(row, category, series),
+            value,
+            *_ends(row[measured]),
+            group=str(row[category]) if is_grouped else "",
+        )
         for row in facts["rows"]
         if (value := _value(row.get(measured))) is not None
     ]
+
+
+def grouped_estimates(figure: Figure) -> Iterator[tuple[str, list[Estimate]]]:
+    """The estimates by the category above them, which is empty where their names have it."""
+    return (
+        (group, list(some)) for group, some in itertools.groupby(estimates(figure), lambda one: one.group)
+    )
 
 
 def measured_axis(figure: Figure) -> Axis:

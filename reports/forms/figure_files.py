@@ -17,7 +17,7 @@ Data = Mapping[str, Any]
 
 
 def csv_text(columns: Sequence[Data], rows: Sequence[Data]) -> str:
-    """Rows as CSV (RFC 4180); an interval takes three columns, unknown values are empty.
+    """Rows as CSV (RFC 4180); an interval takes three columns, unknown values and words in place of numbers are empty.
 
     >>> interval = {"id": "ms", "kind": "interval"}
     >>> print(csv_text([interval], [{"ms": {"estimate": 2.5, "lower": 1.0, "upper": None}}]).replace("\\r", ""), end="")
@@ -40,11 +40,14 @@ def _names(column: Data) -> list[str]:
 
 
 def _values(column: Data, value: Any) -> list[Any]:  # noqa: ANN401  # a cell has any type
-    if column["kind"] != "interval":
+    if column["kind"] == "text":
         return [value]
-    if isinstance(value, Mapping):
-        return [value["estimate"], value["lower"], value["upper"]]
-    return [value, None, None]
+    known = None if isinstance(value, str) else value
+    if column["kind"] != "interval":
+        return [known]
+    if isinstance(known, Mapping):
+        return [known["estimate"], known["lower"], known["upper"]]
+    return [known, None, None]
 
 
 def write_figures(folder: Path, report: Printed, *, charts: Mapping[str, tuple[str, str, bytes]]) -> None:

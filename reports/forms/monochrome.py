@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from releases.formatting import in_ascii
 from reports.forms.drawn import (
     Axis,
+    Estimate,
     band_edges,
     curve_axes,
     curves,
-    estimates,
+    grouped_estimates,
     lines_of,
     measured_axis,
     measured_role,
@@ -176,31 +177,44 @@ def _marker(drawing: _Drawing, at: int, x: float, y: float) -> None:
 
 
 def _estimates(drawing: _Drawing, figure: Figure) -> None:
-    found, across = estimates(figure), measured_axis(figure)
+    across = measured_axis(figure)
     width = WIDTH - LEFT_NAMES - RIGHT
     rules = list(lines_of(figure))
     top = TOP + LINE * len(rules)
-    bottom = top + ROW * len(found)
+    groups = list(grouped_estimates(figure))
+    bottom = top + ROW * sum(len(some) + bool(group) for group, some in groups)
     _rules(drawing, across, rules, left=LEFT_NAMES, width=width, bottom=bottom)
+    y = top + ROW / 2
+    for group, some in groups:
+        if group:
+            drawing.text(4, y + 4, group)
+            y += ROW
+        for one in some:
+            drawing.text(LEFT_NAMES - 8, y + 4, one.name, "end")
+            _estimate(drawing, one, across, width, y, is_bar=figure.facts["drawing"] == "bars")
+            y += ROW
+    _bottom_axis(
+        drawing, across, title_of(figure, measured_role(figure)), left=LEFT_NAMES, width=width, y=bottom
+    )
+
+
+def _estimate(
+    drawing: _Drawing, one: Estimate, across: Axis, width: float, y: float, *, is_bar: bool
+) -> None:
+    """A bar from zero, or a marker with the line of its interval."""
 
     def x_of(value: float | None, otherwise: float) -> float:
         return LEFT_NAMES + across.place(otherwise if value is None else value) * width
 
-    for at, one in enumerate(found):
-        y = top + ROW * (at + 0.5)
-        drawing.text(LEFT_NAMES - 8, y + 4, one.name, "end")
-        if figure.facts["drawing"] == "bars":
-            start, end = sorted((x_of(0.0, 0.0), x_of(one.value, 0.0)))
-            drawing.add(
-                "rect", x=round(start, 1), y=y - 6, width=round(end - start, 1), height=12.0, fill="black"
-            )
-            continue
-        if one.lower is not None or one.upper is not None:
-            drawing.line(x_of(one.lower, across.low), y, x_of(one.upper, across.high), y, stroke_width=2.0)
-        _marker(drawing, 0, x_of(one.value, one.value), y)
-    _bottom_axis(
-        drawing, across, title_of(figure, measured_role(figure)), left=LEFT_NAMES, width=width, y=bottom
-    )
+    if is_bar:
+        start, end = sorted((x_of(0.0, 0.0), x_of(one.value, 0.0)))
+        drawing.add(
+            "rect", x=round(start, 1), y=y - 6, width=round(end - start, 1), height=12.0, fill="black"
+        )
+        return
+    if one.lower is not None or one.upper is not None:
+        drawing.line(x_of(one.lower, across.low), y, x_of(one.upper, across.high), y, stroke_width=2.0)
+    _marker(drawing, 0, x_of(one.value, one.value), y)
 
 
 def _rules(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,12 +12,18 @@ from typing import Any
 
 import typst
 
-from reports.forms.printed import Printed
+from reports.forms.printed import Printed, Table
 
 TEMPLATE = Path(__file__).with_name("templates") / "report.typ"
 
 TEXT_WIDTH = 640
 """CSS pixels to the width of the text."""
+
+MOST_HEIGHT = 850
+"""Height of a page's text without a long caption, in the same pixels."""
+
+SHORT = 16
+"""Letters of the longest cell of a column that needs no second line."""
 
 STANDARD: typst.PDFStandard = "ua-1"
 
@@ -61,6 +68,9 @@ def _data(report: Printed, drawings: Mapping[str, str]) -> dict[str, Any]:
             }
             for figure in section.figures
         ]
+        made["tables"] = [
+            {**dataclasses.asdict(table), "shares": _column_shares(table)} for table in section.tables
+        ]
     published = f"version {report.version}" + (f", {report.date}" if report.date else "")
     return {
         **data,
@@ -71,7 +81,28 @@ def _data(report: Printed, drawings: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def _column_shares(table: Table) -> list[float | None]:
+    """Share of the room that each column of sentences gets, None for columns as wide as their content.
+
+    Shares are roots of the cells' mean length: twice the room makes a long text half as high, and a short one needs its words' width.
+    """
+    cells = [[len(row[at]) for row in table.rows] for at in range(len(table.headings))]
+    return [
+        None
+        if is_number or max(lengths, default=0) <= SHORT
+        else round(math.sqrt(sum(lengths) / len(lengths)), 2)
+        for is_number, lengths in zip(table.is_number, cells, strict=True)
+    ]
+
+
 def _width_percent(svg: str) -> float:
-    """Width of a drawing as a share of the text's, which is as wide as 640 CSS pixels."""
-    found = re.search(r'<svg[^>]*\swidth="([0-9.]+)"', svg)
-    return min(100.0, 100 * float(found[1]) / TEXT_WIDTH) if found else 100.0
+    """Width of a drawing as a share of the text's; a drawing that would be higher than a page with its caption is made smaller.
+
+    >>> _width_percent('<svg width="320" height="400">'), _width_percent('<svg width="320" height="1700">')
+    (50.0, 25.0)
+    """
+    width, height = (re.search(rf'<svg[^>]*\s{name}="([0-9.]+)"', svg) for name in ("width", "height"))
+    if not width or not height:
+        return 100.0
+    shrunk = min(1.0, MOST_HEIGHT / float(height[1]))
+    return min(100.0, 100 * shrunk * float(width[1]) / TEXT_WIDTH)

@@ -203,7 +203,7 @@ def _figure(one: Data, marks: str, recompute: str) -> Figure:
 def _table(one: Data, recompute: str, notes: Sequence[str]) -> Table:
     columns, rows = one["columns"], one["rows"]
     if (shown := one.get("shown")) and shown < len(rows):
-        notes = (f"The first {shown} of {len(rows):,} rows; all are in {one['id']}.csv.", *notes)
+        notes = (f"The first {shown} of {grouped(len(rows))} rows; all are in {one['id']}.csv.", *notes)
         rows = rows[:shown]
     return Table(
         id=one["id"],

@@ -52,12 +52,12 @@ INPUTS: tuple[Input, ...] = (
     ),
     Input(
         id="rho",
-        title="correlation of bandwidth and round trip within a country (Gaussian copula)",
+        title="correlation of bandwidth and round trip in a country",
         unit="",
         low=End(value="-0.6", population="r60"),
         default="-0.3",
         high=End(value="0", population="r00"),
-        source="between countries -0.58 (M-Lab), within mobile lines about 0 (ERRANT)",
+        source="of a Gaussian copula; between countries -0.58 (M-Lab), within mobile lines about 0 (ERRANT)",
     ),
     Input(
         id="weights",

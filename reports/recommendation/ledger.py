@@ -58,7 +58,7 @@ class Entry:
     gain_default: Interval | None
     gain_high: Interval | None
     window: int | None
-    """The window that gains are of: the recommended one, or else the one that gains most; None if none was measured."""
+    """The window that gains are of: the recommended one, or else its nearest rival; None without a candidate."""
     basis: Basis
     pages: int
     """Pages that the answers rest on."""
@@ -118,14 +118,14 @@ def ledger(
     samples: Mapping[End, Sample],
     default: Sample | None,
     *,
+    window: int | None,
     rule: Rule,
     choices: Sequence[Choice] = CHOICES,
 ) -> list[Entry]:
-    """All entries: the `choices` of the rule first, then the inputs of which an end was replayed.
+    """All entries: the `choices` of the rule first, then the inputs of which an end was replayed; gains are those of `window`.
 
     `samples` are the loads at the ends, `default` those of the same pages and seeds without a change.
     """
-    window = _window(estimates, answer)
     found = [_of_rule(one, estimates, answer, variants, window, rule) for one in choices]
     if default is None:
         return found
@@ -215,17 +215,6 @@ def _known(harms: Mapping[str, Harm | NotEstimable]) -> dict[str, Harm | NotEsti
 
 def _answer(found: Recommendation) -> str:
     return found.answer if found.is_decided else UNDECIDED
-
-
-def _window(estimates: Estimates, answer: Recommendation) -> int | None:
-    if answer.iw is not None:
-        return answer.iw
-    gains = {
-        window: gain.effect.value
-        for (window, other), gain in estimates.gains.items()
-        if other == estimates.incumbent and isinstance(gain, Gain)
-    }
-    return max(gains, key=lambda window: gains[window], default=None)
 
 
 def _gain(estimates: Estimates, window: int | None, rule: Rule) -> Interval | None:

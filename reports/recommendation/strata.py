@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from releases.formatting import grouped
 from releases.interval import Interval
 from releases.ranks import Rank
 from reports.recommendation.effects import log_ratio, saved_percent
@@ -63,7 +64,8 @@ def gains_by_stratum(
     strata = np.array([ranks[page].stratum if page in ranks else 0 for page in pages])
     weights = np.array([ranks[page].weight if page in ranks else 0.0 for page in pages])
     groups = [
-        (f"up to rank {upper:,}", (strata == upper).astype(float)) for upper in np.unique(strata[known])
+        (f"up to rank {grouped(upper)}", (strata == upper).astype(float))
+        for upper in np.unique(strata[known])
     ]
     groups += [(ALL_ALIKE, known.astype(float)), (BY_RANK, weights)]
     return [

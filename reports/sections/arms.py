@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from releases.formatting import grouped
 from replay.recipes.http_version import HTTP1, HTTP2
 from replay.runs.conditions import Conditions
 from reports.decision.stage import draws_of
@@ -34,7 +35,7 @@ def of_stages(staged: StagedReplay, *, query: str) -> Evidence:
         rule=problem.rule,
         incumbent=problem.incumbent,
         windows=staged.outcome.standing.candidates,
-        source=f"{staged.outcome.loads:,} loads of {len(problem.recipes):,} pages over {len(problem.networks)} networks",
+        source=f"{grouped(staged.outcome.loads)} loads of {grouped(len(problem.recipes))} pages over {len(problem.networks)} networks",
         query=query,
     )
 
@@ -101,6 +102,6 @@ def _evidence(
         rule=whole.rule,
         incumbent=whole.incumbent,
         windows=tuple(one for one in loads.windows if one != whole.incumbent),
-        source=f"{sum(loads.states.values()):,} loads of {len(loads.pages):,} pages over {len(loads.profiles)} networks",
+        source=f"{grouped(sum(loads.states.values()))} loads of {grouped(len(loads.pages))} pages over {len(loads.profiles)} networks",
         query=query,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from releases.formatting import grouped
 from reports.sections.shape import Column, Section, Table
 from reports.statistics.paired_loads import PairedLoads
 
@@ -18,7 +19,7 @@ def cells_section(loads: PairedLoads, *, query: str) -> Section:
     return Section(
         id="replay",
         title="The replay",
-        lead=f"{len(loads.pages):,} pages were loaded again over the Linux TCP stack, at {len(loads.windows)} windows on {len(loads.profiles)} "
+        lead=f"{grouped(len(loads.pages))} pages were loaded again over the Linux TCP stack, at {len(loads.windows)} windows on {len(loads.profiles)} "
         f"networks with {loads.seeds} seeds each. {done}",
         tables=(
             Table(

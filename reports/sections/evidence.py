@@ -16,6 +16,9 @@ from reports.recommendation.rule import Role, Rule
 from reports.statistics.bootstrap import Floats
 from reports.statistics.paired_loads import PairedLoads
 
+POPULATIONS: dict[Role, str] = {"average": "all networks", "slow": "slowest tenth"}
+"""Names of the populations of networks in figures, by role."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from releases.formatting import grouped
 from reports.answer.shape import MARKS, Findings
 from reports.sections.shape import Column, Figure, Line, Section, interval
 
@@ -34,7 +35,7 @@ def gains_section(findings: Findings, *, query: str) -> Section:
                     }
                     for cell in row.cells
                 ),
-                source=f"{findings.loads:,} loads of {findings.pages:,} pages over {findings.networks} networks",
+                source=f"{grouped(findings.loads)} loads of {grouped(findings.pages)} pages over {findings.networks} networks",
                 query=query,
                 lines=(Line(value=0.0, label="no change"), Line(value=row.limit, label="worthwhile")),
             ),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from replay.backcast.published import RESPONSES, RETRANSMITTED, SERVICES
 from reports.answer.of_stages import limit_of, shown
 from reports.decision.measuring import measure
 from reports.decision.statements import statements_of
-from reports.sections.evidence import Evidence, level_percent
-from reports.sections.shape import Column, Row, Section, Table, interval, not_measured
+from reports.sections.evidence import POPULATIONS, Evidence, level_percent
+from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval, not_measured
 
 LEVELS = {
     "bytes": ("bytes_retransmitted", "payload_bytes", "payload sent again"),
@@ -18,6 +18,13 @@ LEVELS = {
 }
 """Shares of a load by id: part, whole, and title."""
 
+DRAWN = {
+    "bytes": ("Payload sent again", "share of the payload"),
+    "responses": ("Responses of which any payload was sent again", "share of the responses"),
+    "connections": ("Connections that lost packets of the initial window", "share of the connections"),
+}
+"""Titles of the figures of these shares, and of their axes."""
+
 OTHERS = ("competing_short_flows", "competing_bulk_flow", "probe_delay")
 """Margins that bound harm to others."""
 
@@ -25,10 +32,12 @@ OTHERS = ("competing_short_flows", "competing_bulk_flow", "probe_delay")
 def retransmission_section(evidence: Evidence) -> Section:
     """What is sent again at each window, and what the 2010 paper saw."""
     windows = sorted({*evidence.windows, evidence.incumbent})
+    rows = tuple(sent_again_rows(evidence, windows))
     return Section(
         id="retransmission",
         title="Retransmission",
         lead="What a larger burst costs: payload that servers send again because a queue dropped it. Shares are means over pages.",
+        figures=tuple(sent_again_figure(evidence, name, rows) for name in LEVELS),
         tables=(
             Table(
                 id="sent-again",
@@ -41,22 +50,51 @@ def retransmission_section(evidence: Evidence) -> Section:
                         for role in ("average", "slow")
                     ),
                 ),
-                rows=tuple(
-                    {
-                        "window": f"IW {window}",
-                        **{
-                            f"{name}_{role}": interval(level_percent(evidence, part, whole, window, weights))
-                            for name, (part, whole, _) in LEVELS.items()
-                            for role, weights in evidence.weights.items()
-                        },
-                    }
-                    for window in windows
-                ),
+                rows=rows,
                 source=evidence.source,
                 query=evidence.query,
             ),
             table_7(),
         ),
+    )
+
+
+def sent_again_rows(evidence: Evidence, windows: Sequence[int]) -> Iterator[Row]:
+    """A row for each window with every share, over all networks and over the slowest tenth."""
+    for window in windows:
+        yield {
+            "window": f"IW {window}",
+            **{
+                f"{name}_{role}": interval(level_percent(evidence, part, whole, window, weights))
+                for name, (part, whole, _) in LEVELS.items()
+                for role, weights in evidence.weights.items()
+            },
+        }
+
+
+def sent_again_figure(evidence: Evidence, name: str, rows: Sequence[Row]) -> Figure:
+    """One of LEVELS at each window, a series for each population of networks; `rows` are the table's."""
+    title, axis = DRAWN[name]
+    return Figure(
+        id=f"fig-{name}-again",
+        title=f"{title}, by initial window.",
+        caption="Means over pages, with 95 % intervals.",
+        drawing="intervals",
+        x="window",
+        y="share",
+        series="networks",
+        columns=(
+            Column(id="window", title="initial window", kind="text"),
+            Column(id="networks", title="networks", kind="text"),
+            Column(id="share", title=axis, unit="%", kind="interval"),
+        ),
+        rows=tuple(
+            {"window": row["window"], "networks": POPULATIONS[role], "share": row[f"{name}_{role}"]}
+            for row in rows
+            for role in evidence.weights
+        ),
+        source=evidence.source,
+        query=evidence.query,
     )
 
 
@@ -101,6 +139,7 @@ def others_section(evidence: Evidence) -> Section:
         id="others",
         title=title,
         lead=lead,
+        figures=(others_figure(evidence, rows),),
         tables=(
             Table(
                 id="others-harm",
@@ -118,6 +157,36 @@ def others_section(evidence: Evidence) -> Section:
                 query=evidence.query,
             ),
         ),
+    )
+
+
+def others_figure(evidence: Evidence, rows: Sequence[Row]) -> Figure:
+    """Every harm as a multiple of its bound, by condition, a series for each window; `rows` are the table's."""
+    return Figure(
+        id="fig-others",
+        title=f"Harm to others beside IW {evidence.incumbent}, in multiples of its bound.",
+        caption="Points with 95 % intervals. A bound holds where the whole interval lies left of 1.",
+        drawing="forest",
+        x="times",
+        y="harm",
+        series="window",
+        columns=(
+            Column(id="harm", title="harm and condition", kind="text"),
+            Column(id="window", title="window", kind="text"),
+            Column(id="times", title="worse by, in multiples of the bound", kind="interval"),
+        ),
+        rows=tuple(
+            {
+                "harm": f"{row['harm']}: {row['condition']}",
+                "window": row["window"],
+                "times": {end: value / row["limit"] for end, value in row["worse"].items()},
+            }
+            for row in rows
+            if row["limit"] > 0
+        ),
+        source=evidence.source,
+        query=evidence.query,
+        lines=(Line(value=0.0, label="no change"), Line(value=1.0, label="bound")),
     )
 
 

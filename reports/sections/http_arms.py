@@ -9,7 +9,7 @@ import numpy as np
 from releases.interval import Interval
 from replay.recipes.http_version import HTTP1, HTTP2
 from reports.sections.evidence import Evidence, mean_of, saved_percent, shorter_percent
-from reports.sections.shape import Column, Figure, Row, Table, interval
+from reports.sections.shape import COMPARED, Column, Figure, Row, Table, interval
 
 NAMES = {HTTP1: "HTTP/1.1", HTTP2: "HTTP/2"}
 
@@ -31,7 +31,7 @@ def http_arms(arms: Mapping[str, Evidence]) -> tuple[Figure, Table]:
     return (
         Figure(
             id="fig-http",
-            title="Page time over HTTP/1.1 and over HTTP/2, by initial window",
+            title="Page time over HTTP/1.1 and over HTTP/2, by initial window.",
             caption="The same pages over the same networks. Over HTTP/1.1 each of up to six connections to a host brings a window of its own, over HTTP/2 one connection brings one.",
             drawing="intervals",
             x="window",
@@ -67,10 +67,10 @@ def _rows(arms: Mapping[str, Evidence]) -> Iterator[Row]:
                 "http": name,
                 "connections": interval(_connections(one, window)),
                 "page_ms": interval(_page_ms(one, window)),
-                "saved": None
+                "saved": COMPARED
                 if is_in_force
                 else interval(saved_percent(one, window, one.weights["average"])),
-                "shorter": interval(shorter_over_http2(arms, window)) if version == HTTP2 else None,
+                "shorter": interval(shorter_over_http2(arms, window)) if version == HTTP2 else COMPARED,
             }
 
 

@@ -1,26 +1,17 @@
-"""What holds the method to account: the back-cast on 2010, the ledger of inputs, and RFC 9040's step."""
+"""What holds the method to account: the back-cast on 2010, and RFC 9040's step."""
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reports.answer.shape import Findings
 from reports.backcast.stored import Standing
-from reports.sections.shape import Column, Row, Section, Table, not_measured
+from reports.sections.shape import Column, Figure, Line, Row, Section, Table, not_measured
 
-LEDGER_COLUMNS = (
-    Column(id="title", title="input", kind="text"),
-    Column(id="turns", title="turns the answer", kind="text"),
-    Column(id="low", title="low", kind="text"),
-    Column(id="answer_low", title="answer at low", kind="text"),
-    Column(id="default", title="as decided", kind="text"),
-    Column(id="high", title="high", kind="text"),
-    Column(id="answer_high", title="answer at high", kind="text"),
-    Column(id="source", title="source", kind="text"),
-)
+BACKCAST_SOURCE = "Dukkipati et al. 2010, Tables 3 and 7"
+BACKCAST_QUERY = "firstflight replay backcast"
 
 
 def backcast_section(instrument: Standing) -> Section:
@@ -30,10 +21,12 @@ def backcast_section(instrument: Standing) -> Section:
     if instrument.content is None:
         return not_measured("backcast", title, lead, instrument.sentence)
     content = instrument.content
+    judging = [one for one in content["figures"] if one["half"] == "judgement"]
     return Section(
         id="backcast",
         title=title,
         lead=lead,
+        figures=(backcast_figure(judging, content["factor"]),),
         tables=(
             Table(
                 id="backcast-figures",
@@ -51,91 +44,47 @@ def backcast_section(instrument: Standing) -> Section:
                         "verdict": ("met" if one["is_met"] else "missed")
                         + (", decides" if one["decides"] else ""),
                     }
-                    for one in content["figures"]
-                    if one["half"] == "judgement"
+                    for one in judging
                 ),
-                source="Dukkipati et al. 2010, Tables 3 and 7",
-                query="firstflight replay backcast",
+                source=BACKCAST_SOURCE,
+                query=BACKCAST_QUERY,
                 notes=(instrument.sentence, content["admission"]["sentence"]),
             ),
         ),
     )
 
 
-def ledger_section(
-    ledger: Sequence[Mapping[str, Any]] | None,
-    earlier: Sequence[Mapping[str, Any]],
-    *,
-    year: int,
-    query: str,
-) -> Section:
-    """What would change the answer: each input with the answers at the ends of its range, this year and in `earlier` editions."""
-    title = "What would change this answer"
-    lead = "Each input that could turn the answer, its range, and the answer at each end."
-    kept = years_table(ledger or (), earlier, year=year, query=query) if earlier else None
-    if not ledger:
-        section = not_measured("ledger", title, lead, "the inputs were not varied.")
-        return dataclasses.replace(section, tables=(kept,) if kept else ())
-    return Section(
-        id="ledger",
-        title=title,
-        lead=lead,
-        tables=(
-            Table(
-                id="inputs",
-                title="Inputs and answers",
-                columns=LEDGER_COLUMNS,
-                rows=tuple(map(ledger_row, ledger)),
-                source="the replay that decides, and a few pages at the ends of its inputs",
-                query=query,
-                notes=tuple(dict.fromkeys(map(basis_note, ledger))),
-            ),
-            *([kept] if kept else []),
+def backcast_figure(judging: Sequence[Mapping[str, Any]], factor: float) -> Figure:
+    """Our figures as multiples of the published ones; zero has no multiple."""
+    return Figure(
+        id="fig-backcast",
+        title="Our figures of 2010 as multiples of the published ones.",
+        caption=f"A figure is met between {1 / factor:g} and {factor:g}.",
+        drawing="forest",
+        x="times",
+        y="what",
+        columns=(
+            Column(id="what", title="figure", kind="text"),
+            Column(id="times", title="ours, in multiples of the published figure", digits=2),
+            Column(id="verdict", title="verdict", kind="text"),
+        ),
+        rows=tuple(
+            {
+                "what": one["what"],
+                "times": one["ours"] / one["published"],
+                "verdict": "met" if one["is_met"] else "missed",
+            }
+            for one in judging
+            if one["published"] and one["ours"] is not None
+        ),
+        source=BACKCAST_SOURCE,
+        query=BACKCAST_QUERY,
+        lines=(
+            Line(value=1.0, label="as published"),
+            Line(value=1 / factor, label=""),
+            Line(value=factor, label="bounds"),
         ),
     )
-
-
-def basis_note(entry: Mapping[str, Any]) -> str:
-    """What an entry's answers rest on, and the answer that ends are compared with.
-
-    >>> basis_note({"basis": "all loads in stages, by intervals", "pages": 591, "answer_default": "no change"})
-    'Answers rest on all loads in stages, by intervals, of 591 pages: with nothing changed the answer is “no change”.'
-    """
-    return (
-        f"Answers rest on {entry['basis']}, of {entry['pages']} pages: with nothing changed the answer is "
-        f"“{entry['answer_default']}”."
-    )
-
-
-def years_table(
-    ledger: Sequence[Mapping[str, Any]], earlier: Sequence[Mapping[str, Any]], *, year: int, query: str
-) -> Table:
-    """The entries of all editions, those of an input together, the newest first."""
-    entries = [*({**one, "year": year} for one in ledger), *reversed(earlier)]
-    places = {name: place for place, name in enumerate(dict.fromkeys(one["input"] for one in entries))}
-    entries.sort(key=lambda one: (places[one["input"]], -one["year"]))
-    return Table(
-        id="inputs-by-year",
-        title="Inputs and answers, year by year",
-        columns=(Column(id="year", title="edition", kind="text"), *LEDGER_COLUMNS),
-        rows=tuple({"year": str(one["year"]), **ledger_row(one)} for one in entries),
-        source="the ledgers of this report and of earlier editions",
-        query=query,
-        notes=("Each edition adds its lines. The rows of earlier editions are as those published them.",),
-    )
-
-
-def ledger_row(entry: Mapping[str, Any]) -> Row:
-    """An entry of the ledger as a row; an end that was not replayed says so."""
-    unit = f", {entry['unit']}" if entry["unit"] else ""
-    ends = {name: entry[name] or "not replayed" for name in ("low", "answer_low", "high", "answer_high")}
-    return {
-        "title": f"{entry['title']}{unit}",
-        "turns": "yes" if entry["turns"] else "no",
-        "default": entry["default"],
-        "source": entry["source"],
-        **ends,
-    }
 
 
 def rfc9040_section(findings: Findings, *, step: int, year: int) -> Section:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from reports.sections.evidence import Evidence, saved_percent
-from reports.sections.shape import Column, Row, Section, Table, interval, not_measured
+from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval, not_measured
 
 Sender = tuple[str, bool]
 """Congestion control, and whether packets are paced."""
@@ -29,10 +29,13 @@ def senders_section(arms: Mapping[Sender, Evidence], *, decides: Sender) -> Sect
         why = "other senders were not replayed; `firstflight replay run --congestion-control cubic,bbr --pacing off,on` does."
         return not_measured("senders", title, lead, why)
     windows = sorted(set.intersection(*(set(one.windows) for one in arms.values())))
+    rows = _rows(arms, windows)
+    some = next(iter(arms.values()))
     return Section(
         id="senders",
         title=title,
         lead=lead,
+        figures=(senders_figure(rows, windows, some),),
         tables=(
             Table(
                 id="by-sender",
@@ -41,16 +44,42 @@ def senders_section(arms: Mapping[Sender, Evidence], *, decides: Sender) -> Sect
                     Column(id="sender", title="sender", kind="text"),
                     *(Column(id=f"iw{one}", title=f"IW {one}", unit="%", kind="interval") for one in windows),
                 ),
-                rows=tuple(_rows(arms, windows)),
-                source=next(iter(arms.values())).source,
-                query=next(iter(arms.values())).query,
+                rows=rows,
+                source=some.source,
+                query=some.query,
             ),
         ),
     )
 
 
-def _rows(arms: Mapping[Sender, Evidence], windows: Sequence[int]) -> list[Row]:
-    return [
+def senders_figure(rows: Sequence[Row], windows: Sequence[int], some: Evidence) -> Figure:
+    """Page time saved at each window, a series for each sender; `rows` are the table's, `some` the evidence of any sender."""
+    return Figure(
+        id="fig-senders",
+        title="Page time saved by how servers send.",
+        caption=f"Against IW {some.incumbent} of the same sender, with 95 % intervals.",
+        drawing="intervals",
+        x="window",
+        y="saved",
+        series="sender",
+        columns=(
+            Column(id="window", title="initial window", kind="text"),
+            Column(id="sender", title="sender", kind="text"),
+            Column(id="saved", title="page time saved", unit="%", kind="interval"),
+        ),
+        rows=tuple(
+            {"window": f"IW {window}", "sender": row["sender"], "saved": row[f"iw{window}"]}
+            for window in windows
+            for row in rows
+        ),
+        source=some.source,
+        query=some.query,
+        lines=(Line(value=0.0, label="no change"),),
+    )
+
+
+def _rows(arms: Mapping[Sender, Evidence], windows: Sequence[int]) -> tuple[Row, ...]:
+    return tuple(
         {
             "sender": sender_name(sender),
             **{
@@ -59,4 +88,4 @@ def _rows(arms: Mapping[Sender, Evidence], windows: Sequence[int]) -> list[Row]:
             },
         }
         for sender, one in arms.items()
-    ]
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from releases.formatting import grouped
 from reports.sections.shape import Column, Figure, Section, Table, not_measured
 
 TITLE = "What servers do"
@@ -27,8 +28,8 @@ def servers_table_section(servers: Mapping[str, Any] | None, *, source: str) -> 
     return Section(
         id="servers",
         title=TITLE,
-        lead=f"{lead} The window is exact on {servers['exact']:,} connections: there the server stopped, though it had more to "
-        f"send, until an acknowledgment reached it. On {servers['bounded']:,} more it is at least as large as what was seen.",
+        lead=f"{lead} The window is exact on {grouped(servers['exact'])} connections: there the server stopped, though it had more to "
+        f"send, until an acknowledgment reached it. On {grouped(servers['bounded'])} more it is at least as large as what was seen.",
         figures=(
             Figure(
                 id="initial_windows",

@@ -1,7 +1,7 @@
 """The shape of a section: plain data, of which the page, the tables and every other form of the report are renderings.
 
 A row maps column ids to values: text, a number, None for what is unknown, or an interval as
-{"estimate": …, "lower": …, "upper": …}. Numbers are in the column's unit.
+{"estimate": …, "lower": …, "upper": …}. Numbers are in the column's unit. COMPARED stands where a row would be compared with itself.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ Row = Mapping[str, Any]
 
 ColumnKind = Literal["text", "count", "number", "interval"]
 
+COMPARED = "compared with"
+"""Value of a row that the others are compared with, in a column of numbers; data as CSV leave it empty."""
+
 Drawing = Literal["forest", "intervals", "lines", "bars"]
-"""forest: an interval for each category, sideways. intervals: points with bars over categories, by series. lines: a curve for
-each series over a quantity. bars: a bar for each category."""
+"""forest: an interval for each category, sideways, or below each other for each of its series. intervals: points with bars over
+categories, by series. lines: a curve for each series over a quantity. bars: a bar for each category."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

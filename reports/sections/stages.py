@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from releases.formatting import NARROW
 from reports.sections.shape import Column, Row, Section, Table
 
 COLUMNS = (
@@ -46,15 +49,33 @@ def stages_table_section(ledger: Sequence[Mapping[str, Any]], *, source: str, qu
 def _row(entry: Mapping[str, Any]) -> Row:
     return {
         "stage": entry["stage"],
-        "ended": entry["ended"] or "not kept",
+        "ended": minute(entry["ended"]) if entry["ended"] else "not kept",
         "starts": str(len(entry["starts"])) if entry["starts"] else "not kept",
         "seeds": _ranges(entry["seeds"]),
         "loads": entry["loads"],
         "core_minutes": entry["core_minutes"],
         "part": 100 * entry["part_of_budget"],
         "answers": " or ".join(entry["possible_answers"]),
-        "reason": entry["reason"],
+        "reason": apart(entry["reason"]),
     }
+
+
+def minute(ended: str) -> str:
+    """A time of ISO 8601 in UTC, to the minute.
+
+    >>> minute("2026-11-23T22:43:44+00:00")
+    '2026-11-23 22:43'
+    """
+    return datetime.datetime.fromisoformat(ended).astimezone(datetime.UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def apart(sentence: str) -> str:
+    """A stored sentence with its thousands set apart as in the rest of the report.
+
+    >>> apart("12,345 more loads, 2,048 of them now") == f"12{NARROW}345 more loads, 2{NARROW}048 of them now"
+    True
+    """
+    return re.sub(r"(?<=\d),(?=\d{3})", NARROW, sentence)
 
 
 def _ranges(numbers: Sequence[int]) -> str:

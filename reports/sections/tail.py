@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from releases.catalogue import Release
+from releases.formatting import grouped
 from releases.measures import open_tables
 from reports.sections.shape import Column, Section, Table, not_measured
 from schema.recorded import is_recorded
@@ -38,7 +39,7 @@ def tail_section(release: Release, *, window_bytes: int, source: str) -> Section
 
     Neither have names here, so that a report need not change when a site is erased; the queries give them.
     """
-    lead = f"A few hosts can send most of the responses that are larger than the first flight, here {window_bytes:,} bytes."
+    lead = f"A few hosts can send most of the responses that are larger than the first flight, here {grouped(window_bytes)} bytes."
     if is_recorded(release.manifest.crawl.kind):
         return not_measured("tail", TITLE, lead, "the recording has no names of hosts.")
     hosts, addresses = (counts_by(release, column, window_bytes) for column in ("host", "remote_address"))

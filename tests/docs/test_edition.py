@@ -48,7 +48,7 @@ def test_the_readme_begins_with_the_answer_of_the_edition() -> None:
     assert f"{gain['value']:.2f} % ({gain['lower']:.2f} to {gain['upper']:.2f} %)" in first_screen
     (against,) = [one for one in answer["reasons"] if "IW 16 is ruled out" in one]
     harm = re.search(
-        r"([0-9.]+) pp \[([0-9.]+), ([0-9.]+)\], and the rule asks for below ([0-9.]+) pp", against
+        r"([0-9.]+)\u202fpp \(([0-9.]+)\u2013([0-9.]+)\), and the rule asks for below ([0-9.]+) pp", against
     )
     assert harm is not None
     assert f"{harm[1]} percentage points ({harm[2]} to {harm[3]})" in " ".join(first_screen.split())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from releases.formatting import grouped
 from replay.networks.mlab.by_country import CountryShares, shares_by_country
 from replay.networks.mlab.populations import FEWEST_TESTS, SLOWEST
 from replay.networks.population_csv import PopulationError
@@ -42,7 +43,7 @@ NOTES = (
     "of bandwidth and round trip. So the countries have the same networks in other shares: losses and queues of a country's own lines are not told apart.",
     "The intervals have the chance of pages and loads, each of a country by itself, and not how well tests stand for people. The pages are the same in every country.",
     "Percentages count each load alike; in milliseconds the slowest lines weigh most, so that the two can have different signs.",
-    f"Unknown for countries with fewer than {FEWEST_TESTS:,} tests, and where a network has too few loads.",
+    f"Unknown for countries with fewer than {grouped(FEWEST_TESTS)} tests, and where a network has too few loads.",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from releases.formatting import grouped
 from releases.interval import Interval
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
 from reports.statistics import size_queries
@@ -31,14 +32,14 @@ def sizes_section(
     told = (
         ""
         if incomplete["percent"] is None
-        else f" {incomplete['count']:,} responses ({incomplete['percent']:.1f} % of all) broke off or had not ended when "
+        else f" {grouped(incomplete['count'])} responses ({incomplete['percent']:.1f} % of all) broke off or had not ended when "
         "recording stopped; they are counted apart."
     )
     return Section(
         id="sizes",
         title="What fits into the first flight",
         lead="A new connection may send its initial window before anything is acknowledged. The table shows the share of each "
-        f"measure that fits into a window, with segments of {mss:,} bytes as in Figure 1 of the 2010 paper.{told}",
+        f"measure that fits into a window, with segments of {grouped(mss)} bytes as in Figure 1 of the 2010 paper.{told}",
         figures=(
             Figure(
                 id="cdf",

@@ -31,7 +31,7 @@ def entries() -> dict[str, Entry]:
     staged = StagedReplay(
         problem=asked, stages=tuple(stages), provenance={}, plan="made up", checksum="", facts=()
     )
-    return {one.input: one for one in choices_of(staged)}
+    return {one.input: one for one in choices_of(staged, window=16)}
 
 
 def test_every_choice_of_the_rule_has_an_entry(entries: dict[str, Entry]) -> None:

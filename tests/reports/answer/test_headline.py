@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
 from releases.cdf import Cdf
+from releases.interval import Interval
 from reports.answer.headline import answer
 from reports.answer.key_numbers import fits_number, rival
-from reports.answer.shape import Answer, Findings, KeyNumber
+from reports.answer.shape import Answer, Findings, KeyNumber, Mark, VerdictCell
 from reports.backcast.stored import Standing
 from tests.factories.findings import DECIDING, findings
 
@@ -54,7 +56,7 @@ def said(
 def test_a_window_that_the_rule_chooses_is_recommended_with_its_gain_and_its_interval() -> None:
     found = said(findings(iw=16))
     assert (found.kind, found.headline, found.iw) == ("recommended", "IW 16 is recommended", 16)
-    assert "4.00 % [3.50, 4.50]" in found.sentence
+    assert "4.00\u202f% (3.50\u20134.50)" in found.sentence
     assert (found.first_line, found.rule_says, found.deciding) == (None, None, None)
     assert found.confidence.level == "high"
 
@@ -126,6 +128,38 @@ def test_the_nearest_rival_is_one_whose_gain_may_be_worthwhile() -> None:
     assert rival(findings(iw=30)) == 30
     useless = findings(gains={16: (0.1, "fails"), 30: (5.0, "holds")})
     assert rival(useless) == 30
+
+
+def test_of_rivals_that_are_ruled_out_the_nearest_exceeds_its_bounds_least_by_the_ends_of_intervals() -> None:
+    gains: dict[int, tuple[float, Mark]] = {16: (1.5, "holds"), 30: (4.0, "open")}
+    exceeding = findings(gains=gains, harms={16: (1.0, "fails"), 30: (1.2, "fails")})
+    assert rival(exceeding) == 16
+    gain, harms = exceeding.rows
+    lost_early = VerdictCell(window=30, mark="fails", value=Interval(0.9, 0.6, 4.0))
+    of_few_loads = dataclasses.replace(harms, cells=(harms.cells[0], lost_early))
+    assert rival(dataclasses.replace(exceeding, rows=(gain, of_few_loads))) == 16
+    known_well = dataclasses.replace(lost_early, value=Interval(0.9, 0.6, 1.2))
+    of_many_loads = dataclasses.replace(harms, cells=(harms.cells[0], known_well))
+    assert rival(dataclasses.replace(exceeding, rows=(gain, of_many_loads))) == 30
+
+
+def test_a_candidate_that_is_not_ruled_out_is_nearer_than_one_that_is() -> None:
+    harms: dict[int, tuple[float, Mark]] = {16: (0.6, "fails"), 30: (0.4, "open")}
+    assert rival(findings(is_decided=False, harms=harms)) == 30
+
+
+def test_a_rival_of_which_no_harm_was_measured_is_told_by_the_lower_end_of_its_gain() -> None:
+    gain, harms = findings().rows
+    unmeasured = tuple(dataclasses.replace(one, mark="not measured", value=None) for one in harms.cells)
+    found = dataclasses.replace(findings(), rows=(gain, dataclasses.replace(harms, cells=unmeasured)))
+    assert rival(found) == 30
+
+
+def test_the_note_of_the_gain_says_what_makes_a_rival_the_nearest() -> None:
+    by_id = {one.id: one for one in said(findings()).numbers}
+    assert "its harm exceeds the bounds least" in by_id["gain"].note
+    recommended = {one.id: one for one in said(findings(iw=16)).numbers}
+    assert "nearest" not in recommended["gain"].note
 
 
 @pytest.mark.parametrize(("known", "unknown", "value"), [(2, 42_718, None), (0, 5, None), (3, 1, 200 / 3)])

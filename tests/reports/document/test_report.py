@@ -93,7 +93,7 @@ def test_a_report_of_the_local_web_is_marked_illustrative_everywhere(
     assert "local web" in content["illustrative_because"][0]
     assert "avgdc-2010" in content["illustrative_because"][1]
     page = (folder / "index.html").read_text(encoding="utf-8")
-    assert page.count("<figure") == 7
+    assert page.count("<figure") == len(list((folder / "forms" / "figures").glob("*.png"))) >= 13
     for figure in page.split("<figure")[1:]:
         drawn, caption = figure.split("</figure>")[0].split("<figcaption>")
         assert ">illustrative</text>" in drawn

@@ -14,7 +14,7 @@ from replay.runs.conditions import LAST_BYTE, Conditions
 from reports.document.report import build_report
 from reports.inputs.earlier_ledgers import ledgers_of
 from reports.recommendation.rule import RULE
-from reports.sections.method import ledger_section
+from reports.sections.ledger import ledger_section
 from schema.computed_tables import CELL
 from storage.sums import seal
 from tests.factories.made_up_report import (
@@ -29,6 +29,12 @@ pytestmark = pytest.mark.process
 
 QUICK = dataclasses.replace(RULE, replicates=100, harm_conditions=())
 FAR = "far-"
+ASKED: dict[str, Any] = {
+    "year": 2026,
+    "incumbent": 10,
+    "worthwhile": 1.0,
+    "query": "firstflight report build",
+}
 
 
 def with_ends() -> pa.Table:
@@ -106,17 +112,35 @@ def test_each_edition_adds_its_lines_to_those_of_the_editions_before(
         (folder / "report.json").write_text(json.dumps(told), encoding="utf-8")
     earlier = ledgers_of(tmp_path / "2025")
     assert [one["year"] for one in earlier] == [2024] * len(own) + [2025] * len(own)
-    section = ledger_section(own, earlier, year=2026, query="firstflight report build")
+    section = ledger_section(own, earlier, **ASKED)
     kept = {one.id: one for one in section.tables}["inputs-by-year"].rows
     assert [row["year"] for row in kept] == ["2026", "2025", "2024"] * len(own)
     late = [row for row in kept if row["title"] == "when the browser asks for what a response leads to"]
     assert [(row["year"], row["answer_high"], row["turns"]) for row in late] == [
         (year, "IW 30", "yes") for year in ("2026", "2025", "2024")
     ]
-    without = ledger_section(None, earlier, year=2026, query="firstflight report build")
+    without = ledger_section(None, earlier, **ASKED)
     assert without.missing is not None
     assert [row["year"] for row in without.tables[0].rows] == ["2025", "2024"] * len(own)
     assert "inputs-by-year" not in {table["id"] for table in ledger_tables(contents[1])}
+
+
+def test_the_figure_has_the_gain_at_every_end_that_was_replayed(
+    contents: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
+    (section,) = (one for one in contents[1]["sections"] if one["id"] == "ledger")
+    (drawn,) = section["figures"]
+    late = {
+        row["end"]: (row["value"], row["answer"], row["saved"])
+        for row in drawn["rows"]
+        if row["input"] == "when the browser asks for what a response leads to"
+    }
+    entry = next(one for one in contents[1]["ledger"] if one["input"] == "discovery")
+    assert late == {
+        "as decided": ("as recorded", "IW 16", entry["gain_default"]),
+        "high end": ("last byte", "IW 30", entry["gain_high"]),
+    }
+    assert "IW 16 against IW 10" in drawn["title"]
 
 
 def ledger_tables(content: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,3 +1,4 @@
+import io
 import itertools
 import random
 import re
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from releases.catalogue import Release
 from releases.cdf import read_cdfs
@@ -101,9 +103,9 @@ def test_the_svg_is_self_contained_and_names_every_window_in_segments_and_bytes(
         r"href|url\(|<image|<script|@import", drawn.replace("http://www.w3.org/1999/xlink", "")
     )
     for text in (
-        "3 segments · 4,290 B",
-        "10 segments · 14,300 B",
-        "16 segments · 22,880 B",
+        "3 segments · 4\u202f290\u202fB",
+        "10 segments · 14\u202f300\u202fB",
+        "16 segments · 22\u202f880\u202fB",
         "pages",
         "&lt;web&gt; &amp;",
     ):
@@ -111,7 +113,7 @@ def test_the_svg_is_self_contained_and_names_every_window_in_segments_and_bytes(
 
 
 def test_the_mss_moves_the_windows(release: Release) -> None:
-    assert "10 segments · 14,480 B" in svg(cdf_figure(release, windows=(10,), mss=1448))
+    assert "10 segments · 14\u202f480\u202fB" in svg(cdf_figure(release, windows=(10,), mss=1448))
 
 
 def test_the_lines_stand_where_the_axis_says(release: Release) -> None:
@@ -176,7 +178,7 @@ def test_a_release_without_a_good_visit_still_draws_its_windows(tmp_path: Path) 
     made_up.add_visit(outcome="dns")
     write_tables(tmp_path, made_up)
     pq.write_table(compute(tmp_path), tmp_path / "distribution.parquet")
-    assert "3 segments · 4,290 B" in svg(cdf_figure(release_of(tmp_path)))
+    assert "3 segments · 4\u202f290\u202fB" in svg(cdf_figure(release_of(tmp_path)))
 
 
 def test_drawing_twice_gives_the_same_bytes(release: Release) -> None:
@@ -184,6 +186,20 @@ def test_drawing_twice_gives_the_same_bytes(release: Release) -> None:
     assert svg(first) == svg(again)
     assert png(first, scale=1) == png(again, scale=1)
     assert png(first, scale=1).startswith(PNG_SIGNATURE)
+
+
+def test_a_png_has_a_palette_white_ground_and_the_colours_of_its_drawing(release: Release) -> None:
+    with Image.open(io.BytesIO(png(cdf_figure(release, measures=["responses"]), scale=1))) as opened:
+        assert opened.mode == "P"
+        picture = opened.convert("RGB")
+    assert picture.getpixel((0, 0)) == (255, 255, 255)
+    curve = tuple(bytes.fromhex(CURVES["responses"].light.removeprefix("#")))
+    (there,) = {
+        colour
+        for _, colour in picture.getcolors(256) or ()
+        if isinstance(colour, tuple) and max(abs(a - b) for a, b in zip(colour, curve, strict=True)) <= 2
+    }
+    assert there
 
 
 def test_light_and_dark_differ_in_nothing_but_colour(release: Release) -> None:

@@ -47,7 +47,7 @@ def test_a_level_that_the_incumbent_reaches_too_is_bounded_as_a_worsening() -> N
     assert verdict.worsening.estimate == pytest.approx(0.5)
     worse = level_of(6.0, 7.0)
     assert (worse.verdict, worse.is_level) == ("failed", False)
-    assert "worse by 1.00 pp" in worse.objection
+    assert "worse by 1.00\u202fpp" in worse.objection
 
 
 @pytest.mark.parametrize(("lossy", "upper"), [(0, 14.25), (1, 21.12), (9, 59.41)])

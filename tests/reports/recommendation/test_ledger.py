@@ -39,6 +39,7 @@ def entries(at_ends: dict[End, Sample]) -> dict[str, Entry]:
         sensitivity(estimates, rule=QUICK),
         at_ends,
         sample() if at_ends else None,
+        window=16,
         rule=QUICK,
     )
     return {one.input: one for one in found}
@@ -100,7 +101,7 @@ def test_estimates_of_a_few_pages_have_an_answer_where_chance_leaves_the_whole_r
     answer = decide(estimates, rule=QUICK)
     assert not answer.is_decided
     ends = {end("pacing", "high"): sample(gain_percent={10: 0, 16: 0.2, 30: 0.3})}
-    found = {one.input: one for one in ledger(estimates, answer, [], ends, sample(), rule=QUICK)}
+    found = {one.input: one for one in ledger(estimates, answer, [], ends, sample(), window=16, rule=QUICK)}
     assert found["worthwhile"].answer_default == "undecided"
     assert (found["pacing"].answer_default, found["pacing"].answer_high) == ("IW 16", "no change")
 
@@ -110,7 +111,7 @@ def test_an_answer_that_is_not_decided_is_no_answer_of_no_change() -> None:
     estimates = estimates_of(
         pair_loads(cells(**DEFAULT), congestion_control="cubic"), POPULATIONS, rule=noisy
     )
-    found = ledger(estimates, decide(estimates, rule=noisy), [], {}, None, rule=noisy)
+    found = ledger(estimates, decide(estimates, rule=noisy), [], {}, None, window=16, rule=noisy)
     assert {one.answer_default for one in found} == {"undecided"}
 
 

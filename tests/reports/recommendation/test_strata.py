@@ -34,14 +34,14 @@ def of(ranks: dict[str, Rank]) -> dict[str, StratumGain]:
 def test_each_stratum_has_the_gain_of_its_pages_and_weights_by_rank_favour_the_popular() -> None:
     found = of(RANKS)
     assert {name: one.pages for name, one in found.items()} == {
-        "up to rank 1,000": 10,
-        "up to rank 10,000": 20,
+        "up to rank 1\u202f000": 10,
+        "up to rank 10\u202f000": 20,
         ALL_ALIKE: 30,
         BY_RANK: 30,
     }
     gains = {name: one.saved_percent.estimate for name, one in found.items()}
-    assert gains["up to rank 1,000"] == pytest.approx(2, abs=0.2)
-    assert gains["up to rank 10,000"] == pytest.approx(8, abs=0.2)
+    assert gains["up to rank 1\u202f000"] == pytest.approx(2, abs=0.2)
+    assert gains["up to rank 10\u202f000"] == pytest.approx(8, abs=0.2)
     assert gains[ALL_ALIKE] == pytest.approx(6, abs=0.3)
     assert gains[BY_RANK] == pytest.approx(2, abs=0.2)
     for one in found.values():
@@ -53,7 +53,7 @@ def test_a_stratum_of_one_page_is_not_stated_and_pages_without_a_rank_are_left_o
         name: rank for name, rank in RANKS.items() if name in ("page00.test", "page20.test", "page21.test")
     }
     assert {name: one.pages for name, one in of(some).items()} == {
-        "up to rank 10,000": 2,
+        "up to rank 10\u202f000": 2,
         ALL_ALIKE: 3,
         BY_RANK: 3,
     }

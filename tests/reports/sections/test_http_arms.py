@@ -15,7 +15,7 @@ from replay.runs.run import replay
 from reports.recommendation.rule import RULE
 from reports.sections.arms import WholeReplay, by_http
 from reports.sections.http_arms import NAMES, http_arms
-from reports.sections.shape import Figure, Table
+from reports.sections.shape import COMPARED, Figure, Table
 from tests.factories.lab_networks import FAST
 from tests.replay.conftest import built_lab
 
@@ -86,7 +86,8 @@ def test_the_window_matters_more_to_one_connection_than_to_six(told: tuple[Figur
     assert new["IW 3"]["saved"]["upper"] < old["IW 3"]["saved"]["lower"] < 0
     assert new["IW 30"]["saved"]["lower"] > old["IW 30"]["saved"]["upper"]
     assert new["IW 30"]["shorter"]["lower"] > new["IW 3"]["shorter"]["upper"]
-    assert old["IW 10"]["saved"] is None
+    assert old["IW 10"]["saved"] == new["IW 10"]["saved"] == COMPARED
+    assert {row["shorter"] for row in old.values()} == {COMPARED}
 
 
 @pytest.mark.lab

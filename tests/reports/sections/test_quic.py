@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from releases.cdf import Cdf
-from reports.sections.segments import quic_section
+from releases.cdf import EMPTY, Cdf
+from reports.sections.quic_window import quic_section
 
 
 def cdf_of(sizes: list[int], *, unknown: int = 0) -> Cdf:
@@ -30,3 +30,10 @@ def test_a_response_between_the_two_windows_takes_a_round_more_over_quic() -> No
     assert shares["all responses", "TCP"] == [100, 100, 100, 100]
     for unknown in ("first_flights_after_tls", "responses_iw_limited"):
         assert shares[unknown, "QUIC"] == shares[unknown, "TCP"] == [None] * 4
+
+
+def test_without_paced_senders_the_command_that_replays_them_is_named() -> None:
+    section = quic_section(
+        dict.fromkeys(("responses",), EMPTY), labels={}, source="", bursts=None, paced=None, crawl="2026-11.x"
+    )
+    assert "`firstflight replay run --crawl 2026-11.x --pacing off,on` does" in section.notes[0]

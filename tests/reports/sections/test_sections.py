@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from releases.cdf import EMPTY
 from reports.document.drawing import draw_figure
 from reports.document.report import build_report
 from reports.document.theme import svg
+from reports.forms.figure_files import csv_text
 from reports.recommendation.harm_conditions import CORE
 from reports.recommendation.rule import RULE
-from reports.sections.protocols import KINDS, page_kinds
-from reports.sections.segments import quic_section
+from reports.sections.shape import COMPARED
 from schema.computed_tables import CELL
-from tests.factories.made_up_crawl import NAME, MadeUp, release_of, write_tables
+from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import (
     GAINS,
     PAGES,
@@ -78,6 +79,61 @@ def test_buckets_of_networks_share_out_the_population_and_show_the_gains_of_the_
         gain = GAINS[int(row["window"].removeprefix("IW "))]
         assert row["saved"]["lower"] - 0.1 < gain < row["saved"]["upper"] + 0.1
         assert (row["saved_ms"]["estimate"] > 0) == (gain > 0)
+
+
+FIGURES = {
+    "slow": ("fig-slow", "slow-gain"),
+    "retransmission": ("fig-bytes-again", "sent-again"),
+    "senders": ("fig-senders", "by-sender"),
+    "segments": ("fig-segments", "segment-sizes"),
+    "quic": ("fig-quic", "quic-rounds"),
+}
+"""A figure and the table beside it by section."""
+
+
+def figure(section: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any]
+    (found,) = (one for one in section["figures"] if one["id"] == name)
+    return found
+
+
+def numbers(rows: list[dict[str, Any]]) -> set[float]:
+    """Every number in some rows, of intervals their estimates."""
+    values = [
+        value["estimate"] if isinstance(value, dict) else value for row in rows for value in row.values()
+    ]
+    return {value for value in values if isinstance(value, float)}
+
+
+@pytest.mark.parametrize("section", FIGURES)
+def test_a_figure_beside_a_table_is_drawn_of_the_tables_numbers(
+    sections: dict[str, dict[str, Any]], section: str
+) -> None:
+    name, beside = FIGURES[section]
+    drawn = figure(sections[section], name)
+    assert drawn["rows"]
+    assert draw_figure(drawn) is not None
+    assert numbers(drawn["rows"]) <= numbers(table(sections[section], beside))
+
+
+def test_harm_to_others_is_drawn_in_multiples_of_its_bound(sections: dict[str, dict[str, Any]]) -> None:
+    drawn = figure(sections["others"], "fig-others")
+    told = [row["worse"]["estimate"] / row["limit"] for row in table(sections["others"], "others-harm")]
+    assert [row["times"]["estimate"] for row in drawn["rows"]] == pytest.approx(told, rel=1e-5)
+    assert pytest.approx(
+        next(row["times"]["estimate"] for row in drawn["rows"] if row["window"] == "IW 16")
+    ) == (6.0 / 20.0)
+
+
+def test_the_window_that_others_are_compared_with_says_so_and_is_empty_as_data(
+    sections: dict[str, dict[str, Any]],
+) -> None:
+    (compared,) = (one for one in sections["quic"]["tables"] if one["id"] == "quic-paced")
+    saved = {row["window"]: row["saved_paced"] for row in compared["rows"]}
+    assert saved["IW 10"] == COMPARED
+    assert saved["IW 16"]["estimate"] == pytest.approx(1, abs=0.2)
+    data = list(csv.DictReader(io.StringIO(csv_text(compared["columns"], compared["rows"]))))
+    assert [row["saved_paced"] == "" for row in data] == [row["window"] == "IW 10" for row in data]
 
 
 def test_slow_networks_stand_beside_all(sections: dict[str, dict[str, Any]]) -> None:
@@ -160,19 +216,6 @@ def test_gains_are_told_by_what_the_pages_servers_speak(
     assert "over either version of HTTP were not replayed" in sections["protocols"]["notes"][1]
 
 
-def test_pages_over_http_1_are_told_apart_by_their_bytes(tmp_path: Any) -> None:
-    made_up = MadeUp()
-    for old, new in ((0, 9_000), (1_000, 9_000), (5_000, 5_000), (9_000, 0)):
-        made_up.add_visit()
-        for size, protocol in ((old, "http/1.1"), (new, "h2")):
-            if size:
-                made_up.add_connection(protocol=protocol)
-                made_up.add_response(size)
-    write_tables(tmp_path, made_up)
-    kinds = page_kinds(release_of(tmp_path))
-    assert [KINDS.index(kinds[visit]) for visit in (1, 2, 3, 4)] == [0, 1, 1, 1]
-
-
 def test_paced_senders_stand_beside_bursts_as_the_nearest_to_quic(
     sections: dict[str, dict[str, Any]],
 ) -> None:
@@ -182,13 +225,6 @@ def test_paced_senders_stand_beside_bursts_as_the_nearest_to_quic(
     assert rows["IW 16"]["saved_bursts"]["estimate"] == pytest.approx(4, abs=0.2)
     assert rows["IW 10"]["sent_again_paced"]["estimate"] == 0 < rows["IW 10"]["sent_again_bursts"]["estimate"]
     assert sections["quic"]["notes"] == []
-
-
-def test_without_paced_senders_the_command_that_replays_them_is_named() -> None:
-    section = quic_section(
-        dict.fromkeys(("responses",), EMPTY), labels={}, source="", bursts=None, paced=None, crawl="2026-11.x"
-    )
-    assert "`firstflight replay run --crawl 2026-11.x --pacing off,on` does" in section.notes[0]
 
 
 def test_the_tail_is_counted_by_hosts_that_are_not_named(

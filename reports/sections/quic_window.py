@@ -1,0 +1,220 @@
+"""QUIC's initial window by the arithmetic of RFC 9002 beside TCP's, and the replay's paced senders beside the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from releases import quic
+from releases.cdf import Cdf
+from releases.formatting import grouped
+from releases.slow_start import MSS_TIMESTAMPS
+from reports.sections.evidence import Evidence, level_percent, saved_percent
+from reports.sections.shape import COMPARED, Column, Figure, Row, Section, Table, interval
+
+MEASURES = ("responses", "responses_iw_limited", "first_flights_after_tls")
+"""Measures whose items wait for the initial window."""
+
+ROUNDS = (1, 2, 3, 4)
+TCP_SEGMENTS = 10
+
+
+def quic_section(
+    cdfs: Mapping[str, Cdf],
+    *,
+    labels: Mapping[str, str],
+    source: str,
+    bursts: Evidence | None,
+    paced: Evidence | None,
+    crawl: str,
+) -> Section:
+    """The share of each measure's items that arrive within so many rounds, and the replay's paced senders beside the others.
+
+    `bursts` and `paced` are the same congestion control without and with pacing, each None where it was not replayed.
+    """
+    window = quic.initial_window()
+    query = f"SELECT measure, max(cdf) FILTER (size_bytes <= {quic.sent_within(1)}) AS one_round FROM 'distribution.parquet' GROUP BY measure"  # noqa: S608  # shown, not run
+    stated = [name for name in MEASURES if name in cdfs and cdfs[name].is_stated]
+    return Section(
+        id="quic",
+        title="QUIC, by arithmetic",
+        lead=f"A QUIC sender begins with ten datagrams, at most {grouped(quic.MOST_INITIAL_BYTES)} bytes or two datagrams (RFC 9002 §7.2): {grouped(window)} bytes at datagrams "
+        f"of {grouped(quic.DATAGRAM)} bytes, of which a response gets {grouped(quic.sent_within(1))}. TCP's ten segments carry "
+        f"{grouped(TCP_SEGMENTS * MSS_TIMESTAMPS)}. This is arithmetic over the measured sizes, without loss; QUIC was not replayed.",
+        notes=()
+        if paced
+        else (
+            "A QUIC sender paces its first flight (RFC 9002 §7.7). The nearest that the replay has, TCP with pacing, was not replayed; "
+            f"`firstflight replay run --crawl {crawl} --pacing off,on` does.",
+        ),
+        figures=(
+            *(
+                (rounds_figure(labels.get(stated[0], stated[0]), cdfs[stated[0]], source, query),)
+                if stated
+                else ()
+            ),
+            *((paced_figure(bursts, paced),) if bursts and paced else ()),
+        ),
+        tables=(
+            Table(
+                id="quic-rounds",
+                title="Share that arrives within so many rounds of slow start",
+                columns=(
+                    Column(id="measure", title="measure", kind="text"),
+                    Column(id="protocol", title="transport", kind="text"),
+                    *(Column(id=f"rounds{count}", title=rounds_name(count), unit="%") for count in ROUNDS),
+                ),
+                rows=tuple(
+                    row
+                    for measure in MEASURES
+                    for row in rows_of(labels.get(measure, measure), cdfs.get(measure))
+                ),
+                source=source,
+                query=query,
+                notes=(
+                    "A window doubles in each round. Sizes are those inside TLS, without the transport's own framing: over TCP, TLS records "
+                    "cost 22 bytes each beside. Unknown where most sizes of a measure are.",
+                ),
+            ),
+            *((paced_table(bursts, paced),) if bursts and paced else ()),
+        ),
+    )
+
+
+def paced_table(bursts: Evidence, paced: Evidence) -> Table:
+    """Page time saved and payload sent again at each window, of paced senders beside senders of bursts."""
+    arms = {"paced": paced, "bursts": bursts}
+    return Table(
+        id="quic-paced",
+        title=f"TCP with the pacing that RFC 9002 asks of QUIC, each against IW {paced.incumbent} of its own kind",
+        columns=(
+            Column(id="window", title="window", kind="text"),
+            *(
+                Column(
+                    id=f"saved_{name}", title=f"page time saved, {name}", unit="%", kind="interval", digits=2
+                )
+                for name in arms
+            ),
+            *(
+                Column(
+                    id=f"sent_again_{name}",
+                    title=f"payload sent again, {name}",
+                    unit="%",
+                    kind="interval",
+                    digits=2,
+                )
+                for name in arms
+            ),
+        ),
+        rows=tuple(paced_rows(arms)),
+        source=paced.source,
+        query=paced.query,
+        notes=(
+            "A paced sender spreads its window over the round trip as Linux does; a QUIC server may send the first ten datagrams at once.",
+        ),
+    )
+
+
+def paced_rows(arms: Mapping[str, Evidence]) -> Iterator[Row]:
+    """A row for each window that all arms were replayed at."""
+    for window in sorted(set.intersection(*({*one.windows, one.incumbent} for one in arms.values()))):
+        yield {
+            "window": f"IW {window}",
+            **{
+                f"saved_{name}": COMPARED
+                if window == one.incumbent
+                else interval(saved_percent(one, window, one.weights["average"]))
+                for name, one in arms.items()
+            },
+            **{
+                f"sent_again_{name}": interval(
+                    level_percent(one, "bytes_retransmitted", "payload_bytes", window, one.weights["average"])
+                )
+                for name, one in arms.items()
+            },
+        }
+
+
+def paced_figure(bursts: Evidence, paced: Evidence) -> Figure:
+    """Payload sent again at each window, of paced senders beside senders of bursts."""
+    arms = {"paced": paced, "bursts": bursts}
+    return Figure(
+        id="fig-quic-paced",
+        title="Payload sent again with and without the pacing that RFC 9002 asks of QUIC.",
+        caption="TCP, with 95 % intervals; what pacing saves is in the figure of senders.",
+        drawing="intervals",
+        x="window",
+        y="share",
+        series="sender",
+        columns=(
+            Column(id="window", title="initial window", kind="text"),
+            Column(id="sender", title="sender", kind="text"),
+            Column(id="share", title="payload sent again", unit="%", kind="interval"),
+        ),
+        rows=tuple(
+            {"window": row["window"], "sender": name, "share": row[f"sent_again_{name}"]}
+            for row in paced_rows(arms)
+            for name in arms
+        ),
+        source=paced.source,
+        query=paced.query,
+    )
+
+
+def rounds_name(count: int) -> str:
+    """A number of rounds in words.
+
+    >>> rounds_name(1), rounds_name(2)
+    ('1 round', '2 rounds')
+    """
+    return f"{count} round{'s' if count > 1 else ''}"
+
+
+def rounds_figure(label: str, cdf: Cdf, source: str, query: str) -> Figure:
+    """The share of a measure's items that arrives within so many rounds, over QUIC and over TCP."""
+    shares: Sequence[Row] = rows_of(label, cdf)
+    return Figure(
+        id="fig-quic",
+        title=f"Share that arrives within so many rounds: {label}.",
+        caption=f"QUIC with {quic.INITIAL_DATAGRAMS} datagrams of {grouped(quic.DATAGRAM)} bytes, TCP with IW {TCP_SEGMENTS} of "
+        f"{grouped(MSS_TIMESTAMPS)} bytes; by arithmetic, without loss.",
+        drawing="intervals",
+        x="rounds",
+        y="share",
+        series="transport",
+        columns=(
+            Column(id="rounds", title="rounds of slow start", kind="text"),
+            Column(id="transport", title="transport", kind="text"),
+            Column(id="share", title="share that arrives", unit="%"),
+        ),
+        rows=tuple(
+            {"rounds": rounds_name(count), "transport": transport, "share": row[f"rounds{count}"]}
+            for count in ROUNDS
+            for transport, row in zip(("QUIC", "TCP"), shares, strict=True)
+        ),
+        source=source,
+        query=query,
+    )
+
+
+def rows_of(label: str, cdf: Cdf | None) -> tuple[Row, ...]:
+    """A measure's shares in percent over QUIC and over TCP; None where they cannot be stated."""
+
+    def within(most_bytes: int) -> float | None:
+        if cdf is None or not cdf.is_stated:
+            return None
+        share = cdf.fit(1, mss=most_bytes).share
+        return None if share is None else 100 * share
+
+    tcp = {count: MSS_TIMESTAMPS * TCP_SEGMENTS * (2**count - 1) for count in ROUNDS}
+    return (
+        {
+            "measure": label,
+            "protocol": f"QUIC, {quic.INITIAL_DATAGRAMS} datagrams of {grouped(quic.DATAGRAM)} bytes",
+            **{f"rounds{count}": within(quic.sent_within(count)) for count in ROUNDS},
+        },
+        {
+            "measure": label,
+            "protocol": f"TCP, IW {TCP_SEGMENTS}, segments of {grouped(MSS_TIMESTAMPS)} bytes",
+            **{f"rounds{count}": within(most) for count, most in tcp.items()},
+        },
+    )
