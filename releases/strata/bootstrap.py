@@ -42,6 +42,11 @@ def _weights(groups: int) -> NDArray[np.float64]:
     return random.multinomial(groups, np.full(groups, 1 / groups), size=REPLICATES).astype(np.float64)
 
 
+def draw() -> None:
+    """Draw the replicates of GROUPS groups now; the first interval would wait 20 ms for them."""
+    _weights(GROUPS)
+
+
 def intervals(
     parts: NDArray[np.float64], wholes: NDArray[np.float64], *, groups: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -41,6 +41,9 @@ EMPTY: dict[str, NDArray[Any]] = {
 GROUP_BITS = 8
 """Bits of a group's number."""
 
+LARGE = 1 << 32 - GROUP_BITS
+"""Least size, in bytes, that does not fit into 32 bits together with its group: 16 MiB."""
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Items:
@@ -108,18 +111,37 @@ def _merged(
     """The sizes at `places`, ascending, and their groups."""
     if len(places) == 1:
         return sizes[places[0]], groups[places[0]]
-    # A size and its group are one number, whose sorting is several times as fast as that of places.
-    packed = np.empty(sum(place.stop - place.start for place in places), np.uint64)
+    # Nearly all sizes fit into half of the bits, with their groups, and are sorted in half of the time.
+    begins_large = [place.start + int(np.searchsorted(sizes[place], LARGE)) for place in places]
+    small = [slice(place.start, end) for place, end in zip(places, begins_large, strict=True)]
+    large = [slice(begin, place.stop) for place, begin in zip(places, begins_large, strict=True)]
+    count = sum(place.stop - place.start for place in small)
+    total = count + sum(place.stop - place.start for place in large)
+    merged = np.empty(total, sizes.dtype), np.empty(total, np.uint8)
+    for places, part, kind in ((small, slice(count), np.uint32), (large, slice(count, total), np.uint64)):
+        packed = _packed(sizes, groups, places, kind)
+        packed.sort()
+        merged[1][part] = packed.astype(np.uint8)
+        packed >>= GROUP_BITS
+        merged[0][part] = packed
+    return merged
+
+
+def _packed(
+    sizes: NDArray[np.integer],
+    groups: NDArray[np.uint8],
+    places: list[slice],
+    kind: type[np.unsignedinteger],
+) -> NDArray[np.unsignedinteger]:
+    """A number for each size at `places` and its group, which is sorted several times as fast as places are."""
+    packed = np.empty(sum(place.stop - place.start for place in places), kind)
     end = 0
     for place in places:
         begin, end = end, end + place.stop - place.start
         packed[begin:end] = sizes[place]
         packed[begin:end] <<= GROUP_BITS
         packed[begin:end] |= groups[place]
-    packed.sort()
-    groups = packed.astype(np.uint8)
-    packed >>= GROUP_BITS
-    return packed.astype(sizes.dtype), groups
+    return packed
 
 
 def read_items(path: Path, measure: str) -> Items:

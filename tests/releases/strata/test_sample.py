@@ -9,7 +9,7 @@ import pytest
 
 from releases.distributions import ratio_intervals
 from releases.strata.bootstrap import GROUPS, LEAST_SITES, groups_of
-from releases.strata.cells import read_items
+from releases.strata.cells import LARGE, read_items
 from releases.strata.sample import BLOCK, Sample, Stratum
 from releases.strata.statistics import FEW_SITES, Statistic, estimate
 from schema.computed_tables import ITEM
@@ -72,6 +72,17 @@ def test_strata_can_be_crossed_and_a_value_that_nothing_has_is_empty(path: Path)
     for nothing in (Stratum(protocol="h3"), Stratum(party="third"), Stratum(page_kind="inner")):
         found = estimate(FITS, items.sample(nothing))
         assert (found.value, found.lower, found.known, found.sites) == (None, None, 0, 0)
+
+
+def test_sizes_of_several_cells_are_in_order_with_their_groups_on_both_sides_of_what_is_large(
+    path: Path,
+) -> None:
+    around = [LARGE - 2, LARGE - 1, LARGE, LARGE + 1, 2**31, 2**40]
+    sizes = {rank: [*around[rank % 3 :], rank, LARGE + rank] for rank in range(1, 31)}
+    found = sample(path, sizes)
+    group = dict(zip(sizes, groups_of(np.array(list(sizes), np.int32)).tolist(), strict=True))
+    wanted = sorted((size, group[rank]) for rank, of_site in sizes.items() for size in of_site)
+    assert list(zip(found.sizes.tolist(), found.groups.tolist(), strict=True)) == wanted
 
 
 def test_counts_in_groups_are_right_on_both_sides_of_a_block(path: Path) -> None:
