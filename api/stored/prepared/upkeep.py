@@ -9,9 +9,8 @@ import sys
 from collections.abc import Sequence
 
 from api.processes import END_WITH_PARENT
-from api.stored.held_items import NAME as ITEM_TABLE
 from api.stored.library import Library
-from api.stored.prepared.store import Prepared
+from api.stored.prepared.store import ITEMS, Prepared
 from api.stored.shelf import Version
 from releases.strata import bootstrap
 
@@ -48,7 +47,7 @@ async def _prepare_the_next(prepared: Prepared, kept: Sequence[Version], refused
     if following is None:
         await asyncio.sleep(LOOKED_AT_EVERY_S if all(one.is_checked for one in kept) else 1)
     elif (complaint := await _prepare(prepared, following)) is None:
-        if ITEM_TABLE in following.readable.manifest.files:
+        if (prepared.path_of(following) / ITEMS).exists():
             await asyncio.to_thread(bootstrap.draw)
         prepared.add(following)
     else:
