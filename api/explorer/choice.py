@@ -63,8 +63,7 @@ def beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, Versi
     if not chosen:
         return
     crawl = chosen[0].crawl
-    year_before = dataclasses.replace(crawl, month=f"{int(crawl.month[:4]) - 1}{crawl.month[4:]}")
-    wanted = {str(year_before): "a year before"}
+    wanted = {str(crawl.year_before): "a year before"}
     for version in shelf.versions:
         other = version.crawl
         if other.device != crawl.device and dataclasses.replace(other, device=crawl.device) == crawl:

@@ -35,7 +35,7 @@ RECORDED_PAGES = "20"
 """Recorded pages that are replayed by default: the fewest that the rule decides on."""
 
 FEW_PAGES = 5
-"""Pages of each earlier month and of the mobile crawl: few, since these only stand beside this month, and nothing is replayed of them."""
+"""Pages of each other crawl than this month's: few, since these only stand beside this month, and nothing is replayed of them."""
 
 AT_LEAST_ONE = click.IntRange(min=1)
 
@@ -139,7 +139,7 @@ def fresh_folder(folder: Path) -> Path:
     type=click.IntRange(1, 12),
     default=3,
     show_default=True,
-    help="Months to release; all pages in the last of them, the first 5 in each before it. The report is of the last.",
+    help="Months to release in a row; all pages in the last of them, the first 5 in each before it. The report is of the last.",
 )
 @click.pass_obj
 def command(
@@ -160,8 +160,8 @@ def command(
     report. Nothing is crawled, and everything is marked as recorded.
 
     All crawls are made now, in the names of this month and those before, so that there is a series: `visit.started_at` has the
-    true time. The first 5 pages are also crawled as by a phone, for the explorer to set the two devices of this month side by side;
-    the bundled web answers both alike. All are of the bundled web, and illustrative.
+    true time. The first 5 pages are also crawled in the name of this month a year ago, and as by a phone, for the explorer to set this
+    year and last, and the two devices, side by side; the bundled web answers all alike. All are of the bundled web, and illustrative.
 
     Results are in the folder `demo` of the data folder. Each run deletes the results of the run before.
 
@@ -196,7 +196,8 @@ def run(
     """Run every step, from the list to the report; the report's year. `sizes` are options of the replay."""
     months_in_order = months_until(datetime.datetime.now(datetime.UTC).date(), months)
     *earlier, last = (CrawlName(month=one, kind="localweb") for one in months_in_order)
-    crawls = [*earlier, dataclasses.replace(last, device="mobile"), last]
+    beside = [last.year_before, dataclasses.replace(last, device="mobile")]
+    crawls = [*beside, *earlier, last]
     sites, state = folder / "sites.txt", folder / "localweb.json"
     with line.local_web(state, pages):
         sites.write_text(

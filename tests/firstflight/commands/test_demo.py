@@ -68,7 +68,10 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data
     crawls = [one.crawl for one in releases(demo / "releases")]
     assert {one.kind for one in crawls} == {"localweb"}  # which marks them as illustrative
     months = sorted(one.month for one in crawls if one.device == "desktop")
-    assert len(set(months)) == len(months) == 3
+    assert len(set(months)) == len(months) == 4
+    year_before = find_release(demo / "releases", facts["release"]["crawl"]).crawl.year_before
+    assert months[0] == year_before.month
+    assert json.loads((report / "manifest.json").read_text())["year_before"]["crawl"] == str(year_before)
     assert [one.month for one in crawls if one.device == "mobile"] == months[-1:]
     assert facts["release"]["crawl"] == f"{months[-1]}.desktop.local.tcp.localweb"
     begun = [time for one in crawls for time in started(find_release(demo / "releases", str(one)))]
@@ -99,7 +102,7 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data
     assert [set(ran) for ran in manifest["programs"]] == [{"kernel", "player"}]
     assert json.loads((report / "manifest.json").read_text())["replay"]["checksum"] == checksum_of(replay)
     assert broken_sums(replay) == broken_sums(report) == []
-    assert "6 checked, none damaged" in done.stdout
+    assert "7 checked, none damaged" in done.stdout
 
     assert facts["recommendation"]["answer"] == "no change"  # four pages and two seeds are no evidence
     assert not facts["recommendation"]["is_decided"]
