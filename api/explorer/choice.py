@@ -53,11 +53,6 @@ def _release(shelf: Shelf, name: str) -> Version:
     return shelf.version(pinned["crawl"], int(pinned["version"])) if pinned else shelf.newest(name)
 
 
-def named(version: Version) -> str:
-    """The crawl and the version of a release, as `releases` reads them."""
-    return f"{version.crawl}/v{version.version}"
-
-
 def beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, Version]]:
     """Releases to set beside the first that was chosen, with what they are: a year before, and other devices."""
     if not chosen:

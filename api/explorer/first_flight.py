@@ -6,7 +6,6 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field
 
-from api.explorer.choice import named
 from api.explorer.comparison import Comparison, compare
 from api.explorer.files import as_csv, png
 from api.explorer.routes import FIGURE_POLICY, figure_svg
@@ -120,7 +119,7 @@ def compared(request: Request, found: FoundDep) -> Comparison:
         raise Problem("bad-parameter", f"nothing can be drawn: {why}")
     subject = found.stratum.subject(request, found.version, found.measure)
     return compare(
-        {named(found.version): {found.measure: subject}},
+        {found.version.name: {found.measure: subject}},
         measures=[found.measure],
         windows=[found.iw],
         mss=found.mss,

@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, Response
 from pydantic import AfterValidator, Field
 
-from api.explorer.choice import beside, named, releases, windows
+from api.explorer.choice import beside, releases, windows
 from api.explorer.comparison import Comparison, Subject, compare
 from api.explorer.drawing import NARROW, STYLES, WIDE, draw
 from api.explorer.files import as_csv, png
@@ -64,7 +64,7 @@ class Choice:
         """The choice as a query, which pins each release, with `more` releases."""
         return urlencode(
             [
-                *(("crawl", named(one)) for one in (*self.releases, *more)),
+                *(("crawl", one.name) for one in (*self.releases, *more)),
                 *(("measure", measure) for measure in self.measures),
                 ("iw", ",".join(map(str, self.windows))),
                 ("mss", self.mss),
@@ -116,7 +116,7 @@ def _compared(request: Request, chosen: Choice) -> Comparison:
     if not chosen.releases:
         raise Problem("no-such-crawl", "there is no release yet")
     subjects = {
-        named(one): {measure: _subject(request, chosen.stratum, one, measure) for measure in chosen.measures}
+        one.name: {measure: _subject(request, chosen.stratum, one, measure) for measure in chosen.measures}
         for one in chosen.releases
     }
     return compare(

@@ -158,9 +158,10 @@ class ReleaseAnswer(BaseModel):
 
 
 class ReleasesAnswer(VersionsAside):
-    """Releases, the newest month and its highest version first."""
+    """A page of releases, the newest month and its highest version first; all that are not served stand on every page."""
 
     releases: list[ReleaseAnswer]
+    next: str | None = Field(description="URL of the page after this one; null after the last release")
 
 
 class FitAnswer(BaseModel):

@@ -9,11 +9,12 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from api.http.etags import is_known, not_modified
-from api.http.links import link_header
+from api.http.links import link, link_header
 from api.http.problems import Problem
+from api.routes.answers import FileAnswer
 from api.routes.parameters import CrawlPath, FilePath, ShelfDep, VersionPath
 from api.routes.provenance import relate_to_release
-from api.stored.shelf import Volume
+from api.stored.shelf import Version, Volume
 
 router = APIRouter()
 
@@ -38,6 +39,20 @@ MEDIA_TYPES = {
 
 IMMUTABLE = "public, max-age=86400, immutable"
 """Cache-Control of published files, which never change; a withdrawn one stays in caches for a day at most."""
+
+
+def file_answers(request: Request, version: Version) -> list[FileAnswer]:
+    """The files of a release, listed from SHA256SUMS without reading them."""
+    crawl = str(version.crawl)
+    return [
+        FileAnswer(
+            name=name,
+            url=link(request, "release_file", crawl=crawl, version=version.version, name=name),
+            bytes=(version.path / name).stat().st_size,
+            sha256=checksum,
+        )
+        for name, checksum in sorted(version.files.items())
+    ]
 
 
 class StoredFile(FileResponse):

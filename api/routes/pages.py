@@ -18,7 +18,7 @@ from api.http.problems import KINDS, Problem
 from api.http.redirects import Elsewhere
 from api.routes.charts import chart
 from api.routes.distributions import Distribution, distributions
-from api.routes.files import MEDIA_TYPES
+from api.routes.files import MEDIA_TYPES, file_answers
 from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
 from api.routes.provenance import (
     QUALITY,
@@ -29,7 +29,6 @@ from api.routes.provenance import (
     signed,
 )
 from api.routes.remembered import Remembered
-from api.routes.v1 import file_answers
 from api.stored.shelf import Version
 from releases.cdf import incomplete
 from releases.citation.forms import FORMS

@@ -22,6 +22,12 @@ from schema.computed_tables import MEASURES
 DEFAULT_WINDOWS = WINDOWS[:2]
 """Initial windows before RFC 6928 and since."""
 
+PAGE_RELEASES = 100
+"""Releases of a page unless the client says otherwise."""
+
+MOST_RELEASES = 1000
+"""Maximum number of releases of a page."""
+
 
 async def shelf(request: Request) -> Shelf:
     """The shelf to serve from, the same that the ETag was computed from."""
@@ -106,6 +112,15 @@ VersionQuery = Annotated[
         ge=1, description="version of the release; the newest that was not withdrawn if omitted", examples=[1]
     ),
 ]
+AfterQuery = Annotated[
+    str | None,
+    Query(
+        max_length=100,
+        description="name of the release behind which a page begins, by `next`",
+        examples=["2026-11.desktop.local.tcp.web/v1"],
+    ),
+]
+LimitQuery = Annotated[int, Query(ge=1, le=MOST_RELEASES, description="releases of a page")]
 OutsideQuery = Annotated[
     str | None,
     AfterValidator(lambda series: series and _known_outside_series(series)),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
-from api.http.links import link
+from api.http.links import link, own_link, relate
 from api.http.problems import Problem
 from api.routes.answers import (
     CrawlAnswer,
@@ -30,9 +30,13 @@ from api.routes.answers import (
     WithdrawnAnswer,
 )
 from api.routes.distributions import Distribution, distributions
+from api.routes.files import file_answers
 from api.routes.parameters import (
     DEFAULT_WINDOWS,
+    PAGE_RELEASES,
+    AfterQuery,
     AnyCrawlQuery,
+    LimitQuery,
     MeasureQuery,
     MssQuery,
     PointsQuery,
@@ -51,26 +55,12 @@ from api.routes.provenance import (
 )
 from api.routes.remembered import Remembered
 from api.routes.strata import AskedStratum
-from api.stored.shelf import Report, Shelf, Version
+from api.stored.shelf import Report, Shelf, Version, page
 from releases.cdf import incomplete
 from releases.slow_start import MSS_FIG1
 from schema.computed_tables import MEASURES
 
 router = APIRouter(prefix="/v1", tags=["v1"], route_class=Remembered)
-
-
-def file_answers(request: Request, version: Version) -> list[FileAnswer]:
-    """The files of a release, listed from SHA256SUMS without reading them."""
-    crawl = str(version.crawl)
-    return [
-        FileAnswer(
-            name=name,
-            url=link(request, "release_file", crawl=crawl, version=version.version, name=name),
-            bytes=(version.path / name).stat().st_size,
-            sha256=checksum,
-        )
-        for name, checksum in sorted(version.files.items())
-    ]
 
 
 def aside(versions: Iterable[Version]) -> VersionsAside:
@@ -160,7 +150,12 @@ def progress(shelf: ShelfDep) -> ProgressesAnswer:
 
 @router.get("/releases")
 def releases(
-    request: Request, shelf: ShelfDep, crawl: AnyCrawlQuery = None, version: VersionQuery = None
+    request: Request,
+    shelf: ShelfDep,
+    crawl: AnyCrawlQuery = None,
+    version: VersionQuery = None,
+    limit: LimitQuery = PAGE_RELEASES,
+    after: AfterQuery = None,
 ) -> ReleasesAnswer:
     """Every version of every release, or of one crawl's, with its manifest, its checksum and its files."""
     if crawl is None and version is not None:
@@ -172,15 +167,19 @@ def releases(
         relate_to_release(request, found[0])
     else:
         found = shelf.versions if crawl is None else shelf.matching(crawl)
+    shown, last = page(found, after=after, limit=limit)
+    following = None if last is None else own_link(request, after=last)
+    if following is not None:
+        relate(request, "next", following)
     return ReleasesAnswer(
+        next=following,
         releases=[
             ReleaseAnswer(
                 provenance=provenance(request, one),
                 manifest=dataclasses.asdict(one.readable.manifest),
                 files=file_answers(request, one),
             )
-            for one in found
-            if one.is_sound
+            for one in shown
         ],
         **dict(aside(found)),
     )

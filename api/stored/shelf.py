@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from api.http.problems import Problem
@@ -54,6 +55,11 @@ class Version(Volume):
     release: Release | None
     """None if the manifest cannot be read or the version was withdrawn."""
     is_withdrawn: bool = False
+
+    @property
+    def name(self) -> str:
+        """The crawl and the version, as 2026-11.desktop.local.tcp.web/v1."""
+        return f"{self.crawl}/v{self.version}"
 
     @property
     def is_sound(self) -> bool:
@@ -207,3 +213,18 @@ class Shelf:
             f"the report of {year} has no version {number}; there are: {there}",
             see=f"/reports/{year}/errata",
         )
+
+
+def page(versions: Sequence[Version], *, after: str | None, limit: int) -> tuple[list[Version], str | None]:
+    """At most `limit` sound versions of those behind the one named `after`, and the name of the last of them if more follow.
+
+    Problem if `versions` have none of that name.
+    """
+    names = [one.name for one in versions]
+    if after is not None and after not in names:
+        raise Problem(
+            "bad-parameter", f"after: there is no release {after!r} here; follow `next`, or begin without it"
+        )
+    behind = versions if after is None else versions[names.index(after) + 1 :]
+    sound = [one for one in behind if one.is_sound]
+    return sound[:limit], sound[limit - 1].name if len(sound) > limit else None

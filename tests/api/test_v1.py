@@ -237,7 +237,12 @@ def test_a_running_crawl_is_shown_with_the_time_of_the_count(client: TestClient)
 def test_an_empty_library_answers_and_says_what_to_run(tmp_path: Path) -> None:
     with TestClient(create_app(tmp_path / "none", tmp_path / "nor-here")) as client:
         assert client.get("/v1/crawls").json() == {"crawls": [], "damaged": [], "withdrawn": []}
-        assert client.get("/v1/releases").json() == {"releases": [], "damaged": [], "withdrawn": []}
+        assert client.get("/v1/releases").json() == {
+            "releases": [],
+            "next": None,
+            "damaged": [],
+            "withdrawn": [],
+        }
         assert client.get("/v1/reports").json() == {"reports": [], "damaged": []}
         assert "firstflight demo" in client.get("/").text
 

@@ -1,0 +1,42 @@
+"""`/v1/releases` in pages: each leads to the next, and every release is on one of them."""
+
+from pathlib import Path
+
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from schema.crawls import CrawlName
+from tests.api.conftest import write_release
+from tests.api.test_v1 import assert_problem
+
+
+def test_releases_come_in_pages_that_lead_on_and_each_is_on_one_of_them(data_dir: Path) -> None:
+    months = [f"2024-{month:02}" for month in range(1, 6)]
+    for month in months:
+        write_release(data_dir / "releases", CrawlName(month=month), version=1)
+    with TestClient(create_app(data_dir / "releases", data_dir / "reports")) as client:
+        whole = client.get("/v1/releases").json()
+        following, found, sizes = "/v1/releases?limit=2", [], []
+        while following:
+            answer = client.get(following)
+            page = answer.json()
+            found += page["releases"]
+            sizes.append(len(page["releases"]))
+            following = page["next"]
+            assert ("next" in answer.links) == bool(following)
+            assert not following or answer.links["next"]["url"] == following
+    assert whole["next"] is None
+    assert [one["provenance"]["crawl"] for one in found] == [
+        one["provenance"]["crawl"] for one in whole["releases"]
+    ]
+    assert {f"{month}.desktop.local.tcp.web" for month in months} <= {
+        one["provenance"]["crawl"] for one in found
+    }
+    assert set(sizes[:-1]) == {2}
+
+
+def test_a_page_that_begins_behind_a_release_which_is_not_there_is_refused(client: TestClient) -> None:
+    for after in ("1999-01.desktop.local.tcp.web/v1", "2026-11"):
+        assert_problem(
+            client.get("/v1/releases", params={"after": after}), "bad-parameter", 400, mentions="after"
+        )
