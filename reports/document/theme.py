@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 from typing import TYPE_CHECKING, Any
 
 import vl_convert
@@ -28,6 +29,10 @@ BYTES = f"replace(format(datum.value, '~s'), regexp('([a-zA-Z]?)$'), '{NARROW}$1
 
 PERCENT = f"format(100 * datum.value, '.0f') + '{NARROW}%'"
 """Vega expression for the label of a share along an axis, as 20 %."""
+
+PLACES = re.compile(r'\s(?:d|transform|[xy][12]?)="[^"]*"')
+LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
+"""Coordinates of a drawing, and those with more decimal places than a screen shows: a hundredth of a pixel is enough."""
 
 PALETTE_COLOURS = 256
 """Colours of a PNG, as many as a byte for each pixel can name."""
@@ -93,7 +98,8 @@ def svg(chart: alt.TopLevelMixin) -> str:
     drawn: str = vl_convert.vegalite_to_svg(chart.to_json(indent=None), allowed_base_urls=[])
     # Each text names its font; said once for all, it makes the drawing a seventh smaller.
     family = f' font-family="{FONT}"'
-    return drawn.replace(family, "").replace("<svg ", f"<svg{family} ", 1)
+    whole = drawn.replace(family, "").replace("<svg ", f"<svg{family} ", 1)
+    return PLACES.sub(lambda found: LONG.sub(lambda one: f"{float(one[0]):.2f}", found[0]), whole)
 
 
 def png(chart: alt.TopLevelMixin, *, scale: float = 2) -> bytes:

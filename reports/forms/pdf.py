@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,17 @@ TEXT_WIDTH = 640
 MOST_HEIGHT = 850
 """Height of a page's text without a long caption, in the same pixels."""
 
-SHORT = 16
-"""Letters of the longest cell of a column that needs no second line."""
+SHORT = 20
+"""Letters of the longest cell of a column that stays on one line."""
+
+SENTENCE = 4
+"""Letters of a column of sentences for each root of their mean length."""
+
+HEADING = 10
+"""Letters that a line of a heading has at least, if the heading is not shorter."""
+
+ROOM, GAP = 90, 3
+"""Letters to the width of a table, and those that the room between two columns would take."""
 
 STANDARD: typst.PDFStandard = "ua-1"
 
@@ -82,17 +91,30 @@ def _data(report: Printed, drawings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _column_shares(table: Table) -> list[float | None]:
-    """Share of the room that each column of sentences gets, None for columns as wide as their content.
+    """Share of the text's width that each column gets; None for columns as wide as their content.
 
-    Shares are roots of the cells' mean length: twice the room makes a long text half as high, and a short one needs its words' width.
+    Where all fits on one line, the first column takes the room that is left. Else every column has a share by its longest cell, or by
+    the words and the length of its sentences: twice the room makes a long text half as high.
+
+    >>> columns = {"id": "", "title": "", "source": "", "query": "", "command": "", "is_number": (False, True)}
+    >>> _column_shares(Table(headings=("path", "size"), rows=(("Ethernet", "1460"),), **columns))
+    [1.0, None]
+    >>> _column_shares(Table(headings=("path", "size"), rows=(("a word " * 30, "1460"),), **columns))
+    [58.0, 4]
     """
-    cells = [[len(row[at]) for row in table.rows] for at in range(len(table.headings))]
-    return [
-        None
-        if is_number or max(lengths, default=0) <= SHORT
-        else round(math.sqrt(sum(lengths) / len(lengths)), 2)
-        for is_number, lengths in zip(table.is_number, cells, strict=True)
-    ]
+    texts = [[heading, *(row[at] for row in table.rows)] for at, heading in enumerate(table.headings)]
+    if sum(max(map(len, column)) + GAP for column in texts) <= ROOM:
+        return [1.0, *(None for _ in texts[1:])]
+    return [_share(heading, cells) for heading, *cells in texts]
+
+
+def _share(heading: str, cells: Sequence[str]) -> float:
+    words = [word for text in (heading, *cells) for word in text.split()]
+    longest = max(map(len, cells), default=0)
+    if longest <= SHORT:
+        return max(longest, max(map(len, heading.split()), default=0), min(len(heading), HEADING))
+    mean = sum(map(len, cells)) / len(cells)
+    return round(max(max(map(len, words)), SENTENCE * math.sqrt(mean)), 1)
 
 
 def _width_percent(svg: str) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from reports.recommendation.strata import StratumGain
-from reports.sections.shape import Column, Section, Table, interval
+from reports.sections.shape import Column, Figure, Section, Table, interval
 
 WEIGHTS = {
     "response": "each response alike",
@@ -31,10 +31,41 @@ def ranks_section(
         title="Popular and other pages",
         lead="Large pages have more responses than small ones, and popular pages more visits. The tables show what such weights would change; "
         f"the answer rests on pages alike.{unknown}",
+        figures=(shares_figure(shares, windows, source),),
         tables=(
             shares_table(shares, windows, source),
             *((gains_table(gains, incumbent, query),) if gains else ()),
         ),
+    )
+
+
+QUERY = "SELECT visit_id, count(*), count(*) FILTER (wire_bytes <= 14300) FROM 'response.parquet' WHERE wire_bytes IS NOT NULL GROUP BY visit_id"
+
+
+def shares_figure(
+    shares: Mapping[str, Sequence[float | None]], windows: Sequence[int], source: str
+) -> Figure:
+    """Shares of responses that fit into each window, a series for each weight."""
+    return Figure(
+        id="fig-weights",
+        title="Share of responses that fit, by weight.",
+        caption="What weights of pages by their number or rank would change.",
+        drawing="intervals",
+        x="window",
+        y="share",
+        series="weight",
+        columns=(
+            Column(id="window", title="initial window", kind="text"),
+            Column(id="weight", title="weight", kind="text"),
+            Column(id="share", title="share that fits", unit="%"),
+        ),
+        rows=tuple(
+            {"window": f"IW {window}", "weight": WEIGHTS[name], "share": some[place]}
+            for place, window in enumerate(windows)
+            for name, some in shares.items()
+        ),
+        source=source,
+        query=QUERY,
     )
 
 
@@ -55,7 +86,7 @@ def shares_table(shares: Mapping[str, Sequence[float | None]], windows: Sequence
             for name, some in shares.items()
         ),
         source=source,
-        query="SELECT visit_id, count(*), count(*) FILTER (wire_bytes <= 14300) FROM 'response.parquet' WHERE wire_bytes IS NOT NULL GROUP BY visit_id",
+        query=QUERY,
         notes=(
             "By rank: visits in proportion to 1 over the rank (Zipf's law; Adamic and Huberman 2002), and for ranks by magnitude the mean "
             "over the magnitude.",

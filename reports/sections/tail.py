@@ -11,7 +11,7 @@ from typing import Any
 from releases.catalogue import Release
 from releases.formatting import grouped
 from releases.measures import open_tables
-from reports.sections.shape import Column, Section, Table, not_measured
+from reports.sections.shape import Column, Figure, Section, Table, not_measured
 from schema.recorded import is_recorded
 
 TITLE = "Which hosts make the tail"
@@ -46,18 +46,15 @@ def tail_section(release: Release, *, window_bytes: int, source: str) -> Section
     if not hosts:
         return not_measured("tail", TITLE, lead, "no response of a named host is larger.")
     blocks = counts_of_blocks(addresses)
+    tables = [tail_table("hosts", "hosts", [count for _, count in hosts], by="host", source=source)]
+    if blocks:
+        tables.append(tail_table("blocks", "blocks of addresses", blocks, by="remote_address", source=source))
     return Section(
         id="tail",
         title=TITLE,
         lead=lead,
-        tables=(
-            tail_table("hosts", "hosts", [count for _, count in hosts], by="host", source=source),
-            *(
-                (tail_table("blocks", "blocks of addresses", blocks, by="remote_address", source=source),)
-                if blocks
-                else ()
-            ),
-        ),
+        figures=tuple(map(tail_figure, tables)),
+        tables=tuple(tables),
         notes=(NETWORKS_NOTE,),
     )
 
@@ -75,6 +72,22 @@ def tail_table(name: str, what: str, counts: Sequence[int], *, by: str, source: 
         rows=tuple(tail_rows(name, counts)),
         source=source,
         query=QUERY.format(by=by).strip(),
+    )
+
+
+def tail_figure(table: Table) -> Figure:
+    """The shares of a table as bars."""
+    return Figure(
+        id=f"fig-{table.id}",
+        title=f"What the {table.columns[0].title} send beyond the first flight.",
+        caption="Share of all such responses that so many of the largest send.",
+        drawing="bars",
+        x=table.columns[0].id,
+        y="share",
+        columns=table.columns,
+        rows=table.rows,
+        source=table.source,
+        query=table.query,
     )
 
 

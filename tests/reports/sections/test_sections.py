@@ -87,6 +87,8 @@ FIGURES = {
     "senders": ("fig-senders", "by-sender"),
     "segments": ("fig-segments", "segment-sizes"),
     "quic": ("fig-quic", "quic-rounds"),
+    "tail": ("fig-tail-hosts", "tail-hosts"),
+    "popularity": ("fig-weights", "shares-by-weight"),
 }
 """A figure and the table beside it by section."""
 
