@@ -28,8 +28,11 @@ class Leases:
     def __init__(self, engine: Engine, crawl: Crawl) -> None:
         self._engine = engine
         self._crawl = crawl
-        self._held: dict[Claim, float] = {}
-        """Claims, and until when each is renewed, on the clock of time.monotonic."""
+        self._held: dict[object, tuple[Claim, float]] = {}
+        """For each hold its claim, and until when it is renewed, on the clock of time.monotonic.
+
+        A claim may be held twice: once its visit is stored, the site may be claimed again as the same attempt.
+        """
         self._changing = threading.Lock()
         self._ended = threading.Event()
         self._thread = concurrent.futures.ThreadPoolExecutor(1, "leases")
@@ -55,13 +58,14 @@ class Leases:
         """
         if self._beating.done():
             self._beating.result()
+        hold = object()
         with self._changing:
-            self._held[claim] = time.monotonic() + claims.longest_s(self._crawl)
+            self._held[hold] = claim, time.monotonic() + claims.longest_s(self._crawl)
         try:
             yield
         finally:
             with self._changing:
-                del self._held[claim]
+                del self._held[hold]
 
     def _beat(self) -> None:
         while not self._ended.wait(RENEW_S):
@@ -70,7 +74,7 @@ class Leases:
     def _renew(self) -> None:
         now = time.monotonic()
         with self._changing:
-            held = [claim for claim, until in self._held.items() if now < until]
+            held = list({claim for claim, until in self._held.values() if now < until})
         # While the database is away nobody can claim; when it is back, the first to ask has the site.
         with contextlib.suppress(DatabaseError):
             claims.renew(self._engine, held)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from playwright.async_api import Error as PlaywrightError
 
 from crawler.browser import processes
 from crawler.browser.browser import Browser
@@ -55,6 +57,24 @@ def test_a_driver_that_dies_costs_its_browsers_and_is_replaced(chromium: Path) -
 
     assert asyncio.run(crawl()) == ["ok", False]
     assert said == ["Playwright's driver died: another is started, and its browsers with it"]
+
+
+def test_what_is_written_to_a_driver_that_just_died_leaves_no_traceback(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def crawl() -> None:
+        async with Drivers() as drivers, drivers.lend() as playwright:
+            assert drivers.pid is not None
+            os.kill(drivers.pid, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):  # its end may have been taken note of already
+                os.waitid(os.P_PID, drivers.pid, os.WEXITED | os.WNOWAIT)
+            # The event loop has not yet seen that the pipe is closed.
+            with pytest.raises(PlaywrightError):
+                await playwright.request.new_context()
+
+    asyncio.run(crawl())
+    gc.collect()
+    assert caplog.messages == []
 
 
 def test_a_driver_that_has_started_its_share_is_replaced_and_ends_with_its_last_browser() -> None:

@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,28 @@ NAMES: dict[str, list[list[str]]] = {
 
 def ip(*lines: str) -> None:
     subprocess.run(["ip", "-batch", "-"], input="\n".join(lines) + "\n", text=True, check=True)
+
+
+def at_once() -> None:
+    """Have new links in this namespace use their IPv6 addresses without asking for duplicates first.
+
+    A second later the kernel would report the change, and Chromium drops a page that it loads then (`network_changed`).
+    """
+    for which in ("all", "default"):
+        Path(f"/proc/sys/net/ipv6/conf/{which}/accept_dad").write_text("0")
+
+
+def until_settled(link: str) -> None:
+    """Wait until the link runs and has its link-local address: nothing about it changes any more."""
+    show = ["ip", "-json", "address", "show", "dev", link]
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        (shown,) = json.loads(subprocess.run(show, capture_output=True, check=True).stdout)
+        local = [one for one in shown["addr_info"] if one["family"] == "inet6" and one["scope"] == "link"]
+        if shown["operstate"] == "UP" and local and not any(one.get("tentative") for one in local):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{link} is not up after a minute: {shown}")
 
 
 class Servers:
@@ -173,6 +196,7 @@ def machine(folder: Path) -> Iterator[None]:
     resolv_conf = folder / "resolv.conf"
     resolv_conf.write_text(f"nameserver {NAMESERVER}\n", encoding="ascii")
     subprocess.run(["mount", "--bind", str(resolv_conf), "/etc/resolv.conf"], check=True)
+    at_once()
     ip("link set lo up")
     with internet():
         ip(
@@ -208,6 +232,7 @@ def internet() -> Iterator[None]:
         word, spki_hash = process.stdout.readline().split()
         assert word == "serving"
         QUIC_FLAGS[:] = quic.browser_flags(spki_hash)
+        until_settled("up0")
         ip(f"route add default via {GATEWAY}", "route add default via 2606:2800:220:2::1")
         INTERNET.append(process)
         try:
@@ -229,6 +254,7 @@ async def serve_the_internet() -> None:
     """Configure this namespace when it is told that its link is there, and report whenever it is asked."""
     print("here", flush=True)
     sys.stdin.readline()
+    at_once()
     ip(
         "link set lo up",
         "link set uplink up",

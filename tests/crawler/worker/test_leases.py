@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import contextlib
+import time
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
 from crawler.visit.observation import Observation
 from crawler.worker import claims
+from crawler.worker.leases import Leases
 from crawler.worker.run import QUEUE_EMPTY, Tally
 from tests.crawler.worker.played_browsers import Browsers, run
 from tests.factories.made_up_visits import observation, planned
@@ -52,3 +55,24 @@ def test_a_visit_that_hangs_loses_its_claim(database_18: Engine, monkeypatch: py
     monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
     crawl = planned(database_18, sites=1, budget_s=1.0)
     assert run(database_18, crawl, Browsers(hangs), browsers=1) == Tally(ended=QUEUE_EMPTY, lost=1)
+
+
+def test_a_claim_that_is_held_twice_is_renewed_until_both_have_ended(
+    database_18: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def expires() -> Any:
+        with database_18.connect() as connection:
+            return connection.scalar(text("SELECT lease_expires_at FROM site"))
+
+    monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.05)
+    crawl = planned(database_18, sites=1)
+    claim = claims.claim(database_18, crawl, owner="us")
+    assert claim is not None
+    with Leases(database_18, crawl) as leases, contextlib.ExitStack() as second:
+        with leases.hold(claim):
+            second.enter_context(leases.hold(claim))
+        for _ in range(2):  # a renewal may have begun before the first ended
+            now, deadline = expires(), time.monotonic() + 60
+            while expires() == now:
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
