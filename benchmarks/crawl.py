@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from benchmarks import copying, counting, results
 from benchmarks.local_web import multiplied, serving
-from benchmarks.tools import MONTH, Bare, Browsertime, Ours, Puppeteer, Tool, ToolError, Web
+from benchmarks.tools import MONTH, Bare, Browsertime, Logged, Ours, Puppeteer, Tool, ToolError, Web
 from crawler.campaign.plan import Plan, plan
 from crawler.sites.lists import Entry, Sites
 from firstflight.connect import database, embedded_folder
@@ -68,7 +68,9 @@ def once(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool) -> d
     )
     files = [str(folder / "spec.json"), str(folder / "report.json")]
     Path(files[0]).write_text(json.dumps(dataclasses.asdict(spec)), encoding="utf-8")
-    subprocess.run([sys.executable, "-m", "benchmarks.counting", *files], check=False)
+    counted = subprocess.run([sys.executable, "-m", "benchmarks.counting", *files], check=False)
+    if not Path(files[1]).exists():
+        raise ToolError(f"the cost of {tool.name} was not counted (exit code {counted.returncode})")
     report = counting.Report(**json.loads(Path(files[1]).read_text(encoding="utf-8")))
     if any(report.exits):
         said = "".join(log.read_text(errors="replace")[-1000:] for log in sorted(folder.glob("*.log")))
@@ -164,6 +166,8 @@ def crawl(tools: list[Tool], web: Web, folder: Path, runs: int, counts: list[int
         "browser": str(from_environment().chromium),
         "tools": summary(samples, os.cpu_count() or 1),
         "recording_cpu_ratio": ratio(samples, OURS, Bare.id, "cpu_s"),
+        "log_cpu_ratio": ratio(samples, Logged.id, Bare.id, "cpu_s"),
+        "log_speed_ratio": ratio(samples, PEER, Logged.id, "wall_s"),
         "speed_ratio": ratio(samples, PEER, OURS, "wall_s"),
         "memory": {
             tool: {"a_browser_mb": trial["browser_mb"], "others_mb": trial["other_mb"]}
@@ -180,6 +184,7 @@ def chosen(names: list[str], peers: Path | None, data: Path) -> list[Tool]:
     folder = peers or Path()
     tools: list[Tool] = [
         Bare(),
+        Logged(),
         Ours(data),
         Puppeteer(node, folder),
         Browsertime(node, folder),
@@ -222,7 +227,7 @@ def table(facts: dict[str, Any]) -> str:
         )
     lines += [
         f"{name:<26}{found['median']:.3f} ({found['min']:.3f}-{found['max']:.3f})"
-        for name in ("recording_cpu_ratio", "speed_ratio", "copy_ratio")
+        for name in ("recording_cpu_ratio", "log_cpu_ratio", "speed_ratio", "log_speed_ratio", "copy_ratio")
         if (found := facts.get(name))
     ]
     return "\n".join(lines)
@@ -253,7 +258,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--pages", type=int, default=60)
     parser.add_argument("--browsers", default="2,3,4,6", help="numbers of browsers to try")
-    parser.add_argument("--tools", default=f"{Bare.id},{OURS},{PEER}", help="browsertime too, if named")
+    parser.add_argument(
+        "--tools", default=f"{Bare.id},{Logged.id},{OURS},{PEER}", help="browsertime too, if named"
+    )
     parser.add_argument("--responses", type=int, default=200_000, help="rows that are written alone")
     return parser.parse_args()
 

@@ -19,6 +19,7 @@ DOCUMENT = Path("docs/performance.md")
 
 NAMES = {
     "bare": "Playwright alone, nothing recorded",
+    "logged": "Playwright and Chromium's log, unread",
     "firstflight": "firstflight, rows in PostgreSQL",
     "puppeteer": "Puppeteer with HAR",
     "browsertime": "browsertime",
@@ -34,12 +35,16 @@ CRAWL = """## The crawler compared with others
 `scripts/bench crawl`: {pages} visits to real pages over the local web ({mode}), {runs} interleaved runs. Each tool runs with as many browsers
 side by side as gave it the most pages a second in a first run ({tried} were tried).
 All tools drive the same binary, `{browser}`, with the same flags and viewport; CPU time includes all their processes and
-the database, but not the local web. Busy is the share of the machine's cores that a tool used; the rest is waiting.
+the database, but not the local web; the kernel counts it while they run. Busy is the share of the machine's cores that a tool used; the rest is waiting.
 
 - Every tool leaves a page when its network has been quiet for 0.5 s after its load event; browsertime, if measured, waits for
   5 s and starts a browser for every page.
 - Memory is the highest proportional set size seen in the first run: of a browser with its processes, and of everything else
   (driver, crawler, chromedriver).
+"""
+
+LOG = """What Chromium needs to write the log, which has all bytes (decision 13), no reader can save: Playwright with the log written to
+`/dev/null` takes **{cpu} times** the CPU of Playwright alone, and visits {speed} times as many pages a second as Puppeteer.
 """
 
 COPY = """## Writing alone
@@ -121,6 +126,8 @@ def crawl(facts: dict[str, Any]) -> str:
             f"firstflight visits **{ranged(ratio, 2)} times** as many pages a second as Puppeteer with HAR. "
             f"The bound is {SPEED_BOUND} times: {held}.\n"
         )
+    if (cpu := facts.get("log_cpu_ratio")) and (speed := facts.get("log_speed_ratio")):
+        parts.append(LOG.format(cpu=ranged(cpu, 2), speed=ranged(speed, 2)))
     if copied := facts.get("copy_samples"):
         head = ["", "rows a second", "of raw COPY"]
         row = ["firstflight", ranged(facts["copy_rows_per_second"]), ranged(facts["copy_ratio"], 2)]

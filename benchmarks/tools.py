@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from benchmarks import counting
+from crawler.browser.channels import CAPTURE_MODE_FLAG, LOG_FLAG
 from firstflight.connect import embedded_folder
 from firstflight.settings import from_environment
 from storage import embedded
@@ -75,11 +76,11 @@ def _browser() -> str:
     return str(from_environment().chromium)
 
 
-def _job(web: Web, folder: Path, browsers: int) -> list[str]:
+def _job(web: Web, folder: Path, browsers: int, flags: Sequence[str] = ()) -> list[str]:
     """Arguments of our own drivers: the job's file, and the file for the result."""
     job = {
         "urls": web.urls,
-        "flags": [*web.flags, "--disable-quic"],
+        "flags": [*web.flags, "--disable-quic", *flags],
         "browser": _browser(),
         "browsers": browsers,
         "viewport": VIEWPORT,
@@ -100,17 +101,26 @@ class Bare:
 
     id = "bare"
     name = "Playwright alone"
+    flags: Sequence[str] = ()
 
     def __init__(self) -> None:
         self.environment = {"PYTHONPATH": str(Path.cwd())}
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
         """One process that drives all browsers."""
-        return [[sys.executable, "-m", "benchmarks.bare", *_job(web, folder, browsers)]]
+        return [[sys.executable, "-m", "benchmarks.bare", *_job(web, folder, browsers, self.flags)]]
 
     def done(self, folder: Path) -> Done:
         """Count the load events."""
         return Done(pages=_read(folder / "done.json")["pages"])
+
+
+class Logged(Bare):
+    """Playwright with the browser's network log that the crawler reads, written to nobody: the limit of what reads it."""
+
+    id = "logged"
+    name = "Playwright and the browser's log, unread"
+    flags = (f"{LOG_FLAG}/dev/null", CAPTURE_MODE_FLAG)
 
 
 class Ours:

@@ -31,6 +31,8 @@ def crawl(ratio: float = 1.2, speed: float = 0.9, copied: float = 0.8) -> dict[s
         "memory": {key: {"a_browser_mb": 150, "others_mb": 90} for key in ("bare", "firstflight")},
         "samples": samples,
         "recording_cpu_ratio": spread(ratio),
+        "log_cpu_ratio": spread(1.4),
+        "log_speed_ratio": spread(0.8),
         "speed_ratio": spread(speed),
         "copy_ratio": spread(copied),
         "copy_rows_per_second": spread(150_000),
@@ -48,6 +50,7 @@ def test_the_document_names_commit_machine_date_and_figures() -> None:
     )
     assert "**1.20 (1.10 to 1.30) times**" in written
     assert "The bound is 1.25 times: held." in written
+    assert "takes **1.40 (1.30 to 1.50) times** the CPU of Playwright alone" in written
     assert "The bound is 0.85 times: held." in written
     assert "| firstflight | 150,000 (150,000 to 150,000) | 0.80 (0.70 to 0.90) |" in written
 
