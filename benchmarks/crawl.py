@@ -20,6 +20,7 @@ import playwright
 from tqdm import tqdm
 
 from benchmarks import copying, counting, results
+from benchmarks.crawl_figures import missed, printed
 from benchmarks.local_web import multiplied, serving
 from benchmarks.tools import MONTH, Bare, Browsertime, Logged, Ours, Puppeteer, Tool, ToolError, Web
 from crawler.campaign.plan import Plan, plan
@@ -36,7 +37,6 @@ PEER = "puppeteer"
 MODE = "h2"
 """Mode of the local web: HTTP/2 and TLS for all, as most of the web, and the most work to record."""
 
-COPY_BOUND = 0.5
 PAGE_TIMEOUT_S = 40.0
 ATTEMPTS = 3
 """Attempts for a run, since Chromium drops its requests when a network interface of the machine appears or goes."""
@@ -211,46 +211,6 @@ def writing(settings: Settings, count: int, runs: int) -> dict[str, Any]:
         return copying.measure(engine, empty, like=like.id, count=count, runs=runs)
 
 
-def table(facts: dict[str, Any]) -> str:
-    """The printed table."""
-    lines = [
-        f"{'':<12}{'browsers':>9}{'CPU ms a page':>26}{'pages a second':>24}{'busy':>7}{'MB a browser':>14}{'MB besides':>12}"
-    ]
-    for tool, found in facts["tools"].items():
-        memory = facts["memory"][tool]
-        cpu, pages = found["cpu_ms_a_page"], found["pages_per_second"]
-        lines.append(
-            f"{tool:<12}{found['browsers']:>9}"
-            f"{cpu['median']:>10.0f} ({cpu['min']:>6.0f}-{cpu['max']:>6.0f})"
-            f"{pages['median']:>10.2f} ({pages['min']:.2f}-{pages['max']:.2f})"
-            f"{found['busy_share']:>7.0%}{memory['a_browser_mb']:>14.0f}{memory['others_mb']:>12.0f}"
-        )
-    lines += [
-        f"{name:<26}{found['median']:.3f} ({found['min']:.3f}-{found['max']:.3f})"
-        for name in ("recording_cpu_ratio", "log_cpu_ratio", "speed_ratio", "log_speed_ratio", "copy_ratio")
-        if (found := facts.get(name))
-    ]
-    return "\n".join(lines)
-
-
-def missed(facts: dict[str, Any]) -> list[str]:
-    """The missed bounds."""
-
-    def median(name: str, otherwise: float) -> float:
-        return float((facts.get(name) or {"median": otherwise})["median"])
-
-    bounds = {
-        f"recording may cost {results.RECORDING_CPU_BOUND} times the bare CPU": (
-            median("recording_cpu_ratio", 0) <= results.RECORDING_CPU_BOUND
-        ),
-        f"{results.SPEED_BOUND} of the pages a second of {PEER}": (
-            median("speed_ratio", 1) >= results.SPEED_BOUND
-        ),
-        f"writing must reach {COPY_BOUND} of the raw COPY rate": median("copy_ratio", 1) >= COPY_BOUND,
-    }
-    return [bound for bound, holds in bounds.items() if not holds]
-
-
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -290,7 +250,7 @@ def main() -> int:
         finally:
             embedded.stop(embedded_folder(settings))
     path = results.write("crawl", facts)
-    print(table(facts))
+    print(printed(facts))
     print(path)
     for line in missed(facts):
         print(f"missed: {line}", file=sys.stderr)

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.crawl import missed, summary
+from benchmarks.crawl import summary
+from benchmarks.crawl_figures import missed
 from benchmarks.document import document
 from benchmarks.service.load import missed as missed_by_service
 
