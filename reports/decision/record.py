@@ -63,6 +63,8 @@ def _takes(outcome: Outcome, need: Need) -> str:
         return f"about {need.pages:,} pages would be needed, whatever the loads"
     if math.isinf(need.times):
         return "it needs a longer budget" if need.effect is None else "it lies on its limit"
+    if need.times <= 1:
+        return "the looks at the loads have used up the error probability that it may have, and a longer budget would settle it"
     loads, hours = further_loads(outcome, need)
     return f"if it stays as measured, about {loads:,} more loads ({hours:.1f} core-hours) would settle it"
 
@@ -99,8 +101,8 @@ def to_dict(outcome: Outcome) -> dict[str, Any]:
 
 
 def _need(outcome: Outcome, need: Need) -> dict[str, Any]:
-    endless = math.isinf(need.times)
-    loads, hours = (None, None) if endless else further_loads(outcome, need)
+    unknown = math.isinf(need.times) or need.times <= 1
+    loads, hours = (None, None) if unknown else further_loads(outcome, need)
     return {
         "statement": need.statement.id,
         "loads": loads,

@@ -66,6 +66,15 @@ def test_an_effect_on_its_limit_stays_open_and_says_what_it_takes() -> None:
     assert to_dict(found)["needs"][0]["statement"] == "retransmitted_bytes_average/ordinary/16-10"
 
 
+def test_where_the_looks_used_up_the_error_probability_no_number_of_loads_is_promised() -> None:
+    found = run(World(saves={16: -0.06, 30: 0.05}, sends_again={16: 0.5, 30: 0.0}))
+    enough = dataclasses.replace(found.further[0], times=1.0)
+    found = dataclasses.replace(found, further=(enough,))
+    assert "more loads" not in sentence(found)
+    assert "a longer budget would settle it" in sentence(found)
+    assert to_dict(found)["needs"][0]["loads"] is None
+
+
 @pytest.mark.parametrize("stopped_after", [0, 1, 2, 3])
 def test_a_run_that_is_stopped_ends_alike_when_it_is_resumed(stopped_after: int) -> None:
     whole: list[Stage] = []
