@@ -12,8 +12,10 @@ from replay.backcast.services import pages
 from replay.lab.guest_process import Lab
 from replay.runs.guests import Progress
 
-PAGES: dict[Service, int] = {"search": 24, "maps": 6, "photos": 6}
-SEEDS = 3
+PAGES = 24
+"""Pages of each service: the rule asks for at least 20, of which each has its own search, map and photos."""
+
+SEEDS = 1
 FIRST_IDS: dict[Service, int] = {"search": 1, "maps": 101, "photos": 201}
 
 COUNTED = (
@@ -34,7 +36,7 @@ Experiment = Mapping[tuple[DataCenter, Service], Rows]
 
 def planned_loads(*, seeds: int = SEEDS) -> int:
     """Number of loads of an experiment."""
-    return 64 * len(DATA_CENTERS) * 2 * seeds * sum(PAGES.values())
+    return 64 * len(DATA_CENTERS) * 2 * seeds * PAGES * len(SERVICES)
 
 
 def run_experiment(
@@ -45,7 +47,7 @@ def run_experiment(
         (center, service): measure(
             lab,
             center,
-            pages(service, calibrated.shapes[service], PAGES[service], first_id=FIRST_IDS[service]),
+            pages(service, calibrated.shapes[service], PAGES, first_id=FIRST_IDS[service]),
             calibrated.inputs,
             windows=[BASE, EXPERIMENT],
             seeds=seeds,
@@ -57,27 +59,54 @@ def run_experiment(
 
 
 def production(found: Experiment, backend_ms: Mapping[DataCenter, float]) -> list[dict[str, Any]]:
-    """All rows as the rule takes them: each service's traffic by its share in production, and the time of a page that of search.
+    """The experiment as pages of production, as the rule takes them: one load of each service, each counted by its share.
 
-    The paper's latencies (Table 3) are those of web search, with its back end; a session of Maps or Photos has none there.
+    A service counts so that its share of all segments at IW 3 is that of production (`mix`): each share of a page, as of its
+    responses with a retransmission, is then the share in production. The page's time is that of search with its back
+    end, since the paper's latencies (Table 3) are those of web search; a session of Maps or Photos has none there.
     """
     shares = mix()
     scales = {
-        (center, service): shares[service]
-        / sum(row["segments_sent"] or 0 for row in found[center, service] if row["iw"] == BASE)
+        (center, service): shares[service] / _mean_segments(found[center, service])
         for center, service in found
     }
-    return [
-        {
-            **row,
-            **{
-                name: None if row[name] is None else row[name] * scales[center, service] * 1e6
-                for name in COUNTED
-            },
-            "page_ms": row["page_ms"] + backend_ms[center]
-            if service == "search" and row["page_ms"] is not None
-            else None,
-        }
-        for (center, service), rows in found.items()
-        for row in rows
-    ]
+    rows: list[dict[str, Any]] = []
+    for center in DATA_CENTERS:
+        loads = {service: _by_load(found[center, service], service) for service in SERVICES}
+        for load, search in loads["search"].items():
+            services = {service: loads[service].get(load) for service in SERVICES}
+            rows.append(
+                {
+                    **search,
+                    **{name: _mixed(services, name, center, scales) for name in COUNTED},
+                    "page_ms": None if search["page_ms"] is None else search["page_ms"] + backend_ms[center],
+                }
+            )
+    return rows
+
+
+def _mean_segments(rows: Rows) -> float:
+    sent = [row["segments_sent"] for row in rows if row["iw"] == BASE and row["segments_sent"] is not None]
+    return float(sum(sent) / len(sent))
+
+
+def _by_load(rows: Rows, service: Service) -> dict[tuple[int, str, int, int], dict[str, Any]]:
+    """Loads by the number of the page, the network, the window and the seed."""
+    return {
+        (row["visit_id"] - FIRST_IDS[service], row["profile"], row["iw"], row["seed"]): row for row in rows
+    }
+
+
+def _mixed(
+    services: Mapping[Service, dict[str, Any] | None],
+    name: str,
+    center: DataCenter,
+    scales: Mapping[tuple[DataCenter, Service], float],
+) -> float | None:
+    """Weighted sum of a count over the services; None if it is unknown of one of them."""
+    whole = 0.0
+    for service, row in services.items():
+        if row is None or row[name] is None:
+            return None
+        whole += row[name] * scales[center, service]
+    return whole

@@ -15,10 +15,14 @@ from replay.networks.mlab.joint import Floats
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
+from replay.runs.conditions import Conditions
 from replay.runs.guests import Progress
 from replay.runs.run import replay
 
 Rows = list[dict[str, Any]]
+
+CONDITIONS = Conditions(congestion_control="rfc2581", receiver="windows")
+"""Servers and clients of 2010: windows grew by the number of acknowledgments, and clients acknowledged every second segment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,9 @@ class Inputs:
     burst: float
     """Mean number of packets that are lost together."""
     queue_bytes: int
-    """Queue of every network."""
+    """Queue of the networks that have no shallow one."""
+    shallow_share: float = 0.0
+    """Share of networks with a shallow queue (`replay.backcast.networks`)."""
 
     def networks(self, center: DataCenter) -> list[Profile]:
         """The networks of a data center."""
@@ -40,6 +46,7 @@ class Inputs:
             center,
             rate_factor=self.rate_factor[center],
             queue_bytes=self.queue_bytes,
+            shallow_share=self.shallow_share,
             loss=self.loss[center],
             burst=self.burst,
         )
@@ -56,7 +63,8 @@ def measure(
     progress: Progress | None = None,
 ) -> Rows:
     """Rows of all loads of the pages over a data center's networks."""
-    cells = plan(pages, inputs.networks(center), windows=windows, seeds=seeds)
+    networks = inputs.networks(center)
+    cells = plan(pages, networks, windows=windows, seeds=seeds, conditions=[CONDITIONS])
     return replay(lab, cells, guests=len(usable_cpus()), progress=progress).rows
 
 

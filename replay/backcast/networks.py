@@ -16,11 +16,14 @@ from replay.networks.profiles import FRAME_BYTES, Population, Profile
 RHOS: dict[DataCenter, float] = {"AvgDC": -0.6, "SlowDC": -0.4}
 """Correlations of the normal scores of bandwidth and round trip, as in `copula`."""
 
-SLOWEST_MBPS, LONGEST_RTT_MS = 0.016, 900.0
-"""Fig 3 begins at 1 kbps, over which no search would end. Beyond 900 ms, Linux's first timer of a second fires before an answer
-can arrive; the servers of 2010 waited three."""
+SLOWEST_MBPS, LONGEST_RTT_MS = 0.016, 2_900.0
+"""Fig 3 begins at 1 kbps, over which no search would end. The servers of 2010 waited three seconds before they sent a SYN-ACK again
+(RFC 1122 §4.2.3.1); Linux waits one now, knows by timestamps that it need not have, and keeps the window."""
 
 LEAST_UP_BPS = 64_000
+
+SHALLOW_QUEUE_BYTES = 16_000
+"""Queue of the networks with a shallow one: some ten packets, as in access equipment of the time. Ours."""
 
 
 @functools.cache
@@ -45,9 +48,18 @@ def strata(center: DataCenter) -> Sample:
 
 
 def networks(
-    center: DataCenter, *, rate_factor: float = 1, queue_bytes: int = 1, loss: float = 0, burst: float = 1
+    center: DataCenter,
+    *,
+    rate_factor: float = 1,
+    queue_bytes: int = 1,
+    shallow_share: float = 0,
+    loss: float = 0,
+    burst: float = 1,
 ) -> list[Profile]:
-    """The networks of a data center, with rates times a factor, behind one size of queue, with one share of random loss."""
+    """The networks of a data center, with rates times a factor and one share of random loss.
+
+    A share of the networks has a shallow queue, whatever their rate and round trip; the others have one of `queue_bytes`.
+    """
     sample = strata(center)
     found = []
     for at, mbps in enumerate(sample.bandwidth_mbps):
@@ -61,7 +73,7 @@ def networks(
                 down_bps=down_bps,
                 up_bps=max(down_bps // 4, LEAST_UP_BPS),
                 rtt_us=round(1000 * rtt_ms),
-                queue_bytes=queue_bytes,
+                queue_bytes=SHALLOW_QUEUE_BYTES if sample.queue_shares[at] < shallow_share else queue_bytes,
                 source=f"{SOURCE}, Fig 3, {center}",
                 loss=loss,
                 loss_burst=burst,

@@ -23,7 +23,7 @@ VERSION = Path(f"/usr/src/{PACKAGE}.version")
 
 BUILD_INPUTS = Path(__file__).with_name("guest") / "kernel"
 CONFIG = BUILD_INPUTS / "config"
-ADDED = {"net/ipv4/tcp_fld.c": BUILD_INPUTS / "tcp_fld.c"}
+ADDED = {f"net/ipv4/{name}": BUILD_INPUTS / name for name in ("tcp_fld.c", "tcp_rfc2581.c")}
 """Files that we add, by their paths in the source."""
 
 # REUSE-IgnoreStart: not the licence of this file.

@@ -93,6 +93,7 @@ def inputs_of(inputs: Inputs) -> dict[str, Any]:
         "loss": dict(inputs.loss),
         "burst": inputs.burst,
         "queue_bytes": inputs.queue_bytes,
+        "shallow_share": inputs.shallow_share,
     }
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.lab
 
 CONTROLS = (
     *("reno", "cubic", "bbr", "htcp", "hybla", "scalable"),
-    *("yeah", "vegas", "westwood", "illinois", "fld"),
+    *("yeah", "vegas", "westwood", "illinois", "fld", "rfc2581"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Acknowledgements of clients by system, from one guest."""
+"""Acknowledgements of clients by system, and servers that count them, from one guest."""
 
 from __future__ import annotations
 
@@ -69,3 +69,23 @@ def test_windows_sends_about_half_as_many_acknowledgements_throughout(times: Tim
     shares = [times["windows", "thin", 10, LONG] / times[name, "thin", 10, LONG] for name in AS_LINUX]
     assert min(shares) > 0.3
     assert max(shares) < 0.6
+
+
+@pytest.mark.parametrize(
+    ("control", "receiver", "in_two_flights"),
+    [
+        ("rfc2581", "windows", 25),  # RFC 6928 §5.1: 10 segments, and one more for each of 5 acknowledgements
+        ("cubic", "windows", 30),  # 10, and one more for each of 10 segments that they acknowledge
+        ("rfc2581", "unlimited", 30),  # each segment is acknowledged
+    ],
+)
+def test_a_server_of_2010_grows_its_window_by_the_number_of_acknowledgements(
+    lab: Lab, control: str, receiver: str, in_two_flights: int
+) -> None:
+    arm = Conditions(congestion_control=control, receiver=receiver, neighbours=Neighbours())
+    pages = [page(in_two_flights), page(in_two_flights + 1)]
+    rows = replay(lab, plan(pages, [FAST], windows=(10,), seeds=1, conditions=[arm]), guests=1).rows
+    assert [row["reason"] for row in rows if row["state"] != "done"] == []
+    two, three = (round(row["page_ms"] / RTT_MS, 1) - 1 for row in rows)  # less the handshake
+    assert two == pytest.approx(2, abs=0.3)
+    assert three == pytest.approx(3, abs=0.3)

@@ -132,7 +132,8 @@ void run_flight(const char *id, int host, int iw, long bytes) {
            ", \"first_window_bytes\": %u, \"learned_neighbours\": %d, \"segments_retransmitted\": %u"
            ", \"bottleneck_drops\": %" PRIu64 "}\n",
            id, sample->established - sample->tcp.opened, at_accept.tcpi_snd_cwnd, at_accept.tcpi_snd_mss,
-           sample->done ? "true" : "false", at_accept.tcpi_snd_wnd, learned_neighbours(), info.tcpi_total_retrans,
+           sample->done ? "true" : "false", at_accept.tcpi_snd_wnd, learned_neighbours(),
+           info.tcpi_total_retrans - at_accept.tcpi_total_retrans,
            bottleneck_drops() - drops);
     close_all();
 }
