@@ -7,7 +7,7 @@ GLOSSARY: dict[str, str] = {
     "page": "the home page of a site with everything that it loads; an inner page where the text says so",
     "visit": "one load of a page by the crawler, whatever its outcome",
     "response": "one HTTP response as the browser received it; a redirect is a response of its own",
-    "complete": "of a response: all of it arrived, by its own framing (`is_complete`); what broke off, or was still arriving when recording stopped, is incomplete",
+    "complete": "of a response: all of it arrived, by its own framing and Content-Length (`is_complete`); what broke off, ended too early, or was still arriving when recording stopped, is incomplete",
     "connection": "one transport connection on which at least one byte was received",
     "crawl": "the visits of one month for one site list, device, vantage, protocol arm and kind",
     "release": "the immutable Parquet files of one sealed crawl, with manifest and checksums",

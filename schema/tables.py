@@ -502,7 +502,7 @@ class Response(Base):
         comment="bytes of the request's body, by its Content-Length; null if it has none, and before schema version 4",
     )
     is_complete: Mapped[bool | None] = mapped_column(
-        comment="true if all of the response arrived, by its framing (RFC 9112 §8, RFC 9113 §8.1, RFC 9114 §4.1): Content-Length or last chunk, a clean close where only the close ends it, END_STREAM, or FIN; false if it broke off, or was still arriving when recording stopped; null if wire_bytes is null, and before schema version 6"
+        comment="true if all of the response arrived (RFC 9112 §8, RFC 9113 §8.1, RFC 9114 §4.1): as much body as Content-Length states, and the last chunk, END_STREAM or FIN, or a clean close where only the close ends it; false if it broke off, ended short of its Content-Length, or was still arriving when recording stopped; null if wire_bytes is null, and before schema version 6"
     )
     server_delay_us: Mapped[int | None] = mapped_column(
         BigInteger,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from crawler.netlog.http1 import MessageReader
+from crawler.netlog.http1 import BODILESS, MessageReader
 from crawler.netlog.http2 import Http2Stream
 from crawler.netlog.http3 import Http3Stream
 from crawler.netlog.sending import Weight
@@ -141,9 +141,26 @@ class Exchange:
         return (0, 0) if counted is None else (counted.wire_bytes, counted.body_bytes)
 
     @property
-    def is_whole(self) -> bool:
+    def has_ended(self) -> bool:
         """True if the end of the response arrived."""
         return self._counted is not None and self._counted.is_whole
+
+    @property
+    def is_complete(self) -> bool:
+        """True if all of the response arrived: its end, after as many bytes of body as its Content-Length states.
+
+        A stream that ends earlier is a malformed response (RFC 9113 §8.1.1, RFC 9114 §4.1.2).
+        """
+        counted = self._counted
+        if not self.has_ended or counted is None or isinstance(counted, MessageReader) or self._is_bodiless:
+            return self.has_ended
+        return counted.content_length is None or (counted.body_bytes or 0) >= counted.content_length
+
+    @property
+    def _is_bodiless(self) -> bool:
+        """True if the Content-Length is not that of this response's body (RFC 9110 §8.6)."""
+        is_tunnel = self.method == "CONNECT" and self.status is not None and self.status // 100 == 2
+        return self.method == "HEAD" or is_tunnel or self.status in BODILESS
 
     @property
     def _counted(self) -> MessageReader | Http2Stream | Http3Stream | None:

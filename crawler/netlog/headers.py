@@ -16,6 +16,8 @@ ESCAPED = "%ESCAPED:\u200b "
 
 _FINAL = re.compile("[2-9][0-9]{2}")
 _STATUS = frozenset({":status"})
+_CONTENT_LENGTH = frozenset({"content-length"})
+_LENGTH_DIGITS = 18
 
 
 def header_lines(event: Event[Headers]) -> list[str]:
@@ -49,6 +51,12 @@ def final_status(event: Event[Headers]) -> int | None:
     """
     status = headers(event, _STATUS).get(":status", "")
     return int(status) if _FINAL.fullmatch(status) else None
+
+
+def content_length(event: Event[Headers]) -> int | None:
+    """Content-Length of a header section in bytes; None if it is not stated, or not as a number."""
+    length = headers(event, _CONTENT_LENGTH).get("content-length", "")
+    return int(length[:_LENGTH_DIGITS]) if length.isascii() and length.isdecimal() else None
 
 
 def headers(event: Event[Headers], wanted: frozenset[str]) -> dict[str, str]:

@@ -35,6 +35,8 @@ class Http2Stream:
     last_byte_ms: int | None = None
     is_whole: bool = False
     """True if the end of the stream arrived."""
+    content_length: int | None = None
+    """Content-Length of the response."""
 
 
 class FrameReader:

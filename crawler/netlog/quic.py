@@ -12,15 +12,12 @@ from typing import Any
 from crawler.netlog import params
 from crawler.netlog.event import Event, endpoint
 from crawler.netlog.exchange import Exchange, Transport
-from crawler.netlog.headers import final_status, headers
+from crawler.netlog.headers import content_length, final_status
 from crawler.netlog.hello import HelloReader
 from crawler.netlog.http3 import Http3Stream, Ranges
 from crawler.netlog.params import number
 from crawler.netlog.quic_overhead import FRAMES, QuicOverhead, varint_bytes
 from crawler.netlog.sending import SentPackets
-
-CONTENT_LENGTH = frozenset({"content-length"})
-LENGTH_DIGITS = 18
 
 INITIAL = "ENCRYPTION_INITIAL"
 ONE_RTT = "ENCRYPTION_FORWARD_SECURE"
@@ -155,9 +152,7 @@ class QuicTransport(Transport):
         exchange = self._sent.get(event.params["stream_id"])
         if exchange is not None and exchange.status is None:
             exchange.status = final_status(event)
-        length = headers(event, CONTENT_LENGTH).get("content-length", "")
-        if length.isascii() and length.isdecimal():
-            self._stream(event).content_length = int(length[:LENGTH_DIGITS])
+            self._stream(event).content_length = content_length(event)
 
     def _data_frame(self, event: Event[params.Http3Frame]) -> None:
         self._stream(event).frame(event.params["payload_length"], data=True)

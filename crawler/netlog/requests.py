@@ -10,7 +10,14 @@ from crawler.netlog import params
 from crawler.netlog.connections import Connections
 from crawler.netlog.event import NO_SOURCE, Event
 from crawler.netlog.exchange import MAIN_FRAME, REQUEST_LIMIT, URL_LIMIT, URLS_LIMIT, Exchange
-from crawler.netlog.headers import final_status, header_lines, headers, joined_headers, section_bytes
+from crawler.netlog.headers import (
+    content_length,
+    final_status,
+    header_lines,
+    headers,
+    joined_headers,
+    section_bytes,
+)
 from crawler.netlog.http1 import MessageReader
 from crawler.netlog.quic import QuicTransport
 from crawler.netlog.sending import weight
@@ -193,6 +200,8 @@ class Requests:
             # The first is the response's; others are trailers, or come after its end.
             if exchange.stream_id == event.params["stream_id"] and exchange.status is None:
                 exchange.status = final_status(event)
+                if transport and (stream := transport.stream(exchange.stream_id)):
+                    stream.content_length = content_length(event)
 
     def _bound_to_quic(self, event: Event[params.NoParams]) -> None:
         transport = self._connections.quic.get(event.dependency)

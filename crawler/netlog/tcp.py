@@ -142,8 +142,8 @@ class TcpTransport(Transport):
         self.first_record_bytes = records.first_record_bytes
         self.overhead_bytes = records.handshake_bytes + records.ticket_bytes + records.record_bytes
         # The browser never opens the last records of a connection that lost a race and got no request, or of a response
-        # that it gave up. Where all responses are whole, neither is the reason, and the bytes stay unexplained.
-        if not all(exchange.is_whole for exchange in self.exchanges) or not self.exchanges:
+        # that it gave up. Where all responses have ended, neither is the reason, and the bytes stay unexplained.
+        if not all(exchange.has_ended for exchange in self.exchanges) or not self.exchanges:
             self.overhead_bytes += records.unread_bytes
 
 

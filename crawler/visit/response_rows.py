@@ -128,7 +128,7 @@ class ResponseRows:
             "request_header_bytes": exchange.request_header_bytes,
             **_priority(exchange),
             "render_blocking": request.render_blocking if request else None,
-            "is_complete": exchange.is_whole if wire else None,
+            "is_complete": exchange.is_complete if wire else None,
         }
 
 

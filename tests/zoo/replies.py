@@ -141,6 +141,7 @@ def broken_off(part: bytes, *, length: int, how: str) -> Handler:
         await reply.body(part)
         await asyncio.sleep(0.2)  # a reset overtakes what still lies in the client's buffer
         await getattr(reply, how)()
+        reply.entry.is_complete = False
 
     return handle
 
