@@ -17,7 +17,6 @@ from api.explorer import first_flight
 from api.explorer import routes as explorer
 from api.http.cors import Preflight
 from api.http.hosts import PlainRequests, trusted_names
-from api.http.metrics import Metered
 from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
@@ -182,4 +181,6 @@ def add_layers(app: FastAPI, trusted: frozenset[str], metrics: CollectorRegistry
     app.add_middleware(Front, app.state.library, app.state.memory)
     app.add_middleware(PlainRequests, trusted)
     if metrics is not None:
+        from api.http.metrics import Metered  # its library takes 3 MB, and few services are metered
+
         app.add_middleware(Metered, metrics)

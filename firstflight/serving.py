@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,9 @@ of rows. numpy multiplies matrices with as many threads as there are cores, whic
 other ten times as long as one thread computes.
 """
 
+NEEDLESS = ("pyarrow._s3fs", "pyarrow._gcsfs", "pyarrow._azurefs", "pyarrow._hdfs")
+"""Modules that pyarrow imports if it was built with them: the clients of cloud storage, which take 5 MB. The service reads local files."""
+
 PR_SET_PDEATHSIG = 1
 """linux/prctl.h"""
 
@@ -88,6 +92,7 @@ def serve(
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
         for name, value in LIBRARIES.items():
             os.environ.setdefault(name, value)
+        sys.modules.update(dict.fromkeys(NEEDLESS))  # type: ignore[arg-type]  # None: an import of it fails
         application = load()
         gc.freeze()  # what is there now stays: no reason to look through it again and again
         return application

@@ -5,7 +5,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from api.documents import rendering, shelved
+from api.documents import shelved
 from api.http.problems import Problem
 from api.routes.files import MEDIA_TYPES
 from api.routes.pages import page
@@ -46,6 +46,8 @@ def document(request: Request, name: str) -> Response:
 
 def shown(request: Request, name: str) -> Response:
     """The page of the document `name`."""
+    from api.documents import rendering  # its library takes 2 MB, and many services show no document
+
     base = request.app.url_path_for("documents")
     try:
         found = rendering.render(shelved.text(name), source=shelved.sources()[name], base=base)
