@@ -6,6 +6,7 @@ Thousands and units are set apart by a narrow no-break space, negative numbers h
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 
 from releases.interval import Interval
@@ -22,6 +23,9 @@ RANGE = "\u2013"
 
 UNKNOWN = "\u2013"
 """Stands for a value that is unknown."""
+
+THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+"""A comma between thousands."""
 
 DIGITS = 3
 """Significant digits of an estimate."""
@@ -160,6 +164,27 @@ def in_ascii(text: str) -> str:
     spelt = unicodedata.normalize("NFKD", text.translate(ASCII))
     kept = "".join(one for one in spelt if not unicodedata.combining(one))
     return "".join(one if one == "\n" or " " <= one <= "~" else "?" for one in kept)
+
+
+def stated(value: float | None, unit: str = "") -> str:
+    """A bound, count or setting with the digits that it was stated with, at most six, and its unit.
+
+    >>> stated(1, "%") == f"1{NARROW}%", stated(0.76), stated(-1000) == f"{MINUS}1{NARROW}000", stated(None) == UNKNOWN
+    (True, '0.76', True, True)
+    """
+    if value is None:
+        return UNKNOWN
+    text = f"{value:,g}" if math.isfinite(value) else f"{value:g}".replace("inf", INFINITE)
+    return _with_unit(text.replace(",", NARROW).replace("-", MINUS), unit)
+
+
+def apart(sentence: str) -> str:
+    """A sentence of somebody else, or of an earlier version, with its thousands set apart as everywhere.
+
+    >>> apart("12,345 more loads, 2,048 of them now") == f"12{NARROW}345 more loads, 2{NARROW}048 of them now"
+    True
+    """
+    return THOUSANDS.sub(NARROW, sentence)
 
 
 def _places(values: list[float], digits: int = DIGITS) -> int:

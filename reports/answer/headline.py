@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from releases.formatting import interval_text
 from reports.answer.key_numbers import key_numbers, rival
@@ -12,8 +12,8 @@ from reports.backcast.stored import Standing
 NOT_ALLOWED = "Not allowed to say"
 
 INVALID = {
-    True: "the instrument is not shown to be valid for this",
-    False: "the instrument is not valid for this",
+    True: "the method has not passed its test on 2010",
+    False: "the method failed its test on 2010",
 }
 """Why nothing may be said, by whether there is no back-cast."""
 
@@ -23,23 +23,24 @@ def answer(
     *,
     instrument: Standing,
     illustrative_because: Sequence[str],
-    is_recorded: bool,
+    limits: str | None,
     fits: KeyNumber,
     replay_command: str,
 ) -> Answer:
-    """The answer. `findings` are None without a replay; `replay_command` would make one."""
-    forbidden = _forbidden(findings, instrument, illustrative_because)
+    """The answer. `findings` are None without a replay; `limits` are those of recorded pages; `replay_command` would make a replay."""
     if findings is None:
-        return _without_replay(fits, replay_command, illustrative_because)
+        return _without_replay(fits, replay_command, illustrative_because, limits)
+    forbidden = [reason for reason, _ in _forbidden(findings, instrument, illustrative_because)]
     kind = _kind(findings, forbidden)
     return Answer(
-        first_line=_first_line(instrument, illustrative_because, findings),
+        first_line=" ".join(told for _, told in _forbidden(findings, instrument, illustrative_because))
+        or None,
+        limits=limits,
         kind=kind,
         headline=_headline(kind, findings),
         iw=findings.iw if kind == "recommended" else None,
-        sentence=_forbidden_sentence(forbidden) if kind == "not allowed" else rule_sentence(findings),
-        rule_says=rule_sentence(findings) if kind == "not allowed" else None,
-        confidence=_confidence(kind, is_recorded=is_recorded),
+        sentence=_forbidden_sentence(forbidden, findings) if forbidden else rule_sentence(findings),
+        confidence=_confidence(kind, is_recorded=limits is not None),
         numbers=(fits, *key_numbers(findings)),
         reasons=findings.reasons,
         deciding=findings.deciding if kind == "undecided" else None,
@@ -47,19 +48,23 @@ def answer(
 
 
 def _forbidden(
-    findings: Findings | None, instrument: Standing, illustrative_because: Sequence[str]
-) -> list[str]:
-    """Why nothing may be recommended or confirmed; empty if it may."""
-    because = [] if instrument.is_valid else [INVALID[instrument.content is None]]
-    because += illustrative_because
-    if findings is not None and not findings.is_sound:
-        because.append(f"IW {findings.incumbent} differs from itself with other seeds")
-    return because
+    findings: Findings, instrument: Standing, illustrative_because: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Why nothing may be recommended or confirmed, in a clause and in a sentence of its own; nothing if it may."""
+    if not instrument.is_valid:
+        yield INVALID[instrument.content is None], instrument_sentence(instrument)
+    if illustrative_because:
+        yield "; ".join(illustrative_because), illustrative_sentence(illustrative_because)
+    if not findings.is_sound:
+        differs = f"IW {findings.incumbent} differs from itself with other seeds"
+        yield differs, f"The replay failed its own check: {differs}."
 
 
 def _kind(findings: Findings, forbidden: Sequence[str]) -> Kind:
-    if forbidden:
-        return "not allowed"
+    return "not allowed" if forbidden else _kind_by_rule(findings)
+
+
+def _kind_by_rule(findings: Findings) -> Kind:
     if not findings.is_decided:
         return "undecided"
     return "stays" if findings.iw is None else "recommended"
@@ -74,41 +79,29 @@ def _headline(kind: Kind, findings: Findings) -> str:
     }[kind]
 
 
-def _first_line(instrument: Standing, illustrative_because: Sequence[str], findings: Findings) -> str | None:
-    if not instrument.is_valid:
-        return instrument_sentence(instrument)
-    if illustrative_because:
-        return f"These numbers are illustrative: {'; '.join(illustrative_because)}."
-    if not findings.is_sound:
-        return (
-            f"The replay failed its own check: IW {findings.incumbent} differs from itself with other seeds."
-        )
-    return None
+def illustrative_sentence(because: Sequence[str]) -> str:
+    """What stands before illustrative numbers."""
+    return f"These numbers are illustrative, and no evidence about the live web: {'; '.join(because)}."
 
 
 def instrument_sentence(instrument: Standing) -> str:
-    """What the back-cast says of the instrument, in plain words, with what was missed."""
+    """What the back-cast says of a replay that is not valid, in one plain sentence; what was missed is in its section."""
     content = instrument.content
     if content is None:
-        return f"The instrument is not shown to be valid for this. {instrument.sentence}"
-    decisive = [one for one in content["figures"] if one["decides"]]
-    missed = [one for one in decisive if not one["is_met"]]
-    told = []
+        return "The instrument is not shown to be valid for this: in its present form the method has not been asked about 2010."
     if not content["admission"]["is_admitted"]:
-        told.append("the rule would not have admitted IW 10 over IW 3")
-    if missed:
-        names = "; ".join(
-            f"{one['what']}: {one['published']:.3g} {one['unit']} published, {one['ours']:.3g} measured"
-            for one in missed
-        )
-        told.append(
-            f"{len(missed)} of {len(decisive)} published figures were missed by more than a factor of {content['factor']:g} ({names})"
-        )
-    return f"The instrument is not valid for this: asked about the experiment of 2010, {', and '.join(told)}."
+        told = "the same method, asked about 2010, would have rejected IW 10, today\u2019s initial window"
+    else:
+        decisive = [one for one in content["figures"] if one["decides"]]
+        missed = sum(not one["is_met"] for one in decisive)
+        told = f"the same method, asked about 2010, misses {missed} of {len(decisive)} effects that were measured then"
+    return f"The instrument is not valid for this: {told}."
 
 
-def _forbidden_sentence(forbidden: Sequence[str]) -> str:
-    return f"No window is recommended or confirmed, because {'; and '.join(forbidden)}."
+def _forbidden_sentence(forbidden: Sequence[str], findings: Findings) -> str:
+    """Why there is no answer, and what the rule says of the findings by itself."""
+    told = _headline(_kind_by_rule(findings), findings)
+    return f"No answer, because {'; '.join(forbidden)}. By itself the rule would say \u201c{told}\u201d. {rule_sentence(findings)}"
 
 
 def rule_sentence(findings: Findings) -> str:
@@ -117,15 +110,12 @@ def rule_sentence(findings: Findings) -> str:
     cell = None if window is None else findings.gain(window)
     if window is None or cell is None or cell.value is None:
         return f"No candidate could be compared with IW {findings.incumbent}."
-    gain = interval_text(cell.value, "%")
+    gain = f"{interval_text(cell.value, '%')} of page time against IW {findings.incumbent}"
     if not findings.is_decided:
-        waits = (
-            f"{findings.deciding.what} is still open" if findings.deciding else "some bounds are still open"
-        )
-        return f"The evidence does not suffice yet: {waits}. IW {window} comes nearest, and saves {gain} of page time against IW {findings.incumbent}."
+        return f"The evidence does not suffice yet. IW {window} comes nearest, and saves {gain}."
     if findings.iw is None:
-        return f"The rule leaves IW {findings.incumbent} in force: no other window both saves enough and harms little. IW {window} comes nearest, and saves {gain} of page time."
-    return f"The rule chooses IW {window}: it saves {gain} of page time against IW {findings.incumbent}, and every bound on harm is shown to hold."
+        return f"No other window both saves enough and harms little: IW {window} comes nearest, and saves {gain}."
+    return f"IW {window} saves {gain}, and is shown to keep every bound on harm."
 
 
 def _confidence(kind: Kind, *, is_recorded: bool) -> Confidence:
@@ -136,25 +126,25 @@ def _confidence(kind: Kind, *, is_recorded: bool) -> Confidence:
     if is_recorded:
         return Confidence(
             level="moderate",
-            because="the rule is settled and the instrument valid, but somebody else recorded the pages, on one day",
+            because="the rule is settled and its method passed its test on 2010, but somebody else recorded the pages",
         )
     return Confidence(
         level="high",
-        because="the rule is settled, the instrument valid, and pages and networks are of this year",
+        because="the rule is settled, its method passed its test on 2010, and pages and networks are of this year",
     )
 
 
-def _without_replay(fits: KeyNumber, replay_command: str, illustrative_because: Sequence[str]) -> Answer:
+def _without_replay(
+    fits: KeyNumber, replay_command: str, illustrative_because: Sequence[str], limits: str | None
+) -> Answer:
     """The answer of a report of sizes alone."""
     return Answer(
-        first_line=f"These numbers are illustrative: {'; '.join(illustrative_because)}."
-        if illustrative_because
-        else None,
+        first_line=illustrative_sentence(illustrative_because) if illustrative_because else None,
+        limits=limits,
         kind="undecided",
         headline="Undecided",
         iw=None,
         sentence="This report has sizes alone: it was built without a replay, so that gains and harms of windows are not measured.",
-        rule_says=None,
         confidence=Confidence(level="none", because="no replay"),
         numbers=(fits,),
         reasons=(),

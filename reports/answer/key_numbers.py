@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from releases.cdf import Cdf
-from releases.formatting import grouped
-from reports.answer.shape import Findings, KeyNumber
+from releases.formatting import grouped, stated
+from releases.interval import Interval
+from reports.answer.shape import Findings, KeyNumber, VerdictCell, VerdictRow
+
+FITTING = {"first_flights": "first flights", "responses": "responses"}
+"""Measures whose share that fits is one of the three numbers, by name: the second where the first is unknown."""
 
 
-def fits_number(cdf: Cdf, *, iw: int, mss: int) -> KeyNumber:
-    """Share of first flights that fit into a window; unknown, with the counts, where most sizes are unknown."""
-    there = cdf.known + cdf.unknown
-    label = f"of first flights fit into IW {iw}"
-    if not cdf.is_stated:
-        note = f"the size is known of {grouped(cdf.known)} of {grouped(there)} first flights"
-        return KeyNumber(id="fits", label=label, unit="%", value=None, note=note)
-    note = f"of {grouped(cdf.known)} of known size" + (
-        f"; {grouped(cdf.unknown)} more are unknown" if cdf.unknown else ""
-    )
+def fits_number(measures: Sequence[Mapping[str, Any]], *, iw: int) -> KeyNumber:
+    """Share of first flights that fit into a window, or of responses, and labelled so, where most first flights are of unknown size.
+
+    `measures` are those of report.json's `sizes`. Unknown, with the counts, where most sizes of both are.
+    """
+    found = {one["id"]: one for one in measures}
+    stated = next((name for name in FITTING if found[name]["is_stated"]), None)
+    lacking = found["first_flights"]
+    why = f"the size is known of {grouped(lacking['known'])} of {grouped(lacking['known'] + lacking['unknown'])} first flights"
+    if stated is None:
+        label = f"of first flights fit into IW {iw}"
+        return KeyNumber(id="fits", label=label, unit="%", value=None, note=why)
+    counted = found[stated]
+    (share,) = (one for one in counted["shares"] if one["iw"] == iw)
+    notes = [f"of {grouped(counted['known'])} of known size"]
+    if counted["unknown"]:
+        notes.append(f"{grouped(counted['unknown'])} more are unknown")
+    if stated != "first_flights":
+        notes.append(f"in place of first flights: {why}")
     return KeyNumber(
-        id="fits", label=label, unit="%", value=100 * cdf.fit(iw, mss=mss).count / cdf.known, note=note
+        id="fits",
+        label=f"of {FITTING[stated]} fit into IW {iw}",
+        unit="%",
+        value=share["percent"],
+        lower=share["lower_percent"],
+        upper=share["upper_percent"],
+        note="; ".join(notes),
     )
 
 
@@ -68,7 +88,7 @@ def _gain(findings: Findings, window: int) -> KeyNumber:
     nearest = (
         ""
         if findings.iw == window
-        else "; nearest: of those that may save so much, its harm exceeds the bounds least"
+        else "; of the windows that may save so much, it harms least for its bounds"
     )
     return KeyNumber(
         id="gain",
@@ -78,22 +98,15 @@ def _gain(findings: Findings, window: int) -> KeyNumber:
         lower=value.lower if value else None,
         upper=value.upper if value else None,
         limit=row.limit,
-        note=f"against IW {findings.incumbent}; worthwhile from {row.limit:g} %{nearest}"
+        note=f"against IW {findings.incumbent}; worthwhile from {stated(row.limit, '%')}{nearest}"
         if value
         else "not measured",
     )
 
 
 def _worst_harm(findings: Findings, window: int) -> KeyNumber:
-    """The required bound that the candidate comes nearest to, or exceeds most, as a multiple of the bound."""
-    found = [
-        (cell.value.estimate / row.limit, row, cell.value)
-        for row in findings.rows
-        if row.kind == "harm" and row.is_required and row.limit > 0
-        for cell in row.cells
-        if cell.window == window and cell.value is not None
-    ]
-    if not found:
+    worst = worst_harm(findings.rows, window)
+    if worst is None:
         return KeyNumber(
             id="harm",
             label=f"worst harm of IW {window}",
@@ -101,15 +114,35 @@ def _worst_harm(findings: Findings, window: int) -> KeyNumber:
             value=None,
             note="no harm of it was measured",
         )
-    _, row, value = max(found, key=lambda one: one[0])
-    kind = "level" if row.is_level else f"worse than IW {row.against}"
+    row, cell, value = worst
+    kind = "its own level" if row.is_level else f"more than at IW {row.against}"
     return KeyNumber(
         id="harm",
-        label=f"worst harm of IW {window}: {row.title}",
+        label=f"worst harm of IW {window}: {harm_title(row, cell)}",
         unit=row.unit,
         value=value.estimate,
         lower=value.lower,
         upper=value.upper,
         limit=row.limit,
-        note=f"{kind}; must stay below {row.limit:g} {row.unit}",
+        note=f"{kind}; must stay below {stated(row.limit, row.unit)}",
     )
+
+
+def worst_harm(rows: Sequence[VerdictRow], window: int) -> tuple[VerdictRow, VerdictCell, Interval] | None:
+    """The required bound that the candidate exceeds most, or comes nearest to, as a multiple of the bound; None if none was measured.
+
+    A bound that is shown not to be met comes before one that is not.
+    """
+    found = [
+        (row, cell, cell.value)
+        for row in rows
+        if row.kind == "harm" and row.is_required and row.limit > 0
+        for cell in row.cells
+        if cell.window == window and cell.value is not None
+    ]
+    return max(found, key=lambda one: (one[1].mark == "fails", one[2].estimate / one[0].limit), default=None)
+
+
+def harm_title(row: VerdictRow, cell: VerdictCell) -> str:
+    """The harm with the condition that it was measured in."""
+    return f"{row.title}, in {cell.note}" if cell.note else row.title

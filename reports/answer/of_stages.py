@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from releases.formatting import interval_text
+from releases.formatting import interval_text, quantity, stated
 from releases.interval import Interval
+from reports.answer.key_numbers import harm_title, worst_harm
 from reports.answer.shape import Deciding, Findings, Mark, VerdictCell, VerdictRow
 from reports.decision.bounds import Measured
 from reports.decision.forecast import Need
@@ -33,14 +34,15 @@ def findings_of(outcome: Outcome, *, command: str) -> Findings:
     answers = standing.answers
     windows = standing.candidates
     is_settled = outcome.is_settled
+    rows = (gain_row(outcome), *harm_rows(outcome))
     return Findings(
         incumbent=standing.incumbent,
         windows=windows,
         iw=next(iter(answers)) if is_settled else None,
         is_decided=is_settled,
         is_sound=standing.is_sound is not False,
-        reasons=tuple(reasons(outcome)),
-        rows=(gain_row(outcome), *harm_rows(outcome)),
+        reasons=tuple(reasons(outcome, rows)),
+        rows=rows,
         deciding=None if is_settled else deciding(outcome, command),
         loads=outcome.loads,
         pages=len(problem.recipes),
@@ -49,19 +51,25 @@ def findings_of(outcome: Outcome, *, command: str) -> Findings:
     )
 
 
-def reasons(outcome: Outcome) -> Iterator[str]:
-    """Why each candidate is out, and what is left."""
+def reasons(outcome: Outcome, rows: Sequence[VerdictRow]) -> Iterator[str]:
+    """Why each candidate is out, and what is left; `rows` are the verdict matrix.
+
+    A candidate that several bounds rule out is told by the one that it exceeds most, as its worst harm is.
+    """
     standing = outcome.standing
     for window, why in sorted(standing.lost.items()):
+        worst = worst_harm(rows, window)
+        if why.margin is not None and worst and worst[1].mark == "fails":
+            row, cell, value = worst
+            told = "" if row.is_level else f" more than at IW {row.against}"
+            yield (
+                f"IW {window} is ruled out by {harm_title(row, cell)}: {interval_text(value, row.unit)}{told}, "
+                f"and the rule asks for below {stated(row.limit, row.unit)}."
+            )
+            continue
         effect = standing.measured.get(why.id)
-        told = "" if effect is None else f": {interval_text(shown(why, effect), unit_of(why))}"
-        asked = "at least" if why.margin is None else "below"
-        limit = (
-            ""
-            if effect is None
-            else f", and the rule asks for {asked} {limit_of(why, effect):.3g} {unit_of(why)}"
-        )
-        yield f"IW {window} is ruled out by the {why.subject}{told}{limit}."
+        told = "" if effect is None else f": {_asked(why, effect)}"
+        yield f"IW {window} is ruled out by the {why.subject}{told}."
     for window in standing.live:
         if window in standing.answers:
             yield (
@@ -69,6 +77,14 @@ def reasons(outcome: Outcome) -> Iterator[str]:
                 if len(standing.answers) > 1
                 else f"IW {window} meets every bound."
             )
+
+
+def _asked(why: Statement, effect: Measured) -> str:
+    asked = "at least" if why.margin is None else "below"
+    return (
+        f"{interval_text(shown(why, effect), unit_of(why))}, "
+        f"and the rule asks for {asked} {stated(float(f'{limit_of(why, effect):.3g}'), unit_of(why))}"
+    )
 
 
 def deciding(outcome: Outcome, command: str) -> Deciding:
@@ -83,7 +99,7 @@ def deciding(outcome: Outcome, command: str) -> Deciding:
     costs = [further_loads(outcome, need) for need in largest]
     asked = outcome.problem.rule.minimum_coverage_percent
     if outcome.coverage_percent < asked:
-        what = f"share of loads that are done, at least {outcome.coverage_percent:.1f} % over each network at each window, where the rule asks for {asked:g} %"
+        what = f"share of loads that are done, at least {quantity(outcome.coverage_percent, '%')} over each network at each window, where the rule asks for {stated(asked, '%')}"
         return Deciding(what=what, loads=None, core_hours=None, pages=None, command=command)
     return Deciding(
         what=first.statement.subject if first else "verdict on statements that further loads cannot settle",

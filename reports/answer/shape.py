@@ -131,13 +131,13 @@ class Answer:
 
     first_line: str | None
     """Warning that stands before everything: the instrument is not valid, or the inputs are illustrative."""
+    limits: str | None
+    """What recorded pages are and are not, in one sentence; None for a crawl of ours."""
     kind: Kind
     headline: str
     iw: int | None
     """The recommended window; None unless `kind` is "recommended"."""
     sentence: str
-    rule_says: str | None
-    """What the rule would say, where nobody is allowed to say it as an answer."""
     confidence: Confidence
     numbers: tuple[KeyNumber, ...]
     reasons: tuple[str, ...]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from releases.catalogue import Release
+from releases.formatting import apart, grouped, quantity
 from reports.inputs.report_inputs import ReportInputs
 from schema.recorded import is_recorded
 
@@ -34,6 +36,25 @@ def recorded_section(release: Release) -> dict[str, Any] | None:
     stated = release.recording
     told = ("recorded", "source", "commit", "pages", "requests", "inferred", "limits")
     return None if stated is None else {name: stated.get(name) for name in told}
+
+
+def recorded_limits(release: Release) -> str | None:
+    """What recorded pages are, in a sentence for the first screen, by what the release says of itself; None for a crawl of ours."""
+    told = release.recording
+    return None if told is None else limits_sentence(told, vantage=release.manifest.crawl.vantage)
+
+
+def limits_sentence(told: Mapping[str, Any], *, vantage: str) -> str:
+    """Number, source and day of the pages, who loaded them and whence, and what was rebuilt."""
+    source, day = re.split("[,;] ", told["source"])[0], told["recorded"].partition(",")[0]
+    when = f"from {day}" if " to " in day else f"on one day, {day},"
+    whence = "through a VPN" if "vpn" in vantage.split("-") else f"from the vantage {vantage}"
+    share = told["inferred"]["connections"]["share"]
+    rebuilt = f"; connections are rebuilt for {quantity(100 * share, '%')} of the requests" if share else ""
+    return (
+        f"Recorded pages, not the live web: {grouped(told['pages'])} from {apart(source)}, loaded {when} by somebody else\u2019s browser "
+        f"{whence}{rebuilt}."
+    )
 
 
 def marks(content: Mapping[str, Any]) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from releases.formatting import UNKNOWN, grouped, number, range_text, significant, size, visible_text
+from releases.formatting import grouped, number, quantity, range_text, significant, size, stated, visible_text
+from reports.answer.deciding import deciding_sentence
 from reports.document.illustrative import marks
 from reports.document.theme import CURVES, DARK, LIGHT
 from reports.forms.write import draft_path
@@ -38,12 +39,14 @@ def recolouring() -> list[tuple[str, str]]:
 
 def standing(content: Mapping[str, Any]) -> dict[str, Any]:
     """The content with what every template takes: labels, and the words that mark every number."""
+    deciding = content["answer"]["deciding"]
     return {
         "recorded_pages": None,
         **content,
         "marks": marks(content),
         "shown": LABELS,
         "draft": draft_path(content["year"]),
+        "deciding": deciding_sentence(deciding) if deciding else None,
     }
 
 
@@ -59,13 +62,13 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "number": number,
-        "interval": interval,
         "grouped": grouped,
         "size": size,
+        "quantity": quantity,
         "significant": significant,
         "range": range_text,
         "css": css_text,
-        "plain": "{:g}".format,
+        "stated": stated,
         "tied": tied,
     }
     return environment
@@ -86,14 +89,6 @@ def css_text(value: str) -> str:
     ('IW 16 is recommended', ' style')
     """
     return "".join(one for one in value if one.isalnum() or one in " .,:-_")
-
-
-def interval(value: Mapping[str, float] | None, digits: int = 2) -> str:
-    """An estimate with its interval."""
-    if value is None:
-        return UNKNOWN
-    ends = f"{number(value['lower'], digits)}, {number(value['upper'], digits)}"
-    return f"{number(value['estimate'], digits)} [{ends}]"
 
 
 def tied(sentence: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from releases.catalogue import Release
 from releases.cdf import read_cdfs
-from releases.slow_start import MSS_FIG1, WINDOWS
+from releases.slow_start import WINDOWS
 from replay.runs import replay_folder
 from reports.answer.citation import citation
 from reports.answer.headline import answer
@@ -19,7 +19,7 @@ from reports.decision.stored_problem import StagedReplay
 from reports.document.all_sections import stated_headline
 from reports.document.drawing import draw_figure, flat
 from reports.document.examination import examine
-from reports.document.illustrative import illustrative_because, marks
+from reports.document.illustrative import illustrative_because, marks, recorded_limits
 from reports.document.render import render_html
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
 from reports.document.size_figures import cdf_figure
@@ -32,7 +32,6 @@ from reports.inputs.report_inputs import ReportInputs
 from reports.recommendation.rule import RULE, Rule
 from reports.sections.server_counts import servers_section
 from reports.sections.sizes.counts import size_section
-from schema.recorded import is_recorded
 from storage.report_versions import CONTENT, PAGE, Publication
 from storage.signatures import Signer
 from storage.staging import put_new
@@ -48,14 +47,14 @@ FIRST = Publication()
 def compose(inputs: ReportInputs, *, rule: Rule = RULE) -> dict[str, Any]:
     """The content of report.json without the fields OF_A_VERSION: it depends on the inputs and the code alone."""
     found = examine(inputs, rule)
-    said = answer_of(inputs, found.findings)
-    windows = sorted({*WINDOWS, *([said.iw] if said.iw else [])})
+    asked = {found.findings.incumbent, found.findings.iw or 0} - {0} if found.findings else set()
+    counted = size_section(inputs.release, windows=sorted({*WINDOWS, *asked}))
     return report_content(
         inputs,
-        counted=size_section(inputs.release, windows=windows),
+        counted=counted,
         servers=servers_section(inputs.release),
         found=found,
-        answer=said,
+        answer=answer_of(inputs, found.findings, counted.content["measures"]),
     )
 
 
@@ -119,16 +118,17 @@ def write_report(
     return content
 
 
-def answer_of(inputs: ReportInputs, findings: Findings | None) -> Answer:
-    """The answer of the first screen."""
-    cdfs = read_cdfs(inputs.release.file("distribution"))
+def answer_of(
+    inputs: ReportInputs, findings: Findings | None, measures: Sequence[Mapping[str, Any]]
+) -> Answer:
+    """The answer of the first screen; `measures` are those of report.json's `sizes`."""
     incumbent = findings.incumbent if findings else RULE.permanent_incumbent
     return answer(
         findings,
         instrument=inputs.instrument,
         illustrative_because=illustrative_because(inputs),
-        is_recorded=is_recorded(inputs.release.manifest.crawl.kind),
-        fits=fits_number(cdfs["first_flights"], iw=incumbent, mss=MSS_FIG1),
+        limits=recorded_limits(inputs.release),
+        fits=fits_number(measures, iw=incumbent),
         replay_command=f"firstflight replay run --crawl {inputs.release.manifest.crawl} --until decided",
     )
 

@@ -100,11 +100,11 @@ def sections(report: Printed) -> Iterator[Section]:
             f"below give the evidence of {report.year}. The command after each number, table and figure computes it "
             "again from the report's release, and tells whether it is equal.",
             _qualified(report),
-            *((report.warning,) if report.warning else ()),
-            report.sentence,
-            *((report.rule_says,) if report.rule_says else ()),
-            report.confidence,
+            *filter(
+                None, (report.warning, report.sentence, report.limits, report.confidence, report.deciding)
+            ),
         ),
+        commands=(report.deciding_command,) if report.deciding else (),
         items=report.reasons,
         tables=tuple(_numbers(report)),
     )

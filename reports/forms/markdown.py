@@ -61,9 +61,10 @@ def _opening(report: Printed) -> Iterator[str]:
     if report.warning:
         yield f"> {escaped(report.warning)}"
     yield f"## {escaped(report.headline)}"
-    yield escaped(report.sentence)
-    yield escaped(report.rule_says)
-    yield escaped(report.confidence)
+    yield from map(escaped, (report.sentence, report.limits, report.confidence))
+    if report.deciding:
+        yield escaped(report.deciding)
+        yield f"```\n{report.deciding_command}\n```"
     yield "\n".join(f"- {escaped(reason)}" for reason in report.reasons)
     if report.numbers:
         yield _numbers(report.numbers)

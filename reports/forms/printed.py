@@ -9,7 +9,8 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from releases.formatting import UNKNOWN, estimate, grouped, number, visible_text
+from releases.formatting import UNKNOWN, estimate, grouped, number, stated, visible_text
+from reports.answer.deciding import deciding_sentence
 
 Data = Mapping[str, Any]
 
@@ -90,11 +91,14 @@ class Printed:
     """Words that mark every number; empty if the report is evidence."""
     warning: str
     """What must be read before everything else; empty if there is nothing."""
+    limits: str
+    """What recorded pages are and are not; empty for a crawl of ours."""
     headline: str
     sentence: str
-    rule_says: str
-    """What the rule says where nobody may say it as an answer; empty otherwise."""
     confidence: str
+    deciding: str
+    """What would decide an open question; empty if none is open."""
+    deciding_command: str
     reasons: tuple[str, ...]
     numbers: tuple[Figured, ...]
     citation: str
@@ -123,7 +127,7 @@ def printed(content: Data, *, marks: str) -> Printed:
     """The printed form of the content of report.json; `marks` are the words that mark its numbers."""
     content = _visible(content)
     answer, publication = content["answer"], content.get("publication") or {}
-    version = publication.get("version", 1)
+    version, deciding = publication.get("version", 1), answer["deciding"]
     recompute = f"firstflight report recompute {content['year']} v{version}"
     return Printed(
         year=content["year"],
@@ -132,12 +136,12 @@ def printed(content: Data, *, marks: str) -> Printed:
         title=f"First flights in {content['year']}",
         marks=marks,
         warning=answer["first_line"] or "",
+        limits=answer["limits"] or "",
         headline=answer["headline"],
         sentence=answer["sentence"],
-        rule_says=f"What the rule says, which is no answer: {answer['rule_says']}"
-        if answer["rule_says"]
-        else "",
         confidence=f"Confidence: {answer['confidence']['level']}; {answer['confidence']['because']}",
+        deciding=deciding_sentence(deciding) if deciding else "",
+        deciding_command=deciding["command"] if deciding else "",
         reasons=tuple(answer["reasons"]),
         numbers=tuple(_key_number(one, recompute) for one in answer["numbers"]),
         citation=content["citation"]["line"],
@@ -158,12 +162,11 @@ def _visible(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
 
 def _key_number(one: Data, recompute: str) -> Figured:
     value = estimate(one["value"], one["lower"], one["upper"], one["unit"])
-    bound = "" if one["limit"] is None else f"bound {number(one['limit'], 2)} {one['unit']}"
     return Figured(
         id=f"number-{one['id']}",
         label=one["label"],
         value=value,
-        note="; ".join(part for part in (bound, one["note"]) if part),
+        note=one["note"],
         command=f"{recompute} number-{one['id']}",
     )
 
@@ -267,7 +270,7 @@ def _verdicts(verdicts: Data, recompute: str) -> Section:
     rows = []
     for row in verdicts["rows"]:
         by_window = {one["window"]: one for one in row["cells"]}
-        bound = f"{'at least' if row['kind'] == 'gain' else 'below'} {number(row['limit'], 2)} {row['unit']}"
+        bound = f"{'at least' if row['kind'] == 'gain' else 'below'} {stated(row['limit'], row['unit'])}"
         cells = (_verdict(by_window.get(window), signs) for window in windows)
         rows.append((row["title"], bound, *cells))
     table = Table(

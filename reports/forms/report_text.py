@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from releases.formatting import in_ascii
 from reports.forms.ascii_figure import ascii_figure
 from reports.forms.ascii_table import ascii_table
 from reports.forms.printed import Figure, Printed, Section, Table
-from reports.forms.summary_text import WIDTH, closing, opening, wrapped
-
-INDENT = "  "
-"""Before commands and figures, which are no sentences."""
+from reports.forms.summary_text import INDENT, WIDTH, closing, command_lines, opening, wrapped
 
 
 def report_text(report: Printed) -> str:
@@ -34,7 +30,7 @@ def _section(section: Section) -> Iterator[list[str]]:
         yield from _figure(figure)
     for table in section.tables:
         yield from _table(table)
-    yield list(_command_lines(section.commands))
+    yield list(command_lines(section.commands))
 
 
 def _figure(figure: Figure) -> Iterator[list[str]]:
@@ -61,17 +57,5 @@ def _origin(table: Table) -> list[str]:
 
 
 def _again(commands: Iterable[str]) -> list[str]:
-    lines = list(_command_lines(commands))
+    lines = list(command_lines(commands))
     return ["Computed again by:", *lines] if lines else []
-
-
-def _command_lines(commands: Iterable[str]) -> Iterator[str]:
-    """Commands as a shell takes them: a long one goes on after a backslash."""
-    for command in commands:
-        line = INDENT
-        for word in in_ascii(command).split():
-            if len(line) + len(word) > WIDTH - len(" \\") and line.strip():
-                yield f"{line.rstrip()} \\"
-                line = INDENT * 2
-            line += f"{word} "
-        yield line.rstrip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from releases.formatting import in_ascii
 from reports.forms.ascii_table import ascii_table
@@ -11,6 +11,9 @@ from reports.forms.printed import Printed, Table
 
 WIDTH = 72
 """Columns of a line in a mail (RFC 3676 §4.2 asks for at most 78, and quoting adds some)."""
+
+INDENT = "  "
+"""Before commands and figures, which are no sentences."""
 
 
 def summary_text(report: Printed) -> str:
@@ -54,9 +57,10 @@ def _opening(report: Printed) -> Iterator[str]:
         yield from wrapped(report.warning)
         yield ""
     yield from wrapped(report.headline.upper())
-    yield from wrapped(report.sentence)
-    yield from wrapped(report.rule_says)
-    yield from wrapped(report.confidence)
+    for told in (report.sentence, report.limits, report.confidence, report.deciding):
+        yield from wrapped(told)
+    if report.deciding:
+        yield from command_lines([report.deciding_command])
     for reason in report.reasons:
         yield from wrapped(reason, indent="- ", hang="  ")
     if report.numbers:
@@ -74,3 +78,15 @@ def _verdicts(report: Printed, table: Table) -> Iterator[str]:
     section = next(one for one in report.sections if table in one.tables)
     for paragraph in section.paragraphs:
         yield from wrapped(paragraph)
+
+
+def command_lines(commands: Iterable[str]) -> Iterator[str]:
+    """Commands as a shell takes them: a long one goes on after a backslash."""
+    for command in commands:
+        line = INDENT
+        for word in in_ascii(command).split():
+            if len(line) + len(word) > WIDTH - len(" \\") and line.strip():
+                yield f"{line.rstrip()} \\"
+                line = INDENT * 2
+            line += f"{word} "
+        yield line.rstrip()

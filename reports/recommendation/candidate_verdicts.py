@@ -126,7 +126,9 @@ def _sentence(verdict: CandidateVerdict, incumbent: int, worthwhile_percent: flo
     saves = f"IW {window} {_saves(verdict.gain_percent)} of page time against IW {incumbent}"
     if not verdict.is_worthwhile:
         return f"{saves}: the lower bound of the gain is below {worthwhile_percent:g} %."
-    objections = [harm.objection for harm in verdict.harms if not harm.permits]
+    objections = [
+        harm.objection for harm in sorted(verdict.harms, key=_exceeds, reverse=True) if not harm.permits
+    ]
     if objections:
         more = f" ({len(objections) - 1} more bounds do not hold)" if len(objections) > 1 else ""
         return f"{saves}, but is not admissible: {objections[0]}{more}."
@@ -134,6 +136,12 @@ def _sentence(verdict: CandidateVerdict, incumbent: int, worthwhile_percent: flo
         larger = " and ".join(f"IW {larger}" for larger in verdict.surpassed_by)
         return f"{saves} and is admissible, but {larger} would save another {worthwhile_percent:g} % or more."
     return f"{saves}, and every harm bound that was measured holds."
+
+
+def _exceeds(harm: HarmVerdict) -> tuple[bool, float]:
+    """Order of harms: those whose bound is not met first, and of them the one that is the largest multiple of its bound."""
+    multiple = harm.worsening.estimate / harm.limit if harm.worsening and harm.limit > 0 else 0.0
+    return harm.verdict == "failed", multiple
 
 
 def _saves(gain: Interval) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from releases.formatting import NARROW
+from releases.formatting import apart
 from reports.sections.shape import Column, Row, Section, Table
 
 COLUMNS = (
@@ -67,15 +66,6 @@ def minute(ended: str) -> str:
     '2026-11-23 22:43'
     """
     return datetime.datetime.fromisoformat(ended).astimezone(datetime.UTC).strftime("%Y-%m-%d %H:%M")
-
-
-def apart(sentence: str) -> str:
-    """A stored sentence with its thousands set apart as in the rest of the report.
-
-    >>> apart("12,345 more loads, 2,048 of them now") == f"12{NARROW}345 more loads, 2{NARROW}048 of them now"
-    True
-    """
-    return re.sub(r"(?<=\d),(?=\d{3})", NARROW, sentence)
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import numpy as np
 import pytest
 
-from releases.cdf import Cdf
 from releases.interval import Interval
 from reports.answer.headline import answer
-from reports.answer.key_numbers import fits_number, rival
+from reports.answer.key_numbers import fits_number, rival, worst_harm
 from reports.answer.shape import Answer, Findings, KeyNumber, Mark, VerdictCell
 from reports.backcast.stored import Standing
-from tests.factories.findings import DECIDING, findings
+from tests.factories.findings import DECIDING, cell, findings
 
 VALID = Standing(is_valid=True, sentence="Validated.", content={})
 MISSED: dict[str, Any] = {
@@ -41,13 +39,13 @@ def said(
     *,
     instrument: Standing = VALID,
     illustrative: tuple[str, ...] = (),
-    is_recorded: bool = False,
+    limits: str | None = None,
 ) -> Answer:
     return answer(
         found,
         instrument=instrument,
         illustrative_because=illustrative,
-        is_recorded=is_recorded,
+        limits=limits,
         fits=FITS,
         replay_command="firstflight replay run",
     )
@@ -57,7 +55,7 @@ def test_a_window_that_the_rule_chooses_is_recommended_with_its_gain_and_its_int
     found = said(findings(iw=16))
     assert (found.kind, found.headline, found.iw) == ("recommended", "IW 16 is recommended", 16)
     assert "4.00\u202f% (3.50\u20134.50)" in found.sentence
-    assert (found.first_line, found.rule_says, found.deciding) == (None, None, None)
+    assert (found.first_line, found.limits, found.deciding) == (None, None, None)
     assert found.confidence.level == "high"
 
 
@@ -73,8 +71,12 @@ def test_a_settled_no_is_no_lack_of_evidence() -> None:
 @pytest.mark.parametrize(
     ("instrument", "illustrative", "because"),
     [
-        (INVALID, (), "the instrument is not valid"),
-        (Standing(is_valid=False, sentence="There is no back-cast."), (), "not shown to be valid"),
+        (INVALID, (), "the method failed its test on 2010"),
+        (
+            Standing(is_valid=False, sentence="There is no back-cast."),
+            (),
+            "the method has not passed its test",
+        ),
         (VALID, ("the population is more than 24 months old",), "24 months"),
     ],
 )
@@ -86,7 +88,9 @@ def test_whatever_the_rule_says_nothing_is_said_that_is_not_allowed(
     assert because in told.sentence
     assert told.confidence.level == "none"
     assert told.first_line
-    assert told.rule_says
+    by_rule = said(found)
+    assert f"By itself the rule would say \u201c{by_rule.headline}\u201d. {by_rule.sentence}" in told.sentence
+    assert "4.00\u202f% (3.50\u20134.50)" in told.sentence
 
 
 def test_a_replay_that_tells_a_window_from_itself_is_not_believed() -> None:
@@ -95,18 +99,31 @@ def test_a_replay_that_tells_a_window_from_itself_is_not_believed() -> None:
     assert "differs from itself" in told.sentence
 
 
-def test_the_first_line_says_in_plain_words_what_the_instrument_missed() -> None:
-    line = said(findings(), instrument=INVALID).first_line
+def test_the_first_line_is_one_plain_sentence_on_the_instrument() -> None:
+    assert said(findings(), instrument=INVALID).first_line == (
+        "The instrument is not valid for this: the same method, asked about 2010, would have rejected IW 10, "
+        "today\u2019s initial window."
+    )
+    admitting = dataclasses.replace(INVALID, content={**MISSED, "admission": {"is_admitted": True}})
+    assert said(findings(), instrument=admitting).first_line == (
+        "The instrument is not valid for this: the same method, asked about 2010, misses 1 of 2 effects that were measured then."
+    )
+    line = said(findings(), instrument=Standing(is_valid=False, sentence="There is no back-cast.")).first_line
     assert line is not None
-    assert line.startswith("The instrument is not valid for this")
-    assert "would not have admitted IW 10" in line
-    assert "1 of 2 published figures were missed by more than a factor of 2" in line
-    assert "mean gain of search: 11.7 % published, 3 measured" in line
-    assert "sent again" not in line
+    assert line.startswith("The instrument is not shown to be valid")
 
 
-def test_recorded_pages_leave_less_confidence_than_a_crawl() -> None:
-    assert said(findings(iw=16), is_recorded=True).confidence.level == "moderate"
+def test_every_reason_to_say_nothing_stands_before_the_answer() -> None:
+    line = said(findings(is_sound=False), instrument=INVALID, illustrative=("the web is local",)).first_line
+    assert line is not None
+    for part in ("not valid for this", "illustrative", "the web is local", "failed its own check"):
+        assert part in line
+
+
+def test_recorded_pages_leave_less_confidence_than_a_crawl_and_their_limits_stand_before_the_answer() -> None:
+    told = said(findings(iw=16), limits="Recorded pages.")
+    assert (told.confidence.level, told.limits) == ("moderate", "Recorded pages.")
+    assert said(None, limits="Recorded pages.").limits == "Recorded pages."
 
 
 def test_without_a_replay_the_report_is_undecided_and_names_the_command() -> None:
@@ -157,18 +174,65 @@ def test_a_rival_of_which_no_harm_was_measured_is_told_by_the_lower_end_of_its_g
 
 def test_the_note_of_the_gain_says_what_makes_a_rival_the_nearest() -> None:
     by_id = {one.id: one for one in said(findings()).numbers}
-    assert "its harm exceeds the bounds least" in by_id["gain"].note
+    assert "it harms least for its bounds" in by_id["gain"].note
     recommended = {one.id: one for one in said(findings(iw=16)).numbers}
-    assert "nearest" not in recommended["gain"].note
+    assert "harms least" not in recommended["gain"].note
 
 
-@pytest.mark.parametrize(("known", "unknown", "value"), [(2, 42_718, None), (0, 5, None), (3, 1, 200 / 3)])
-def test_a_share_of_which_most_is_unknown_is_unknown_with_its_count(
-    known: int, unknown: int, value: float | None
-) -> None:
-    sizes = np.array([1_000 * (1 + place) for place in range(known)], dtype=np.int64)
-    counted = np.arange(1, known + 1)
-    cdf = Cdf(sizes=sizes, cumulative=counted, unknown=unknown)
-    found = fits_number(cdf, iw=2, mss=1_000)
-    assert found.value == (None if value is None else pytest.approx(value))
-    assert f"{known:,} of" in found.note
+def test_the_worst_harm_is_the_largest_multiple_of_its_own_bound_of_those_that_are_not_met() -> None:
+    gain, again = findings().rows
+    small = dataclasses.replace(
+        again, id="small", title="small bound", limit=0.1, cells=(cell(16, 0.3, "fails"),)
+    )
+    large = dataclasses.replace(
+        again, id="large", title="large bound", limit=2.0, cells=(cell(16, 4.0, "fails"),)
+    )
+    open_one = dataclasses.replace(again, id="open", limit=0.1, cells=(cell(16, 9.0, "open"),))
+    rows = (gain, large, small, open_one)
+    worst = worst_harm(rows, 16)
+    assert worst is not None
+    assert worst[0] == small
+    by_itself = worst_harm((gain, open_one), 16)
+    assert by_itself is not None
+    assert by_itself[:2] == (open_one, open_one.cells[0])
+    assert worst_harm((gain,), 16) is None
+    harm = said(dataclasses.replace(findings(), windows=(16,), rows=rows)).numbers[2]
+    assert (harm.value, harm.limit) == (0.3, 0.1)
+
+
+def measures(**known: tuple[int, int, int]) -> list[dict[str, Any]]:
+    """Measures of report.json: how many fit into IW 2, are of known size, and are unknown."""
+    return [
+        {
+            "id": name,
+            "known": of,
+            "unknown": unknown,
+            "is_stated": of > unknown,
+            "shares": [{"iw": 2, "percent": 100 * fit / of, "lower_percent": 1.0, "upper_percent": 99.0}]
+            if of > unknown
+            else [{"iw": 2, "percent": None, "lower_percent": None, "upper_percent": None}],
+        }
+        for name, (fit, of, unknown) in known.items()
+    ]
+
+
+def test_the_first_number_is_the_share_of_first_flights_with_its_interval() -> None:
+    found = fits_number(measures(first_flights=(2, 3, 1), responses=(1, 4, 0)), iw=2)
+    assert found.value == pytest.approx(200 / 3)
+    assert (found.lower, found.upper) == (1.0, 99.0)
+    assert found.label == "of first flights fit into IW 2"
+    assert found.note == "of 3 of known size; 1 more are unknown"
+
+
+def test_responses_labelled_so_stand_for_first_flights_of_unknown_size() -> None:
+    found = fits_number(measures(first_flights=(0, 0, 9_665), responses=(3, 4, 0)), iw=2)
+    assert (found.value, found.label) == (75.0, "of responses fit into IW 2")
+    assert found.note.endswith(
+        "in place of first flights: the size is known of 0 of 9\u202f665 first flights"
+    )
+
+
+def test_a_share_of_which_most_is_unknown_is_unknown_with_its_count() -> None:
+    found = fits_number(measures(first_flights=(0, 2, 42_718), responses=(0, 0, 5)), iw=2)
+    assert (found.value, found.lower, found.label) == (None, None, "of first flights fit into IW 2")
+    assert "known of 2 of 42\u202f720" in found.note

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from releases.formatting import interval_text
 from replay.runs.conditions import Conditions
 from reports.answer.of_stages import findings_of
 from reports.answer.shape import Findings, VerdictCell
@@ -46,7 +47,13 @@ def cells(found: Findings, row_id: str) -> dict[int, VerdictCell]:
 def test_a_settled_replay_gives_the_window_and_why_the_others_are_out() -> None:
     found = findings_of(replayed("better")[0], command=COMMAND)
     assert (found.iw, found.is_decided, found.is_sound, found.deciding) == (16, True, True, None)
-    assert any(reason.startswith("IW 30 is ruled out by") for reason in found.reasons)
+    (against,) = (reason for reason in found.reasons if reason.startswith("IW 30 is ruled out by"))
+    again = cells(found, "retransmitted_bytes_average")[30].value
+    assert again is not None
+    assert (
+        f"retransmitted bytes, average population: {interval_text(again, 'pp')} more than at IW 10" in against
+    )
+    assert against.endswith("and the rule asks for below 0.5\u202fpp.")
 
 
 def test_the_matrix_has_the_effects_that_were_put_into_the_world() -> None:
