@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks import results
 from benchmarks.page_loads import pages, table
@@ -99,10 +100,10 @@ def replayed_loads(guests: int) -> list[Load]:
     return [load for release in releases for load in replayed(lab, release, NETWORKS, guests)]
 
 
-def introduction(loads: int, refused: int, found: Sequence[Comparison]) -> str:
-    """The sentences before the tables."""
+def introduction(made: Mapping[str, Any], found: Sequence[Comparison]) -> str:
+    """The sentences before the findings: commit and date of the replay, and the loads."""
     return (
-        f"{loads} loads of {max(one.pages for one in found)} pages by Chromium; {refused} more did not count. The networks are"
+        f"Replayed on {made['measured_at'][:10]}, commit {made['commit'][:8]}. {made['loads']} loads of {max(one.pages for one in found)} pages by Chromium; {made['refused']} more did not count. The networks are"
         f" named by rate and round trip; their queues hold"
         f" {', '.join(f'{network.queue_bytes // 1024} kB' for network in NETWORKS)}."
     )
@@ -127,7 +128,7 @@ def main() -> None:
         "networks": [dataclasses.asdict(network) for network in NETWORKS],
     }
     print(results.write("page-loads", facts))
-    table.write(Path("docs/methods.md"), found, introduction(len(real), facts["refused"], found))
+    table.write(Path("docs/methods.md"), found, introduction(facts, found))
 
 
 if __name__ == "__main__":

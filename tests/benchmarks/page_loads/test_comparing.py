@@ -77,3 +77,16 @@ def test_the_table_says_which_bounds_are_missed() -> None:
     assert table.time_row(one)[-1] == "error, correlation"
     assert table.gain_row(one, (3, 10))[-1] == "-"
     assert table.gain_row(one, (10, 30))[-1] == "sign, size"
+
+
+def test_the_findings_say_how_often_each_bound_is_missed_and_how_small_the_gains_are_where_signs_disagree() -> (
+    None
+):
+    one = found(loads(REAL, 0.9, 1.0, 1.1), loads(REPLAYED, 1.0))["page"]
+    assert table.findings([one]) == (
+        "Of 1 rows of times the median error is under 10 % in all but 1, and the rank correlation above 0.9 in all but 1. "
+        "Of 3 rows of gains the signs agree on 90 % of the pages in all but 1, and the mean gains within 3 percentage points in "
+        "all but 2. In the rows that miss it, signs disagree on 1 of 2 gains of pages; for 1 of these, Chromium's own loads do "
+        "not agree which window is quicker. There the gain is 10.0% in the median, up or down, against 0.0% where signs agree."
+    )
+    assert table.findings([one]) in table.markdown([one], "Sixty loads.")
