@@ -75,7 +75,43 @@ def quic_section(
                     "cost 22 bytes each beside. Unknown where most sizes of a measure are.",
                 ),
             ),
+            datagram_table(labels, cdfs, source),
             *((paced_table(bursts, paced),) if bursts and paced else ()),
+        ),
+    )
+
+
+def datagram_table(labels: Mapping[str, str], cdfs: Mapping[str, Cdf], source: str) -> Table:
+    """The initial window at each size of datagrams in use, and the share of each measure's items that it holds."""
+    return Table(
+        id="quic-datagrams",
+        title="The initial window by the size of datagrams",
+        columns=(
+            Column(id="datagram", title="datagrams", unit="bytes"),
+            Column(id="window", title="initial window", unit="bytes"),
+            Column(id="stream", title="of which a response gets", unit="bytes"),
+            *(
+                Column(id=measure, title=f"{labels.get(measure, measure)} in 1 round", unit="%")
+                for measure in MEASURES
+            ),
+        ),
+        rows=tuple(
+            {
+                "datagram": size,
+                "window": quic.initial_window(size),
+                "stream": quic.sent_within(1, size),
+                **{
+                    measure: percent_within(cdfs.get(measure), quic.sent_within(1, size))
+                    for measure in MEASURES
+                },
+            }
+            for size in quic.DATAGRAMS
+        ),
+        source=source,
+        query=f"SELECT measure, max(cdf) FILTER (size_bytes <= {quic.sent_within(1, quic.DATAGRAMS[-1])}) AS one_round FROM 'distribution.parquet' GROUP BY measure",  # noqa: S608  # shown, not run
+        notes=(
+            "The least that every path carries (RFC 9000 §14), the default of Chromium's sender today and its earlier one, and the most that a packet of 1,500 bytes holds over IPv4. "
+            "A release does not have the datagrams of its crawl one by one.",
         ),
     )
 
@@ -198,23 +234,24 @@ def rounds_figure(label: str, cdf: Cdf, source: str, query: str) -> Figure:
 
 def rows_of(label: str, cdf: Cdf | None) -> tuple[Row, ...]:
     """A measure's shares in percent over QUIC and over TCP; None where they cannot be stated."""
-
-    def within(most_bytes: int) -> float | None:
-        if cdf is None or not cdf.is_stated:
-            return None
-        share = cdf.fit(1, mss=most_bytes).share
-        return None if share is None else 100 * share
-
     tcp = {count: MSS_TIMESTAMPS * TCP_SEGMENTS * (2**count - 1) for count in ROUNDS}
     return (
         {
             "measure": label,
             "protocol": f"QUIC, {quic.INITIAL_DATAGRAMS} datagrams of {grouped(quic.DATAGRAM)} bytes",
-            **{f"rounds{count}": within(quic.sent_within(count)) for count in ROUNDS},
+            **{f"rounds{count}": percent_within(cdf, quic.sent_within(count)) for count in ROUNDS},
         },
         {
             "measure": label,
             "protocol": f"TCP, IW {TCP_SEGMENTS}, segments of {grouped(MSS_TIMESTAMPS)} bytes",
-            **{f"rounds{count}": within(most) for count, most in tcp.items()},
+            **{f"rounds{count}": percent_within(cdf, most) for count, most in tcp.items()},
         },
     )
+
+
+def percent_within(cdf: Cdf | None, most_bytes: int) -> float | None:
+    """Percentage of sizes up to a number of bytes; None where it cannot be stated."""
+    if cdf is None or not cdf.is_stated:
+        return None
+    share = cdf.fit(1, mss=most_bytes).share
+    return None if share is None else 100 * share

@@ -19,7 +19,7 @@ def test_a_response_between_the_two_windows_takes_a_round_more_over_quic() -> No
         "responses": cdf_of([1_000, 11_740, 11_741, 14_480]),
         "first_flights_after_tls": cdf_of([1], unknown=9),
     }
-    (table,) = quic_section(
+    table, _ = quic_section(
         cdfs, labels={"responses": "all responses"}, source="tests", bursts=None, paced=None, crawl="2026-11"
     ).tables
     shares = {
@@ -30,6 +30,22 @@ def test_a_response_between_the_two_windows_takes_a_round_more_over_quic() -> No
     assert shares["all responses", "TCP"] == [100, 100, 100, 100]
     for unknown in ("first_flights_after_tls", "responses_iw_limited"):
         assert shares[unknown, "QUIC"] == shares[unknown, "TCP"] == [None] * 4
+
+
+def test_larger_datagrams_carry_more_in_the_first_round_up_to_the_limit_of_rfc_9002() -> None:
+    cdfs = {"responses": cdf_of([11_740, 12_240, 13_240, 14_460])}
+    _, table = quic_section(
+        cdfs, labels={"responses": "all responses"}, source="tests", bursts=None, paced=None, crawl="2026-11"
+    ).tables
+    assert [
+        (row["datagram"], row["window"], row["stream"], row["responses"], row["first_flights_after_tls"])
+        for row in table.rows
+    ] == [
+        (1_200, 12_000, 11_740, 25, None),
+        (1_250, 12_500, 12_240, 50, None),
+        (1_350, 13_500, 13_240, 75, None),
+        (1_472, 14_720, 14_460, 100, None),
+    ]
 
 
 def test_without_paced_senders_the_command_that_replays_them_is_named() -> None:
