@@ -79,7 +79,7 @@ TWO_BOUNDS: Rule = dataclasses.replace(
 )
 SETTINGS: tuple[Setting, ...] = (
     Setting(id="two bounds, 45 minutes", rule=TWO_BOUNDS),
-    Setting(id="every bound, 45 minutes", rule=WHOLE),
+    Setting(id="every bound, 45 minutes", rule=WHOLE, part=0.2),
     Setting(id="every bound, 4,200 pages, 12 hours", rule=WHOLE, pages=4_200, budgets=16, part=0.2),
 )
 
