@@ -71,3 +71,35 @@ def test_a_cell_far_off_is_explained_by_what_predicts_it_and_else_counted() -> N
     assert look(cell.seconds) == (0, 0)
     assert look(cell.seconds + two_packets_s) == (1, 0)
     assert look(cell.seconds + 2 * two_packets_s) == (0, 1)
+
+
+def with_gains(factor: float) -> dict[str, list[float]]:
+    """The published times for either shaper, with every time at IW 3 multiplied."""
+    times = [cell.seconds * (factor if cell.transfer.iw == 3 else 1.0) for cell in cs244.published_cells()]
+    return dict.fromkeys(cs244.SHAPERS, times)
+
+
+def test_gains_that_neither_shaper_gives_are_counted() -> None:
+    cells = cs244.published_cells()
+    assert cs244.gains_explained(cells, with_gains(1.0)).passed
+    assert cs244.gains_explained(cells, with_gains(1.02)).passed
+    far = cs244.gains_explained(cells, with_gains(1.2))
+    assert not far.passed
+    assert far.measured > 15
+
+
+def test_a_gain_that_one_shaper_gives_is_explained() -> None:
+    cells = cs244.published_cells()
+    first, second = cs244.SHAPERS
+    times = {first: with_gains(1.2)[first], second: with_gains(1.0)[second]}
+    assert cs244.gains_explained(cells, times).passed
+
+
+def test_gains_over_long_round_trips_are_explained_by_an_early_end_of_slow_start() -> None:
+    cells = cs244.published_cells()
+    times = [
+        cell.seconds
+        * (0.85 if cell.x in ("500", "1000") and cell.transfer.iw == 3 and cell.experiment == "rtt" else 1.0)
+        for cell in cells
+    ]
+    assert cs244.gains_explained(cells, dict.fromkeys(cs244.SHAPERS, times)).passed
