@@ -23,11 +23,14 @@ from reports.backcast.judgement import FACTOR, Figure
 from reports.recommendation.rule import RULE_VERSION
 from schema.computed_tables import CELL
 from storage.staging import put_in_place
-from storage.sums import broken_sums, seal
+from storage.sums import broken_sums, checksum_of, seal
 
 FORMAT_VERSION = 1
 
 FILE = "backcast.json"
+
+ORIGIN = ("format_version", "commit", "kernel", "player", "rule_version", "seeds")
+"""Fields of backcast.json that its manifest repeats."""
 
 NOT_VALID = "THE INSTRUMENT IS NOT VALID FOR THIS"
 """First words of a report whose back-cast failed."""
@@ -41,6 +44,14 @@ class Standing:
     sentence: str
     content: Mapping[str, Any] | None = None
     """The back-cast itself; None if there is none that says anything about this code."""
+    checksum: str | None = None
+    """Checksum of the back-cast's SHA256SUMS; None without `content`."""
+
+    def origin(self) -> dict[str, Any] | None:
+        """What identifies the back-cast in a manifest; None if there is none that says anything about this code."""
+        if self.content is None:
+            return None
+        return {"checksum": self.checksum, **{name: self.content[name] for name in ORIGIN}}
 
 
 INSTRUMENT = {"kernel": "kernel", "player": "page player", "rule_version": "version of the rule"}
@@ -104,8 +115,7 @@ def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict
             pa.Table.from_pylist(list(rows), schema=CELL), stage / "cells.parquet", compression="zstd"
         )
         (stage / FILE).write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-        names = ("format_version", "commit", "kernel", "player", "rule_version", "seeds")
-        seal(stage, {"kind": "backcast", **{name: content[name] for name in names}})
+        seal(stage, {"kind": "backcast", **{name: content[name] for name in ORIGIN}})
 
 
 def standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
@@ -129,7 +139,12 @@ def standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
             is_valid=False,
             sentence=f"Not validated: the back-cast is of another {' and '.join(differing)}; {again}.",
         )
-    return Standing(is_valid=content["is_valid"], sentence=sentence(content), content=content)
+    return Standing(
+        is_valid=content["is_valid"],
+        sentence=sentence(content),
+        content=content,
+        checksum=checksum_of(folder),
+    )
 
 
 def sentence(content: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from replay.errors import ReplayError
 from replay.runs.parts import remove_parts
-from replay.runs.replay_folder import origin, read_cells, write_cells, write_facts
+from replay.runs.replay_folder import is_same_plan, origin, read_cells, write_cells, write_facts
 from reports.decision.problem import Part
 from reports.decision.record import to_dict
 from reports.decision.stage import Stage
@@ -187,6 +187,15 @@ def check_unfinished(folder: Path, replay: Path, plan: Mapping[str, Any]) -> Non
             f"{other} has an unfinished run that differs by its {', '.join(told)}: go on with what made it, or remove the folder to begin "
             "again"
         )
+
+
+def decided_before(replay: Path, plan: Mapping[str, Any]) -> Path | None:
+    """The folder of whole stages that are over and of this plan, whatever their commit; None if there is none."""
+    for folder in stages_folders(replay).values():
+        there = _plan_in(folder)
+        if there is not None and _is_over(folder) and is_same_plan(there, plan):
+            return folder
+    return None
 
 
 def _plan_in(folder: Path) -> Mapping[str, Any] | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
+from recordings.pages.recording import BUNDLED, bundled_files, read_source
+from releases.catalogue import Release
 from replay.networks.populations import POPULATIONS
 from replay.runs.conditions import ADDED_COLUMNS, FIRST_BYTE
 from reports.decision.stored_problem import StagedReplay
@@ -15,13 +17,25 @@ from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
 from reports.recommendation.harm_conditions import HIGH_LOAD
 from reports.recommendation.inputs import ENDS
-from reports.recommendation.rule import CANDIDATES
+from reports.recommendation.rule import CANDIDATES, RULE
+from schema.recorded import is_recorded
+from storage.report_versions import Publication
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def rebuild_commands(inputs: ReportInputs) -> list[str]:
-    """Command lines that verify the release, replay its pages and build the report."""
+    """Command lines that make or verify the release, repeat the back-cast, replay the pages and build the report.
+
+    `publishing_options` gives the options that the last of them needs for a certain version.
+    """
     name, replay = inputs.release.manifest.crawl, inputs.replay
     commands = [f"firstflight release verify --offline --crawl {name}"]
+    if is_recorded(name.kind):
+        commands.insert(0, _import_command(inputs.release))
+    if inputs.instrument.content:
+        commands.append(f"firstflight replay backcast --seeds {inputs.instrument.content['seeds']}")
     if inputs.staged:
         commands.append(decision_command(str(name), inputs.staged))
     if replay:
@@ -30,16 +44,45 @@ def rebuild_commands(inputs: ReportInputs) -> list[str]:
         seeds = len(parameters.get("seeds", []))
         commands.append(
             f"firstflight replay run --crawl {name} --iw {windows} {_network_options(replay)} "
-            f"--seeds {seeds}{_pages_option(replay)}{_few_pages_options(replay)}"
+            f"--seeds {seeds}{_pages_option(replay)}{_senders_option(replay)}{_few_pages_options(replay)}"
         )
     without = "" if replay or inputs.staged else " --without-replay"
     return [*commands, f"firstflight report build --year {inputs.year} --crawl {name}{without}"]
 
 
+def publishing_options(publication: Publication) -> str:
+    """The options of `firstflight report build` for one version of a report.
+
+    >>> publishing_options(Publication(version=2, date="2027-01-15", reason="a site was withdrawn", corrects="shares"))
+    " --version 2 --reason 'a site was withdrawn' --corrects shares --date 2027-01-15"
+    """
+    said = {
+        "version": publication.version if publication.version > 1 else None,
+        "reason": publication.reason,
+        "corrects": publication.corrects,
+        "date": publication.date,
+    }
+    return "".join(f" --{name} {shlex.quote(str(value))}" for name, value in said.items() if value)
+
+
+def _import_command(release: Release) -> str:
+    """The command that makes a release of recorded pages again; FOLDER stands for pages that do not come with the code."""
+    manifest = release.manifest
+    folder = "" if manifest.list_id == read_source(BUNDLED, bundled_files()).id else " FOLDER"
+    version = f" --version {manifest.version}" if manifest.version > 1 else ""
+    return f"firstflight import pages{folder} --schema-version {manifest.schema_version}{version}"
+
+
 def decision_command(crawl: str, staged: StagedReplay) -> str:
-    """The command that makes the stages, and goes on with them where their budget is not used."""
+    """The command that makes the stages, and goes on with them where their budget is not used.
+
+    A budget in loads makes the same loads on any machine, one in seconds does not.
+    """
     plan, problem = staged.provenance, staged.problem
     asked = [f"firstflight replay run --crawl {crawl} --until decided"]
+    budget = staged.facts[-1].get("budget") if staged.facts else None
+    if budget:
+        asked.append(f"--budget {budget['amount']:.0f}{'loads' if budget['unit'] == 'loads' else 's'}")
     average = next(one for one in problem.populations if not one.slow)
     if average.is_stored:
         asked.append(f"--population {average.id}")
@@ -58,6 +101,20 @@ def _pages_option(replay: Replay) -> str:
     return f" --pages {pages}" if pages and pages < replay.provenance["pages_there"] else ""
 
 
+def _senders_option(replay: Replay) -> str:
+    """The option for paced senders, if they were replayed beyond the pages and windows of the ends of inputs."""
+    cells = replay.cells.select(["visit_id", "iw", "pacing", "congestion_control", "discovery"])
+    ends = cells.filter(pc.field("discovery") == FIRST_BYTE)
+    paced = cells.filter(pc.field("pacing") & (pc.field("congestion_control") == RULE.congestion_control))
+    more = _loads(paced) - _loads(ends)
+    return " --pacing off,on" if more else ""
+
+
+def _loads(cells: pa.Table) -> set[tuple[int, int]]:
+    """Pages and windows."""
+    return {*zip(cells["visit_id"].to_pylist(), cells["iw"].to_pylist(), strict=True)}
+
+
 def _network_options(replay: Replay) -> str:
     """Options for the replay's profiles, or for its population if it was stored or imported from a file."""
     average = next(one for one in replay.populations if not one["slow"])
@@ -72,17 +129,25 @@ def _network_options(replay: Replay) -> str:
 
 
 def _few_pages_options(replay: Replay) -> str:
-    """Options for the harm conditions and the ends of inputs that were replayed, both on the same few pages."""
-    cells = replay.cells.select(["visit_id", "background_load", "discovery"])
+    """Options for the harm conditions and the ends of inputs that were replayed, each on its few pages and at the same windows."""
+    cells = replay.cells.select(["visit_id", "iw", "background_load", "discovery"])
     harm = cells.filter(pc.field("background_load").is_valid())
     ends = cells.filter(pc.field("discovery") == FIRST_BYTE)
+    pages = [len(pc.unique(some["visit_id"])) for some in (harm, ends)]
     options = ""
     if harm.num_rows:
         options += f" --harm {'all' if HIGH_LOAD in harm['background_load'].to_pylist() else 'core'}"
     if has_ends(replay.provenance):
         options += " --sensitivity"
-    pages = {*harm["visit_id"].to_pylist(), *ends["visit_id"].to_pylist()}
-    return f"{options} --harm-pages {len(pages)}" if options else ""
+    if not options:
+        return ""
+    options += f" --harm-pages {pages[0] or pages[1]}"
+    if all(pages) and pages[0] != pages[1]:
+        options += f" --sensitivity-pages {pages[1]}"
+    windows = sorted({*harm["iw"].to_pylist(), *ends["iw"].to_pylist()})
+    if windows != replay.provenance["parameters"]["windows"]:
+        options += f" --harm-iw {','.join(map(str, windows))}"
+    return options
 
 
 def has_ends(provenance: Mapping[str, Any]) -> bool:

@@ -20,6 +20,7 @@ from reports.document.all_sections import stated_headline
 from reports.document.drawing import draw_figure, flat
 from reports.document.examination import examine
 from reports.document.illustrative import illustrative_because, marks, recorded_limits
+from reports.document.rebuilding import publishing_options
 from reports.document.render import render_html
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
 from reports.document.size_figures import cdf_figure
@@ -94,6 +95,7 @@ def write_report(
     published = {**dataclasses.asdict(publication), "changed": [*publication.changed]}
     content = {
         **composed,
+        "redo": [*composed["redo"][:-1], composed["redo"][-1] + publishing_options(publication)],
         "publication": published,
         "citation": citation(
             inputs.release,
@@ -134,7 +136,7 @@ def answer_of(
 
 
 def origin(inputs: ReportInputs, *, commit: str, rule: Rule = RULE) -> dict[str, Any]:
-    """The report's inputs with their checksums, and the code, kernel, programs and parameters of the replay."""
+    """The report's inputs with their checksums, the back-cast among them, and the code, kernel, programs and parameters of the replay."""
     decides = inputs.staged or inputs.replay
     beside = inputs.replay if inputs.staged else None
     return {
@@ -148,6 +150,7 @@ def origin(inputs: ReportInputs, *, commit: str, rule: Rule = RULE) -> dict[str,
         "year_before": release_facts(inputs.year_before) if inputs.year_before else None,
         "replay": replay_facts(decides) if decides else None,
         "beside": replay_facts(beside) if beside else None,
+        "backcast": inputs.instrument.origin(),
         "last_years_report": {"checksum": inputs.last_years_checksum} if inputs.last_years_checksum else None,
     }
 

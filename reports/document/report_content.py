@@ -33,8 +33,8 @@ from schema.glossary import GLOSSARY
 FORMAT_VERSION = 2
 """Format of report.json."""
 
-OF_A_VERSION = ("publication", "citation")
-"""Fields of the content that are not from the inputs, but from the version's number, date and reason."""
+OF_A_VERSION = ("publication", "citation", "redo")
+"""Fields of the content that have the version's number, date and reason."""
 
 DIGITS = 6
 """Significant digits of a number, few enough to be the same with any linear algebra library."""

@@ -35,6 +35,7 @@ from reports.decision.stage import Stage
 from reports.decision.stored_stages import (
     check_programs,
     check_unfinished,
+    decided_before,
     read_begun,
     read_stage_facts,
     read_stages,
@@ -136,7 +137,9 @@ def plan_decision(
         "networks",
         "seeds",
         "harm_pages",
+        "harm_windows",
         "harm_seeds",
+        "sensitivity_pages",
     ):  # each draw has a network and a seed of its own
         given.pop(name)
     source = find_source(settings, **{name: given.pop(name) for name in [*given] if name in SOURCES})
@@ -194,21 +197,25 @@ def run_until_decided(
     budget: Budget,
     guests: int | None,
     plan_only: bool,
+    unless_stored: bool,
     as_json: bool,
 ) -> None:
     """Print the plan, replay in stages, and print the answer in one line."""
     with one_line(*EXPECTED):
         planned = plan_decision(settings, number=number, options=options, own_windows=own_windows)
-    there = guests or len(usable_cpus())
-    for line in plan_lines(planned.problem, budget=budget, guests=there):
+    if unless_stored and (there := decided_before(planned.replay, planned.plan)):
+        click.echo(f"decided already: {there}", err=True)
+        return
+    at_once = guests or len(usable_cpus())
+    for line in plan_lines(planned.problem, budget=budget, guests=at_once):
         click.echo(line, err=not plan_only)
     if plan_only:
         return
     with one_line(*EXPECTED):
         lab = find_lab(settings.cache_dir)
-        load = StageLoads(lab, planned.folder, planned.plan, guests=there)
+        load = StageLoads(lab, planned.folder, planned.plan, guests=at_once)
         check_same(planned, load.programs)
-        outcome = decide(planned, load, budget=budget, guests=there)
+        outcome = decide(planned, load, budget=budget, guests=at_once)
     instrument = standing(settings.backcast).sentence
     if as_json:
         click.echo(json.dumps({"instrument": instrument} | to_dict(outcome), indent=2))
@@ -238,7 +245,9 @@ def decide(planned: PlannedDecision, load: StageLoads, *, budget: Budget, guests
             load=load,
             begun=begun.parts if begun else (),
             begin=load.begin,
-            keep=lambda number, stage: write_stage(folder, number, stage, plan, load.facts),
+            keep=lambda number, stage: write_stage(
+                folder, number, stage, plan, {**load.facts, "budget": dataclasses.asdict(budget)}
+            ),
             tell=lambda outcome, done: tell(folder, outcome, done, budget),
         )
     except KeyboardInterrupt:

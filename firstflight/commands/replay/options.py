@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 
 import click
 
-from firstflight.commands.replay.condition_words import MOST_SEGMENTS
 from firstflight.commands.replay.conditions import CONDITION_OPTIONS, arms
+from firstflight.commands.replay.few_pages import FEW_PAGES_OPTIONS
 from firstflight.commands.replay.sensitivity import sensitivity_replay
 from firstflight.commands.replay.sources import SOURCE_OPTIONS, find_source
+from firstflight.commands.replay.windows import DEFAULT_WINDOWS, parse_windows
 from firstflight.commit import code_commit
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
 from releases.catalogue import ReleaseError
-from releases.slow_start import WINDOWS
 from replay.errors import ReplayError
 from replay.networks.copula import PAPER_POPULATIONS
 from replay.networks.population_csv import MOST_ROWS, CsvPopulation, PopulationError, read_population
@@ -30,38 +30,15 @@ from replay.runs.chunks import core_seconds, plan_of
 from replay.runs.conditions import Conditions
 from replay.runs.replay_folder import plan_facts
 from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS
-from reports.recommendation.rule import CANDIDATES, RULE, RULE_VERSION
+from reports.recommendation.rule import RULE, RULE_VERSION
 from storage.signatures import SigningFailed
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
 EXPECTED = (ReplayError, ReleaseError, RecordingError, PopulationError, SigningFailed, OSError)
 
-DEFAULT_WINDOWS = ",".join(map(str, WINDOWS))
-
-ALL_CANDIDATES = "candidates"
-"""Value of --iw for all windows that the rule may recommend."""
-
 FEW_NETWORKS = 8
 """Networks of a population that a replay takes by default."""
-
-MOST_WINDOWS = 48
-"""Most initial windows of a replay. A guest has room for 64, with those of background and competing flows."""
-
-
-def parse_windows(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[int, ...]:
-    """Read distinct numbers of segments from a comma-separated list, or the rule's."""
-    if value == ALL_CANDIDATES:
-        return tuple(candidate.segments for candidate in CANDIDATES)
-    words = value.split(",")
-    if not all(word.isascii() and word.isdecimal() and 1 <= int(word) <= MOST_SEGMENTS for word in words):
-        raise click.BadParameter(
-            f"{value!r} is no list of windows of 1 to {MOST_SEGMENTS} segments, such as {DEFAULT_WINDOWS}"
-        )
-    found = tuple(dict.fromkeys(int(word) for word in words))
-    if len(found) > MOST_WINDOWS:
-        raise click.BadParameter(f"a guest has room for {MOST_WINDOWS} windows, and these are {len(found)}")
-    return found
 
 
 def parse_profiles(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[Profile, ...]:
@@ -139,32 +116,7 @@ OPTIONS = (
         "traffic.",
     ),
     *CONDITION_OPTIONS,
-    click.option(
-        "--harm",
-        type=click.Choice(["none", "core", "all"]),
-        default="none",
-        show_default=True,
-        help="Also replay the harm conditions (queues, background load, everyone at the window); a recommendation needs "
-        "core.",
-    ),
-    click.option(
-        "--harm-pages",
-        type=click.IntRange(1),
-        default=25,
-        show_default=True,
-        help="Number of pages under the harm conditions, sampled evenly by size.",
-    ),
-    click.option(
-        "--sensitivity",
-        is_flag=True,
-        help="Also replay the pages of --harm-pages at the ends of every input that could turn the answer, with one seed: the "
-        "report's ledger.",
-    ),
-    click.option(
-        "--harm-seeds",
-        type=click.IntRange(1, 1000),
-        help="Loads of each page, network, window and harm condition.  [default: as --seeds]",
-    ),
+    *FEW_PAGES_OPTIONS,
     click.option(
         "--responses", is_flag=True, help="Also write responses.parquet: times and flights of each response."
     ),
@@ -224,8 +176,10 @@ def plan_replay(
     seeds: int,
     harm: str,
     harm_pages: int,
+    harm_windows: tuple[int, ...] | None,
     harm_seeds: int | None,
     sensitivity: bool,
+    sensitivity_pages: int | None,
     responses: bool,
     **conditions: Any,  # noqa: ANN401  # the options of conditions.py
 ) -> PlannedReplay:
@@ -237,20 +191,22 @@ def plan_replay(
     source = find_source(settings, crawl=crawl, recorded=recorded, hars=hars, logs=logs)
     recipes = sample(source.recipes, pages or len(source.recipes))
     cells = plan(recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
-    some = sample(recipes, harm_pages)
+    some, few_windows = sample(recipes, harm_pages), harm_windows or windows
     if harm != "none":
         harmful = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
-        cells += plan(some, profiles, windows=windows, seeds=harm_seeds or seeds, conditions=harmful)
+        cells += plan(some, profiles, windows=few_windows, seeds=harm_seeds or seeds, conditions=harmful)
         again = [Conditions(alias=True)]
         itself = [RULE.permanent_incumbent]
         cells += plan(some, profiles, windows=itself, seeds=harm_seeds or seeds, conditions=again)
     facts_of_source = {**source.facts, "pages_there": len(source.recipes)}
     if sensitivity:
         own = None if profiles_given else population or CURRENT
+        at_ends = sample(recipes, sensitivity_pages) if sensitivity_pages else some
         ends = sensitivity_replay(
-            settings, some, profiles, population=own, networks=networks, windows=windows
+            settings, at_ends, profiles, population=own, networks=networks, windows=few_windows
         )
-        cells += ends.cells
+        known = {cell.id for cell in cells}  # arms of the command line can be ends of inputs too
+        cells += [cell for cell in ends.cells if cell.id not in known]
         facts_of_source["sensitivity_populations"] = ends.populations
     facts = plan_facts(
         cells,

@@ -57,7 +57,12 @@ def parse_chunk(_ctx: click.Context, _option: click.Parameter, value: str | None
     metavar="K/N",
     help="Replay the K-th of N chunks of the pages only; `firstflight replay merge` merges them.",
 )
-@click.option("--unless-stored", is_flag=True, help="Do nothing if the same replay is stored already.")
+@click.option(
+    "--unless-stored",
+    is_flag=True,
+    help="Do nothing if the same replay is stored already, or with --until decided, by the same kernel, player and rule, whatever "
+    "the commit.",
+)
 @until_options
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the replay's provenance, or the decision, as JSON."
@@ -103,10 +108,8 @@ def run_replay(
     """
     settings: Settings = context.obj
     if until:
-        if chunk or unless_stored:
-            raise click.UsageError(
-                "--until decided has stages in place of chunks, and goes on with those stored"
-            )
+        if chunk:
+            raise click.UsageError("--until decided has stages in place of chunks")
         run_until_decided(
             settings,
             options=options,
@@ -115,6 +118,7 @@ def run_replay(
             budget=budget,
             guests=guests,
             plan_only=plan_only,
+            unless_stored=unless_stored,
             as_json=as_json,
         )
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -80,3 +81,13 @@ def test_the_document_gives_every_figure_with_its_factor() -> None:
     page = document(content(figure(0.25)))
     assert "| gain | judgement | 1 % | 0.25 % | 0.25 | missed, decides |" in page
     assert stored.NOT_VALID in page
+
+
+def test_a_back_cast_is_named_by_checksum_commit_kernel_player_and_rule(tmp_path: Path) -> None:
+    assert stored.standing(tmp_path).origin() is None
+    stored.write_backcast(tmp_path, content(figure(1)), [])
+    named = stored.standing(tmp_path).origin()
+    assert named is not None
+    assert named["checksum"] == hashlib.sha256((tmp_path / "SHA256SUMS").read_bytes()).hexdigest()
+    assert named["commit"] == "0" * 40
+    assert {name: named[name] for name in stored.INSTRUMENT} == stored.instrument()

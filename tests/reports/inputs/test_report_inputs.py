@@ -10,12 +10,15 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from reports.backcast.stored import Standing
 from reports.document.illustrative import illustrative_because
 from reports.document.rebuilding import rebuild_commands
+from reports.document.report import compose, write_report
 from reports.document.standing_text import months_limit
 from reports.inputs.errors import ReportError
 from reports.recommendation.rule import RULE
 from schema.recorded import RECORDED
+from storage.report_versions import Publication
 from storage.sums import seal
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import (
@@ -82,6 +85,32 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
     assert (
         f" --population ndt-2026-05 --networks {len(PROFILE_IDS)} --seeds"
         in rebuild_commands(read_data_folder(tmp_path))[1]
+    )
+
+
+def test_the_commands_import_recorded_pages_and_repeat_the_back_cast(tmp_path: Path) -> None:
+    data_folder(tmp_path, kind=RECORDED, table=FEW_CELLS)
+    inputs = read_data_folder(tmp_path)
+    made = dataclasses.replace(inputs, instrument=Standing(is_valid=True, sentence="", content={"seeds": 3}))
+    commands = rebuild_commands(made)
+    assert commands[0].startswith("firstflight import pages ")
+    assert f"--schema-version {inputs.release.manifest.schema_version}" in commands[0]
+    assert commands[2] == "firstflight replay backcast --seeds 3"
+
+
+def test_the_last_command_builds_the_same_version(tmp_path: Path) -> None:
+    data_folder(tmp_path, table=FEW_CELLS)
+    inputs = read_data_folder(tmp_path)
+    content = write_report(
+        inputs,
+        compose(inputs, rule=QUICK),
+        tmp_path / "made",
+        facts={},
+        signer=None,
+        publication=Publication(version=2, date="2027-01-15", reason="a site's wish", corrects="shares"),
+    )
+    assert content["redo"][-1].endswith(
+        " --version 2 --reason 'a site'\"'\"'s wish' --corrects shares --date 2027-01-15"
     )
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -50,7 +51,12 @@ ARMS = (
 """What the full replay has beside its default loads."""
 
 BETTER = World(saves={16: -0.06}, sends_again={16: 0.2})
-GUESTS: dict[str, list[str]] = {"gates": [], "failures": [], "programs": []}
+GUESTS: dict[str, Any] = {
+    "gates": [],
+    "failures": [],
+    "programs": [],
+    "budget": {"amount": 20_000, "unit": "loads"},
+}
 
 
 def write_stages(data_dir: Path) -> Path:
@@ -107,6 +113,11 @@ def test_what_follows_from_stages_is_equal_to_the_last_digit(data_dir: Path) -> 
     assert 4 < json.loads(published["number-gain"])["value"] < 8  # 5.82, with the chance of a few loads
 
 
+def test_the_commands_of_a_report_of_stages_have_the_budget_that_makes_the_same_loads(data_dir: Path) -> None:
+    content = json.loads((data_dir / "reports" / "2026" / "v1" / "report.json").read_text(encoding="utf-8"))
+    assert "--until decided --budget 20000loads" in content["redo"][1]
+
+
 def test_stages_that_are_missing_or_damaged_are_refused(data_dir: Path, tmp_path: Path) -> None:
     folder = data_dir / "reports" / "2026" / "v1"
     without = dataclasses.replace(places(data_dir), replays=tmp_path)
@@ -138,7 +149,7 @@ def test_the_full_replay_beside_the_stages_has_what_they_lack_and_decides_nothin
     sections = {one["id"]: one for one in both["sections"]}
     assert {"by-protocol", "http-arms"} <= {one["id"] for one in sections["protocols"]["tables"]}
     senders = sections["senders"]["tables"][0]["rows"]
-    assert [row["sender"] for row in senders] == ["CUBIC", "CUBIC, paced"]
+    assert {row["sender"] for row in senders} == {"CUBIC", "CUBIC, paced"}
     ledger = {one["input"]: one for one in both["ledger"]}
     assert ledger["worthwhile"]["basis"] == "all loads in stages, by intervals"
     is_decided = both["recommendation"]["is_decided"]

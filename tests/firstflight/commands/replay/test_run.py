@@ -92,7 +92,10 @@ def test_a_population_and_the_core_set_are_replayed_and_kept(data: Path) -> None
 
 @pytest.mark.lab
 def test_a_sensitivity_replay_loads_pages_at_the_ends_of_every_input(data: Path) -> None:
-    options = ("--networks", "2", "--seeds", "1", "--sensitivity", "--harm-pages", "1", "--pages", "1")
+    options = (
+        *("--networks", "2", "--seeds", "1", "--sensitivity", "--harm-pages", "1", "--pages", "1"),
+        *("--pacing", "off,on", "--iw", "10,16,20", "--harm-iw", "10,16"),
+    )
     done = run(*options)
     assert done.exit_code == 0, done.output
     folder = data / "replays" / str(NAME)
@@ -100,7 +103,8 @@ def test_a_sensitivity_replay_loads_pages_at_the_ends_of_every_input(data: Path)
     assert sorted(facts["sensitivity_populations"]) == ["crux", "r00", "r60", "users"]
     cells = pq.read_table(folder / "cells.parquet")
     assert set(cells["reason"].to_pylist()) == {None}
-    assert cells.num_rows == 2 * 2 * (1 + len(ENDS))
+    # The paced arm of the command line is an end too: its loads at 10 and 16 segments are replayed once.
+    assert cells.num_rows == 2 * 2 * (1 + len(ENDS)) + 2 * 2
     for end in ENDS:
         weights = facts["sensitivity_populations"].get(end.population, facts["populations"])[0]["weights"]
         control = end.conditions.congestion_control
@@ -110,7 +114,9 @@ def test_a_sensitivity_replay_loads_pages_at_the_ends_of_every_input(data: Path)
     again = run(*options, "--unless-stored")
     assert (again.exit_code, again.output) == (0, f"stored already: {folder}\n")
     assert is_stored(folder, facts)
-    assert not is_stored(folder, facts | {"commit": "another"})
+    assert is_stored(folder, facts | {"commit": "a later one"})
+    for name in ("kernel", "player", "rule_version", "parameters"):
+        assert not is_stored(folder, facts | {name: "another"})
     (folder / "cells.parquet").write_bytes(b"")
     assert not is_stored(folder, facts)
 

@@ -176,6 +176,28 @@ def test_stages_whose_budget_is_used_say_that_a_longer_one_adds_nothing(
 
 
 @pytest.mark.lab
+def test_stages_that_are_over_are_kept_at_a_later_commit_of_the_same_kernel_and_player(
+    unbroken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(unbroken, monkeypatch)
+    folder = stages(unbroken)
+    monkeypatch.setattr("firstflight.commands.replay.decision.code_commit", lambda _stated: "c0ffee")
+    again = run("--unless-stored")
+    assert (again.exit_code, again.output) == (0, f"decided already: {folder}\n")
+    assert stages(unbroken) == folder
+    monkeypatch.setattr("replay.runs.replay_folder.player_key", lambda: "another")
+    other = run("--unless-stored", "--plan")
+    assert other.exit_code == 0, other.output
+    assert "decided already" not in other.output
+
+
+@pytest.mark.lab
+def test_a_stage_says_which_budget_planned_it(unbroken: Path) -> None:
+    stage = json.loads((stages(unbroken) / "stage-01" / "stage.json").read_text(encoding="utf-8"))
+    assert stage["budget"] == {"amount": 18, "unit": "loads"}
+
+
+@pytest.mark.lab
 def test_loads_of_another_kernel_are_not_joined(unbroken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter(unbroken, monkeypatch)
     monkeypatch.setattr(
