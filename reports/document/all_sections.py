@@ -88,7 +88,8 @@ def sections_of(
     evidence = of_stages(found.staged, query=query) if found.staged else senders.get(BURSTS)
     arms = senders if PACED in senders or evidence is None else {BURSTS: evidence}
     if evidence:
-        yield from replay_sections(found, evidence, arms, query=query)
+        beside = senders.get(BURSTS) if found.staged else None
+        yield from replay_sections(found, evidence, arms, beside=beside, query=query)
     versions = by_http(whole, query=query) if whole else {}
     yield protocols_section(release, evidence, versions, source=source)
     yield segments_section(cdfs, iw=RULE.permanent_incumbent, source=source)
@@ -142,16 +143,21 @@ def last_year(
 
 
 def replay_sections(
-    found: Examination, evidence: Evidence, arms: Mapping[Sender, Evidence], *, query: str
+    found: Examination,
+    evidence: Evidence,
+    arms: Mapping[Sender, Evidence],
+    *,
+    beside: Evidence | None,
+    query: str,
 ) -> Iterator[Section]:
-    """The sections that measure the loads again: those that decide, and in `arms` the same pages by how servers sent."""
+    """The sections that measure the loads again: those that decide, those `beside` them, and `arms` by how servers sent."""
     yield by_network_section(evidence)
     window = rival(found.findings) if found.findings else None
     if window is not None:
         yield countries_section(evidence, average_population(found), window=window)
     yield slow_section(evidence)
     yield retransmission_section(evidence)
-    yield others_section(evidence)
+    yield others_section(evidence, beside=beside)
     yield senders_section(arms, decides=BURSTS)
     if found.analysis:
         yield cells_section(found.analysis.loads, query=query)

@@ -137,14 +137,17 @@ def _harms(
     for margin, incumbent in itertools.product(rule.margins, incumbents):
         others = tuple(window for window in windows if window != incumbent)
         for condition, arms in arms_of(margin, loads, in_conditions, rule):
+            there = tuple(one for one in others if all(one in some.windows for some, _ in arms or ()))
             by_window = (
-                _estimated(harms, family(arms, others, incumbent, margin.population), margin)
-                if arms and others
+                _estimated(harms, family(arms, there, incumbent, margin.population), margin)
+                if arms and there
                 else NOT_REPLAYED
             )
             for window in others:
-                there = harmed[margin.id, window, incumbent]
-                there[condition] = by_window if isinstance(by_window, NotEstimable) else by_window[window]
+                of_window = harmed[margin.id, window, incumbent]
+                of_window[condition] = (
+                    by_window if isinstance(by_window, NotEstimable) else by_window.get(window, NOT_REPLAYED)
+                )
     return harmed
 
 

@@ -9,11 +9,14 @@ A/A comparisons are left out.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+import numpy as np
+
 from releases.interval import Interval
-from reports.recommendation.effects import Gain, Harm
+from reports.recommendation.effects import Gain, Harm, log_ratio
 from reports.recommendation.estimates import Estimates, estimates_of
 from reports.recommendation.inputs import INPUTS, End
 from reports.recommendation.mixture import ORDINARY
@@ -21,8 +24,9 @@ from reports.recommendation.recommend import Recommendation, decide
 from reports.recommendation.rule import Role, Rule
 from reports.recommendation.self_comparison import SelfComparison
 from reports.recommendation.sensitivity import Variant
-from reports.recommendation.window_family import NotEstimable
+from reports.recommendation.window_family import NotEstimable, TooFewLoads, WindowFamily
 from reports.statistics.paired_loads import PairedLoads
+from reports.statistics.simultaneous import LEAST_PAGES, page_means
 
 UNDECIDED = "undecided"
 
@@ -57,6 +61,9 @@ class Entry:
     """Gain of `window` over the incumbent in percent, with the rule's interval."""
     gain_default: Interval | None
     gain_high: Interval | None
+    more_low: Interval | None = None
+    """What the gain at the low end is more than with nothing changed, in percentage points, of the same pages one by one; None for choices of the rule."""
+    more_high: Interval | None = None
     window: int | None
     """The window that gains are of: the recommended one, or else its nearest rival; None without a candidate."""
     basis: Basis
@@ -130,6 +137,10 @@ def ledger(
     if default is None:
         return found
     at_default = _at(default, estimates, rule)
+    more = {
+        end: more_saved(one, default, window=window, other=estimates.incumbent, rule=rule)
+        for end, one in samples.items()
+    }
     for one in INPUTS:
         low, high = (
             _at(samples[end], estimates, rule) if end and end in samples else None
@@ -150,6 +161,8 @@ def ledger(
                     gain_low=low and _gain(low[0], window, rule),
                     gain_default=_gain(at_default[0], window, rule),
                     gain_high=high and _gain(high[0], window, rule),
+                    more_low=more.get(one.low) if one.low else None,
+                    more_high=more.get(one.high) if one.high else None,
                     window=window,
                     basis="a few pages, by estimates"
                     if rule.harm_conditions
@@ -159,6 +172,44 @@ def ledger(
                 )
             )
     return found
+
+
+def more_saved(
+    sample: Sample, default: Sample, *, window: int | None, other: int, rule: Rule
+) -> Interval | None:
+    """How much more page time `window` saves against `other` in a sample than by default, in percentage points; None with too few pages.
+
+    Each page is compared with itself: how pages differ is no part of the interval, nor is how their gains do.
+    """
+    if window is None:
+        return None
+    changed, unchanged = (_log_ratios(one, window, other, rule) for one in (sample, default))
+    pages = sorted(changed.keys() & unchanged.keys())
+    if len(pages) < LEAST_PAGES:
+        return None
+    values = np.array([[changed[page] - unchanged[page]] for page in pages])
+    (found,) = page_means(values, seed=rule.bootstrap_seed, replicates=rule.replicates).intervals(
+        rule.confidence
+    )
+    whole = 100 * math.exp(sum(unchanged[page] for page in pages) / len(pages))
+    return Interval(*(-whole * math.expm1(end) for end in (found.estimate, found.upper, found.lower)))
+
+
+def _log_ratios(sample: Sample, window: int, other: int, rule: Rule) -> dict[str, float]:
+    """The mean log ratio of page time of each page; none with too few loads."""
+    family = WindowFamily(
+        arms=[(sample.loads, 1.0)],
+        windows=(window,),
+        other=other,
+        population=sample.weights["average"],
+        rule=rule,
+    )
+    try:
+        ((found, _),) = family.samples(["page_ms"])
+    except TooFewLoads:
+        return {}
+    ratios = log_ratio(found, family, window, "page_ms")
+    return dict(zip(found.pages, map(float, ratios), strict=True))
 
 
 def _of_rule(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,9 @@ from reports.statistics.paired_loads import PairedLoads
 
 POPULATIONS: dict[Role, str] = {"average": "all networks", "slow": "slowest tenth"}
 """Names of the populations of networks in figures, by role."""
+
+TOO_FEW = "too few loads to tell"
+"""Reading of an interval that holds values on either side of a limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -132,3 +136,49 @@ def more_sent_again(evidence: Evidence, window: int, weights: Floats) -> Interva
         payload = draws.at("payload_bytes", at)
         shares.append(100 * draws.at("bytes_retransmitted", at) / np.where(payload > 0, payload, np.nan))
     return mean_of(draws, weights, evidence.rule, tuple(shares), lambda mine, others: mine - others)
+
+
+def more_saved(mine: Evidence, others: Evidence, window: int) -> Interval | None:
+    """How much more page time a window saves in one arm of a replay than in another, in percentage points over all networks.
+
+    Each arm is compared with its own incumbent; None with too few draws that both have.
+    """
+    their_places = {key: place for place, key in enumerate(keys(others))}
+    places = [their_places.get(key, -1) for key in keys(mine)]
+    theirs = [
+        np.where(np.array(places) < 0, np.nan, others.draws["ordinary"].at("page_ms", one)[places])
+        for one in (window, others.incumbent)
+    ]
+    own = [mine.draws["ordinary"].at("page_ms", one) for one in (window, mine.incumbent)]
+    columns = (*own, *theirs)
+    weights = mine.weights["average"]
+    ratio = mean_of(mine.draws["ordinary"], weights, mine.rule, columns, difference)
+    base = mean_of(mine.draws["ordinary"], weights, mine.rule, columns, of_others)
+    if ratio is None or base is None:
+        return None
+    whole = 100 * math.exp(base.estimate)
+    return Interval(*(-whole * math.expm1(end) for end in (ratio.estimate, ratio.upper, ratio.lower)))
+
+
+def difference(at: Floats, before: Floats, their_at: Floats, their_before: Floats) -> Floats:
+    """The log ratio of page times in one arm less that in the other."""
+    found: Floats = np.log(at / before) - np.log(their_at / their_before)
+    return found
+
+
+def of_others(_at: Floats, _before: Floats, their_at: Floats, their_before: Floats) -> Floats:
+    """The log ratio of page times in the other arm."""
+    found: Floats = np.log(their_at / their_before)
+    return found
+
+
+def keys(evidence: Evidence) -> list[tuple[int, str, int]]:
+    """Visit, network and number among those of the two of each ordinary draw, in their order."""
+    draws = evidence.draws["ordinary"]
+    counts: dict[tuple[int, str], int] = {}
+    found = []
+    for page, network in zip(draws.pages.tolist(), draws.networks.tolist(), strict=True):
+        where = evidence.visits[page], draws.frame.networks[network]
+        counts[where] = counts.get(where, 0) + 1
+        found.append((*where, counts[where]))
+    return found

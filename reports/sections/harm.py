@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
+from releases.interval import Interval
 from replay.backcast.published import RESPONSES, RETRANSMITTED, SERVICES
 from reports.answer.of_stages import limit_of, shown
 from reports.decision.measuring import measure
 from reports.decision.statements import statements_of
-from reports.sections.evidence import POPULATIONS, Evidence, level_percent
+from reports.recommendation.mixture import ORDINARY
+from reports.sections.evidence import POPULATIONS, TOO_FEW, Evidence, level_percent
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval, not_measured
 
 LEVELS = {
@@ -127,11 +131,13 @@ def table_7() -> Table:
     )
 
 
-def others_section(evidence: Evidence) -> Section:
-    """Harm to others in each replayed condition."""
+def others_section(evidence: Evidence, *, beside: Evidence | None = None) -> Section:
+    """Harm to others in each replayed condition, by the loads that decide, and else by those of a full replay `beside` them."""
     title = "Harm to others"
     lead = "Short flows, a bulk flow and a probe of others share the bottleneck with the page, at today's window or, where everyone changes, at the candidate's."
-    rows = tuple(others_rows(evidence))
+    measured, rows = evidence, tuple(others_rows(evidence))
+    if not rows and beside is not None:
+        measured, rows = beside, tuple(others_rows(beside))
     if not rows:
         why = "no candidate came so far that its harm conditions were replayed, or `firstflight replay run --harm core` was not asked for."
         return not_measured("others", title, lead, why)
@@ -139,24 +145,44 @@ def others_section(evidence: Evidence) -> Section:
         id="others",
         title=title,
         lead=lead,
-        figures=(others_figure(evidence, rows),),
-        tables=(
-            Table(
-                id="others-harm",
-                title=f"Worse than at IW {evidence.incumbent}, by condition",
-                columns=(
-                    Column(id="harm", title="harm", kind="text"),
-                    Column(id="condition", title="condition", kind="text"),
-                    Column(id="window", title="window", kind="text"),
-                    Column(id="worse", title="worse by", kind="interval"),
-                    Column(id="unit", title="unit", kind="text"),
-                    Column(id="limit", title="bound"),
-                ),
-                rows=rows,
-                source=evidence.source,
-                query=evidence.query,
-            ),
+        figures=(others_figure(measured, rows),),
+        tables=(others_table(measured, rows),),
+        notes=(beside_note(measured),) if measured is not evidence else (),
+    )
+
+
+def beside_note(beside: Evidence) -> str:
+    """What harm is measured in, where the replay that decides has no harm conditions."""
+    pages, networks = (
+        max(
+            len(np.unique(getattr(draws, name))) for where, draws in beside.draws.items() if where != ORDINARY
+        )
+        for name in ("pages", "networks")
+    )
+    return (
+        "The loads that decide have no harm conditions, for no other window came so far that they were replayed. These are "
+        f"measured beside the decision, on {pages} pages over {networks} networks, and decide nothing: where an interval holds both 0 "
+        "and the bound, there are too few loads to tell."
+    )
+
+
+def others_table(evidence: Evidence, rows: tuple[Row, ...]) -> Table:
+    """Every harm beside its bound, with what its interval says of the bound."""
+    return Table(
+        id="others-harm",
+        title=f"Worse than at IW {evidence.incumbent}, by condition",
+        columns=(
+            Column(id="harm", title="harm", kind="text"),
+            Column(id="condition", title="condition", kind="text"),
+            Column(id="window", title="window", kind="text"),
+            Column(id="worse", title="worse by", kind="interval"),
+            Column(id="unit", title="unit", kind="text"),
+            Column(id="limit", title="bound"),
+            Column(id="reading", title="reading", kind="text"),
         ),
+        rows=rows,
+        source=evidence.source,
+        query=evidence.query,
     )
 
 
@@ -212,4 +238,16 @@ def others_rows(evidence: Evidence) -> Iterator[Row]:
                 "worse": interval(shown(one, effect)),
                 "unit": one.margin.unit,
                 "limit": limit_of(one, effect),
+                "reading": reading(shown(one, effect), limit_of(one, effect)),
             }
+
+
+def reading(worse: Interval, limit: float) -> str:
+    """What an interval says of a bound.
+
+    >>> reading(Interval(1.0, 0.5, 1.5), 2.0), reading(Interval(3.0, 2.5, 3.5), 2.0), reading(Interval(1.0, -1.0, 3.0), 2.0)
+    ('within the bound', 'beyond the bound', 'too few loads to tell')
+    """
+    if worse.upper < limit:
+        return "within the bound"
+    return "beyond the bound" if worse.lower >= limit else TOO_FEW

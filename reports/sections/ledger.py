@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reports.sections.shape import Column, Figure, Line, Row, Section, Table, not_measured
+from reports.sections.evidence import TOO_FEW
+from reports.sections.shape import COMPARED, Column, Figure, Line, Row, Section, Table, not_measured
 
 LEDGER_COLUMNS = (
     Column(id="title", title="input", kind="text"),
@@ -22,7 +23,10 @@ LEDGER_COLUMNS = (
 ENDS = {"low": "low end", "default": "as decided", "high": "high end"}
 """Names of an input's ends in the figure, by their fields of an entry."""
 
-SOURCE = "the replay that decides, and a few pages at the ends of its inputs"
+BY_RULE = "the loads that decide"
+
+BY_INPUTS = "a few pages at the ends of every input, which decide nothing"
+"""Sources of the choices of the rule, and of the inputs of a replay."""
 
 
 def ledger_section(
@@ -36,7 +40,8 @@ def ledger_section(
 ) -> Section:
     """What would change the answer: each input with the answers at the ends of its range, this year and in `earlier` editions.
 
-    The figure has gains over the `incumbent` beside the least gain that is `worthwhile`, in percent.
+    Choices of the rule, by the loads that decide, stand apart from inputs of the replay, by a few pages. Gains are over the `incumbent`, in
+    percent; the least that is `worthwhile` is the rule's.
     """
     title = "What would change this answer"
     lead = "Each input that could turn the answer, its range, and the answer at each end."
@@ -44,46 +49,123 @@ def ledger_section(
     if not ledger:
         section = not_measured("ledger", title, lead, "the inputs were not varied.")
         return dataclasses.replace(section, tables=(kept,) if kept else ())
+    choices = [one for one in ledger if not is_replayed(one)]
+    inputs = [one for one in ledger if is_replayed(one)]
+    asked: dict[str, Any] = {"incumbent": incumbent, "worthwhile": worthwhile, "query": query}
     return Section(
         id="ledger",
         title=title,
         lead=lead,
-        figures=(ledger_figure(ledger, incumbent=incumbent, worthwhile=worthwhile, query=query),),
+        figures=(
+            *([choices_figure(choices, **asked)] if choices else []),
+            *([inputs_figure(inputs, incumbent=incumbent, query=query)] if inputs else []),
+        ),
         tables=(
-            Table(
-                id="inputs",
-                title="Inputs and answers",
-                columns=LEDGER_COLUMNS,
-                rows=tuple(map(ledger_row, ledger)),
-                source=SOURCE,
-                query=query,
-                notes=tuple(dict.fromkeys(map(basis_note, ledger))),
-            ),
+            *([choices_table(choices, query=query)] if choices else []),
+            *([inputs_table(inputs, **asked)] if inputs else []),
             *([kept] if kept else []),
         ),
     )
 
 
-def ledger_figure(
-    ledger: Sequence[Mapping[str, Any]], *, incumbent: int, worthwhile: float, query: str
-) -> Figure:
-    """The gain of the window that the answer rests on, at either end of each input and as decided."""
-    window = ledger[0]["window"]
-    rows = tuple(
-        {
-            "input": f"{one['title']}, {one['unit']}" if one["unit"] else one["title"],
-            "end": name,
-            "value": one[end],
-            "answer": one[f"answer_{end}"],
-            "saved": one[f"gain_{end}"],
-        }
-        for one in ledger
-        for end, name in ENDS.items()
-        if one[f"gain_{end}"] is not None
+def is_replayed(entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry is of an input that was replayed at its ends on a few pages, and not of a choice of the rule."""
+    return str(entry["basis"]).startswith("a few pages")
+
+
+def choices_table(choices: Sequence[Mapping[str, Any]], *, query: str) -> Table:
+    """Choices of the rule with the answers at their ends."""
+    return Table(
+        id="choices",
+        title="Choices of the rule, and the answer at each end",
+        columns=LEDGER_COLUMNS,
+        rows=tuple(map(ledger_row, choices)),
+        source=BY_RULE,
+        query=query,
+        notes=tuple(dict.fromkeys(map(basis_note, choices))),
     )
+
+
+def inputs_table(
+    inputs: Sequence[Mapping[str, Any]], *, incumbent: int, worthwhile: float, query: str
+) -> Table:
+    """Inputs of the replay: a row with nothing changed, then a row for each end."""
+    first = inputs[0]
+    unchanged = {
+        "input": "nothing changed",
+        "end": "",
+        "saved": first["gain_default"],
+        "more": COMPARED,
+        "answer": said(first["answer_default"], first["gain_default"], worthwhile),
+    }
+    return Table(
+        id="inputs",
+        title=f"Inputs of the replay: what IW {first['window']} saves against IW {incumbent} at each end",
+        columns=(
+            Column(id="input", title="input", kind="text"),
+            Column(id="end", title="value in place of the usual", kind="text"),
+            Column(id="saved", title="page time saved", unit="%", kind="interval", digits=2),
+            Column(id="more", title="more than with nothing changed", unit="pp", kind="interval", digits=2),
+            Column(id="answer", title="answer there", kind="text"),
+        ),
+        rows=(unchanged, *end_rows(inputs, worthwhile=worthwhile)),
+        source=BY_INPUTS,
+        query=query,
+        notes=inputs_notes(inputs, worthwhile=worthwhile),
+    )
+
+
+def inputs_notes(inputs: Sequence[Mapping[str, Any]], *, worthwhile: float) -> tuple[str, ...]:
+    """What the rows of inputs rest on, and where their ranges come from."""
+    first = inputs[0]
+    return (
+        f"These rows rest on {first['basis']}, of {first['pages']} pages, and stand beside the decision: with nothing changed they need not give the "
+        "gain of all loads. What an input does is the difference, for which each page is compared with itself.",
+        f"“{TOO_FEW}”: the interval of the page time saved holds both less than 0 and more than the {worthwhile:g} % that is worthwhile.",
+        "Sources of the ranges: " + "; ".join(f"{one['title']}: {one['source']}" for one in inputs) + ".",
+    )
+
+
+def end_rows(inputs: Sequence[Mapping[str, Any]], *, worthwhile: float) -> Iterator[Row]:
+    """A row for each end that was replayed."""
+    for one in inputs:
+        for end in ("low", "high"):
+            if one[end] is not None:
+                yield {
+                    "input": named(one),
+                    "end": f"{one[end]}, not {one['default']}",
+                    "saved": one[f"gain_{end}"],
+                    "more": one.get(f"more_{end}"),
+                    "answer": said(one[f"answer_{end}"], one[f"gain_{end}"], worthwhile),
+                }
+
+
+def named(entry: Mapping[str, Any]) -> str:
+    """An input with its unit."""
+    return f"{entry['title']}, {entry['unit']}" if entry["unit"] else str(entry["title"])
+
+
+def said(answer: str, gain: Mapping[str, float] | None, worthwhile: float) -> str:
+    """The answer at an end, or that there are too few loads to tell.
+
+    >>> said("no change", {"estimate": -1.2, "lower": -6.2, "upper": 1.8}, 1.0)
+    'too few loads to tell'
+    >>> said("no change", {"estimate": 0.2, "lower": -0.4, "upper": 0.8}, 1.0)
+    'no change'
+    """
+    if gain is not None and gain["lower"] < 0 and gain["upper"] > worthwhile:
+        return TOO_FEW
+    return answer
+
+
+def choices_figure(
+    choices: Sequence[Mapping[str, Any]], *, incumbent: int, worthwhile: float, query: str
+) -> Figure:
+    """The gain of the window that the answer rests on, at either end of each choice of the rule and as decided."""
+    window = choices[0]["window"]
     return Figure(
         id="fig-ledger",
-        title=f"Page time saved by IW {window} against IW {incumbent}, at the ends of every input.",
+        title=f"Page time saved by IW {window} against IW {incumbent}, at the ends of every choice of the rule.",
         caption=f"Points with 95 % intervals, or those of the confidence that is varied. IW {window} is the recommended window or else its nearest rival; a change is "
         f"worthwhile where the whole interval lies right of {worthwhile:g} %. The table has the values of the ends and the answer at each.",
         drawing="forest",
@@ -91,16 +173,59 @@ def ledger_figure(
         y="input",
         series="end",
         columns=(
-            Column(id="input", title="input", kind="text"),
+            Column(id="input", title="choice of the rule", kind="text"),
             Column(id="end", title="end", kind="text"),
             Column(id="value", title="value", kind="text"),
             Column(id="answer", title="answer", kind="text"),
             Column(id="saved", title="page time saved", unit="%", kind="interval", digits=2),
         ),
-        rows=rows,
-        source=SOURCE,
+        rows=tuple(
+            {
+                "input": named(one),
+                "end": name,
+                "value": one[end],
+                "answer": one[f"answer_{end}"],
+                "saved": one[f"gain_{end}"],
+            }
+            for one in choices
+            for end, name in ENDS.items()
+            if one[f"gain_{end}"] is not None
+        ),
+        source=BY_RULE,
         query=query,
         lines=(Line(value=0.0, label="no change"), Line(value=worthwhile, label="worthwhile")),
+    )
+
+
+def inputs_figure(inputs: Sequence[Mapping[str, Any]], *, incumbent: int, query: str) -> Figure:
+    """What each end of an input of the replay adds to the gain of the window that the answer rests on."""
+    window = inputs[0]["window"]
+    return Figure(
+        id="fig-inputs",
+        title=f"What each end of an input adds to the page time that IW {window} saves against IW {incumbent}.",
+        caption=f"Differences of {inputs[0]['pages']} pages, each compared with itself, with 95 % intervals. An input matters where the whole interval lies on one side "
+        "of 0. These loads stand beside the decision.",
+        drawing="forest",
+        x="more",
+        y="input",
+        series="end",
+        columns=(
+            Column(id="input", title="input", kind="text"),
+            Column(id="end", title="end", kind="text"),
+            Column(id="value", title="value", kind="text"),
+            Column(
+                id="more", title="more saved than with nothing changed", unit="pp", kind="interval", digits=2
+            ),
+        ),
+        rows=tuple(
+            {"input": named(one), "end": ENDS[end], "value": one[end], "more": one[f"more_{end}"]}
+            for one in inputs
+            for end in ("low", "high")
+            if one.get(f"more_{end}") is not None
+        ),
+        source=BY_INPUTS,
+        query=query,
+        lines=(Line(value=0.0, label="no difference"),),
     )
 
 
@@ -136,10 +261,9 @@ def years_table(
 
 def ledger_row(entry: Mapping[str, Any]) -> Row:
     """An entry of the ledger as a row; an end that was not replayed says so."""
-    unit = f", {entry['unit']}" if entry["unit"] else ""
     ends = {name: entry[name] or "not replayed" for name in ("low", "answer_low", "high", "answer_high")}
     return {
-        "title": f"{entry['title']}{unit}",
+        "title": named(entry),
         "turns": "yes" if entry["turns"] else "no",
         "default": entry["default"],
         "source": entry["source"],

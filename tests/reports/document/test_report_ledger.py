@@ -125,22 +125,44 @@ def test_each_edition_adds_its_lines_to_those_of_the_editions_before(
     assert "inputs-by-year" not in {table["id"] for table in ledger_tables(contents[1])}
 
 
-def test_the_figure_has_the_gain_at_every_end_that_was_replayed(
+def test_choices_of_the_rule_and_inputs_of_the_replay_stand_apart(
     contents: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:
     (section,) = (one for one in contents[1]["sections"] if one["id"] == "ledger")
-    (drawn,) = section["figures"]
-    late = {
-        row["end"]: (row["value"], row["answer"], row["saved"])
-        for row in drawn["rows"]
-        if row["input"] == "when the browser asks for what a response leads to"
-    }
+    by_rule, by_inputs = section["figures"]
+    late = "when the browser asks for what a response leads to"
     entry = next(one for one in contents[1]["ledger"] if one["input"] == "discovery")
-    assert late == {
-        "as decided": ("as recorded", "IW 16", entry["gain_default"]),
-        "high end": ("last byte", "IW 30", entry["gain_high"]),
-    }
-    assert "IW 16 against IW 10" in drawn["title"]
+    choice = next(one for one in contents[1]["ledger"] if one["input"] == "worthwhile")
+    assert [(row["end"], row["saved"]) for row in by_rule["rows"] if row["input"].startswith("least")] == [
+        (name, choice[f"gain_{end}"])
+        for end, name in (("low", "low end"), ("default", "as decided"), ("high", "high end"))
+    ]
+    assert late not in {row["input"] for row in by_rule["rows"]}
+    assert [(row["end"], row["value"], row["more"]) for row in by_inputs["rows"] if row["input"] == late] == [
+        ("high end", "last byte", entry["more_high"])
+    ]
+    assert "IW 16 saves against IW 10" in by_inputs["title"]
+    choices, inputs = section["tables"]
+    assert (choices["id"], inputs["id"]) == ("choices", "inputs")
+    assert [row["end"] for row in inputs["rows"] if row["input"] == late] == ["last byte, not as recorded"]
+    assert inputs["rows"][0]["saved"] == entry["gain_default"]
+
+
+def test_an_end_is_compared_with_the_same_pages_and_not_with_other_ones(
+    contents: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
+    entry = next(one for one in contents[1]["ledger"] if one["input"] == "discovery")
+    by_page, at_end = entry["more_high"], entry["gain_high"]
+    assert by_page["estimate"] == pytest.approx(at_end["estimate"] - entry["gain_default"]["estimate"])
+    assert by_page["lower"] < 2 < by_page["upper"]
+
+
+def test_too_few_loads_are_no_answer(contents: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    wide = {"estimate": -1.2, "lower": -6.2, "upper": 1.8}
+    own = [one | {"gain_default": wide} for one in contents[1]["ledger"]]
+    tables = {one.id: one for one in ledger_section(own, (), **ASKED).tables}
+    unchanged, late = tables["inputs"].rows[0], tables["inputs"].rows[1]
+    assert (unchanged["answer"], late["answer"]) == ("too few loads to tell", "no change")
 
 
 def ledger_tables(content: dict[str, Any]) -> list[dict[str, Any]]:
