@@ -12,10 +12,10 @@ from replay.backcast.services import pages
 from replay.lab.guest_process import Lab
 from replay.runs.guests import Progress
 
-PAGES = 24
-"""Pages of each service: the rule asks for at least 20, of which each has its own search, map and photos."""
+PAGES = 48
+"""Pages of each service: each page of production has a search, a map and photos of its own. The rule asks for at least 20."""
 
-SEEDS = 1
+SEEDS = 2
 FIRST_IDS: dict[Service, int] = {"search": 1, "maps": 101, "photos": 201}
 
 COUNTED = (

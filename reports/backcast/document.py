@@ -26,8 +26,8 @@ def lines(content: Mapping[str, Any]) -> Iterator[str]:
     shapes = ", ".join(f"{service} {shape}" for service, shape in inputs["shapes"].items())
     backend = ", ".join(f"{ms:.0f} ms at {center}" for center, ms in inputs["backend_ms"].items())
     rates = ", ".join(f"{factor:g} at {center}" for center, factor in inputs["rate_factor"].items())
-    yield f"Calibrated at IW 3: rates times {rates}; random loss of {losses}, {inputs['burst']:g} packets at a time; a queue of "
-    yield f"{inputs['queue_bytes']:,} B; connections at once x responses on "
+    yield f"Calibrated at IW 3: rates times {rates}; random loss of {losses}, {inputs['burst']:g} packets at a time; a shallow queue on "
+    yield f"{inputs['shallow_share']:.0%} of the networks and one of {inputs['queue_bytes']:,} B on the others; connections at once x responses on "
     yield f"each: {shapes}; back-end time of search {backend}."
     yield ""
     yield "| published figure | half | published | ours | factor | |"
