@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI
 
+from api.citations import figures, measures
+from api.citations import routes as citations
 from api.contact import NOBODY, Contact
 from api.documents import routes as documents
 from api.explorer import first_flight
@@ -26,7 +28,6 @@ from api.outside import routes as outside_routes
 from api.reference import routes as reference
 from api.routes import (
     annual_reports,
-    citations,
     crawler,
     errata,
     files,
@@ -63,6 +64,8 @@ ROUTERS = (
     citations.router,
     outside_routes.router,
     files.router,
+    measures.router,
+    figures.router,
     *annual_reports.ROUTERS,
     pages.router,
     documents.router,

@@ -97,6 +97,10 @@ def _label_cells(tokens: Sequence[Token]) -> None:
             column = 0
         elif token.type == "th_open":
             headings.append(_text(following))
+            if not headings[-1]:  # what names nothing is no heading
+                token.tag = "td"
+        elif following.type == "th_close" and not headings[-1]:
+            following.tag = "td"
         elif token.type == "td_open":
             token.attrs["data-label"] = headings[column]
             column += 1

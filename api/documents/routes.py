@@ -1,17 +1,25 @@
 """The project's documents as pages: the Markdown of docs/, and the data dictionary from its declarations."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from api.documents import shelved
+from api.documents.citable import DICTIONARY, LICENCE, document_work
+from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.files import MEDIA_TYPES
 from api.routes.pages import page
 from api.routes.remembered import Remembered
+from api.routes.works import Metadata, forms_of, public
+from releases.citation.licences import licence_page
 from schema.computed_tables import MEASURES
 from schema.dictionary import dictionary
+
+if TYPE_CHECKING:
+    from api.documents.rendering import Rendered
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 
@@ -22,10 +30,12 @@ def documents(request: Request) -> Response:
     return shown(request, "")
 
 
-@router.get("/documents/dictionary", name="dictionary")
+@router.get(f"/documents/{DICTIONARY}", name="dictionary")
 def data_dictionary(request: Request) -> Response:
     """The data dictionary: every measure, table and column with its definition."""
-    return page(request, "dictionary.html", tables=dictionary(), measures=MEASURES)
+    relate(request, "license", licence_page(LICENCE))
+    metadata = document_of(request, DICTIONARY)
+    return page(request, "dictionary.html", tables=dictionary(), measures=MEASURES, metadata=metadata)
 
 
 @router.get(f"/documents/{shelved.IMAGES}/{{name:path}}", name="document_image")
@@ -46,11 +56,32 @@ def document(request: Request, name: str) -> Response:
 
 def shown(request: Request, name: str) -> Response:
     """The page of the document `name`."""
+    found = rendered(request, name)
+    relate(request, "license", licence_page(LICENCE))
+    metadata = document_of(request, name) if name else None
+    return page(request, "document.html", document=found, is_list=not name, metadata=metadata)
+
+
+def rendered(request: Request, name: str) -> "Rendered":
+    """The document `name` as HTML; Problem if there is none."""
     from api.documents import rendering  # its library takes 2 MB, and many services show no document
 
     base = request.app.url_path_for("documents")
     try:
-        found = rendering.render(shelved.text(name), source=shelved.sources()[name], base=base)
+        return rendering.render(shelved.text(name), source=shelved.sources()[name], base=base)
     except KeyError as exc:
         raise Problem("not-found", f"there is no document {name!r}", see=base) from exc
-    return page(request, "document.html", document=found, is_list=not name)
+
+
+def document_of(request: Request, name: str) -> Metadata:
+    """What the page of a document says of it; Problem if there is none of that name."""
+    is_dictionary = name == DICTIONARY
+    title = "Data dictionary" if is_dictionary else rendered(request, name).title
+    work = document_work(name, title=title, url=public(link(request, "document", name=name)))
+    return Metadata(
+        work=work,
+        checksum=work.data.removeprefix("sha256:"),
+        checksum_of="of the dictionary as JSON" if is_dictionary else "of the document's Markdown",
+        signature="unsigned",
+        citations=forms_of(request, work, "cite_document", document=name),
+    )

@@ -22,6 +22,7 @@ from api.routes.parameters import FilePath, ReportVersionPath, ShelfDep, YearPat
 from api.routes.provenance import REPORT_LICENCE, standing
 from api.routes.remembered import Remembered
 from api.routes.report_notices import bears_notice, notice, saved_name
+from api.routes.works import figures_of, report_metadata, stated
 from api.stored.shelf import Report, Shelf
 from storage.report_versions import PAGE
 
@@ -37,14 +38,17 @@ POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' d
 BODY = re.compile(rb"<body\b[^>]*>", re.IGNORECASE)
 
 
-def relate_to_report(request: Request, report: Report, name: str) -> None:
-    """State in the Link header of a version's file its lasting address, how to cite it, its licence (RFC 8574, RFC 5829)."""
+def relate_to_report(request: Request, report: Report, name: str, *, page: str = "") -> None:
+    """State in the Link header of a version's file its lasting address, how to cite it, its licence (RFC 8574, RFC 5829).
+
+    `page` is the address of a page about a part of the version, which is cited by it.
+    """
     named = {"year": report.year, "version": report.version}
     of_version = link(request, "report_page", **named)
     canonical = of_version if name == PAGE else link(request, "report_file", **named, name=quote(name))
     found = {
-        "canonical": canonical,
-        "cite-as": of_version,
+        "canonical": page or canonical,
+        "cite-as": page or of_version,
         "license": REPORT_LICENCE,
         "describedby": link(request, "report_errata", year=report.year),
         "latest-version": link(request, "newest_report", year=report.year),
@@ -82,7 +86,15 @@ def newest(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
 def errata(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
     """The versions of a year's report as a page: why each was made, what it corrects, and which were withdrawn."""
     versions = shelf.report_versions(year)
-    return page(request, "errata/report.html", year=year, versions=versions, newest=shelf.report(year))
+    return page(
+        request,
+        "errata/report.html",
+        year=year,
+        versions=versions,
+        newest=shelf.report(year),
+        metadata={one.version: report_metadata(request, one) for one in versions},
+        figures={one.version: figures_of(stated(request, one)) for one in versions},
+    )
 
 
 @others.get("/reports/{year}/v{version:version}", response_class=Response, include_in_schema=False)
@@ -195,6 +207,7 @@ def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response
         report=report,
         standing=standing(shelf, report),
         newest=shelf.report(report.year),
+        citations=report_metadata(request, report).citations,
         later=[one for one in reversed(shelf.report_versions(report.year)) if one.version > report.version],
         path_for=request.app.url_path_for,
     )

@@ -22,18 +22,15 @@ from api.routes.files import MEDIA_TYPES, file_answers
 from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
 from api.routes.provenance import (
     QUALITY,
-    citation,
     quality,
     relate_to_release,
-    report_citation,
     signed,
 )
 from api.routes.remembered import Remembered
+from api.routes.works import release_metadata
 from api.stored.shelf import Version
 from releases.cdf import incomplete
-from releases.citation.forms import FORMS
 from releases.citation.licences import licence_page
-from releases.citation.work import of_release
 from releases.formatting import UNKNOWN, grouped, number, size, visible_text
 from releases.slow_start import MSS_FIG1, WINDOWS
 from schema.computed_tables import MEASURES
@@ -114,9 +111,6 @@ def _environment() -> jinja2.Environment:
         label=label,
         percent=percent,
         quality=quality,
-        citation=citation,
-        authors=lambda version: of_release(version.readable.manifest).authors,
-        report_citation=report_citation,
         plainly=lambda sentence: sentence.rstrip(". "),
         incomplete=in_words,
         signed=signed,
@@ -124,7 +118,7 @@ def _environment() -> jinja2.Environment:
         visible=visible_text,
         with_code=with_code,
     )
-    environment.globals.update(QUALITY=QUALITY, FORMS=FORMS, chart=chart, lab_is_on=False)
+    environment.globals.update(QUALITY=QUALITY, chart=chart, lab_is_on=False)
     return environment
 
 
@@ -208,6 +202,7 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
         "release.html",
         version=found,
         manifest=found.readable.manifest,
+        metadata=release_metadata(request, found),
         versions=shelf.matching(crawl),
         errata=shelf.errata_of(crawl, version),
         distributions=shown(request, found),

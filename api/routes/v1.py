@@ -49,12 +49,12 @@ from api.routes.provenance import (
     AskedRelease,
     provenance,
     relate_to_release,
-    report_citation,
     signer,
     standing,
 )
 from api.routes.remembered import Remembered
 from api.routes.strata import AskedStratum
+from api.routes.works import report_work
 from api.stored.shelf import Report, Shelf, Version, page
 from releases.cdf import incomplete
 from releases.slow_start import MSS_FIG1
@@ -281,7 +281,7 @@ def report_version(request: Request, shelf: Shelf, one: Report) -> ReportVersion
         signature=one.signature.kind,
         signed_by=signer(one),
         licence=REPORT_LICENCE,
-        cite_as=report_citation(one),
+        cite_as=report_work(request, one).line,
         files=[]
         if one.damage
         else [

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from releases.citation.kinds import TYPES
 from releases.citation.licences import licence_page
 from releases.citation.reference import Reference, reference_block, reference_element, written
 from releases.citation.work import PUBLISHER, NotCitable, Work
@@ -56,12 +57,12 @@ def bibtex(work: Work) -> str:
         "title": f"{{{in_tex(work.title)}}}",
         "year": f"{work.year}",
         **({"month": MONTHS[int(work.date[5:7]) - 1][:3].lower()} if work.date else {}),
-        "institution" if work.kind == "report" else "publisher": PUBLISHER,
+        TYPES[work.kind].publisher: PUBLISHER,
         "version": f"{work.version}",
         "note": in_tex(f"Version {work.version}; {work.data}; {work.licence}"),
         **({"howpublished": f"\\url{{{work.url}}}", "url": work.url} if work.url else {}),
     }
-    kind = "techreport" if work.kind == "report" else "misc"
+    kind = TYPES[work.kind].bibtex
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
     return "\n".join((f"@{kind}{{{work.key},", *lines, "}")) + "\n"
 
@@ -85,7 +86,7 @@ def csl(work: Work) -> str:
     parts = [int(part) for part in (work.date or f"{work.year}").split("-")]
     item = {
         "id": work.key,
-        "type": work.kind,
+        "type": TYPES[work.kind].csl,
         "title": work.title,
         "author": [_in_csl(one) for one in work.authors],
         "issued": {"date-parts": [parts]},
@@ -114,7 +115,7 @@ def _in_csl(author: Author) -> dict[str, str]:
 def ris(work: Work) -> str:
     """RIS, as EndNote, Mendeley and Zotero read it."""
     fields = [
-        ("TY", "RPRT" if work.kind == "report" else "DATA"),
+        ("TY", TYPES[work.kind].ris),
         ("ID", work.key),
         *(("AU", one.inverted) for one in work.authors),
         ("TI", work.title),
@@ -134,8 +135,10 @@ def cff(work: Work) -> str:
     """CITATION.cff 1.2.0, whose type of a report stands in its preferred citation."""
     facts: dict[str, Any] = {
         "cff-version": "1.2.0",
-        "message": "If you use these data, cite them as below.",
-        "type": "dataset",
+        "message": "If you use this work, cite it as below."
+        if work.kind == "method"
+        else "If you use these data, cite them as below.",
+        "type": TYPES[work.kind].cff,
         "title": work.title,
         "abstract": work.abstract,
         "authors": [_in_cff(one) for one in work.authors],
@@ -144,22 +147,27 @@ def cff(work: Work) -> str:
         "license": work.licence,
         **({"url": work.url} if work.url else {}),
         "identifiers": [
-            {"type": "other", "value": value, "description": "SHA-256 of SHA256SUMS"}
+            {"type": "other", "value": value, "description": _summed(work)}
             for value in re.findall(r"sha256:[0-9a-f]{64}", work.data)
         ],
     }
     if not facts["identifiers"]:  # the schema asks for at least one
         del facts["identifiers"]
-    if work.kind == "report":
+    if TYPES[work.kind].preferred:
         kept = ("title", "authors", "version", "date-released", "license", "url")
         facts["preferred-citation"] = {
-            "type": "report",
+            "type": TYPES[work.kind].preferred,
             **{name: facts[name] for name in kept if name in facts},
             "year": work.year,
             "institution": {"name": PUBLISHER},
         }
     # JSON values are YAML too, whatever they contain.
     return "".join(f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items())
+
+
+def _summed(work: Work) -> str:
+    """What the checksum of a work is of."""
+    return "SHA-256 of the text" if work.kind == "method" else "SHA-256 of SHA256SUMS"
 
 
 def _in_cff(author: Author) -> dict[str, str]:
@@ -180,7 +188,7 @@ def _in_cff(author: Author) -> dict[str, str]:
 
 def datacite(work: Work) -> str:
     """DataCite JSON of schema 4, as Zenodo and DataCite take it; the archive adds the DOI."""
-    kind = "Dataset" if work.kind == "dataset" else "Report"
+    kind = TYPES[work.kind].datacite
     dates = {"Issued": work.date, "Collected": work.observed}
     return _json(
         {

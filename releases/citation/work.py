@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Literal
 
 from releases.catalogue import Manifest
+from releases.citation.kinds import Kind
 from schema.authors import MAINTAINERS, Author
 from schema.recorded import is_recorded
 
@@ -24,21 +24,22 @@ class NotCitable(Exception):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Work:
-    """A release, a measure of one, a report, or a figure of one."""
+    """A release, a measure of one, a report, a figure of one, or a document of the method."""
 
     key: str
     """Name of the entry, of letters, digits and hyphens, as BibTeX and XML take it."""
-    kind: Literal["dataset", "report"]
+    kind: Kind
     title: str
     series: str
     """What it is one of, as `Report for 2026`."""
-    version: int
+    version: int | str
+    """Number of the version; that of the code, as 0.2.0, for a document of the method."""
     year: int
     """Year of the publication; that of the observation where the day of the publication is unknown."""
     date: str | None
     """Day of the publication, as 2026-12-03; None if it is unknown."""
     observed: str | None
-    """When it was observed, as 2026-11; None for a report, whose data say it."""
+    """Day or month of the observation, or its first and last day, as 2026-11-02/2026-11-05; None if nothing was observed."""
     data: str
     """The version and the checksum that identify the data, in words."""
     licence: str
@@ -63,9 +64,17 @@ def _key(name: str) -> str:
 
 
 def of_release(
-    manifest: Manifest, *, checksum: str | None = None, url: str | None = None, measure: str | None = None
+    manifest: Manifest,
+    *,
+    checksum: str | None = None,
+    url: str | None = None,
+    measure: str | None = None,
+    observed: str | None = None,
 ) -> Work:
-    """A release, or one of its measures; `checksum` is that of SHA256SUMS, which a file within cannot state."""
+    """A release, or one of its measures; `checksum` is that of SHA256SUMS, which a file within cannot state.
+
+    `observed` are the days of its visits; without them the crawl's month stands for them.
+    """
     crawl, date = manifest.crawl, manifest.edition.date
     is_illustrative = crawl.kind != "web" and not is_recorded(crawl.kind)
     marks = (
@@ -84,7 +93,7 @@ def of_release(
         version=manifest.version,
         year=int((date or crawl.month)[:4]),
         date=date,
-        observed=crawl.month,
+        observed=observed or crawl.month,
         data=f"method {manifest.method_version}, commit {manifest.commit}"
         + (f", sha256:{checksum}" if checksum else ""),
         licence=manifest.licence,
@@ -108,6 +117,7 @@ def of_report(
     is_illustrative: bool,
     url: str | None = None,
     figure: tuple[str, str] | None = None,
+    observed: str | None = None,
 ) -> Work:
     """A version of a year's report, or one of its figures, given by its id and title; `title` has the marks of its numbers."""
     named, shown = (
@@ -121,7 +131,7 @@ def of_report(
         version=version,
         year=int(date[:4]) if date else year,
         date=date,
-        observed=None,
+        observed=observed,
         data=data,
         licence=licence,
         abstract=f"Annual report of firstflight for {year}: which initial window of TCP the evidence supports.",
@@ -129,4 +139,32 @@ def of_report(
         refusal=f"The report for {year}, version {version}, is illustrative: its data are no evidence about the web, and it is not to be cited."
         if is_illustrative
         else "",
+    )
+
+
+def of_method(
+    name: str,
+    *,
+    title: str,
+    version: str,
+    year: int,
+    date: str | None,
+    checksum: str,
+    licence: str,
+    url: str | None = None,
+) -> Work:
+    """A document of the method as of a version of the code; `checksum` is that of its text, which later changes alter."""
+    return Work(
+        key=_key(f"firstflight-{name}-{checksum[:8]}"),
+        kind="method",
+        title=f"firstflight: {title}",
+        series="Document",
+        version=version,
+        year=year,
+        date=date,
+        observed=None,
+        data=f"sha256:{checksum}",
+        licence=licence,
+        abstract=f"{title}: a document of firstflight, which measures how much of the web fits into the first flight of packets.",
+        url=url,
     )

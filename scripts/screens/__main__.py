@@ -42,6 +42,9 @@ NAMES = {
 }
 """Names of pages by the beginning of their path, where the path itself is none."""
 
+PARTS = {"/pages/": "page-load", "/measures/": "measure", "/figures/": "figure"}
+"""Names of pages by a part of their path, which goes before its beginning."""
+
 BEGINS = {"page-load": "#waterfall", "lab-result": "#waterfalls", "explore-two-devices": "#figure"}
 """Element at the top of a page's pictures, where what the page is about stands below its first screen."""
 
@@ -65,9 +68,12 @@ def name_of(path: str) -> str:
     ('home', 'edition', 'reports-2026-errata', 'about-the-crawler')
     >>> name_of("/releases/2026-11.desktop.local.tcp.web/v1"), name_of("/releases/2026-11.desktop.local.tcp.web/v1/pages/1")
     ('release', 'page-load')
+    >>> name_of("/releases/2026-11.desktop.local.tcp.web/v1/measures/pages"), name_of("/reports/2026/v1/figures/cdf")
+    ('measure', 'figure')
     """
-    if "/pages/" in path:
-        return "page-load"
+    for part, name in PARTS.items():
+        if part in path:
+            return name
     for beginning, name in NAMES.items():
         if path == beginning or (len(beginning) > 1 and path.startswith(beginning)):
             return name

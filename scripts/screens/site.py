@@ -63,6 +63,8 @@ def recorded_site(data_dir: Path) -> Site:
         "path": "style.css",
         "host": page_host(PAGE),
         "/releases/{crawl}/v{version}/pages/{visit}": f"{page}/pages/{PAGE}",
+        "/releases/{crawl}/v{version}/measures/{measure}": f"{page}/measures/responses",
+        "figure": "fig-gains",
         "/documents/images/{name:path}": "/documents/images/endurance.svg",
         "/documents/{name:path}": "/documents/forms",
     }

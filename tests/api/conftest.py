@@ -1,7 +1,8 @@
 """A small library made on the spot: two crawls, one of them in two versions, and one report."""
 
 import datetime
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,14 +75,22 @@ def item_table(*, sites: int = 30) -> pa.Table:
 
 
 def write_release_with_items(
-    root: Path, crawl: CrawlName, *, version: int = 1, items: pa.Table | None = None, **facts: Any
+    root: Path,
+    crawl: CrawlName,
+    *,
+    version: int = 1,
+    items: pa.Table | None = None,
+    others: Mapping[str, Path] | None = None,
+    **facts: Any,
 ) -> Path:
-    """A release whose distribution is that of its items, which are `item_table` unless others are given."""
+    """A release whose distribution is that of its items, `item_table` unless they are given; `others` are files by their names."""
     folder = crawl.path(root, version=version)
     folder.mkdir(parents=True)
     pq.write_table(item_table() if items is None else items, folder / "item.parquet")
     pq.write_table(compute(folder), folder / "distribution.parquet")
     (folder / "dictionary.json").write_text("{}\n")
+    for name, other in (others or {}).items():
+        shutil.copyfile(other, folder / name)
     facts = {"schema_version": 7, "public_suffix_list": "made up", **facts}
     return make_release(folder, crawl, version=version, rows={"visit": 30}, **facts).path
 

@@ -23,6 +23,7 @@ from scripts.screens.addresses import AS_A_BROWSER, NOWHERE, AddressError, addre
 from scripts.screens.browser import SCHEMES, SIZES, launched, opened
 from scripts.screens.faults import unreadable, violations
 from storage.report_versions import find_version, withdraw
+from tests.api.conftest import write_release_with_items
 from tests.api.rows.conftest import NAME, made_up, write_crawl
 
 if TYPE_CHECKING:
@@ -41,12 +42,24 @@ EXAMPLES = {
     "path": "style.css",
     "host": "site1.test",
     "/releases/{crawl}/v{version}/pages/{visit}": f"/releases/{WITH_ROWS}/v1/pages/1",
+    "measure": "responses",
+    "figure": "fig-gains",
     "/documents/images/{name:path}": "/documents/images/endurance.svg",
     "/documents/{name:path}": "/documents/forms",
 }
 TWO_DEVICES = "/explore?crawl=2026-11.desktop.local.tcp.localweb&crawl=2026-11.mobile.local.tcp.web"
-OTHERS = ("/reports/2025/v1/", "/reports/2025/errata", TWO_DEVICES)
-"""A page of a withdrawn version, the errata that tell of it, and two crawls side by side."""
+OF_ITEMS = dataclasses.replace(NAME, month="2026-08")
+"""A crawl whose release has the sites of its items, and so intervals."""
+
+OTHERS = (
+    "/reports/2025/v1/",
+    "/reports/2025/errata",
+    TWO_DEVICES,
+    f"/releases/{OF_ITEMS}/v1/measures/responses",
+    "/reports/2026/v1/figures/cdf",
+    "/documents/methods",
+)
+"""A page of a withdrawn version, the errata that tell of it, two crawls side by side, and pages of what is cited."""
 
 PART = re.compile(r'<(?:link rel="stylesheet" href|script[^>]* src)="([^"]+)"')
 """Style sheets and scripts of a page."""
@@ -60,6 +73,7 @@ LOOKED_AT = ((1280, "light"), (390, "dark"))
 def service(client: TestClient, two: Path) -> TestClient:
     """The service with the edition, a year with a withdrawn version, a release with rows, and an erratum."""
     write_crawl(two.parents[1] / "releases", WITH_ROWS, made_up())
+    write_release_with_items(two.parents[1] / "releases", OF_ITEMS)
     crawl = EXAMPLES["crawl"]
     record(two.parents[1] / "releases", [crawl], wrong="too large", advice="wait", date="2027-04-01")
     withdraw(find_version(two.parent, 2025, 1), reason="the kernel was wrong", date="2027-04-01")

@@ -81,6 +81,11 @@ def test_a_cell_names_its_column_and_has_no_style_of_its_own() -> None:
     assert "style=" not in found
 
 
+def test_a_column_without_a_name_has_no_heading() -> None:
+    found = html("|  | share |\n|---|---|\n| a | 1 % |\n")
+    assert "<tr>\n<td></td>\n<th>share</th>\n</tr>" in found
+
+
 def test_a_link_that_would_run_a_script_is_no_link() -> None:
     assert 'href="javascript' not in html("[x](javascript:alert(1)) [y](JaVaScRiPt:alert(1))")
 

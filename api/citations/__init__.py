@@ -1,0 +1,1 @@
+"""Citations, and the pages of measures and figures that they lead to."""

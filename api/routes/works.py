@@ -1,0 +1,176 @@
+"""What is cited of the library: releases, measures, reports and figures, with what their pages say of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from api.http.links import link
+from api.http.problems import Problem
+from api.routes.provenance import signed
+from api.stored.observed import observed
+from releases.citation.forms import FORMS
+from releases.citation.work import Work, of_release, of_report
+from storage.report_versions import CONTENT
+
+if TYPE_CHECKING:
+    from fastapi import Request
+
+    from api.stored.shelf import Report, Version
+
+LICENCE = "CC-BY-4.0"
+"""Licence of reports, by its SPDX identifier."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Metadata:
+    """What the page of a work says of it."""
+
+    work: Work
+    checksum: str
+    """SHA-256 in hexadecimal; empty if there is none."""
+    checksum_of: str
+    signature: str
+    """In words."""
+    reason: str = ""
+    """Why the version was made; empty for a first version."""
+    citations: tuple[tuple[str, str], ...] = ()
+    """Title and address of each form of the citation; empty if the work must not be cited."""
+
+    @property
+    def observed(self) -> str:
+        """When it was observed, in words; empty if nothing was."""
+        return (self.work.observed or "").replace("/", " to ")
+
+
+def public(url: str) -> str | None:
+    """The address if it is a whole URL: a path alone is of no use in a list of references."""
+    return url if "://" in url else None
+
+
+def forms_of(
+    request: Request, work: Work, route: str, query: str = "", **named: object
+) -> tuple[tuple[str, str], ...]:
+    """Title and path of each form of the citation of a work by the route that writes it; none if it must not be cited."""
+    if work.refusal:
+        return ()
+    path = request.app.url_path_for
+    return tuple(
+        (form.title, f"{path(route, form=suffix, **named)}{query}") for suffix, form in FORMS.items()
+    )
+
+
+def release_work(request: Request, version: Version, measure: str | None = None) -> Work:
+    """A version of a release, or one of its measures, at the address of its page."""
+    named = {"crawl": str(version.crawl), "version": version.version}
+    page = (
+        link(request, "measure_page", **named, measure=measure)
+        if measure
+        else link(request, "release_page", **named)
+    )
+    return of_release(
+        version.readable.manifest,
+        checksum=version.checksum,
+        url=public(page),
+        measure=measure,
+        observed=observed(request.app.state.library, version),
+    )
+
+
+def release_metadata(request: Request, version: Version, measure: str | None = None) -> Metadata:
+    """What the page of a release, or of one of its measures, says of it."""
+    work = release_work(request, version, measure)
+    named = {"crawl": str(version.crawl), "version": version.version}
+    unchecked = "" if version.is_checked else "; not every file has been compared with its checksum yet"
+    return Metadata(
+        work=work,
+        checksum=version.checksum,
+        checksum_of="of the release's SHA256SUMS",
+        signature=signed(version.signature) + unchecked,
+        reason=version.readable.manifest.edition.reason or "",
+        citations=forms_of(request, work, "cite_release", f"?measure={measure}" if measure else "", **named),
+    )
+
+
+def content_of(request: Request, report: Report) -> dict[str, Any]:
+    """The content of a version of a report; Problem if it is missing or damaged."""
+    path, _ = request.app.state.library.file(report, CONTENT)
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def stated(request: Request, report: Report) -> dict[str, Any]:
+    """The content of a version of a report; empty if it is missing or damaged."""
+    try:
+        return content_of(request, report)
+    except Problem:
+        return {}
+
+
+def figures_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The figures of a report by their ids, in their order."""
+    return {one["id"]: one for section in content.get("sections", ()) for one in section["figures"]}
+
+
+def report_work(request: Request, report: Report, figure: str | None = None) -> Work:
+    """A version of a year's report, or one of its figures, as the report itself says that it is cited.
+
+    A version whose content cannot be read, or does not say it, is identified by its checksum.
+    """
+    content = stated(request, report)
+    named = {"year": report.year, "version": report.version}
+    page = (
+        link(request, "figure_page", **named, figure=figure)
+        if figure
+        else link(request, "report_page", **named)
+    )
+    identified = f"sha256:{report.checksum}" if report.checksum else "without checksum"
+    cited = content.get("citation") or {
+        "title": "First flights of the web",
+        "data": identified,
+        "licence": LICENCE,
+    }
+    work = of_report(
+        title=cited["title"] + (" (withdrawn)" if report.withdrawal else ""),
+        year=int(report.year),
+        version=report.version,
+        date=report.publication.date,
+        data=cited["data"],
+        licence=cited["licence"],
+        is_illustrative=content.get("is_illustrative", False),
+        url=public(page),
+        figure=(figure, figures_of(content)[figure]["title"]) if figure else None,
+        observed=_observed(request, content),
+    )
+    if "citation" in content:
+        return work
+    older = (
+        f"version {report.version} of the report of {report.year} is older than citations: cite its address"
+    )
+    return dataclasses.replace(work, refusal=older)
+
+
+def _observed(request: Request, content: Mapping[str, Any]) -> str | None:
+    """When the data of a report were observed: the days of its release's visits if the release is here, else its crawl's month."""
+    release = content.get("release", {})
+    for version in request.scope["shelf"].versions:
+        if version.is_sound and version.checksum == release.get("sha256"):
+            return observed(request.app.state.library, version)
+    month: str | None = content.get("crawl", {}).get("month")
+    return month
+
+
+def report_metadata(request: Request, report: Report, figure: str | None = None) -> Metadata:
+    """What the page of a version of a report, or of one of its figures, says of it."""
+    work = report_work(request, report, figure)
+    named = {"year": report.year, "version": report.version}
+    return Metadata(
+        work=work,
+        checksum=report.checksum,
+        checksum_of="of the report's SHA256SUMS",
+        signature=signed(report.signature),
+        reason=report.publication.reason or "",
+        citations=forms_of(request, work, "cite_report", f"?figure={figure}" if figure else "", **named),
+    )

@@ -1,0 +1,131 @@
+"""Citations at the addresses of releases and reports."""
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from pybtex.database import parse_string
+
+from api.app import create_app
+from releases.citation.forms import FORMS
+from tests.api.test_v1 import assert_problem
+from tests.factories.published_report import CITABLE
+
+LOCALWEB = "/releases/2026-11.desktop.local.tcp.localweb/v1"
+MOBILE = "/releases/2026-11.mobile.local.tcp.web/v1"
+REPORT = "/reports/2026/v1"
+EDITION = Path(__file__).parents[3] / "docs" / "edition-2026"
+NUMBER = json.loads((EDITION / "report.json").read_text())["citation"]["version"]
+
+ADDRESS = re.compile(r"https://sizes\.test[^\s\"'}<,]*")
+"""An address of the service within a citation."""
+
+
+@pytest.fixture
+def public(data_dir: Path) -> Iterator[TestClient]:
+    """A service with a public address, and a report with a figure."""
+    (data_dir / "reports/2026/v1/report.json").write_text(json.dumps({"year": 2026, **CITABLE}))
+    app = create_app(
+        data_dir / "releases", data_dir / "reports", base_url="https://sizes.test", looked_at_every_s=0
+    )
+    with TestClient(app, base_url="https://sizes.test") as client:
+        yield client
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_form_has_an_address_and_a_media_type(public: TestClient, form: str) -> None:
+    for place in (MOBILE, REPORT):
+        answer = public.get(f"{place}/cite.{form}")
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"] == FORMS[form].media_type
+        assert f"https://sizes.test{place}" in answer.text
+        assert 'rel="cite-as"' in answer.headers["link"]
+        assert public.head(f"{place}/cite.{form}").headers["etag"] == answer.headers["etag"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("cited", "page"),
+    [
+        (f"{MOBILE}/cite.FORM", MOBILE),
+        (f"{MOBILE}/cite.FORM?measure=responses", f"{MOBILE}/measures/responses"),
+        (f"{REPORT}/cite.FORM", f"{REPORT}/"),
+        (f"{REPORT}/cite.FORM?figure=fig-gains", f"{REPORT}/figures/fig-gains"),
+        ("/documents/methods/cite.FORM", "/documents/methods"),
+        ("/documents/dictionary/cite.FORM", "/documents/dictionary"),
+    ],
+)
+def test_the_address_in_every_form_leads_to_the_page_of_what_is_cited(
+    public: TestClient, form: str, cited: str, page: str
+) -> None:
+    citation = public.get(cited.replace("FORM", form))
+    assert citation.links["cite-as"]["url"] == f"https://sizes.test{page}"
+    (address,) = set(ADDRESS.findall(citation.text))
+    assert address == f"https://sizes.test{page}"
+    answer = public.get(address, follow_redirects=False)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert {answer.links[one]["url"] for one in ("canonical", "cite-as")} == {address}
+    assert f'href="{cited.replace("FORM", form)}"' in answer.text
+
+
+def test_a_measure_and_a_figure_are_named_in_the_title(public: TestClient) -> None:
+    titles = {}
+    for query in ("measure=responses", "figure=fig-gains"):
+        place = MOBILE if query.startswith("measure") else REPORT
+        answer = public.get(f"{place}/cite.bib?{query}")
+        (entry,) = parse_string(answer.text, "bibtex").entries.values()
+        titles[query] = entry.fields["title"]
+    assert "measure responses" in titles["measure=responses"]
+    assert titles["figure=fig-gains"] == "{Gains. Figure fig-gains of: First flights in 2026}"
+    assert_problem(public.get(f"{MOBILE}/cite.bib?measure=none"), "bad-parameter", 400)
+    problem = assert_problem(public.get(f"{REPORT}/cite.bib?figure=fig-none"), "not-citable", 404)
+    assert "fig-gains" in problem["detail"]
+    assert_problem(public.get("/documents/nothing/cite.bib"), "not-found", 404)
+
+
+def test_a_document_is_cited_with_the_checksum_of_its_text(public: TestClient) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "glossary.md").read_bytes()
+    assert f"sha256:{hashlib.sha256(text).hexdigest()}" in public.get("/documents/glossary/cite.ris").text
+
+
+def test_a_report_has_one_line_to_cite_it_wherever_it_stands(data_dir: Path) -> None:
+    shutil.rmtree(data_dir / "reports")
+    shutil.copytree(EDITION, data_dir / "reports" / "2026" / f"v{NUMBER}")
+    line = json.loads((EDITION / "report.json").read_text())["citation"]["line"]
+    with TestClient(create_app(data_dir / "releases", data_dir / "reports")) as client:
+        (report,) = client.get("/v1/reports").json()["reports"]
+        errata, page = client.get("/reports/2026/errata").text, client.get(f"/reports/2026/v{NUMBER}/").text
+    (version,) = report["versions"]
+    assert version["cite_as"] == line
+    assert f'<dd class="cite">{line}</dd>' in errata
+    for form in FORMS:
+        link = f'href="/reports/2026/v{NUMBER}/cite.{form}"'
+        assert link in errata
+        assert link in page[: page.index("</aside>")]
+
+
+def test_illustrative_data_are_refused_in_a_sentence(client: TestClient) -> None:
+    problem = assert_problem(client.get(f"{LOCALWEB}/cite.bib"), "not-citable", 404)
+    assert problem["detail"].endswith("is no evidence about the web, and is not to be cited.")
+    assert "cite.bib" not in client.get(LOCALWEB).text
+    assert f"{MOBILE}/cite.bib" in client.get(MOBILE).text
+
+
+def test_a_report_from_before_citations_has_none(client: TestClient) -> None:
+    assert_problem(client.get(f"{REPORT}/cite.ris"), "not-citable", 404, mentions="older than citations")
+
+
+def test_another_suffix_is_a_problem_that_lists_those_there_are(client: TestClient) -> None:
+    for place in (MOBILE, REPORT.replace("reports", "reports")):
+        assert client.get(f"{place}/cite.docx").status_code == 404
+    assert_problem(client.get(f"{MOBILE}/cite.docx"), "not-found", 404, mentions="csl.json")
+
+
+def test_a_short_name_redirects_to_the_citation_of_the_whole_one(client: TestClient) -> None:
+    answer = client.get("/releases/2026-11.mobile/v1/cite.csl.json", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, f"{MOBILE}/cite.csl.json")

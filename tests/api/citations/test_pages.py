@@ -1,0 +1,226 @@
+"""Pages of what is cited: releases, measures, reports, figures and documents say what they are, and lead to their data and citations."""
+
+import datetime
+import html
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from releases.citation.forms import FORMS
+from schema.authors import Author
+from schema.computed_tables import MEASURES
+from schema.crawls import CrawlName
+from storage.report_versions import Publication, find_version, withdraw
+from storage.sums import checksum_of
+from tests.api.conftest import write_release, write_release_with_items
+from tests.api.test_v1 import assert_problem
+from tests.factories.published_report import CITABLE, SECOND, write_version
+
+EDITION = Path(__file__).parents[3] / "docs" / "edition-2026"
+NUMBER = json.loads((EDITION / "report.json").read_text())["citation"]["version"]
+OBSERVED = CrawlName(month="2026-10")
+NAME = CrawlName(month="2026-11", kind="localweb")
+"""A crawl whose release has no table of items, and no visits."""
+PAGE = f"/releases/{OBSERVED}/v1"
+FIGURES = f"/reports/2026/v{NUMBER}/figures"
+PARTS = (
+    "Title",
+    "Authors",
+    "Published",
+    "Version",
+    "Checksum",
+    "Signature",
+    "Licence",
+    "Cite as",
+    "Citation",
+)
+
+
+def rows_of(page: str) -> dict[str, str]:
+    """The definition list of a page as text."""
+    found = re.findall(r"<dt>(.*?)</dt><dd[^>]*>(.*?)</dd>", page, re.DOTALL)
+    return {name: html.unescape(re.sub("<[^>]*>", "", value)) for name, value in found}
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """A release with items and the days of its visits, an illustrative one without, the edition, and two versions of a year's report."""
+    visits = tmp_path / "visits.parquet"
+    days = [datetime.datetime(2026, 10, day, 23, 59, tzinfo=datetime.UTC) for day in (7, 3, 5)]
+    pq.write_table(pa.table({"started_at": days}), visits)
+    write_release_with_items(
+        tmp_path / "releases",
+        OBSERVED,
+        others={"visit.parquet": visits},
+        authors=(Author(name="Lovelace", given="Ada", orcid="https://orcid.org/0000-0002-1825-0097"),),
+    )
+    write_release(tmp_path / "releases", NAME, version=1)
+    shutil.copytree(EDITION, tmp_path / "reports" / "2026" / f"v{NUMBER}")
+    for publication in (Publication(date="2026-01-15"), SECOND):
+        write_version(tmp_path / "reports" / "2025", publication, **CITABLE)
+    return tmp_path
+
+
+@pytest.fixture
+def client(library: Path) -> Iterator[TestClient]:
+    with TestClient(create_app(library / "releases", library / "reports", looked_at_every_s=0)) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("path", "licence", "described"),
+    [
+        (PAGE, "creativecommons.org/licenses/by/4.0/", f"{PAGE}/dictionary.json"),
+        (f"{PAGE}/measures/pages", "creativecommons.org/licenses/by/4.0/", "/documents/methods"),
+        (f"{FIGURES}/cdf", "creativecommons.org/licenses/by/4.0/", "/reports/2026/errata"),
+        ("/documents/methods", "spdx.org/licenses/MIT.html", "/docs"),
+        ("/documents/decisions/replay/0002-replay-in-virtual-time", "spdx.org/licenses/MIT.html", "/docs"),
+        ("/documents/dictionary", "spdx.org/licenses/MIT.html", "/docs"),
+    ],
+)
+def test_each_page_has_its_metadata_and_every_form_of_its_citation(
+    client: TestClient, path: str, licence: str, described: str
+) -> None:
+    answer = client.get(path)
+    rows = rows_of(answer.text)
+    assert {name for name in PARTS if not rows.get(name)} == set()
+    assert ("Observed" in rows) == ("/documents/" not in path)
+    assert rows["Citation"] == ", ".join(form.title for form in FORMS.values())
+    addresses = re.findall(r'href="([^"]*/cite\.[^"]*)"', answer.text)
+    assert [client.get(html.unescape(one)).status_code for one in addresses] == [200] * len(FORMS)
+    links = answer.headers["link"]
+    assert f'<{path}>; rel="canonical"' in links
+    assert f'<{path}>; rel="cite-as"' in links
+    assert re.search(rf'<https://{re.escape(licence)}>; rel="license"', links)
+    assert re.search(rf'<{re.escape(described)}>; rel="describedby"', links)
+
+
+def test_a_release_was_observed_on_the_days_on_which_its_visits_began(client: TestClient) -> None:
+    for path in (PAGE, f"{PAGE}/measures/responses"):
+        assert rows_of(client.get(path).text)["Observed"] == "2026-10-03 to 2026-10-07"
+        assert rows_of(client.get(path).text)["Authors"] == "Lovelace, Ada"
+        assert 'href="https://orcid.org/0000-0002-1825-0097"' in client.get(path).text
+    cited = client.get(f"{PAGE}/cite.datacite.json?measure=responses").json()
+    assert {"date": "2026-10-03/2026-10-07", "dateType": "Collected"} in cited["dates"]
+
+
+def test_a_release_without_visits_was_observed_in_its_month_and_a_damaged_one_is_a_problem(
+    client: TestClient, library: Path
+) -> None:
+    month = CrawlName(month="2026-08")
+    write_release_with_items(library / "releases", month)
+    assert rows_of(client.get(f"/releases/{month}/v1").text)["Observed"] == "2026-08"
+    nothing = library / "no-parquet"
+    nothing.write_bytes(b"PAR1")
+    damaged = CrawlName(month="2026-07")
+    write_release_with_items(library / "releases", damaged, others={"visit.parquet": nothing})
+    assert_problem(client.get(f"/releases/{damaged}/v1"), "damaged-release", 503, mentions="visit.parquet")
+
+
+def test_a_page_states_the_checksum_of_the_release_and_why_its_version_came(
+    client: TestClient, library: Path
+) -> None:
+    rows = rows_of(client.get(PAGE).text)
+    assert checksum_of(OBSERVED.path(library / "releases", version=1)) in rows["Checksum"]
+    rows = rows_of(client.get("/reports/2025/v2/figures/fig-gains").text)
+    assert rows["Version"] == "2, made because: two <sites> were withdrawn"
+    assert checksum_of(library / "reports/2025/v2") in rows["Checksum"]
+
+
+def test_a_measure_has_its_definition_shares_with_intervals_figure_and_data(client: TestClient) -> None:
+    page = client.get(f"{PAGE}/measures/responses").text
+    asked = f"crawl={OBSERVED}&version=1&measure=responses&mss=1430"
+    answer = client.get(f"/v1/distributions?{asked}&iw=3&iw=10&iw=16&iw=30").json()
+    (found,) = answer["distributions"]
+    assert found["definition"] in html.unescape(page)
+    table = [
+        [re.sub("<[^>]*>", "", cell) for cell in re.findall("<t[hd].*?</t[hd]>", row)]
+        for row in re.findall("<tr><th.*?</tr>", page)
+    ]
+    for fit in found["fits"]:
+        (row,) = [row for row in table if row[0] == f"IW {fit['iw']}"]
+        assert row[2] == f"{fit['share'] * 100:.1f} %".replace("100.0 %", "100 %")
+        assert row[3].startswith(f"{fit['lower'] * 100:.1f} % to ")
+    for address in re.findall(r'(?:href|src|srcset)="(/(?:explore|v1|releases)[^"]*)"', page):
+        assert client.get(html.unescape(address)).status_code == 200, address
+    assert "/explore.svg?" in page
+    assert f"{PAGE}/distribution.parquet" in page
+    assert_problem(client.get(f"{PAGE}/measures/none"), "not-found", 404, mentions="responses")
+
+
+def test_a_measure_without_known_sizes_or_without_sites_says_so(client: TestClient) -> None:
+    assert "too few sizes are known" in client.get(f"{PAGE}/measures/hosts").text
+    of_rows = client.get(f"/releases/{NAME}/v1/measures/responses")
+    assert of_rows.status_code == 200
+    assert "Without intervals:" in of_rows.text
+    assert "Not evidence about the live web" in of_rows.text
+    assert rows_of(of_rows.text)["Citation"].startswith("None: ")
+
+
+def test_a_release_leads_to_the_page_of_each_of_its_measures(client: TestClient) -> None:
+    page = client.get(PAGE).text
+    for measure in MEASURES:
+        assert f'href="{PAGE}/measures/{measure}"' in page
+        assert client.get(f"{PAGE}/measures/{measure}").status_code == 200
+    short = client.get("/releases/2026-10/v1/measures/pages", follow_redirects=False)
+    assert (short.status_code, short.headers["location"]) == (307, f"{PAGE}/measures/pages")
+
+
+def test_a_figure_has_its_drawing_its_data_its_query_and_its_command(client: TestClient) -> None:
+    figures = [
+        one
+        for section in json.loads((EDITION / "report.json").read_text())["sections"]
+        for one in section["figures"]
+    ]
+    assert len(figures) > 10
+    errata = client.get("/reports/2026/errata").text
+    for figure in figures:
+        path = f"{FIGURES}/{figure['id']}"
+        assert f'href="{path}"' in errata
+        page = html.unescape(client.get(path).text)
+        assert f"<pre>{figure['query']}</pre>" in page
+        assert f"<pre>firstflight report recompute 2026 v{NUMBER} {figure['id']}</pre>" in page
+        assert f"/reports/2026/v{NUMBER}/#{figure['id']}" in page
+        assert len(page.encode()) < 60_000
+        (drawing,) = re.findall(r'<img src="([^"]*)"', page)
+        assert client.get(drawing).content == (EDITION / f"forms/figures/{figure['id']}.svg").read_bytes()
+    lines = (EDITION / "forms/figures/cdf.csv").read_text().splitlines()
+    page = client.get(f"{FIGURES}/cdf").text
+    assert f"of {len(lines) - 1} rows" in page
+    for value in lines[1].split(","):
+        assert f">{value}</td>" in page
+
+
+def test_a_file_of_a_report_is_not_taken_for_a_figure(client: TestClient) -> None:
+    assert_problem(client.get(f"{FIGURES}/cdf.svg"), "no-such-file", 404)
+    assert_problem(client.get(f"{FIGURES}/none"), "not-citable", 404, mentions="fig-gains")
+    assert client.get(f"/reports/2026/v{NUMBER}/forms/figures/cdf.svg").status_code == 200
+
+
+def test_a_figure_of_a_superseded_or_withdrawn_version_says_so(client: TestClient, library: Path) -> None:
+    older, newest = (f"/reports/2025/v{number}/figures/fig-gains" for number in (1, 2))
+    assert "Superseded." in client.get(older).text
+    assert "Superseded." not in client.get(newest).text
+    withdraw(find_version(library / "reports", 2025, 1), reason="the kernel was <wrong>", date="2027-04-01")
+    page = client.get(older).text
+    assert "<strong>Withdrawn:</strong> the kernel was &lt;wrong&gt;." in page
+    assert "(withdrawn)" in rows_of(page)["Title"]
+    assert "(withdrawn)" in client.get("/reports/2025/v1/cite.bib").text
+
+
+def test_a_hostile_title_is_text_on_the_page_of_a_figure(library: Path) -> None:
+    hostile = {**CITABLE, "sections": [{"figures": [{"id": "fig-x", "title": "<script>alert(1)</script>"}]}]}
+    write_version(library / "reports" / "2024", Publication(date="2025-01-15"), **hostile)
+    with TestClient(create_app(library / "releases", library / "reports")) as client:
+        for path in ("/reports/2024/v1/figures/fig-x", "/reports/2024/errata"):
+            answer = client.get(path)
+            assert answer.status_code == 200
+            assert "<script>" not in answer.text
