@@ -55,28 +55,31 @@ def quic_section(
             *((paced_figure(bursts, paced),) if bursts and paced else ()),
         ),
         tables=(
-            Table(
-                id="quic-rounds",
-                title="Share that arrives within so many rounds of slow start",
-                columns=(
-                    Column(id="measure", title="measure", kind="text"),
-                    Column(id="protocol", title="transport", kind="text"),
-                    *(Column(id=f"rounds{count}", title=rounds_name(count), unit="%") for count in ROUNDS),
-                ),
-                rows=tuple(
-                    row
-                    for measure in MEASURES
-                    for row in rows_of(labels.get(measure, measure), cdfs.get(measure))
-                ),
-                source=source,
-                query=query,
-                notes=(
-                    "A window doubles in each round. Sizes are those inside TLS, without the transport's own framing: over TCP, TLS records "
-                    "cost 22 bytes each beside. Unknown where most sizes of a measure are.",
-                ),
-            ),
+            rounds_table(labels, cdfs, source, query),
             datagram_table(labels, cdfs, source),
             *((paced_table(bursts, paced),) if bursts and paced else ()),
+        ),
+    )
+
+
+def rounds_table(labels: Mapping[str, str], cdfs: Mapping[str, Cdf], source: str, query: str) -> Table:
+    """The share of each measure's items that arrives within so many rounds, over QUIC and over TCP."""
+    return Table(
+        id="quic-rounds",
+        title="Share that arrives within so many rounds of slow start",
+        columns=(
+            Column(id="measure", title="measure", kind="text"),
+            Column(id="protocol", title="transport", kind="text"),
+            *(Column(id=f"rounds{count}", title=rounds_name(count), unit="%") for count in ROUNDS),
+        ),
+        rows=tuple(
+            row for measure in MEASURES for row in rows_of(labels.get(measure, measure), cdfs.get(measure))
+        ),
+        source=source,
+        query=query,
+        notes=(
+            "A window doubles in each round. Sizes are those inside TLS, without the transport's own framing: over TCP, TLS records "
+            "cost 22 bytes each beside. Unknown where most sizes of a measure are.",
         ),
     )
 
