@@ -1,15 +1,18 @@
-"""Numbers, intervals, ranges and byte sizes as pages and reports print them, and the same in plain ASCII.
+"""Numbers, intervals, ranges, byte sizes and the audit by packets as pages and reports print them, and the same in plain ASCII.
 
 Thousands and units are set apart by a narrow no-break space, negative numbers have a minus sign, and ranges an en dash.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 import unicodedata
+from collections.abc import Mapping
 
 from releases.interval import Interval
+from storage.packet_audit import PacketAudit
 
 MINUS = "\u2212"
 
@@ -66,6 +69,29 @@ def grouped(count: int | None) -> str:
     '1\\u202f234\\u202f567'
     """
     return UNKNOWN if count is None else f"{count:,}".replace(",", NARROW)
+
+
+def packet_agreement(packets: Mapping[str, int] | None) -> str | None:
+    """The shares of a manifest's audit by packets, rounded down; None if no connection was captured whole.
+
+    >>> counts = {"connections": 300, "agreeing_connections": 299, "received_bytes": 5000, "agreeing_bytes": 5000}
+    >>> (packet_agreement(counts) or "").replace(NARROW, " ")
+    'equal on 99.6 % of 300 connections that were captured whole, and on 100.0 % of their bytes'
+    >>> packet_agreement({"connections": 0}), packet_agreement(None)
+    (None, None)
+    """
+    names = [field.name for field in dataclasses.fields(PacketAudit)]
+    audit = PacketAudit(**{name: (packets or {}).get(name, 0) for name in names})
+    if audit.connection_share is None or audit.byte_share is None:
+        return None
+    connections, octets = (
+        f"{number(math.floor(share * 1000) / 10)}{NARROW}%"
+        for share in (audit.connection_share, audit.byte_share)
+    )
+    return (
+        f"equal on {connections} of {grouped(audit.connections)} connections that were captured whole, "
+        f"and on {octets} of their bytes"
+    )
 
 
 def size(size_bytes: int | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from releases.catalogue import Release
-from releases.measures import ARRIVED, open_tables
+from releases.measures import open_tables
 from releases.ranks import Rank
 
 
@@ -21,14 +21,31 @@ class PageFits:
     """By window."""
 
 
+def fits_query(
+    *,
+    windows: Sequence[int],
+    mss: int,
+    visit: str = "visit",
+    response: str = "response",
+    knows_complete: bool = True,
+) -> str:
+    """The query of each page's complete responses of known size, and of those that fit into each window.
+
+    `visit` and `response` are the tables; a response table that does not know which are complete counts all.
+    """
+    counts = ", ".join(f"count(*) FILTER (wire_bytes <= {iw * mss})" for iw in windows)
+    complete = " AND is_complete IS NOT FALSE" if knows_complete else ""
+    return (
+        f"SELECT visit_id, count(*), {counts} FROM {response} "  # noqa: S608  # numbers, and names of our own
+        f"SEMI JOIN (SELECT id AS visit_id FROM {visit} WHERE is_final AND outcome = 'ok') USING (visit_id) "
+        f"WHERE wire_bytes IS NOT NULL{complete} GROUP BY visit_id ORDER BY visit_id"
+    )
+
+
 def page_fits(release: Release, *, windows: Sequence[int], mss: int) -> list[PageFits]:
     """The responses of each page that fit into windows of so many segments of `mss` bytes."""
-    counts = ", ".join(f"count(*) FILTER (wire_bytes <= {iw * mss})" for iw in windows)
     with open_tables(release.path) as database:
-        database.execute(f"CREATE VIEW arrived AS {ARRIVED}")
-        found = database.execute(
-            f"SELECT visit_id, count(*), {counts} FROM arrived WHERE is_whole AND wire_bytes IS NOT NULL GROUP BY ALL ORDER BY visit_id"  # noqa: S608  # numbers alone
-        ).fetchall()
+        found = database.execute(fits_query(windows=windows, mss=mss)).fetchall()
     return [PageFits(visit_id=visit, responses=every, fitting=tuple(fits)) for visit, every, *fits in found]
 
 

@@ -31,7 +31,7 @@ from api.routes.works import release_metadata
 from api.stored.shelf import Version
 from releases.cdf import incomplete
 from releases.citation.licences import licence_page
-from releases.formatting import UNKNOWN, grouped, number, size, visible_text
+from releases.formatting import UNKNOWN, grouped, number, packet_agreement, size, visible_text
 from releases.slow_start import MSS_FIG1, WINDOWS
 from schema.computed_tables import MEASURES
 
@@ -114,6 +114,7 @@ def _environment() -> jinja2.Environment:
         plainly=lambda sentence: sentence.rstrip(". "),
         incomplete=in_words,
         signed=signed,
+        packet_agreement=packet_agreement,
         milliseconds=milliseconds,
         visible=visible_text,
         with_code=with_code,

@@ -9,7 +9,7 @@ from releases.cdf import Cdf, read_cdfs
 from releases.formatting import grouped
 from releases.interval import Interval
 from releases.ranks import ranks_of
-from releases.share_weights import page_fits, shares_by_weight
+from releases.share_weights import fits_query, page_fits, shares_by_weight
 from reports.answer.key_numbers import rival
 from reports.answer.shape import Findings
 from reports.document.examination import Examination
@@ -39,6 +39,7 @@ from reports.sections.sizes.since_2010 import since_2010_section
 from reports.sections.sizes.since_last_year import Year, since_last_year_section, without_last_year, year_of
 from reports.sections.stages import stages_table_section
 from reports.sections.tail import tail_section
+from schema.computed_tables import COMPLETENESS_SINCE
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
@@ -198,6 +199,13 @@ def popularity(inputs: ReportInputs, found: Examination, *, windows: Sequence[in
         incumbent=found.findings.incumbent if found.findings else RULE.permanent_incumbent,
         is_ranked=bool(ranks),
         source=f"release {release.manifest.crawl}, version {release.version}",
+        shares_query=fits_query(
+            windows=windows,
+            mss=mss,
+            visit="'visit.parquet'",
+            response="'response.parquet'",
+            knows_complete=release.manifest.schema_version >= COMPLETENESS_SINCE,
+        ),
         query=f"firstflight report build --year {inputs.year} --crawl {release.manifest.crawl}",
     )
 

@@ -9,7 +9,17 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from releases.formatting import grouped, number, quantity, range_text, significant, size, stated, visible_text
+from releases.formatting import (
+    grouped,
+    number,
+    packet_agreement,
+    quantity,
+    range_text,
+    significant,
+    size,
+    stated,
+    visible_text,
+)
 from reports.answer.deciding import deciding_sentence
 from reports.document.illustrative import marks
 from reports.document.theme import CURVES, DARK, LIGHT
@@ -63,6 +73,7 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "number": number,
         "grouped": grouped,
+        "packet_agreement": packet_agreement,
         "size": size,
         "quantity": quantity,
         "significant": significant,

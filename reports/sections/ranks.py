@@ -22,28 +22,26 @@ def ranks_section(
     incumbent: int,
     is_ranked: bool,
     source: str,
+    shares_query: str,
     query: str,
 ) -> Section:
-    """The section; `shares` are percentages by weight and window."""
+    """The section; `shares` are percentages by weight and window, from the pages of `shares_query`."""
     unknown = "" if is_ranked else " The ranks of these pages are not known."
     return Section(
         id="popularity",
         title="Popular and other pages",
         lead="Large pages have more responses than small ones, and popular pages more visits. The tables show what such weights would change; "
         f"the answer rests on pages alike.{unknown}",
-        figures=(shares_figure(shares, windows, source),),
+        figures=(shares_figure(shares, windows, source, shares_query),),
         tables=(
-            shares_table(shares, windows, source),
+            shares_table(shares, windows, source, shares_query),
             *((gains_table(gains, incumbent, query),) if gains else ()),
         ),
     )
 
 
-QUERY = "SELECT visit_id, count(*), count(*) FILTER (wire_bytes <= 14300) FROM 'response.parquet' WHERE wire_bytes IS NOT NULL GROUP BY visit_id"
-
-
 def shares_figure(
-    shares: Mapping[str, Sequence[float | None]], windows: Sequence[int], source: str
+    shares: Mapping[str, Sequence[float | None]], windows: Sequence[int], source: str, query: str
 ) -> Figure:
     """Shares of responses that fit into each window, a series for each weight."""
     return Figure(
@@ -65,11 +63,13 @@ def shares_figure(
             for name, some in shares.items()
         ),
         source=source,
-        query=QUERY,
+        query=query,
     )
 
 
-def shares_table(shares: Mapping[str, Sequence[float | None]], windows: Sequence[int], source: str) -> Table:
+def shares_table(
+    shares: Mapping[str, Sequence[float | None]], windows: Sequence[int], source: str, query: str
+) -> Table:
     """Shares of responses that fit into a window."""
     return Table(
         id="shares-by-weight",
@@ -86,7 +86,7 @@ def shares_table(shares: Mapping[str, Sequence[float | None]], windows: Sequence
             for name, some in shares.items()
         ),
         source=source,
-        query=QUERY,
+        query=query,
         notes=(
             "By rank: visits in proportion to 1 over the rank (Zipf's law; Adamic and Huberman 2002), and for ranks by magnitude the mean "
             "over the magnitude.",

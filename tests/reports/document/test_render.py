@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import sync_playwright
 
+from releases.formatting import NARROW
 from reports.document.render import render_html
 from reports.document.report import build_report
 from reports.forms.markdown import report_markdown
@@ -127,6 +128,24 @@ def test_hostile_strings_stay_text(page: tuple[Path, dict[str, Any]]) -> None:
     assert not {name for name, _ in tags.tags} & {"script", "img"}
     assert text.count("&lt;script&gt;") >= 20
     assert "{{ 7 * 7 }}" in text
+
+
+def test_the_audit_by_packets_is_stated_where_the_release_has_one(page: tuple[Path, dict[str, Any]]) -> None:
+    content = copy.deepcopy(page[1])
+    counts = {
+        "connections": 400,
+        "agreeing_connections": 399,
+        "received_bytes": 10_000,
+        "agreeing_bytes": 9_000,
+    }
+    for packets, is_stated in ((None, False), (dict.fromkeys(counts, 0), False), (counts, True)):
+        content["release"]["packets"] = packets
+        text = render_html(content, figures={}).replace(NARROW, " ")
+        assert (
+            "equal on 99.7 % of 400 connections that were captured whole, and on 90.0 % of their bytes"
+            in text
+        ) is is_stated
+        assert ("and by captured packets:" in text) is is_stated
 
 
 def test_a_name_cannot_hide_its_direction_or_its_controls(page: tuple[Path, dict[str, Any]]) -> None:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from reports.document.report import build_report
@@ -160,3 +161,32 @@ def test_canonical_json_is_sorted_and_rounded_and_refuses_infinity() -> None:
     )
     with pytest.raises(ValueError, match="Out of range float"):
         canonical({"a": float("inf")})
+
+
+def test_the_query_under_the_shares_by_weight_counts_what_its_numbers_count(tmp_path: Path) -> None:
+    made_up = crawl()
+    made_up.add_response(900, is_complete=False)
+    made_up.add_visit(outcome="timeout")
+    made_up.add_connection()
+    made_up.add_response(800)
+    release = write_release(tmp_path, made_up, dataclasses.replace(NAME, kind="web"))
+    content = build_report(
+        read_data_folder(tmp_path, with_replay=False),
+        tmp_path / "reports" / "2026" / "v1",
+        commit="c0ffee",
+        rule=QUICK,
+    )
+    (section,) = (one for one in content["sections"] if one["id"] == "popularity")
+    table, figure = section["tables"][0], section["figures"][0]
+    assert table["query"] == figure["query"]
+    with duckdb.connect(":memory:") as database:
+        database.execute(f"SET file_search_path = '{release.path}'")
+        pages = database.execute(table["query"]).fetchall()
+    responses = sum(page[1] for page in pages)
+    shares = [100 * sum(page[place] for page in pages) / responses for place in range(2, len(pages[0]))]
+    by_response = next(row for row in table["rows"] if row["weight"] == "each response alike")
+    assert [value for name, value in by_response.items() if name != "weight"] == pytest.approx(
+        shares, abs=1e-3
+    )
+    known = [one for one in made_up.response if one["wire_bytes"] is not None]
+    assert responses == len(known) - 2
