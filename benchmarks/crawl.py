@@ -1,6 +1,6 @@
 """Compares the crawler with other crawlers on the local web: CPU time, pages per second, memory; and measures writing alone.
 
-python -m benchmarks.crawl --peers FOLDER [--runs 3] [--pages 60] [--browsers 2,3,4,6] [--tools bare,firstflight,...]
+python -m benchmarks.crawl --peers FOLDER [--runs 3] [--pages 60] [--browsers 2,3,4,5,6] [--tools bare,firstflight,...]
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", type=Path, help="folder with puppeteer.js and node_modules")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--pages", type=int, default=60)
-    parser.add_argument("--browsers", default="2,3,4,6", help="numbers of browsers to try")
+    parser.add_argument("--browsers", default="2,3,4,5,6", help="numbers of browsers to try")
     parser.add_argument(
         "--tools", default=f"{Bare.id},{Logged.id},{OURS},{PEER}", help="browsertime too, if named"
     )

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import crawl_figures, pages, plan, report
+from benchmarks.killed_crawl import LARGEST_PAGE_OBJECTS
 from benchmarks.markdown import measured, table
 from benchmarks.results import FOLDER
 from benchmarks.service.load import later_sections
+from crawler.browser.driver import BROWSERS_EACH, MEMORY_BYTES
 
 DOCUMENT = Path("docs/performance.md")
 
@@ -58,7 +60,11 @@ ENDURANCE = """## Endurance
 `scripts/bench endurance`: {pages:,} local pages by {crawlers} crawlers with {browsers} browser each. In the first two fifths, {kills} crawlers,
 browsers, drivers and databases were killed. Final outcomes: {outcomes}; visits made again: {again}. Left behind
 at the end: {processes} processes and {files} files. {pages_per_second:.2f} pages a second, kills included: {days:.0f} days of such
-a machine for a million. Mean memory (PSS) in the third quarter of the pages and in the last:
+a machine for a million such pages, which have at most {largest} objects. Mean memory (PSS) in the third quarter of the pages and in the last:
+"""
+
+BOUNDED = """Growth is bounded: a driver is replaced after {browsers_each} browsers or above {memory_mb} MB of its own, and a crawler ends with its lane, after half an hour
+in a scheduled crawl.
 """
 
 
@@ -154,9 +160,11 @@ def endurance(facts: dict[str, Any]) -> str:
             "outcomes": counts(facts["outcomes"]),
             "again": counts(facts["tried_again"]),
             "days": 1e6 / facts["pages_per_second"] / 86_400,
+            "largest": LARGEST_PAGE_OBJECTS,
         }
     )
-    parts = [ENDURANCE.format(**told), table(["MB", "third quarter", "last quarter"], rows), shown]
+    bounded = BOUNDED.format(browsers_each=BROWSERS_EACH, memory_mb=MEMORY_BYTES // 2**20)
+    parts = [ENDURANCE.format(**told), table(["MB", "third quarter", "last quarter"], rows), bounded, shown]
     return "\n".join([*parts, measured(facts)])
 
 

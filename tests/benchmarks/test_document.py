@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.crawl import summary
-from benchmarks.crawl_figures import missed
+from benchmarks.crawl_figures import floor, missed
 from benchmarks.document import document
 from benchmarks.service.load import missed as missed_by_service
 
@@ -77,6 +77,8 @@ def test_endurance_has_outcomes_leftovers_and_memory() -> None:
         "memory": {"crawlers": {"third_quarter_mb": 300.0, "last_quarter_mb": 301.0}},
     }
     written = document({"endurance": facts})
+    assert "a driver is replaced after 10 browsers or above 512 MB of its own" in written
+    assert "at most 45 objects" in written
     for part in ("10,000 ok;", "12 crash.", "0 processes and 0 files", "12 days", "| crawlers | 300 | 301 |"):
         assert part in written
 
@@ -183,3 +185,11 @@ def test_a_missed_bound_of_the_service_is_stated() -> None:
     refused = service()
     refused["service"]["cold"]["refused"] = 1
     assert missed_by_service(refused) == ["answers other than 200 or 304"]
+
+
+def test_the_log_unread_is_named_as_the_floor_and_as_beyond_the_bound_only_where_it_is() -> None:
+    plain = {"min": 1.0, "max": 2.0}
+    for median, exceeds in ((1.46, True), (1.2, False)):
+        said = floor({"median": median, **plain}, {"median": 0.9, **plain})
+        assert "floor" in said
+        assert ("exceeds the bound of 1.25" in said) is exceeds
