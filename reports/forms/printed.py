@@ -190,7 +190,7 @@ def _sections(content: Data, marks: str, recompute: str) -> Iterator[Section]:
         id="redo",
         title="Rebuild this report",
         paragraphs=(
-            "These commands make the report again from its release. The SHA-256 of the release's SHA256SUMS is",
+            "These commands make the report again from its release; a version above 1 needs the one before in the folder reports. The SHA-256 of the release's SHA256SUMS is",
             content["release"]["sha256"],
         ),
         commands=tuple(content["redo"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,18 @@ def test_the_readme_begins_with_the_answer_of_the_edition() -> None:
     at_most = f"{harm['value']:.2f} percentage points ({harm['lower']:.2f} to {harm['upper']:.2f})"
     assert f"{at_most} more" in words
     assert f"the rule asks for less than {harm['limit']:g}" in words
+
+
+def test_every_version_of_the_edition_is_listed_with_its_reason_and_what_it_corrects() -> None:
+    listed = re.findall(
+        r"^\| (\d+) \| ([0-9-]+) \| (.+?) \| (.+?) \| (.*?) \|$",
+        (ROOT / "docs" / "forms.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    newest = content()["publication"]
+    assert [int(row[0]) for row in listed] == [*range(1, newest["version"] + 1)]
+    assert listed[-1][1:4] == (newest["date"], newest["reason"], newest["corrects"])
+    assert all(re.fullmatch(r"`[0-9a-f]{7,}`", row[4]) for row in listed[:-1])
 
 
 @pytest.fixture(scope="module")
