@@ -48,9 +48,6 @@ BURSTS: Sender = (RULE.congestion_control, False)
 
 PACED: Sender = (RULE.congestion_control, True)
 
-THIRD_WINDOW = 16
-"""Window marked in the figure of sizes besides 3 and 10 segments, unless another window is recommended."""
-
 
 def sections_of(
     inputs: ReportInputs,
@@ -65,7 +62,7 @@ def sections_of(
     source = f"release {release.manifest.crawl}, version {release.version}"
     cdfs = read_cdfs(release.file("distribution"))
     sizes = content["sizes"]
-    windows = marked_windows(content["recommendation"])
+    windows = sizes["windows"]
     if found.findings:
         yield gains_section(found.findings, query=query)
     yield sizes_section(
@@ -210,18 +207,12 @@ def popularity(inputs: ReportInputs, found: Examination, *, windows: Sequence[in
     )
 
 
-def marked_windows(recommendation: Mapping[str, Any] | None) -> tuple[int, ...]:
-    """Windows that the figure of sizes marks."""
-    recommended = recommendation["iw"] if recommendation else None
-    return (3, 10, recommended if recommended and recommended not in (3, 10) else THIRD_WINDOW)
-
-
 def stated_headline(cdfs: Mapping[str, Cdf]) -> list[str]:
     """Measures of the first figure of which most sizes are known."""
     return [measure for measure in HEADLINE if cdfs[measure].is_stated]
 
 
-def curves_of(cdfs: Mapping[str, Cdf], mss: int, windows: tuple[int, ...]) -> list[Row]:
+def curves_of(cdfs: Mapping[str, Cdf], mss: int, windows: Sequence[int]) -> list[Row]:
     """Points of the curves of the first figure."""
     return [
         point

@@ -17,8 +17,8 @@ A_CURVE = 6
 
 MARKER_SIZE = 46
 
-KEY_ROW, KEY_COLUMNS = 18, 2
-"""Height of a line of the key in pixels, and its columns."""
+KEY_ROW, KEY_COLUMN = 18, 200
+"""Height of a line of the key and least width of its columns, in pixels."""
 
 KEY_LINE = 44
 """Length of a curve's sample in the key, in pixels."""
@@ -67,9 +67,10 @@ def key(
 
     Screen readers hear the names alone: samples have none of their own.
     """
+    columns = max(1, min(2, width // KEY_COLUMN))
     for at, name in enumerate(names):
-        left = (at % KEY_COLUMNS) * width // KEY_COLUMNS
-        y = alt.value(top + KEY_ROW * (at // KEY_COLUMNS))
+        left = (at % columns) * width // columns
+        y = alt.value(top + KEY_ROW * (at // columns))
         base = alt.Chart(alt.InlineData(values=[{"name": name}]))
         yield base.mark_rule(
             color=colours[name], strokeWidth=2, strokeDash=list(dashes[name]), aria=False

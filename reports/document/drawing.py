@@ -2,37 +2,102 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
 
 from reports.document.curve_marks import DASHES, key, markers
-from reports.document.figure_style import SERIES, column, has_intervals, names_of, series_of, styled, titled
-from reports.document.forest import draw_forest
-from reports.document.theme import BYTES, LIGHT
+from reports.document.figure_style import (
+    NARROW,
+    SERIES,
+    WIDE,
+    WIDTH,
+    column,
+    has_intervals,
+    names_of,
+    series_of,
+    styled,
+    titled,
+)
+from reports.document.forest import draw_forest, has_names_beside
+from reports.document.theme import BYTES, LIGHT, SEPARATE
+from reports.document.uprights import uprights
 
-WIDE = 620
-"""Width of a figure of curves."""
+HIGH, LOW = 300, 200
+"""Heights of wide figures: of curves, and of intervals."""
 
-KEY_TOP = 48
+KEY_TOP = 52
 """Room between curves and their key, for the axis, in pixels."""
 
+LETTER, APART = 6.5, 6.0
+"""Width of a letter along an axis and the room between two of its labels, in pixels: rather too much."""
 
-def draw_figure(figure: Mapping[str, Any], *, note: str | None = None) -> alt.TopLevelMixin | None:
-    """Draw a figure; None if none of its values is known. `note` is part of the drawing, so that copies have it too."""
-    measured = figure["x"] if figure["drawing"] == "forest" else figure["y"]
-    rows = [flat(row, measured) for row in figure["rows"] if row.get(measured) is not None]
+DENSE = 24
+"""Marks in a figure of intervals from which on it is wide."""
+
+
+def draw_figure(
+    figure: Mapping[str, Any], *, note: str | None = None, is_narrow: bool = False
+) -> alt.TopLevelMixin | None:
+    """Draw a figure; None if none of its values is known. `note` is part of the drawing, so that copies have it too.
+
+    `is_narrow` fits a figure for which `is_wide` holds to a phone; the others are the same either way.
+    """
+    rows = known_rows(figure)
     if not rows:
         return None
-    if figure["drawing"] == "forest":
-        return draw_forest(figure, rows, note=note)
+    kind, wide = figure["drawing"], is_wide(figure) and not is_narrow
+    if kind == "forest":
+        return draw_forest(figure, rows, note=note, is_narrow=is_narrow)
+    if kind == "lines":
+        width = NARROW if is_narrow else WIDE
+        return styled(*lines(figure, rows, width=width), note=note, width=width, height=HIGH)
     base: alt.Chart = alt.Chart(alt.InlineData(values=rows))
-    if figure["drawing"] == "intervals":
-        return styled(*intervals(figure, base, rows), note=note)
-    if figure["drawing"] == "bars":
-        return styled(bars(figure, base, rows), note=note)
-    return styled(*lines(figure, rows), note=note, width=WIDE, height=WIDE // 2)
+    width = WIDE if wide else WIDTH
+    drawn = (
+        intervals(figure, base, rows, width=width)
+        if kind == "intervals"
+        else [bars(figure, base, rows, width=width)]
+    )
+    return styled(*drawn, note=note, width=width, **({"height": LOW} if wide else {}))
+
+
+def is_wide(figure: Mapping[str, Any]) -> bool:
+    """Return whether a figure needs the whole width of a page: curves, long names below each other, and many categories."""
+    kind, rows = figure["drawing"], known_rows(figure)
+    if kind == "forest":
+        return bool(rows) and not has_names_beside(figure, rows)
+    return kind == "lines" or len(rows) > DENSE or not fits(categories(figure, rows), WIDTH)
+
+
+def known_rows(figure: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows whose measured value is known, flat."""
+    measured = figure["x"] if figure["drawing"] == "forest" else figure["y"]
+    return [flat(row, measured) for row in figure["rows"] if row.get(measured) is not None]
+
+
+def categories(figure: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[str]:
+    """Labels along the horizontal axis."""
+    return list(dict.fromkeys(str(row[figure["x"]]) for row in rows))
+
+
+def fits(labels: list[str], width: int) -> bool:
+    """Return whether labels stand side by side along an axis of this width without touching each other.
+
+    >>> fits(["to 20", "20-50"], 300), fits(["30-100", "100-300", "above 300"], 150)
+    (True, False)
+    """
+    room = width / max(1, len(labels))
+    return all(LETTER * (len(one) + len(two)) / 2 + APART <= room for one, two in itertools.pairwise(labels))
+
+
+def labelled(figure: Mapping[str, Any], rows: list[dict[str, Any]], width: int) -> alt.Axis:
+    """Axis of categories, whose labels are slanted where they would touch each other."""
+    angle = 0 if fits(categories(figure, rows), width) else -40
+    slanted: dict[str, Any] = {"labelAlign": "right", "labelBaseline": "middle"} if angle else {}
+    return alt.Axis(labelAngle=angle, grid=False, **slanted, **counted(figure))
 
 
 def flat(row: Mapping[str, Any], measured: str) -> dict[str, Any]:
@@ -44,7 +109,9 @@ def flat(row: Mapping[str, Any], measured: str) -> dict[str, Any]:
     return {**row, measured: value["estimate"], **ends}
 
 
-def intervals(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]]) -> list[alt.Chart]:
+def intervals(
+    figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]], *, width: int
+) -> list[alt.Chart]:
     """Points with bars over categories, the series side by side."""
     order = list(dict.fromkeys(row[figure["x"]] for row in rows))
     told = series_of(figure, rows)
@@ -52,7 +119,7 @@ def intervals(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, A
         f"{figure['x']}:N",
         sort=order,
         title=titled(column(figure, figure["x"])),
-        axis=alt.Axis(labelAngle=0, grid=False, **counted(figure)),
+        axis=labelled(figure, rows, width),
     )
     dodge = (
         {"xOffset": alt.XOffset(f"{figure['series']}:N", sort=names_of(figure["series"], rows))}
@@ -80,7 +147,7 @@ def counted(figure: Mapping[str, Any]) -> dict[str, Any]:
     return {"labelExpr": "format(datum.value, ',')"} if column(figure, figure["x"])["kind"] == "count" else {}
 
 
-def bars(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]]) -> alt.Chart:
+def bars(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]], *, width: int) -> alt.Chart:
     """A bar for each category."""
     order = list(dict.fromkeys(row[figure["x"]] for row in rows))
     drawn: alt.Chart = base.mark_bar(color=SERIES[0]).encode(
@@ -88,21 +155,29 @@ def bars(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]])
             f"{figure['x']}:N",
             sort=order,
             title=titled(column(figure, figure["x"])),
-            axis=alt.Axis(labelAngle=0, **counted(figure)),
+            axis=labelled(figure, rows, width),
         ),
         y=alt.Y(f"{figure['y']}:Q", title=titled(column(figure, figure["y"])), scale=alt.Scale(domainMin=0)),
     )
     return drawn
 
 
-def lines(figure: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[alt.Chart]:
+def lines(figure: Mapping[str, Any], rows: list[dict[str, Any]], *, width: int) -> list[alt.Chart]:
     """A curve for each series over a quantity, with dashes and markers that survive print, and the figure's lines upright."""
-    x: dict[str, Any] = {"title": titled(column(figure, figure["x"])), "scale": alt.Scale(nice=False)}
+    along = [
+        float(one)
+        for one in (*(row[figure["x"]] for row in rows), *(line["value"] for line in figure["lines"]))
+    ]
+    domain = (min(along), max(along))
+    x: dict[str, Any] = {
+        "title": titled(column(figure, figure["x"])),
+        "scale": alt.Scale(domain=domain, nice=False, zero=False),
+    }
     if figure["is_logarithmic"]:
         x = {
             "title": column(figure, figure["x"])["title"],  # the labels have the unit
-            "scale": alt.Scale(type="log", nice=False),
-            "axis": alt.Axis(values=[10**power for power in range(10)], labelExpr=BYTES),
+            "scale": alt.Scale(type="log", domain=domain, nice=False),
+            "axis": alt.Axis(values=[10**power for power in range(10)], labelExpr=BYTES, **SEPARATE),
         }
     names = names_of(figure["series"], rows) if figure["series"] else [""]
     by_name = {name: [row for row in rows if not name or row[figure["series"]] == name] for name in names}
@@ -117,20 +192,10 @@ def lines(figure: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[alt.Cha
         for name, points in by_name.items()
     ]
     marks = markers(by_name, x=across, y=up, colours=colours, column=figure["y"])
-    uprights = (layer for place, one in enumerate(figure["lines"]) for layer in upright(one, place, x))
+    marked = uprights(
+        figure["lines"], domain=domain, is_logarithmic=figure["is_logarithmic"], width=width, height=HIGH
+    )
     if not figure["series"]:
-        return [*drawn, *uprights]
-    under = key(names, colours=colours, dashes=dashes, ink=LIGHT.ink, width=WIDE, top=WIDE // 2 + KEY_TOP)
-    return [*drawn, *marks, *uprights, *under]
-
-
-def upright(line: Mapping[str, Any], place: int, x: Mapping[str, Any]) -> list[alt.Chart]:
-    """A line with its label, lower than the label of the line before, since windows lie close to each other."""
-    base = alt.Chart(alt.InlineData(values=[{"at": line["value"], "label": line["label"]}]))
-    at = alt.X("at:Q", **x)
-    return [
-        base.mark_rule(color=LIGHT.ink, strokeDash=[4, 3]).encode(x=at),
-        base.mark_text(align="left", dx=4, fontSize=12, color=LIGHT.ink).encode(
-            x=at, y=alt.value(WIDE // 2 - 14 * (place + 1)), text="label:N"
-        ),
-    ]
+        return [*drawn, *marked]
+    under = key(names, colours=colours, dashes=dashes, ink=LIGHT.ink, width=width, top=HIGH + KEY_TOP)
+    return [*drawn, *marks, *marked, *under]

@@ -18,7 +18,16 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 STANDS_OUT = SERIES[1]
 """Colour of the window in force."""
 
-WIDTH, HEIGHT = 300, 170
+WIDTH, HEIGHT = 284, 170
+
+WIDE, NARROW = 600, 272
+"""Width of the plots of wide figures, and of their drawings for phones."""
+
+PHONE = 334
+"""Width that a phone of 390 pixels has for a plot with the names beside it."""
+
+LEGEND_COLUMN = 95
+"""Room for a series in a legend, in pixels."""
 
 TITLE_PADDING = 10
 """Pixels between an axis' labels and its title: the reader's font may be wider than vl-convert's."""
@@ -28,11 +37,7 @@ def styled(
     *layers: alt.Chart, note: str | None, width: int = WIDTH, height: int = HEIGHT
 ) -> alt.TopLevelMixin:
     """Combine layers in the style of all panels. `note` is part of the drawing, so that copies of it have it too."""
-    title: Any = (
-        alt.TitleParams(note, anchor="end", fontSize=12, fontWeight="normal", color=STANDS_OUT)
-        if note
-        else ""
-    )
+    title: Any = noted(note) if note else ""
     found: alt.TopLevelMixin = (
         alt.layer(*layers)
         .properties(width=width, height=height, background="transparent", title=title)
@@ -51,7 +56,7 @@ def styled(
         )
         .configure_legend(
             orient="bottom",
-            columns=2,
+            columns=max(2, width // LEGEND_COLUMN),
             columnPadding=28,
             title=None,
             labelColor=LIGHT.ink,
@@ -61,6 +66,11 @@ def styled(
         )
     )
     return found
+
+
+def noted(note: str) -> alt.TitleParams:
+    """The words that mark a drawing, at its top right."""
+    return alt.TitleParams(note, anchor="end", fontSize=12, fontWeight="normal", color=STANDS_OUT)
 
 
 def titled(column: Mapping[str, Any]) -> str:

@@ -30,13 +30,18 @@ LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 TEMPLATES = Path(__file__).with_name("templates")
 
 
-def render_html(content: Mapping[str, Any], *, figures: Mapping[str, str]) -> str:
-    """Render the self-contained page. `figures` are our own SVG drawings by name."""
-    drawn = {name: Markup(svg) for name, svg in figures.items()}  # noqa: S704  # drawn by us
+def render_html(
+    content: Mapping[str, Any], *, figures: Mapping[str, str], narrow: Mapping[str, str] | None = None
+) -> str:
+    """Render the self-contained page. `figures` are our own SVG drawings by name, `narrow` those of wide ones for phones."""
+    drawn, for_phones = (
+        {name: Markup(svg) for name, svg in some.items()}  # noqa: S704  # drawn by us
+        for some in (figures, narrow or {})
+    )
     return (
         _environment()
         .get_template("report.html.j2")
-        .render(**standing(content), figures=drawn, recolouring=recolouring())
+        .render(**standing(content), figures=drawn, narrow=for_phones, recolouring=recolouring())
     )
 
 

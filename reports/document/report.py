@@ -17,8 +17,9 @@ from reports.answer.key_numbers import fits_number
 from reports.answer.shape import Answer, Findings
 from reports.decision.stored_problem import StagedReplay
 from reports.document.all_sections import stated_headline
-from reports.document.drawing import draw_figure, flat
+from reports.document.drawing import draw_figure, flat, is_wide
 from reports.document.examination import examine
+from reports.document.figure_style import NARROW, WIDE
 from reports.document.illustrative import illustrative_because, marks, recorded_limits
 from reports.document.rebuilding import publishing_options
 from reports.document.render import render_html
@@ -48,7 +49,7 @@ FIRST = Publication()
 def compose(inputs: ReportInputs, *, rule: Rule = RULE) -> dict[str, Any]:
     """The content of report.json without the fields OF_A_VERSION: it depends on the inputs and the code alone."""
     found = examine(inputs, rule)
-    asked = {found.findings.incumbent, found.findings.iw or 0} - {0} if found.findings else set()
+    asked = {*found.findings.windows, found.findings.incumbent} if found.findings else set()
     counted = size_section(inputs.release, windows=sorted({*WINDOWS, *asked}))
     return report_content(
         inputs,
@@ -106,11 +107,13 @@ def write_report(
             is_illustrative=composed["is_illustrative"],
         ),
     }
-    charts = draw(inputs, content, note=marks(content) or None)
+    charts, for_phones = draw(inputs, content, note=marks(content) or None)
     figures = {name: svg(chart) for name, chart in charts.items()}
+    narrow = {name: svg(chart) for name, chart in for_phones.items()}
     with put_new(folder) as stage:
         (stage / CONTENT).write_text(canonical(content), encoding="utf-8")
-        (stage / PAGE).write_text(render_html(content, figures=figures), encoding="utf-8")
+        page = render_html(content, figures=figures, narrow=narrow)
+        (stage / PAGE).write_text(page, encoding="utf-8")
         in_colour = {name: (vega_lite(chart), figures[name], png(chart)) for name, chart in charts.items()}
         report = write_forms(stage / FORMS, content, marks=marks(content), charts=in_colour)
         (stage / "summary.txt").write_text(summary_text(report), encoding="utf-8")
@@ -167,18 +170,44 @@ def release_facts(release: Release) -> dict[str, Any]:
 
 def draw(
     inputs: ReportInputs, content: Mapping[str, Any], *, note: str | None
-) -> dict[str, alt.TopLevelMixin]:
-    """Draw the figures of all sections by id, ready for SVG, PNG and Vega-Lite; `note` marks each."""
+) -> tuple[dict[str, alt.TopLevelMixin], dict[str, alt.TopLevelMixin]]:
+    """Draw the figures of all sections by id, ready for SVG, PNG and Vega-Lite, and the wide ones once more for phones.
+
+    `note` marks each.
+    """
     figures = {one["id"]: one for section in content["sections"] for one in section["figures"]}
-    charts = {name: draw_figure(one, note=note) for name, one in figures.items() if name != "cdf"}
-    drawn = {name: chart for name, chart in charts.items() if chart is not None}
-    if figures["cdf"]["rows"]:
-        drawn["cdf"] = cdf_figure(
-            inputs.release,
-            measures=stated_headline(read_cdfs(inputs.release.file("distribution"))),
-            windows=content["sizes"]["windows"],
-            bands=[flat(row, "cdf") for row in figures["cdf"]["bands"]],
-            title=note,
-            theme=dataclasses.replace(LIGHT, background="transparent"),
-        )
-    return drawn
+    wide = {name for name, one in figures.items() if is_wide(one)}
+    drawn: dict[str, alt.TopLevelMixin] = {}
+    narrow: dict[str, alt.TopLevelMixin] = {}
+    for name, one in figures.items():
+        if not one["rows"]:
+            continue
+        for found, is_narrow in ((drawn, False), *([(narrow, True)] if name in wide else [])):
+            chart = (
+                sizes_chart(inputs, content, one, note=note, width=NARROW if is_narrow else WIDE)
+                if name == "cdf"
+                else draw_figure(one, note=note, is_narrow=is_narrow)
+            )
+            if chart is not None:
+                found[name] = chart
+    return drawn, narrow
+
+
+def sizes_chart(
+    inputs: ReportInputs,
+    content: Mapping[str, Any],
+    figure: Mapping[str, Any],
+    *,
+    note: str | None,
+    width: int,
+) -> alt.LayerChart:
+    """The figure of sizes, which is drawn from the release itself."""
+    return cdf_figure(
+        inputs.release,
+        measures=stated_headline(read_cdfs(inputs.release.file("distribution"))),
+        windows=content["sizes"]["windows"],
+        bands=[flat(row, "cdf") for row in figure["bands"]],
+        note=note,
+        theme=dataclasses.replace(LIGHT, background="transparent"),
+        width=width,
+    )

@@ -10,16 +10,17 @@ import numpy as np
 
 from releases.catalogue import Release
 from releases.cdf import Cdf, read_cdfs
-from releases.formatting import NARROW, grouped
 from releases.slow_start import MSS_FIG1
 from reports.document.curve_marks import key, markers
-from reports.document.theme import BYTES, CURVES, FONT, LIGHT, LOCALE, PERCENT, Theme
+from reports.document.figure_style import WIDE, noted
+from reports.document.theme import BYTES, CURVES, FONT, LIGHT, LOCALE, PERCENT, SEPARATE, Theme
+from reports.document.uprights import uprights
 from reports.statistics.size_queries import SLICES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-WIDTH, HEIGHT = 620, 340
+HEIGHT = 340
 
 BAND_OPACITY = 0.22
 
@@ -79,13 +80,14 @@ def cdf_figure(
     windows: Sequence[int] = (3, 10, 16),
     bands: Sequence[Mapping[str, Any]] = (),
     mss: int = MSS_FIG1,
-    title: str | None = None,
+    note: str | None = None,
     theme: Theme = LIGHT,
+    width: int = WIDE,
 ) -> alt.LayerChart:
     """Draw the CDFs of `measures` over a logarithmic size axis, with a line at each window of `mss`-byte segments.
 
     `bands` are intervals of the curves: rows with a measure's label, a size, and `lower` and `upper` shares.
-    Measures without an item of known size are left out.
+    Measures without an item of known size are left out. `note` is part of the drawing, so that copies have it too.
     """
     thresholds = [iw * mss for iw in windows]
     cdfs = read_cdfs(release.file("distribution"))
@@ -98,7 +100,7 @@ def cdf_figure(
     x = alt.X(
         "size:Q",
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(title="size", values=_decades(low, high), labelExpr=BYTES),
+        axis=alt.Axis(title="size", values=_decades(low, high), labelExpr=BYTES, **SEPARATE),
     )
     y, lower = (
         alt.Y(
@@ -121,14 +123,21 @@ def cdf_figure(
     within = {name: [one for one in points if 0 < one["cdf"] < 1] for name, points in by_name.items()}
     marks = markers(within, x=x, y=y, colours=colours, column="cdf")
     under = key(
-        list(by_name), colours=colours, dashes=dashes, ink=theme.ink, width=WIDTH, top=HEIGHT + KEY_TOP
+        list(by_name), colours=colours, dashes=dashes, ink=theme.ink, width=width, top=HEIGHT + KEY_TOP
     )
-    layers = [*areas, *lines, *marks, *_window_lines(windows, mss=mss, theme=theme), *under]
-    chart = alt.LayerChart(layer=layers).properties(
-        width=WIDTH, height=HEIGHT, padding=12, background=theme.background
+    marked = uprights(
+        [{"value": iw * mss, "label": f"IW {iw}"} for iw in windows],
+        domain=(low, high),
+        is_logarithmic=True,
+        width=width,
+        height=HEIGHT,
+        ink=theme.ink,
     )
-    if title:
-        chart = chart.properties(title=title)
+    chart = alt.LayerChart(layer=[*areas, *lines, *marks, *marked, *under]).properties(
+        width=width, height=HEIGHT, background=theme.background
+    )
+    if note:
+        chart = chart.properties(title=noted(note))
     return _styled(chart, theme)
 
 
@@ -146,27 +155,6 @@ def _areas(
     ]
 
 
-def _window_lines(windows: Sequence[int], *, mss: int, theme: Theme) -> list[alt.Chart]:
-    """A line with a label for each window; the labels are staggered, since windows lie close to each other."""
-    layers = []
-    ordered = sorted(windows)
-    for place, iw in enumerate(ordered):
-        data = alt.InlineData(
-            values=[{"size": iw * mss, "label": f"{iw} segments · {grouped(iw * mss)}{NARROW}B"}]
-        )
-        top = -10 - 15 * (len(ordered) - 1 - place)
-        base = alt.Chart(data).encode(x="size:Q")
-        layers += [
-            base.mark_rule(color=theme.ink, strokeWidth=1, strokeDash=[4, 3]).encode(
-                y=alt.value(top - 6), y2=alt.value(HEIGHT)
-            ),
-            base.mark_text(align="left", dx=5, baseline="middle", color=theme.ink, fontSize=12).encode(
-                y=alt.value(top), text="label:N"
-            ),
-        ]
-    return layers
-
-
 def _styled(chart: alt.LayerChart, theme: Theme) -> alt.LayerChart:
     styled: alt.LayerChart = (
         chart.configure(font=FONT, locale=LOCALE)
@@ -181,7 +169,6 @@ def _styled(chart: alt.LayerChart, theme: Theme) -> alt.LayerChart:
             titleFontSize=13,
             titleFontWeight="normal",
         )
-        .configure_title(color=theme.ink, fontSize=15, anchor="start", offset=14)
     )
     return styled
 

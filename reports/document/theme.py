@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import vl_convert
-from PIL import Image
+from PIL import Image, ImageColor
 
 from releases.formatting import MINUS, NARROW
 from schema.computed_tables import MEASURES
@@ -27,6 +27,9 @@ LOCALE: dict[str, Any] = {
 BYTES = f"replace(format(datum.value, '~s'), regexp('([a-zA-Z]?)$'), '{NARROW}$1') + 'B'"
 """Vega expression for the label of a size along an axis, as 10 kB."""
 
+SEPARATE: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 10}
+"""Options of an axis whose labels are left out where they would stand close to each other, even in a wider font."""
+
 PERCENT = f"format(100 * datum.value, '.0f') + '{NARROW}%'"
 """Vega expression for the label of a share along an axis, as 20 %."""
 
@@ -34,8 +37,8 @@ PLACES = re.compile(r'\s(?:d|transform|[xy][12]?)="[^"]*"')
 LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
 """Coordinates of a drawing, and those with more decimal places than a screen shows: a hundredth of a pixel is enough."""
 
-PALETTE_COLOURS = 256
-"""Colours of a PNG, as many as a byte for each pixel can name."""
+SHADES = 4
+"""Shades of each colour of a chart in a PNG, the colour itself included: those along its letters and lines."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,21 +105,34 @@ def svg(chart: alt.TopLevelMixin) -> str:
     return PLACES.sub(lambda found: LONG.sub(lambda one: f"{float(one[0]):.2f}", found[0]), whole)
 
 
-def png(chart: alt.TopLevelMixin, *, scale: float = 2) -> bytes:
+def png(chart: alt.TopLevelMixin, *, scale: float = 1.5) -> bytes:
     """Render a chart as PNG on white ground, with `scale` pixels for each CSS pixel.
 
-    The picture has a palette, with which it is about an eighth as large: a chart has few colours, and shades along its letters and lines.
+    The picture has a palette of the charts' colours and their shades on white, with which it is about an eighth as large.
     """
     drawn: bytes = vl_convert.vegalite_to_png(chart.to_json(indent=None), scale=scale, allowed_base_urls=[])
     with Image.open(io.BytesIO(drawn)) as opened:
         chart_alone = opened.convert("RGBA")
     picture = Image.alpha_composite(Image.new("RGBA", chart_alone.size, LIGHT.background), chart_alone)
-    few = picture.convert("RGB").quantize(
-        PALETTE_COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
-    )
+    few = picture.convert("RGB").quantize(palette=palette(), dither=Image.Dither.NONE)
     written = io.BytesIO()
     few.save(written, "PNG", optimize=True)
     return written.getvalue()
+
+
+def palette() -> Image.Image:
+    """A picture with the palette of every PNG: white, and the shades of each colour of a light chart."""
+    colours = [(255, 255, 255)]
+    for name in (LIGHT.ink, LIGHT.faint, *dict.fromkeys(LIGHT.palette.values())):
+        whole = ImageColor.getrgb(name)
+        colours += [
+            (shade[0], shade[1], shade[2])
+            for at in range(1, SHADES + 1)
+            for shade in [[round(255 + (part - 255) * at / SHADES) for part in whole]]
+        ]
+    found = Image.new("P", (1, 1))
+    found.putpalette([part for colour in colours for part in colour])
+    return found
 
 
 def vega_lite(chart: alt.TopLevelMixin) -> str:

@@ -44,7 +44,8 @@ def sizes_section(
             Figure(
                 id="cdf",
                 title=f"Sizes: {', '.join(dict.fromkeys(point['measure'] for point in curves))}.",
-                caption="Cumulative share by size, on a logarithmic axis; vertical lines mark initial windows. Bands are 95 % intervals of each point, from a bootstrap over sites.",
+                caption="Cumulative share by size, on a logarithmic axis; "
+                f"vertical lines mark initial windows of segments with {grouped(mss)} bytes. Bands are 95 % intervals of each point, from a bootstrap over sites.",
                 drawing="lines",
                 x="size",
                 y="cdf",
@@ -57,7 +58,7 @@ def sizes_section(
                 rows=tuple(curves),
                 source=source,
                 query=size_queries.curves([iw * mss for iw in windows], _drawn(curves, labels)),
-                lines=tuple(Line(value=iw * mss, label=f"{iw} segments") for iw in sizes["windows"]),
+                lines=tuple(Line(value=iw * mss, label=f"IW {iw}") for iw in windows),
                 bands=tuple(band_rows(bands, labels)),
                 is_logarithmic=True,
             ),
