@@ -12,7 +12,6 @@ from markupsafe import Markup
 from releases.formatting import (
     grouped,
     number,
-    packet_agreement,
     quantity,
     range_text,
     significant,
@@ -22,10 +21,10 @@ from releases.formatting import (
 )
 from reports.answer.deciding import deciding_sentence
 from reports.document.illustrative import marks
-from reports.document.theme import CURVES, DARK, LIGHT
+from reports.document.theme import DARK, LIGHT
+from reports.forms.provenance import parameters, provenance
+from reports.forms.verdict_matrix import footnotes, letter
 from reports.forms.write import draft_path
-
-LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -59,8 +58,9 @@ def standing(content: Mapping[str, Any]) -> dict[str, Any]:
         "recorded_pages": None,
         **content,
         "marks": marks(content),
-        "shown": LABELS,
         "draft": draft_path(content["year"]),
+        "provenance": provenance(content),
+        "parameters": parameters(content),
         "deciding": deciding_sentence(deciding) if deciding else None,
     }
 
@@ -78,7 +78,6 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "number": number,
         "grouped": grouped,
-        "packet_agreement": packet_agreement,
         "size": size,
         "quantity": quantity,
         "significant": significant,
@@ -86,6 +85,8 @@ def _environment() -> jinja2.Environment:
         "css": css_text,
         "stated": stated,
         "tied": tied,
+        "footnotes": footnotes,
+        "letter": letter,
     }
     return environment
 

@@ -19,7 +19,7 @@ AUTHOR = {"fullname": "Your Name", "initials": "Y.", "surname": "Name"}
 ORGANIZATION, EMAIL = "Your Organization", "you@example.org"
 """What stands for the author of a draft until somebody takes it over."""
 
-LEFT_OUT = ("glossary", "limits")
+LEFT_OUT = ("glossary", "limits", "provenance")
 """Sections of the report that a draft has no room for, or has in another form."""
 
 

@@ -9,8 +9,10 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from releases.formatting import UNKNOWN, estimate, grouped, number, stated, visible_text
+from releases.formatting import UNKNOWN, estimate, grouped, number, visible_text
 from reports.answer.deciding import deciding_sentence
+from reports.forms.provenance import parameters, provenance
+from reports.forms.verdict_matrix import COLUMNS, data_rows, footnotes, letter, text_rows
 
 Data = Mapping[str, Any]
 
@@ -185,6 +187,9 @@ def _sections(content: Data, marks: str, recompute: str) -> Iterator[Section]:
     if content["networks"]:
         table = _table(content["networks"], recompute, content["networks"]["notes"])
         yield Section(id="networks-replayed", title="Networks of the replay", paragraphs=(), tables=(table,))
+    facts = (*provenance(content), *parameters(content))
+    items = tuple(f"{term}: {text}" for term, text in facts)
+    yield Section(id="provenance", title="Provenance", paragraphs=(), items=items)
     yield Section(id="limits", title="Limits", paragraphs=(), items=tuple(content["limits"]))
     yield Section(
         id="redo",
@@ -245,52 +250,25 @@ def cell(value: Any, column: Data) -> str:  # noqa: ANN401  # a cell has any typ
 def tables_of(content: Data) -> Iterator[Data]:
     """Every table of report.json in the shape of reports.sections, the verdict matrix by candidate and bound."""
     if content["verdicts"]:
-        yield {"id": "verdicts", "columns": VERDICT_COLUMNS, "rows": list(_verdict_rows(content["verdicts"]))}
+        yield {"id": "verdicts", "columns": COLUMNS, "rows": list(data_rows(content["verdicts"]))}
     yield from (table for section in content["sections"] for table in section["tables"])
     if content["networks"]:
         yield content["networks"]
 
 
-VERDICT_COLUMNS = (
-    *({"id": name, "kind": "text"} for name in ("row", "title", "kind", "unit", "limit", "against", "window", "mark")),
-    {"id": "value", "kind": "interval"},
-)  # fmt: skip
-"""Columns of the verdict matrix as data: a row for each candidate and bound."""
-
-
-def _verdict_rows(verdicts: Data) -> Iterator[Data]:
-    for row in verdicts["rows"]:
-        facts = {name: row[name] for name in ("title", "kind", "unit", "limit", "against")}
-        yield from ({**facts, "row": row["id"], **one} for one in row["cells"])
-
-
 def _verdicts(verdicts: Data, recompute: str) -> Section:
     windows = verdicts["windows"]
-    signs = {mark: one["sign"] for mark, one in verdicts["marks"].items()}
-    rows = []
-    for row in verdicts["rows"]:
-        by_window = {one["window"]: one for one in row["cells"]}
-        bound = f"{'at least' if row['kind'] == 'gain' else 'below'} {stated(row['limit'], row['unit'])}"
-        cells = (_verdict(by_window.get(window), signs) for window in windows)
-        rows.append((row["title"], bound, *cells))
+    notes = (f"[{letter(at)}] {text}" for at, text in enumerate(footnotes(verdicts)))
     table = Table(
         id="verdicts",
         title=verdicts["title"],
         headings=("gain or harm", "bound", *(f"IW {window}" for window in windows)),
         is_number=(False, False, *(False for _ in windows)),
-        rows=tuple(rows),
+        rows=tuple(text_rows(verdicts)),
         source="the rule's verdicts in report.json",
         query="SELECT unnest(verdicts.rows, recursive := true) FROM 'report.json'",
         command=f"{recompute} verdicts",
-        notes=tuple(verdicts["notes"]),
+        notes=(*notes, *verdicts["notes"]),
     )
     legend = "; ".join(f"{one['sign']} = {one['meaning']}" for one in verdicts["marks"].values())
     return Section(id="verdicts", title="The verdicts", paragraphs=(f"Marks: {legend}.",), tables=(table,))
-
-
-def _verdict(one: Data | None, signs: Mapping[str, str]) -> str:
-    if one is None:
-        return UNKNOWN
-    value = one["value"]
-    shown = "" if value is None else f" {cell(value, {})}"
-    return f"{signs[one['mark']]}{shown}"

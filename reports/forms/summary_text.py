@@ -70,9 +70,12 @@ def _opening(report: Printed) -> Iterator[str]:
 
 
 def _verdicts(report: Printed, table: Table) -> Iterator[str]:
-    """The verdict matrix with its signs alone, which fit beside each other."""
+    """The verdict matrix with its signs alone, which fit beside each other, and without its footnotes."""
     yield from wrapped(table.title)
-    rows = [(row[0], *(cell.split(" ")[0] for cell in row[2:])) for row in table.rows]
+    rows = [
+        (row[0].rpartition(" [")[0] or row[0], *(cell.split(" ")[0] for cell in row[2:]))
+        for row in table.rows
+    ]
     headings = (table.headings[0], *table.headings[2:])
     yield from ascii_table(headings, [False] * len(headings), rows, width=WIDTH)
     section = next(one for one in report.sections if table in one.tables)

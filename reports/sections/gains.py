@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from releases.formatting import grouped
 from reports.answer.shape import MARKS, Findings
-from reports.sections.shape import Column, Figure, Line, Section, interval
+from reports.sections.shape import Column, Figure, Line, Section, Table, interval
 
 
 def gains_section(findings: Findings, *, query: str) -> Section:
-    """A forest plot of savings."""
+    """A forest plot of savings, and its numbers."""
     (row,) = (one for one in findings.rows if one.kind == "gain")
+    columns = (
+        Column(id="window", title="initial window", kind="text"),
+        Column(id="saved", title="page time saved", unit="%", kind="interval", digits=2),
+        Column(id="verdict", title="at least worthwhile", kind="text"),
+    )
+    rows = tuple(
+        {"window": f"IW {cell.window}", "saved": interval(cell.value), "verdict": MARKS[cell.mark]}
+        for cell in row.cells
+    )
+    source = f"{grouped(findings.loads)} loads of {grouped(findings.pages)} pages over {findings.networks} networks"
     return Section(
         id="gains",
         title="What other windows would save",
@@ -22,22 +32,21 @@ def gains_section(findings: Findings, *, query: str) -> Section:
                 drawing="forest",
                 x="saved",
                 y="window",
-                columns=(
-                    Column(id="window", title="initial window", kind="text"),
-                    Column(id="saved", title="page time saved", unit="%", kind="interval", digits=2),
-                    Column(id="verdict", title="at least worthwhile", kind="text"),
-                ),
-                rows=tuple(
-                    {
-                        "window": f"IW {cell.window}",
-                        "saved": interval(cell.value),
-                        "verdict": MARKS[cell.mark],
-                    }
-                    for cell in row.cells
-                ),
-                source=f"{grouped(findings.loads)} loads of {grouped(findings.pages)} pages over {findings.networks} networks",
+                columns=columns,
+                rows=rows,
+                source=source,
                 query=query,
                 lines=(Line(value=0.0, label="no change"), Line(value=row.limit, label="worthwhile")),
+            ),
+        ),
+        tables=(
+            Table(
+                id="gains-by-window",
+                title=f"Page time saved against IW {findings.incumbent}",
+                columns=columns,
+                rows=rows,
+                source=source,
+                query=query,
             ),
         ),
     )

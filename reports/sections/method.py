@@ -88,40 +88,70 @@ def backcast_figure(judging: Sequence[Mapping[str, Any]], factor: float) -> Figu
 
 
 def rfc9040_section(findings: Findings, *, step: int, year: int) -> Section:
-    """The windows that RFC 9040's automatic adjustment would pass on the way to the rule's window."""
-    title = "RFC 9040's automatic window"
+    """The windows that RFC 9040's automatic adjustment would pass, to the rule's window or else to the largest candidate."""
     lead = f"RFC 9040 (Appendix C) lets a host raise its initial window by itself, by at most {step} segments a year. "
     if findings.iw is None or findings.iw <= findings.incumbent:
-        lead += f"The rule chooses no larger window, so that it stays at IW {findings.incumbent}."
+        target = max((*findings.windows, findings.incumbent))
+        lead += (
+            f"The rule chooses no larger window, so that it stays at IW {findings.incumbent}. "
+            f"The years are those of a host that would take the step in {year} and in each year after it."
+        )
+    else:
+        target = findings.iw
+        lead += f"The years are those on the way to the window that the rule chooses, IW {target}."
+    title = "RFC 9040's automatic window"
+    rows = tuple(steps(findings.incumbent, target, step=step, year=year, candidates=findings.windows))
+    if not rows:
         return Section(id="rfc9040", title=title, lead=lead)
+    columns = (
+        Column(id="year", title="year", kind="text"),
+        Column(id="window", title="largest window", unit="segments", kind="count"),
+        Column(id="candidates", title="candidates that come within it", kind="text"),
+    )
+    source, query = "RFC 9040, Appendix C", "arithmetic"
     return Section(
         id="rfc9040",
         title=title,
-        lead=lead + f"On the way to the window that the rule chooses, IW {findings.iw}, it would allow:",
+        lead=lead,
+        figures=(
+            Figure(
+                id="fig-rfc9040",
+                title="Largest window that the step allows, by year.",
+                caption=f"From IW {findings.incumbent}, by arithmetic.",
+                drawing="bars",
+                x="year",
+                y="window",
+                columns=columns,
+                rows=rows,
+                source=source,
+                query=query,
+            ),
+        ),
         tables=(
             Table(
                 id="rfc9040-steps",
                 title="Largest window by year",
-                columns=(
-                    Column(id="year", title="year", kind="text"),
-                    Column(id="window", title="window", unit="segments", kind="count"),
-                ),
-                rows=tuple(steps(findings.incumbent, findings.iw, step=step, year=year)),
-                source="RFC 9040, Appendix C",
-                query="arithmetic",
+                columns=columns,
+                rows=rows,
+                source=source,
+                query=query,
             ),
         ),
     )
 
 
-def steps(incumbent: int, target: int, *, step: int, year: int) -> Iterator[Row]:
-    """The largest window of each year until the target.
+def steps(
+    incumbent: int, target: int, *, step: int, year: int, candidates: Sequence[int] = ()
+) -> Iterator[Row]:
+    """The largest window of each year until the target, with the candidates that the year's step reaches.
 
-    >>> [row["window"] for row in steps(10, 15, step=2, year=2026)]
-    [12, 14, 15]
+    >>> [row["window"] for row in steps(10, 15, step=2, year=2026)], list(steps(10, 10, step=2, year=2026))
+    ([12, 14, 15], [])
     """
     for at in itertools.count():
-        window = min(target, incumbent + step * (at + 1))
-        yield {"year": str(year + at), "window": window}
-        if window == target:
+        before = incumbent + step * at
+        if before >= target:
             return
+        window = min(target, before + step)
+        reached = ", ".join(f"IW {one}" for one in candidates if before < one <= window)
+        yield {"year": str(year + at), "window": window, "candidates": reached or "none"}

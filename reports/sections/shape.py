@@ -52,7 +52,7 @@ class Table:
     shown: int | None = None
     """Rows, from the first, that pages and documents print; None for all. The data have all of them."""
     is_published: bool = False
-    """True for numbers that others published: they do not bear the marks of this report's own."""
+    """True for numbers that others published, and for definitions: they do not bear the marks of this report's own numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

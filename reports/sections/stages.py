@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from releases.formatting import apart
-from reports.sections.shape import Column, Row, Section, Table
+from reports.sections.shape import Column, Figure, Row, Section, Table
 
 COLUMNS = (
     Column(id="stage", title="stage", kind="count"),
@@ -25,16 +25,31 @@ COLUMNS = (
 def stages_table_section(ledger: Sequence[Mapping[str, Any]], *, source: str, query: str) -> Section:
     """The ledger of stages (reports.decision.history)."""
     commits = sorted({str(one["commit"]) for one in ledger})
+    rows = tuple(map(_row, ledger))
     return Section(
         id="stages",
         title="Stages of the replay",
         lead="The replay adds loads in stages, and ends when one answer is left or its budget is used.",
+        figures=(
+            Figure(
+                id="fig-stages",
+                title="Loads of each stage.",
+                caption="Each stage adds loads to those before it.",
+                drawing="bars",
+                x="stage",
+                y="loads",
+                columns=COLUMNS,
+                rows=rows,
+                source=source,
+                query=query,
+            ),
+        ),
         tables=(
             Table(
                 id="stages-ledger",
                 title="What each stage added and decided",
                 columns=COLUMNS,
-                rows=tuple(map(_row, ledger)),
+                rows=rows,
                 source=source,
                 query=query,
                 notes=(

@@ -9,10 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from releases.formatting import size
 from releases.interval import Interval
+from replay.networks.mlab.sample import PAGE_BYTES, ROUND_TRIPS
 from reports.sections.evidence import POPULATIONS, Evidence, saved_ms, saved_percent
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
 from reports.statistics.bootstrap import Floats
+
+OPPOSITE_SIGNS = "Percentages count each load alike; in milliseconds the slowest lines weigh most, so that the two can have different signs."
+"""Note of a section whose tables have gains both in percent and in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +82,8 @@ def by_network_section(evidence: Evidence) -> Section:
     return Section(
         id="networks-gain",
         title="By round trip, bandwidth and bandwidth-delay product",
-        lead="A larger window saves round trips, which weigh most where they are long against the time that the bytes themselves take. Each bucket has networks of the population with their weights.",
+        lead="A larger window saves round trips, which weigh most where they are long against the time that the bytes themselves take. "
+        f"Each bucket has networks of the population with their weights. {OPPOSITE_SIGNS}",
         figures=figures,
         tables=tables,
         notes=(
@@ -159,8 +165,9 @@ def slow_section(evidence: Evidence) -> Section:
     return Section(
         id="slow",
         title="Slow networks",
-        lead="Who has little bandwidth has most to lose by a larger burst. The slow networks are the slowest tenth of the population, "
-        "weighted as in the rule, beside all networks.",
+        lead="Who has little bandwidth has most to lose by a larger burst, so that the 2010 paper tells slow networks apart (Table 4's populations). "
+        "Theirs are not to be had; here the slowest tenth of the population, weighted as in the rule, stands beside all networks. "
+        f"Networks are ordered by the time of {ROUND_TRIPS} round trips and of {size(PAGE_BYTES)} at the full rate.",
         figures=(slow_figure(evidence, rows),),
         tables=(
             Table(

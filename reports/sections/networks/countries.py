@@ -14,6 +14,7 @@ from replay.networks.population_csv import PopulationError
 from replay.networks.representatives import groups
 from replay.networks.stored_populations import BUNDLED, facts_of, find_population
 from reports.sections.evidence import Evidence, more_sent_again, saved_ms, saved_percent
+from reports.sections.networks.by_network import OPPOSITE_SIGNS
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval, not_measured
 from reports.statistics.bootstrap import Floats
 
@@ -42,7 +43,7 @@ NOTES = (
     "A country's number is the mean over the population's networks, each weighted by the share of the country's tests that lie in its stratum "
     "of bandwidth and round trip. So the countries have the same networks in other shares: losses and queues of a country's own lines are not told apart.",
     "The intervals have the chance of pages and loads, each of a country by itself, and not how well tests stand for people. The pages are the same in every country.",
-    "Percentages count each load alike; in milliseconds the slowest lines weigh most, so that the two can have different signs.",
+    OPPOSITE_SIGNS,
     f"Unknown for countries with fewer than {grouped(FEWEST_TESTS)} tests, and where a network has too few loads.",
 )
 

@@ -63,7 +63,11 @@ def sizes_section(
                 is_logarithmic=True,
             ),
         ),
-        tables=(shares_table(sizes, labels, source), quantiles_table(sizes, labels, source)),
+        tables=(
+            shares_table(sizes, labels, source),
+            quantiles_table(sizes, labels, source),
+            measures_table(sizes, labels),
+        ),
     )
 
 
@@ -99,14 +103,47 @@ def shares_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source: st
                 "unknown": one["unknown"],
                 **{f"iw{share['iw']}": _share(share) for share in one["shares"]},
             }
-            for one in sizes["measures"]
-            if one["known"] + one["unknown"]
+            for one in told_measures(sizes)
         ),
         source=source,
         query=size_queries.shares(windows, mss, labels),
-        notes=(
-            "Intervals are from a bootstrap over sites. A share is unknown where the size of more than half of the items is.",
+        notes=("Intervals are from a bootstrap over sites.", *untold(sizes, labels)),
+    )
+
+
+def told_measures(sizes: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The measures of which most sizes are known."""
+    return [one for one in sizes["measures"] if one["known"] + one["unknown"] and one["is_stated"]]
+
+
+def untold(sizes: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
+    """A sentence on the measures whose shares and quantiles would be those of a few known sizes."""
+    found = [
+        f"{labels[one['id']]} ({grouped(one['known'])} of {grouped(one['known'] + one['unknown'])})"
+        for one in sizes["measures"]
+        if one["known"] + one["unknown"] and not one["is_stated"]
+    ]
+    if found:
+        yield (
+            f"Measures whose sizes are mostly unknown have no shares and no quantiles here; known are: {', '.join(found)}."
+        )
+
+
+def measures_table(sizes: Mapping[str, Any], labels: Mapping[str, str]) -> Table:
+    """What each measure counts."""
+    return Table(
+        id="measures",
+        title="What each measure counts",
+        columns=(
+            Column(id="measure", title="measure", kind="text"),
+            Column(id="definition", title="definition", kind="text"),
         ),
+        rows=tuple(
+            {"measure": labels[one["id"]], "definition": one["definition"]} for one in sizes["measures"]
+        ),
+        source="the data dictionary",
+        query="SELECT unnest(sizes.measures, recursive := true) FROM 'report.json'",
+        is_published=True,
     )
 
 
@@ -136,8 +173,7 @@ def quantiles_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source:
                     name: one["quantiles_bytes"].get(name) if one["is_stated"] else None for name in QUANTILES
                 },
             }
-            for one in sizes["measures"]
-            if one["known"] + one["unknown"]
+            for one in told_measures(sizes)
         ),
         source=source,
         query=size_queries.quantiles([int(name[1:]) for name in QUANTILES], labels),

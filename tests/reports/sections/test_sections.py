@@ -195,7 +195,7 @@ def test_smaller_segments_never_hold_more(sections: dict[str, dict[str, Any]]) -
 
 def test_the_curves_have_bands_that_hold_the_shares_of_the_table(sections: dict[str, dict[str, Any]]) -> None:
     (figure,) = sections["sizes"]["figures"]
-    assert [line["label"] for line in figure["lines"]] == [f"{iw} segments" for iw in (3, 10, 16, 30)]
+    assert [line["label"] for line in figure["lines"]] == [f"IW {iw}" for iw in (3, 6, 10, 16, 26, 30, 42)]
     shares = {row["measure"]: row for row in table(sections["sizes"], "shares")}
     assert {row["measure"] for row in figure["bands"]} == {row["measure"] for row in figure["rows"]}
     for row in figure["bands"]:

@@ -1,0 +1,76 @@
+"""Where a report's numbers come from: release, crawl, list, browser, code, kernel and calibration, as terms with their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from releases.formatting import UNKNOWN, grouped, number, packet_agreement
+
+Data = Mapping[str, Any]
+
+
+def provenance(content: Data) -> list[tuple[str, str]]:
+    """Terms and texts from the content of report.json, for every form of the report."""
+    made = content["replay"] or content["stages"]
+    found = list(_of_the_release(content["release"], content["crawl"]))
+    if made:
+        found += _of_the_replay(made["provenance"])
+        found.append(("rule", f"version {content['rule']['version']}"))
+    return found
+
+
+def _of_the_release(release: Data, crawl: Data) -> Iterator[tuple[str, str]]:
+    outcomes = ", ".join(f"{grouped(count)} {outcome}" for outcome, count in crawl["outcomes"].items())
+    yield (
+        "release",
+        f"{release['crawl']}, version {release['version']}, schema {release['schema_version']}, {release['licence']}; "
+        f"sha256:{release['sha256']}",
+    )
+    yield (
+        "crawl",
+        f"planned {crawl['planned_at'] or UNKNOWN}, sealed {crawl['sealed_at'] or UNKNOWN}; "
+        f"{grouped(crawl['sites'])} sites of the first {crawl['top']} planned; {outcomes}",
+    )
+    yield "list", f"{release['list_id']}; sha256:{release['list_checksum']}"
+    yield "browser", "; ".join(str(one) for one in (release["browser"], crawl["user_agent"]) if one)
+    yield "flags of the browser", str(crawl["browser_flags"] or "not recorded")
+    yield "method, code", f"method {release['method_version']}, commit {release['commit']}"
+    if agreement := packet_agreement(release.get("packets")):
+        yield "audit", f"bytes by the browser\u2019s log and by captured packets: {agreement}"
+
+
+def _of_the_replay(facts: Data) -> Iterator[tuple[str, str]]:
+    kernel, gates = facts.get("kernel", {}), facts["gates"]
+    yield (
+        "kernel",
+        f"{kernel.get('package', 'Linux')} {kernel.get('version', 'of unknown version')}; recipe {kernel.get('recipe', UNKNOWN)}",
+    )
+    yield "replay\u2019s code", f"commit {facts.get('commit', UNKNOWN)}"
+    virtual, wall = facts.get("virtual_s"), facts.get("wall_s")
+    if virtual and wall:
+        yield (
+            "time",
+            f"{number(virtual, 0)} s of page loads in {number(wall, 0)} s of wall time: {number(virtual / wall)} times real time",
+        )
+    missed = "; ".join(
+        f"{one['profile']}, {one['name']}: {one['measured']} instead of {one['expected']}"
+        for one in gates["not_passed"]
+    )
+    passed = gates["checked"] - len(gates["not_passed"])
+    yield (
+        "calibration",
+        f"{grouped(passed)} of {grouped(gates['checked'])} checks passed without loss{f': {missed}' if missed else ''}",
+    )
+
+
+def parameters(content: Data) -> list[tuple[str, str]]:
+    """Names and values of the replay's parameters; those with parts of their own are in report.json alone."""
+    made = content["replay"] or content["stages"]
+    found = made["provenance"].get("parameters", {}) if made else {}
+    lists = {name: value if isinstance(value, list | tuple) else [value] for name, value in found.items()}
+    return [
+        (name.replace("_", " "), ", ".join(map(str, values)))
+        for name, values in lists.items()
+        if not any(isinstance(one, Mapping) for one in values)
+    ]

@@ -1,0 +1,66 @@
+"""The verdict matrix as text cells with footnotes, and as data by candidate and bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from releases.formatting import UNKNOWN, estimate, stated
+
+Data = Mapping[str, Any]
+
+COLUMNS = (
+    *({"id": name, "kind": "text"} for name in ("row", "title", "kind", "unit", "limit", "against", "window", "mark")),
+    {"id": "value", "kind": "interval"},
+)  # fmt: skip
+"""Columns of the matrix as data: a row for each candidate and bound."""
+
+
+def data_rows(verdicts: Data) -> Iterator[Data]:
+    """The rows of the matrix as data."""
+    for row in verdicts["rows"]:
+        facts = {name: row[name] for name in ("title", "kind", "unit", "limit", "against")}
+        yield from ({**facts, "row": row["id"], **one} for one in row["cells"])
+
+
+def footnotes(verdicts: Data) -> list[str]:
+    """Texts of the footnotes, in the order in which the matrix refers to them: sources of rows, and notes of cells."""
+    texts = (
+        text
+        for row in verdicts["rows"]
+        for text in (row["source"], *(cell["note"] for cell in row["cells"]))
+        if text
+    )
+    return list(dict.fromkeys(texts))
+
+
+def letter(place: int) -> str:
+    """The letter of a footnote by its place from 0 on, as in a list of HTML: letters are not taken for digits of a number.
+
+    >>> letter(0), letter(25), letter(26), letter(53)
+    ('a', 'z', 'aa', 'bb')
+    """
+    before, last = divmod(place, 26)
+    return (letter(before - 1) if before else "") + chr(ord("a") + last)
+
+
+def text_rows(verdicts: Data) -> Iterator[tuple[str, ...]]:
+    """Title, bound, and a cell for each window; footnotes are letters in square brackets."""
+    signs = {mark: one["sign"] for mark, one in verdicts["marks"].items()}
+    notes = footnotes(verdicts)
+
+    def noted(text: str, note: str) -> str:
+        return f"{text} [{letter(notes.index(note))}]" if note else text
+
+    def cell(one: Data | None) -> str:
+        if one is None:
+            return UNKNOWN
+        value = one["value"]
+        shown = "" if value is None else f" {estimate(value['estimate'], value['lower'], value['upper'])}"
+        return noted(f"{signs[one['mark']]}{shown}", one["note"])
+
+    for row in verdicts["rows"]:
+        by_window = {one["window"]: one for one in row["cells"]}
+        bound = f"{'at least' if row['kind'] == 'gain' else 'below'} {stated(row['limit'], row['unit'])}"
+        cells = (cell(by_window.get(window)) for window in verdicts["windows"])
+        yield (noted(row["title"], row["source"]), bound, *cells)

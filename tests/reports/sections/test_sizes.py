@@ -1,0 +1,49 @@
+"""Sizes that are mostly unknown have one sentence, and no rows of nothing but "unknown"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reports.sections.sizes.shares import measures_table, quantiles_table, shares_table
+
+LABELS = {"responses": "all responses", "first_flights": "first flights", "tls_flights": "TLS flights"}
+
+
+def measure(name: str, *, known: int, unknown: int) -> dict[str, Any]:
+    is_stated = known > unknown
+    percent = 60.0 if is_stated else None
+    share = {"iw": 10, "percent": percent, "lower_percent": percent, "upper_percent": percent}
+    return {
+        "id": name,
+        "definition": f"what {name} are",
+        "known": known,
+        "unknown": unknown,
+        "is_stated": is_stated,
+        "shares": [share],
+        "quantiles_bytes": {"p50": 1000},
+    }
+
+
+SIZES: dict[str, Any] = {
+    "mss_bytes": 1430,
+    "windows": [10],
+    "measures": [
+        measure("responses", known=5_000, unknown=10),
+        measure("first_flights", known=2, unknown=1_000),
+        measure("tls_flights", known=0, unknown=0),
+    ],
+}
+
+
+def test_a_measure_of_which_most_sizes_are_unknown_is_told_in_a_sentence() -> None:
+    shares = shares_table(SIZES, LABELS, "a release")
+    for table in (shares, quantiles_table(SIZES, LABELS, "a release")):
+        assert [row["measure"] for row in table.rows] == ["all responses"]
+    (told,) = (note for note in shares.notes if "unknown" in note)
+    assert told.endswith("first flights (2 of 1\u202f002).")
+    assert "TLS flights" not in told
+
+
+def test_what_each_measure_counts_is_a_table_of_every_form() -> None:
+    table = measures_table(SIZES, LABELS)
+    assert table.rows[1] == {"measure": "first flights", "definition": "what first_flights are"}
