@@ -31,7 +31,7 @@ from reports.forms.write import FOLDER as FORMS
 from reports.forms.write import write_forms
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
-from reports.recommendation.rule import RULE, Rule
+from reports.recommendation.rule import CANDIDATES, RULE, Rule
 from reports.sections.server_counts import servers_section
 from reports.sections.sizes.counts import size_section
 from storage.report_versions import CONTENT, PAGE, Publication
@@ -49,8 +49,9 @@ FIRST = Publication()
 def compose(inputs: ReportInputs, *, rule: Rule = RULE) -> dict[str, Any]:
     """The content of report.json without the fields OF_A_VERSION: it depends on the inputs and the code alone."""
     found = examine(inputs, rule)
-    asked = {*found.findings.windows, found.findings.incumbent} if found.findings else set()
-    counted = size_section(inputs.release, windows=sorted({*WINDOWS, *asked}))
+    asked = {found.findings.incumbent, found.findings.iw or 0} - {0} if found.findings else set()
+    windows = {*WINDOWS, *(one.segments for one in CANDIDATES), *asked}
+    counted = size_section(inputs.release, windows=sorted(windows))
     return report_content(
         inputs,
         counted=counted,

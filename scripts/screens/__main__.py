@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from fastapi.testclient import TestClient
 
 from scripts.screens.addresses import NOWHERE, addresses
-from scripts.screens.browser import SCHEMES, SIZES, launched, opened
+from scripts.screens.browser import SCHEMES, SIZES, Scheme, launched, opened
 from scripts.screens.lab import ReplayFailed, give, har, wait_for
 from scripts.screens.site import EDITION, PAGE, YEAR, Site, demo_site, recorded_site
 
@@ -28,10 +28,19 @@ PICTURES = ROOT / "docs" / "images" / "screens"
 QUALITY = 25
 """Quality of the WebP pictures, of 100."""
 
-MOST_KB = 2500
+MOST_KB = 2800
 """Most that all pictures together may take."""
 
-PAPER_DPI = 80
+PAPER_DPI = 64
+
+SHEETS = (1, 2)
+"""Sheets of the edition's page as a browser prints it that have a picture."""
+
+PARTS = {"matrix": ".matrix", "forest": "#fig-countries", "ledger": "#fig-ledger"}
+"""Elements of the edition that have pictures of their own, by the pictures' names."""
+
+OF_PARTS: tuple[tuple[int, Scheme], ...] = ((1280, "light"), (390, "dark"))
+"""Sizes and schemes of those pictures: each once."""
 
 NAMES = {
     "/": "home",
@@ -81,16 +90,33 @@ def name_of(path: str) -> str:
 
 
 def pictures(data_dir: Path) -> Iterator[Picture]:
-    """Every page of the service over the recorded pages and the edition, each way; the lab, two devices, and a sheet of paper."""
+    """Every page of the service over the recorded pages and the edition, each way; the edition's parts and sheets, the lab, and two devices."""
     site, (demo, two_devices) = recorded_site(data_dir / "recorded"), demo_site(data_dir / "demo")
     with TestClient(site.app, raise_server_exceptions=False) as client, launched() as browser:
         for path in addresses(site.app, client, examples=site.examples):
             with opened(browser, client, path) as page:
                 yield from each_way(page, name_of(path))
+                if name_of(path) == "edition":
+                    yield from pictures_of_the_edition(browser, page)
         yield from pictures_of_the_lab(browser, client, site)
-        yield Picture("edition/paper.webp", on_paper(browser, EDITION / "forms" / "report.pdf"))
         with TestClient(demo) as client, opened(browser, client, two_devices) as page:
             yield from each_way(page, "explore-two-devices")
+
+
+def pictures_of_the_edition(browser: Browser, page: Page) -> Iterator[Picture]:
+    """Parts of the edition further down, its first sheets as a browser prints them, and the first sheet of its PDF."""
+    for width, scheme in OF_PARTS:
+        page.set_viewport_size(SIZES[width])
+        page.emulate_media(color_scheme=scheme)
+        for name, element in PARTS.items():
+            page.locator(element).evaluate("element => element.scrollIntoView({behavior: 'instant'})")
+            yield Picture(f"edition/{name}-{width}-{scheme}.webp", webp(page))
+    page.emulate_media(color_scheme="light")
+    printed = page.pdf(prefer_css_page_size=True)
+    for sheet in SHEETS:
+        yield Picture(f"edition/print-{sheet}.webp", on_paper(browser, printed, sheet=sheet))
+    made = (EDITION / "forms" / "report.pdf").read_bytes()
+    yield Picture("edition/paper.webp", on_paper(browser, made, sheet=1))
 
 
 def pictures_of_the_lab(browser: Browser, client: TestClient, site: Site) -> Iterator[Picture]:
@@ -123,15 +149,16 @@ def webp(page: Page) -> bytes:
     return base64.b64decode(taken["data"])
 
 
-def on_paper(browser: Browser, pdf: Path) -> bytes:
-    """The first sheet of a PDF."""
-    call = ["pdftoppm", "-png", "-r", str(PAPER_DPI), "-f", "1", "-l", "1", "-singlefile", str(pdf)]
+def on_paper(browser: Browser, pdf: bytes, *, sheet: int) -> bytes:
+    """A sheet of a PDF, from 1 on."""
+    number = str(sheet)
+    call = ["pdftoppm", "-png", "-r", str(PAPER_DPI), "-f", number, "-l", number, "-singlefile", "-"]
     try:
-        done = subprocess.run(call, capture_output=True, check=True)
+        done = subprocess.run(call, input=pdf, capture_output=True, check=True)
     except FileNotFoundError as exc:
         raise ScreensError("pdftoppm is missing: apt-get install poppler-utils") from exc
     except subprocess.CalledProcessError as exc:
-        raise ScreensError(f"pdftoppm cannot read {pdf}: {exc.stderr.decode().strip()}") from exc
+        raise ScreensError(f"pdftoppm cannot read a PDF: {exc.stderr.decode().strip()}") from exc
     # Width and height of a PNG: the first two numbers of its header.
     width, height = (int.from_bytes(done.stdout[at : at + 4], "big") for at in (16, 20))
     page = browser.new_page(viewport={"width": width, "height": height})

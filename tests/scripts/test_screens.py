@@ -5,7 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from scripts.screens.__main__ import MOST_KB, PICTURES, ScreensError, name_of, write
+from scripts.screens.__main__ import (
+    MOST_KB,
+    OF_PARTS,
+    PARTS,
+    PICTURES,
+    ROOT,
+    SHEETS,
+    ScreensError,
+    name_of,
+    write,
+)
+from scripts.screens.browser import SCHEMES, SIZES
 from scripts.screens.lab import har
 from scripts.screens.site import EDITION
 from tests.api.rows.conftest import CRAWL, NAME, made_up, serving, write_crawl
@@ -30,13 +41,12 @@ def test_too_much_is_refused_before_anything_is_removed(tmp_path: Path) -> None:
 def test_the_pictures_in_the_repository_are_within_the_bound_and_show_the_edition_in_every_form() -> None:
     files = [path for path in PICTURES.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= MOST_KB * 1000
-    assert {path.name for path in (PICTURES / "edition").iterdir()} == {
-        "1280-light.webp",
-        "1280-dark.webp",
-        "390-light.webp",
-        "390-dark.webp",
-        "paper.webp",
-    }
+    ways = {f"{width}-{scheme}" for width in SIZES for scheme in SCHEMES}
+    parts = {f"{part}-{width}-{scheme}" for part in PARTS for width, scheme in OF_PARTS}
+    sheets = {"paper", *(f"print-{sheet}" for sheet in SHEETS)}
+    assert {path.stem for path in (PICTURES / "edition").iterdir()} == ways | parts | sheets
+    shown = (ROOT / "docs" / "forms.md").read_text(encoding="utf-8")
+    assert [name for name in ways | parts | sheets if f"edition/{name}.webp" not in shown] == []
     assert EDITION.is_dir()
     assert name_of("/reports/2026/v2/") == "edition"
 
