@@ -36,7 +36,7 @@ PAPER_DPI = 64
 SHEETS = (1, 2)
 """Sheets of the edition's page as a browser prints it that have a picture."""
 
-PARTS = {"matrix": ".matrix", "forest": "#fig-countries", "ledger": "#fig-ledger"}
+OF_EDITION = {"matrix": ".matrix", "forest": "#fig-countries", "ledger": "#fig-ledger"}
 """Elements of the edition that have pictures of their own, by the pictures' names."""
 
 OF_PARTS: tuple[tuple[int, Scheme], ...] = ((1280, "light"), (390, "dark"))
@@ -108,7 +108,7 @@ def pictures_of_the_edition(browser: Browser, page: Page) -> Iterator[Picture]:
     for width, scheme in OF_PARTS:
         page.set_viewport_size(SIZES[width])
         page.emulate_media(color_scheme=scheme)
-        for name, element in PARTS.items():
+        for name, element in OF_EDITION.items():
             page.locator(element).evaluate("element => element.scrollIntoView({behavior: 'instant'})")
             yield Picture(f"edition/{name}-{width}-{scheme}.webp", webp(page))
     page.emulate_media(color_scheme="light")

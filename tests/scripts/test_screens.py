@@ -7,8 +7,8 @@ import pytest
 
 from scripts.screens.__main__ import (
     MOST_KB,
+    OF_EDITION,
     OF_PARTS,
-    PARTS,
     PICTURES,
     ROOT,
     SHEETS,
@@ -42,7 +42,7 @@ def test_the_pictures_in_the_repository_are_within_the_bound_and_show_the_editio
     files = [path for path in PICTURES.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= MOST_KB * 1000
     ways = {f"{width}-{scheme}" for width in SIZES for scheme in SCHEMES}
-    parts = {f"{part}-{width}-{scheme}" for part in PARTS for width, scheme in OF_PARTS}
+    parts = {f"{part}-{width}-{scheme}" for part in OF_EDITION for width, scheme in OF_PARTS}
     sheets = {"paper", *(f"print-{sheet}" for sheet in SHEETS)}
     assert {path.stem for path in (PICTURES / "edition").iterdir()} == ways | parts | sheets
     shown = (ROOT / "docs" / "forms.md").read_text(encoding="utf-8")
