@@ -22,7 +22,7 @@ from reports.inputs.replays import (
 )
 from reports.recommendation.rule import RULE, Rule
 from schema.crawls import CrawlName
-from schema.recorded import RECORDED
+from schema.recorded import RECORDED, is_recorded
 from storage.report_versions import CONTENT, newest_version, report_versions
 from storage.signatures import faults
 from storage.sums import MANIFEST, checksum_of
@@ -112,9 +112,10 @@ def _release(root: Path, year: int, crawl: str | None, version: int | None, allo
     ]
     if not found:
         which = f"of crawl {crawl} in {year}" if crawl else f"of {year}"
-        raise ReportError(
-            f"there is no release {which} in {root}; make one with `firstflight release build --crawl {crawl or f'{year}-MM'}`"
-        )
+        how = f"firstflight release build --crawl {crawl or f'{year}-MM'}"
+        if crawl is not None and is_recorded(crawl.rpartition(".")[2]):
+            how = "firstflight import pages"
+        raise ReportError(f"there is no release {which} in {root}; make one with `{how}`")
     newest = max(one.crawl.month for one in found)
     names = sorted({str(one.crawl) for one in found if one.crawl.month == newest})
     if len(names) > 1:

@@ -99,7 +99,8 @@ def _check_release(manifest: dict[str, Any], inputs: ReportInputs) -> None:
         if stated and (found is None or found.checksum != stated["checksum"]):
             there = "is missing" if found is None else "is not the one that the report names"
             raise ReportError(
-                f"the release {stated['crawl']}, version {stated['version']}, {there} ({stated['checksum']}); fetch that one"
+                f"the release {stated['crawl']}, version {stated['version']}, {there} ({stated['checksum']}); fetch that one, "
+                f"or make it again with firstflight of the report's commit {manifest['commit']}"
             )
 
 
@@ -123,5 +124,5 @@ def _with_replay(manifest: dict[str, Any], content: dict[str, Any], named: dict[
             _check_beside(manifest, inputs)
             return inputs
     raise ReportError(
-        f"the replay with checksum {manifest['replay']['checksum']} is not in {named['replays_dir']}; copy it there"
+        f"the replay with checksum {manifest['replay']['checksum']} is not in {named['replays_dir']}, and no report contains its loads; copy it there"
     )

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from firstflight.commands.report_recompute import folder_of
 from firstflight.recorded_pages import import_pages
 from firstflight.settings import Settings, from_environment
 from reports.inputs.errors import ReportError
 from reports.recomputation.recompute import Places, recompute
+from storage.report_versions import ReportVersionError
 from storage.sums import MANIFEST, SUMS, broken_sums, checksum_of, manifest_of, seal
 
 ROOT = Path(__file__).parents[2]
@@ -108,3 +110,10 @@ def test_what_follows_from_the_replay_asks_for_the_replay(places: Places, tmp_pa
     folder = of_this_release(tmp_path / "v1", places)
     with pytest.raises(ReportError, match="copy it there"):
         recompute(folder, "fig-gains", places=places)
+
+
+def test_a_clone_reads_the_edition_itself_and_refuses_a_version_that_is_not_there(tmp_path: Path) -> None:
+    version = content()["publication"]["version"]
+    assert folder_of(tmp_path, content()["year"], version) == EDITION
+    with pytest.raises(ReportVersionError, match=f"has no version {version + 1}"):
+        folder_of(tmp_path, content()["year"], version + 1)
