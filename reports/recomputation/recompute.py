@@ -113,9 +113,13 @@ def _check_beside(manifest: dict[str, Any], inputs: ReportInputs) -> None:
 
 
 def _with_replay(manifest: dict[str, Any], content: dict[str, Any], named: dict[str, Any]) -> ReportInputs:
-    """The inputs that the manifest names, by their checksums."""
+    """The inputs that the manifest names, by their checksums, or stages that somebody else made by the same plan.
+
+    A plan states all that its loads depend on, so that those of another run are equal, while times of the run itself are not.
+    """
     of_crawl = named["replays_dir"] / manifest["release"]["crawl"]
     beside = BESIDE if manifest.get("beside") else ""
+    by_the_plan: ReportInputs | None = None
     for which in [f"{plan}{beside}" for plan in stages_folders(of_crawl)] if content["stages"] else [FULL]:
         inputs = read_inputs(**named, with_replay=True, which=which)
         _check_release(manifest, inputs)
@@ -123,6 +127,10 @@ def _with_replay(manifest: dict[str, Any], content: dict[str, Any], named: dict[
         if made is not None and made.checksum == manifest["replay"]["checksum"]:
             _check_beside(manifest, inputs)
             return inputs
+        if inputs.staged is not None and inputs.staged.plan == content["stages"]["plan"]:
+            by_the_plan = inputs
+    if by_the_plan is not None:
+        return by_the_plan
     raise ReportError(
         f"the replay with checksum {manifest['replay']['checksum']} is not in {named['replays_dir']}, and no report contains its loads; copy it there"
     )

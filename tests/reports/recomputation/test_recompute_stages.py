@@ -118,6 +118,21 @@ def test_the_commands_of_a_report_of_stages_have_the_budget_that_makes_the_same_
     assert "--until decided --budget 20000loads" in content["redo"][1]
 
 
+def test_stages_that_somebody_else_made_by_the_same_plan_give_the_same_numbers_but_not_the_same_times(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    folder = data_dir / "reports" / "2026" / "v1"
+    shutil.copytree(data_dir / "replays", tmp_path / "replays")
+    for stage in tmp_path.glob("replays/*.stages/stage-*/stage.json"):
+        facts = json.loads(stage.read_text(encoding="utf-8"))
+        stage.write_text(json.dumps(facts | {"core_s": 60 + 2 * facts["core_s"]}), encoding="utf-8")
+        (stage.parent / "SHA256SUMS").unlink()
+        seal(stage.parent, {"kind": "stage"})
+    elsewhere = dataclasses.replace(places(data_dir), replays=tmp_path / "replays")
+    assert recompute(folder, "number-gain", places=elsewhere, rule=QUICK).differences == ()
+    assert recompute(folder, "stages-ledger", places=elsewhere, rule=QUICK).differences
+
+
 def test_stages_that_are_missing_or_damaged_are_refused(data_dir: Path, tmp_path: Path) -> None:
     folder = data_dir / "reports" / "2026" / "v1"
     without = dataclasses.replace(places(data_dir), replays=tmp_path)
