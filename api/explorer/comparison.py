@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from api.axes import decades
+from api.routes.charts import drawn_band
+from api.routes.distributions import share_band
 from api.stored.held_cdfs import HeldCdf
 from api.stored.held_items import HeldSample
 from releases.strata.sample import Sample
@@ -42,9 +44,7 @@ class Curve:
     @property
     def drawn_band(self) -> list[tuple[int, float, float]]:
         """Sizes with the ends of the share's interval, up to the smallest size that every item fits; what is beyond is certain."""
-        last = next((place for place, (_, share) in enumerate(self.steps) if share == 1), 0)
-        ends = [(size, *ends) for (size, _), ends in zip(self.steps, self.band, strict=False)][:last]
-        return [*ends, (self.steps[last][0], *ends[-1][1:])] if ends else []
+        return drawn_band(self.steps, self.band)
 
     @property
     def unknown_because(self) -> str | None:
@@ -180,7 +180,9 @@ def _curve(subject: Subject, *, release: str, measure: str, windows: Sequence[in
         median=median,
         p95=p95,
         steps=steps,
-        band=_band(found, steps) if isinstance(found, Sample) and median.interval_unknown is None else (),
+        band=share_band(found, [size for size, _ in steps])
+        if isinstance(found, Sample) and median.interval_unknown is None
+        else (),
     )
 
 
@@ -189,8 +191,3 @@ def _steps(held: HeldCdf, exact: Sequence[int]) -> tuple[tuple[int, float], ...]
     thinned = dict(held.points(STEPS).steps)
     values = {size: held.cdf.fit(1, mss=size).share for size in exact}
     return tuple(sorted((thinned | {size: share for size, share in values.items() if share}).items()))
-
-
-def _band(sample: Sample, steps: Sequence[tuple[int, float]]) -> tuple[tuple[float, float], ...]:
-    """The interval of the share at each step."""
-    return tuple(sample.share_intervals([sample.cdf.fit(1, mss=size).count for size, _ in steps]))

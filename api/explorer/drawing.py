@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 import textwrap
 from collections.abc import Callable
 
 from api.axes import Mark
 from api.explorer.comparison import Comparison, Curve, Panel
+from api.routes.charts import outline
 from releases.formatting import size
 
 NARROW, WIDE = 360, 960
@@ -112,7 +112,7 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
                     if curve.steps
                 ),
                 bands=tuple(
-                    (style, outline(curve, x, y))
+                    (style, outline(curve.drawn_band, x, y))
                     for style, curve in enumerate(panel.curves)
                     if curve.drawn_band
                 ),
@@ -142,15 +142,6 @@ def path(curve: Curve, x: Callable[[int], float], y: Callable[[float], float], *
     """The step function of a CDF from the left edge of the plot to `end`, as SVG path data."""
     steps = "".join(f"H{x(size_bytes)}V{y(share)}" for size_bytes, share in curve.steps)
     return f"M0 {y(0)}{steps}H{round(end, 1)}"
-
-
-def outline(curve: Curve, x: Callable[[int], float], y: Callable[[float], float]) -> str:
-    """The outline of a curve's confidence intervals, as SVG path data."""
-    band = [(x(size_bytes), y(lower), y(upper)) for size_bytes, lower, upper in curve.drawn_band]
-    pairs = list(itertools.pairwise(band))
-    there = "".join(f"V{upper}H{end}" for (_, _, upper), (end, _, _) in pairs)
-    back = "".join(f"V{lower}H{begin}" for (begin, lower, _), _ in reversed(pairs))
-    return f"M{band[0][0]} {band[0][2]}{there}{back}Z"
 
 
 def in_rows(marks: list[Mark], *, apart: float = 26) -> tuple[Mark, ...]:

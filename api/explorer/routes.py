@@ -1,5 +1,6 @@
 """The explorer: distributions of chosen releases beside each other, as a page and as files. The choice is the URL."""
 
+import contextlib
 import dataclasses
 from collections.abc import Sequence
 from typing import Annotated
@@ -20,7 +21,7 @@ from api.explorer.strata import FIELDS, chosen_stratum, in_words
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.files import MEDIA_TYPES
-from api.routes.pages import TEMPLATES, headline, label, page
+from api.routes.pages import TEMPLATES, best_first, label, page
 from api.routes.parameters import MssQuery, ShelfDep, known_measure
 from api.routes.provenance import quality
 from api.routes.remembered import Remembered
@@ -101,8 +102,11 @@ ChoiceDep = Annotated[Choice, Depends(choice)]
 
 def _newest(request: Request, shelf: Shelf) -> list[Version]:
     sound = [one for one in map(shelf.newest, shelf.crawls) if one.is_sound]
-    first, _ = headline(request, sound)
-    return [] if first is None else [first]
+    for version in best_first(sound):
+        with contextlib.suppress(Problem):
+            request.app.state.cdfs.of(version)
+            return [version]
+    return []
 
 
 def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
+from collections.abc import Callable, Sequence
 
 from api.axes import Mark, decades
 from api.routes.distributions import Distribution
@@ -11,7 +13,7 @@ from releases.formatting import size
 
 WIDTH, HEIGHT = 340, 200
 MANY_DECADES = 5
-LEFT, RIGHT, TOP, BOTTOM = 34, 10, 32, 26
+LEFT, RIGHT, TOP, BOTTOM = 42, 10, 32, 26
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,6 +22,8 @@ class Chart:
 
     path: str
     """The step function, as SVG path data."""
+    band: str
+    """The outline of the confidence intervals, as SVG path data; empty if they are unknown."""
     x_marks: tuple[Mark, ...]
     y_marks: tuple[Mark, ...]
     windows: tuple[Mark, ...]
@@ -48,9 +52,31 @@ def chart(distribution: Distribution) -> Chart | None:
     every = 1 if high - low <= MANY_DECADES else 2  # more labels would overlap
     steps = [f"M{LEFT} {y(0)}"]
     steps += [f"H{x(step)}V{y(cdf)}" for step, cdf in distribution.points.steps]
+    band = drawn_band(distribution.points.steps, distribution.band)
     return Chart(
+        band=outline(band, x, y) if band else "",
         path="".join([*steps, f"H{WIDTH - RIGHT}"]),
         x_marks=tuple(Mark(x(10**power), size(10**power)) for power in range(low, high + 1, every)),
         y_marks=tuple(Mark(y(percent / 100), f"{percent} %") for percent in (0, 50, 100)),
         windows=tuple(Mark(x(fit.window_bytes), f"{fit.iw}") for fit in distribution.fits),
     )
+
+
+Band = Sequence[tuple[int, float, float]]
+"""Sizes in bytes, each with the ends of the interval of the share up to it."""
+
+
+def drawn_band(steps: Sequence[tuple[int, float]], ends: Sequence[tuple[float, float]]) -> Band:
+    """The intervals at the steps of a CDF, up to the smallest size that every item fits; what is beyond is certain."""
+    last = next((place for place, (_, share) in enumerate(steps) if share == 1), 0)
+    band = [(size, *interval) for (size, _), interval in zip(steps, ends, strict=False)][:last]
+    return [*band, (steps[last][0], *band[-1][1:])] if band else []
+
+
+def outline(band: Band, x: Callable[[int], float], y: Callable[[float], float]) -> str:
+    """The outline of confidence intervals, as SVG path data."""
+    placed = [(x(size_bytes), y(lower), y(upper)) for size_bytes, lower, upper in band]
+    pairs = list(itertools.pairwise(placed))
+    there = "".join(f"V{upper}H{end}" for (_, _, upper), (end, _, _) in pairs)
+    back = "".join(f"V{lower}H{begin}" for (begin, lower, _), _ in reversed(pairs))
+    return f"M{placed[0][0]} {placed[0][2]}{there}{back}Z"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from api.stored.held_cdfs import HeldCdf, Points
 from releases.cdf import LEAST_KNOWN_SHARE, Fit
@@ -31,6 +31,8 @@ class Distribution:
     """Of the share of each of `fits`; empty if they are unknown."""
     quantile_intervals: tuple[tuple[int, int], ...] = ()
     """In bytes, of each of `quantiles`; empty if they are unknown."""
+    band: tuple[tuple[float, float], ...] = ()
+    """Intervals of the share at each of `points`; empty if they are unknown or were not asked for."""
     interval_unknown: str | None = NO_SITES
     """Why the intervals are unknown; None if they are known."""
 
@@ -53,8 +55,12 @@ def distributions(
     mss: int,
     points: int,
     samples: Mapping[str, Sample] | None = None,
+    has_bands: bool = False,
 ) -> list[Distribution]:
-    """The `measures` of a release compared with `windows` of full segments, with intervals of those that have `samples`."""
+    """The `measures` of a release compared with `windows` of full segments, with intervals of those that have `samples`.
+
+    `has_bands` asks for the intervals of the thinned CDF's points too.
+    """
     found = [
         Distribution(
             measure=name,
@@ -69,10 +75,18 @@ def distributions(
         for name in measures
     ]
     samples = samples or {}
-    return [_with_intervals(one, samples[one.measure]) if one.measure in samples else one for one in found]
+    return [
+        _with_intervals(one, samples[one.measure], has_bands=has_bands) if one.measure in samples else one
+        for one in found
+    ]
 
 
-def _with_intervals(distribution: Distribution, sample: Sample) -> Distribution:
+def share_band(sample: Sample, sizes: Iterable[int]) -> tuple[tuple[float, float], ...]:
+    """The interval of the share of items up to each of `sizes`, in bytes."""
+    return tuple(sample.share_intervals([sample.cdf.fit(1, mss=size).count for size in sizes]))
+
+
+def _with_intervals(distribution: Distribution, sample: Sample, *, has_bands: bool) -> Distribution:
     why = None if sample.has_intervals else FEW_SITES if sample.sites else NO_KNOWN_SIZE
     known = dataclasses.replace(distribution, sites=sample.sites, interval_unknown=why)
     if why is not None:
@@ -81,4 +95,5 @@ def _with_intervals(distribution: Distribution, sample: Sample) -> Distribution:
         known,
         fit_intervals=tuple(sample.share_intervals([fit.count for fit in known.fits])),
         quantile_intervals=tuple(sample.quantile_intervals([percent for percent, _ in known.quantiles])),
+        band=share_band(sample, [size for size, _ in known.points.steps]) if has_bands else (),
     )

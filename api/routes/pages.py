@@ -28,11 +28,14 @@ from api.routes.provenance import (
 )
 from api.routes.remembered import Remembered
 from api.routes.works import release_metadata
+from api.stored.held_items import NAME, HeldItems
 from api.stored.shelf import Version
 from releases.cdf import incomplete
 from releases.citation.licences import licence_page
 from releases.formatting import UNKNOWN, grouped, number, packet_agreement, size, visible_text
 from releases.slow_start import MSS_FIG1, WINDOWS
+from releases.strata.bootstrap import CONFIDENCE
+from releases.strata.sample import WHOLE
 from schema.computed_tables import MEASURES
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
@@ -79,6 +82,16 @@ def percent(share: float) -> str:
     return "<0.1 %" if share < 0.001 else f"{share * 100:.1f} %"
 
 
+def between(ends: Sequence[str]) -> str:
+    """An interval in words, with a common unit named once.
+
+    >>> between(["41.5 %", "44.8 %"]), between(["980 B", "1.2 kB"]), between(["<0.1 %", "0.2 %"])
+    ('41.5 to 44.8 %', '980 B to 1.2 kB', '<0.1 to 0.2 %')
+    """
+    (lower, *unit), (_, *other) = (re.split(r"\s", end) for end in ends)
+    return f"{lower if unit == other else ends[0]} to {ends[1]}"
+
+
 def with_code(text: str) -> markupsafe.Markup:
     """Text as HTML, in which what stands between backticks is code.
 
@@ -106,6 +119,8 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
+        zip=zip,
+        between=between,
         number=grouped,
         size=size,
         label=label,
@@ -119,7 +134,7 @@ def _environment() -> jinja2.Environment:
         visible=visible_text,
         with_code=with_code,
     )
-    environment.globals.update(QUALITY=QUALITY, chart=chart, lab_is_on=False)
+    environment.globals.update(QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, chart=chart, lab_is_on=False)
     return environment
 
 
@@ -152,16 +167,30 @@ def problem_page(request: Request, problem: Problem) -> str:
     )
 
 
-def shown(request: Request, version: Version) -> list[Distribution]:
-    """The distributions of all measures of a release, as the pages show them."""
-    held = request.app.state.cdfs.of(version)
-    return distributions(held, measures=list(MEASURES), windows=WINDOWS, mss=MSS_FIG1, points=120)
+def shown(request: Request, version: Version, *, has_bands: bool = False) -> list[Distribution]:
+    """The distributions of all measures of a release with their intervals, as the pages show them."""
+    items: HeldItems = request.app.state.items
+    has_items = NAME in version.readable.manifest.files
+    return distributions(
+        request.app.state.cdfs.of(version),
+        measures=list(MEASURES),
+        windows=WINDOWS,
+        mss=MSS_FIG1,
+        points=120,
+        samples={one: items.of(version, one, WHOLE).sample for one in MEASURES} if has_items else None,
+        has_bands=has_bands,
+    )
+
+
+def best_first(versions: Sequence[Version]) -> list[Version]:
+    """Versions by their quality: observed releases come first, illustrative ones last."""
+    order = ("observed", "recorded", "illustrative")
+    return sorted(versions, key=lambda one: order.index(quality(one.crawl)))
 
 
 def headline(request: Request, versions: Sequence[Version]) -> tuple[Version | None, list[Distribution]]:
-    """The first readable version and its distributions; observed releases come first, illustrative ones last."""
-    order = ("observed", "recorded", "illustrative")
-    for version in sorted(versions, key=lambda one: order.index(quality(one.crawl))):
+    """The readable version of the best quality, and its distributions."""
+    for version in best_first(versions):
         with contextlib.suppress(Problem):
             return version, shown(request, version)
     return None, []
@@ -206,7 +235,7 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
         metadata=release_metadata(request, found),
         versions=shelf.matching(crawl),
         errata=shelf.errata_of(crawl, version),
-        distributions=shown(request, found),
+        distributions=shown(request, found, has_bands=True),
         files=file_answers(request, found),
         mss=MSS_FIG1,
     )

@@ -1,0 +1,47 @@
+"""The pages print the intervals that the API gives, beside every share and quantile, and draw bands around the curves."""
+
+from pathlib import Path
+
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from api.routes.pages import between, percent
+from releases.formatting import size
+from releases.strata.statistics import NO_SITES
+from schema.computed_tables import MEASURES
+from schema.crawls import CrawlName
+from tests.api.conftest import SIZES, write_release, write_release_with_items
+
+CRAWL = CrawlName(month="2026-12")
+RELEASE = f"/releases/{CRAWL}/v1"
+
+
+def test_pages_print_an_interval_beside_every_share_and_quantile_and_draw_a_band_around_every_curve(
+    tmp_path: Path,
+) -> None:
+    write_release_with_items(tmp_path, CRAWL)
+    with TestClient(create_app(tmp_path, tmp_path / "reports")) as client:
+        asked = {"crawl": str(CRAWL), "measure": "responses", "iw": 10}
+        (found,) = client.get("/v1/distributions", params=asked).json()["distributions"]
+        home, release = client.get("/").text, client.get(RELEASE).text
+    (fit,), quantiles = found["fits"], {one["percent"]: one for one in found["quantiles"]}
+    shares = [percent(fit[name]) for name in ("share", "lower", "upper")]
+    medians, tails = (
+        [size(quantiles[one][name]) for name in ("size_bytes", "lower_bytes", "upper_bytes")]
+        for one in (50, 95)
+    )
+    for text in (home, release):
+        for value, lower, upper in (shares, medians, tails):
+            assert f"{value} <small>{between([lower, upper])}</small>" in text
+    with_sizes = len(set(SIZES) & set(MEASURES))
+    assert release.count('class="cdf"') == release.count('class="band"') == with_sizes
+
+
+def test_a_page_says_why_a_release_has_no_intervals(tmp_path: Path) -> None:
+    write_release(tmp_path, CRAWL, version=1)
+    with TestClient(create_app(tmp_path, tmp_path / "reports")) as client:
+        for path in ("/", RELEASE):
+            text = client.get(path).text
+            assert NO_SITES in text
+            assert " % to " not in text
+            assert 'class="band"' not in text
