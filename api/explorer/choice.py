@@ -8,16 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from api.explorer.drawing import STYLES
 from api.http.problems import Problem
-from api.stored.shelf import Shelf, Version
+from api.stored.shelf import NAMED, Shelf, Version
 
 MOST_RELEASES = len(STYLES)
 """Releases in one figure: as many as can be told apart."""
 
 MOST_WINDOWS = 8
 MOST_SEGMENTS = 1000
-
-PINNED = re.compile(r"(?P<crawl>.*)/v(?P<version>[1-9][0-9]{0,3})")
-"""A crawl with the version of its release: `2026-11.desktop.local.tcp.web/v2`."""
 
 
 def windows(given: Iterable[str]) -> list[int]:
@@ -49,8 +46,7 @@ def releases(shelf: Shelf, given: Sequence[str]) -> list[Version]:
 
 
 def _release(shelf: Shelf, name: str) -> Version:
-    pinned = PINNED.fullmatch(name)
-    return shelf.version(pinned["crawl"], int(pinned["version"])) if pinned else shelf.newest(name)
+    return shelf.named(name) if NAMED.fullmatch(name) else shelf.newest(name)
 
 
 def beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, Version]]:

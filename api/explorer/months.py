@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from urllib.parse import urlencode
 
-from api.statistics.series import SeriesAnswer, SeriesFlag, SeriesPoint
+from api.statistics.answers import SeriesAnswer, SeriesFlag, SeriesPoint, releases_of
 from api.stored.months import months_between
 
 
@@ -41,7 +41,9 @@ class OverMonths:
                         "iw": iw,
                         "mss": one.mss,
                         **one.stratum,
-                    }
+                        "release": releases_of(one.points),
+                    },
+                    doseq=True,
                 ),
             )
             for iw, one in zip(self.windows, self.series, strict=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from api.axes import Mark
 from api.explorer.drawing import BOTTOM, LEFT, LEGEND_LINE, PANEL_WIDTH, PLOT_HEIGHT, RIGHT, wrapped
 from api.explorer.months import OverMonths, SideBySide
-from api.statistics.series import SeriesAnswer, SeriesPoint
+from api.statistics.answers import SeriesAnswer, SeriesPoint
 
 ABOVE = 24
 """Space above the plot for the numbers of flags, in CSS pixels."""

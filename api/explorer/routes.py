@@ -22,7 +22,7 @@ from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.files import MEDIA_TYPES
 from api.routes.pages import TEMPLATES, best_first, label, page
-from api.routes.parameters import MssQuery, ShelfDep, known_measure
+from api.routes.parameters import MssQuery, PinnedShelfDep, ShelfDep, known_measure
 from api.routes.provenance import quality
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked
@@ -60,12 +60,19 @@ class Choice:
     windows: list[int]
     mss: int
     stratum: Asked
+    months: dict[Variant, list[Version]]
+    """The releases of each crawl's months, the earliest first."""
 
-    def query(self, *more: Version) -> str:
-        """The choice as a query, which pins each release, with `more` releases."""
+    def query(self) -> str:
+        """The choice as a query, which pins each release and each month's."""
+        months = [one.name for found in self.months.values() for one in found]
+        return self.among(*self.releases) + "&" + urlencode({"release": months}, doseq=True)
+
+    def among(self, *releases: Version) -> str:
+        """The choice with `releases` in place of its own as a query, which pins them, and takes the newest of each month."""
         return urlencode(
             [
-                *(("crawl", one.name) for one in (*self.releases, *more)),
+                *(("crawl", one.name) for one in releases),
                 *(("measure", measure) for measure in self.measures),
                 ("iw", ",".join(map(str, self.windows))),
                 ("mss", self.mss),
@@ -77,6 +84,7 @@ class Choice:
 async def choice(
     request: Request,
     shelf: ShelfDep,
+    pinned: PinnedShelfDep,
     stratum: Annotated[Asked, Depends(chosen_stratum)],
     crawl: Annotated[list[Annotated[str, Field(max_length=200)]], Query()] = [],  # noqa: B006  # FastAPI copies it
     measure: Annotated[list[Annotated[str, AfterValidator(known_measure)]], Query()] = [],  # noqa: B006
@@ -91,10 +99,18 @@ async def choice(
         windows=windows(iw) or windows([DEFAULT_WINDOWS]),
         mss=mss,
         stratum=stratum,
+        months=_months(pinned, chosen),
     )
     if chosen:
         relate(request, "canonical", f"{link(request, request.scope['route'].name)}?{found.query()}")
     return found
+
+
+def _months(shelf: Shelf, chosen: Sequence[Version]) -> dict[Variant, list[Version]]:
+    """The months of each crawl that was chosen; none of one of which the shelf has no release."""
+    variants = dict.fromkeys(Variant.of(one.crawl) for one in chosen)
+    there = {Variant.of(one.crawl) for one in shelf.versions}
+    return {one: one.months(shelf) for one in variants if one in there}
 
 
 ChoiceDep = Annotated[Choice, Depends(choice)]
@@ -137,11 +153,10 @@ def _subject(request: Request, stratum: Asked, version: Version, measure: str) -
     return why or stratum.subject(request, version, measure)
 
 
-async def over_months(request: Request, shelf: ShelfDep, chosen: ChoiceDep) -> SideBySide | None:
+async def over_months(request: Request, shelf: PinnedShelfDep, chosen: ChoiceDep) -> SideBySide | None:
     """The first measure that was chosen over the months of each crawl that was chosen; None if it lacks the stratum, or if all have one month alone."""
     measure = next((one for one in chosen.measures if chosen.stratum.is_of(one)), None)
-    variants = list(dict.fromkeys(Variant.of(one.crawl) for one in chosen.releases))
-    if measure is None or all(len(one.months(shelf)) < LEAST_MONTHS for one in variants):
+    if measure is None or all(len(months) < LEAST_MONTHS for months in chosen.months.values()):
         return None
     statistics = [Statistic(name="share", iw=iw, mss=chosen.mss, percent=50) for iw in chosen.windows]
     panels = [
@@ -152,7 +167,7 @@ async def over_months(request: Request, shelf: ShelfDep, chosen: ChoiceDep) -> S
                 [await series(request, shelf, variant, one, chosen.stratum, measure) for one in statistics]
             ),
         )
-        for variant in variants
+        for variant in chosen.months
     ]
     words = (label(measure), _listed([panel.crawl for panel in panels]), in_words(chosen.stratum))
     return SideBySide(measure=measure, heading="; ".join(filter(None, words)), panels=tuple(panels))
@@ -170,7 +185,9 @@ def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep, months: OverM
         chosen=chosen,
         comparison=_compared(request, chosen) if chosen.releases else None,
         crawls=[one for one in map(shelf.newest, shelf.crawls) if one.is_sound],
-        beside=[(what, one, chosen.query(one)) for what, one in beside(shelf, chosen.releases)],
+        beside=[
+            (what, one, chosen.among(*chosen.releases, one)) for what, one in beside(shelf, chosen.releases)
+        ],
         levels={quality(one.crawl): one.crawl for one in chosen.releases}.values(),
         measures=list(MEASURES),
         segments=SEGMENTS,

@@ -17,9 +17,9 @@ def link(request: Request, name: str, /, **parameters: object) -> str:
 
 
 def own_link(request: Request, **changed: object) -> str:
-    """The URL of the request itself, with some query parameters changed or added."""
+    """The URL of the request itself, with some query parameters changed or added; a list is repeated."""
     kept = [(name, value) for name, value in request.query_params.multi_items() if name not in changed]
-    query = urlencode([*kept, *changed.items()])
+    query = urlencode([*kept, *changed.items()], doseq=True)
     return _based(request, quote(request.scope["path"]) + (f"?{query}" if query else ""))
 
 

@@ -66,7 +66,9 @@ Band = Sequence[tuple[int, float, float]]
 """Sizes in bytes, each with the ends of the interval of the share up to it."""
 
 
-def drawn_band(steps: Sequence[tuple[int, float]], ends: Sequence[tuple[float, float]]) -> Band:
+def drawn_band(
+    steps: Sequence[tuple[int, float]], ends: Sequence[tuple[float, float]]
+) -> list[tuple[int, float, float]]:
     """The intervals at the steps of a CDF, up to the smallest size that every item fits; what is beyond is certain."""
     last = next((place for place, (_, share) in enumerate(steps) if share == 1), 0)
     band = [(size, *interval) for (size, _), interval in zip(steps, ends, strict=False)][:last]

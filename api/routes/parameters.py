@@ -94,6 +94,25 @@ def _known_outside_series(series: str) -> str:
 
 
 ShelfDep = Annotated[Shelf, Depends(shelf)]
+MOST_PINNED = 120
+"""Maximum number of releases that a request names: ten years of months."""
+
+PinnedQuery = Annotated[
+    list[Annotated[str, Field(max_length=200)]],
+    Query(
+        max_length=MOST_PINNED,
+        description="releases to read, each as the crawl's whole name with a version, for an answer that later releases do not change; the newest version of each crawl if omitted",
+        examples=[["2026-11.desktop.local.tcp.web/v1"]],
+    ),
+]
+
+
+async def pinned_shelf(found: ShelfDep, release: PinnedQuery = []) -> Shelf:  # noqa: B006  # FastAPI copies it
+    """The shelf with the releases alone that the request names; the whole shelf if it names none."""
+    return found.only(release) if release else found
+
+
+PinnedShelfDep = Annotated[Shelf, Depends(pinned_shelf)]
 NAME_OF_A_CRAWL = (
     "name of a crawl, month.device.vantage.arm.kind; its first parts redirect to the crawl whose other "
     "parts are desktop, local, tcp and web"

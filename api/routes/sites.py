@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
-from api.http.links import link
+from api.http.links import link, own_link, relate
 from api.http.problems import Problem
 from api.routes.answers import Provenance, VersionsAside
-from api.routes.parameters import ShelfDep
+from api.routes.parameters import PinnedShelfDep
 from api.routes.provenance import provenance
 from api.routes.remembered import Remembered
 from api.routes.v1 import aside
@@ -100,8 +100,8 @@ class SiteAnswer(VersionsAside):
 
 
 @router.get("/sites/{host}", name="site")
-def site(request: Request, shelf: ShelfDep, host: HostPath) -> SiteAnswer:
-    """The site in every crawl that visited it, by the newest version of each release that was not withdrawn.
+def site(request: Request, shelf: PinnedShelfDep, host: HostPath) -> SiteAnswer:
+    """The site in every crawl that visited it, by the newest version of each release that was not withdrawn, or by those that `release` names.
 
     A crawl whose newest version is damaged is listed as damaged, and not answered from an older version.
     """
@@ -111,7 +111,18 @@ def site(request: Request, shelf: ShelfDep, host: HostPath) -> SiteAnswer:
     crawls = [one for one in found if one is not None]
     if not crawls:
         raise Problem("no-such-site", f"no release has a visit to {host!r}, or the site was withdrawn")
-    return SiteAnswer(host=host, crawls=crawls, **dict(aside(newest)))
+    answer = SiteAnswer(host=host, crawls=crawls, **dict(aside(newest)))
+    relate(request, "canonical", own_link(request, release=releases_of(answer)))
+    return answer
+
+
+def releases_of(answer: SiteAnswer) -> list[str]:
+    """Names of the releases that an answer is of, and of those that it lists aside, as 2026-11.desktop.local.tcp.web/v1."""
+    return [
+        *(f"{one.crawl}/v{one.provenance.version}" for one in answer.crawls),
+        *(f"{one.crawl}/v{one.version}" for one in answer.damaged),
+        *(f"{one.crawl}/v{one.version}" for one in answer.withdrawn),
+    ]
 
 
 def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer | None:

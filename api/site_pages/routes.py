@@ -1,7 +1,7 @@
 """The pages of a site: a search by host, the site over the months, and each of its page loads."""
 
 from typing import Annotated
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import idna
 from fastapi import APIRouter, Query, Request
@@ -10,10 +10,10 @@ from pydantic import AfterValidator
 
 from api.http.redirects import Elsewhere
 from api.routes.pages import page, with_form
-from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
+from api.routes.parameters import CrawlPath, PinnedShelfDep, ShelfDep, VersionPath
 from api.routes.provenance import relate_to_release
 from api.routes.remembered import Remembered
-from api.routes.sites import HostPath, site
+from api.routes.sites import HostPath, releases_of, site
 from api.routes.visits import VisitPath, page_load
 from api.site_pages.months import IW, months, windows_in_words
 from api.site_pages.waterfall import PHASES, waterfall
@@ -55,8 +55,8 @@ def sites(request: Request, host: HostQuery = None) -> Response:
 
 
 @router.get("/sites/{host}", name="site_page")
-def site_page(request: Request, shelf: ShelfDep, host: HostPath) -> Response:
-    """A site in every released crawl."""
+def site_page(request: Request, shelf: PinnedShelfDep, host: HostPath) -> Response:
+    """A site in every released crawl, or in the releases that `release` names."""
     found = site(request, shelf, host)
     return with_form(
         page(
@@ -64,6 +64,7 @@ def site_page(request: Request, shelf: ShelfDep, host: HostPath) -> Response:
             "site.html",
             site=found,
             quoted=quote(found.host, safe=""),
+            pinned=urlencode({"release": releases_of(found)}, doseq=True),
             months=months(found.crawls),
             in_words=windows_in_words,
             iw=IW,

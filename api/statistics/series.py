@@ -4,12 +4,11 @@ import csv
 import io
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel, Field
 
-from api.http.links import link
+from api.http.links import link, own_link, relate
 from api.http.problems import Problem
 from api.routes.parameters import (
     DEFAULT_WINDOWS,
@@ -19,14 +18,15 @@ from api.routes.parameters import (
     OneWindowQuery,
     PartQuery,
     PercentQuery,
-    ShelfDep,
+    PinnedShelfDep,
     StatisticQuery,
     VantageQuery,
 )
 from api.routes.provenance import QUALITY, citation, quality
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked, AskedStratum
-from api.stored.breaks import What, changes
+from api.statistics.answers import SeriesAnswer, SeriesFlag, SeriesPoint, releases_of
+from api.stored.breaks import changes
 from api.stored.held_cdfs import HeldCdfs
 from api.stored.months import Variant, months_between
 from api.stored.shelf import Version
@@ -41,68 +41,6 @@ router = APIRouter(prefix="/v1", tags=["v1"], route_class=Remembered)
 
 DEFAULT = CrawlName(month="")
 """The variant that a month alone names."""
-
-
-class SeriesPoint(BaseModel):
-    """One month of a series."""
-
-    month: str
-    crawl: str | None = Field(description="name of the crawl; null in a month without a release")
-    version: int | None = Field(description="version of its release")
-    checksum: str | None = Field(description="SHA-256 of the release's SHA256SUMS")
-    cite_as: str | None = Field(description="how to cite the release")
-    url: str | None = Field(description="page of the release")
-    value: float | None = Field(description="the statistic, in `unit`; null if it is unknown")
-    value_unknown: str | None = Field(description="why the value is unknown; null if it is known")
-    lower: float | None = Field(description="lower end of the confidence interval")
-    upper: float | None = Field(description="upper end of the confidence interval")
-    interval_unknown: str | None = Field(description="why the interval is unknown; null if it is known")
-    known: int = Field(description="number of items of known size")
-    unknown: int = Field(description="number of items of unknown size, which the value leaves out")
-    sites: int | None = Field(description="number of sites with an item of known size; null if unknown")
-
-
-class SeriesFlag(BaseModel):
-    """A change between a month and the one before in the series."""
-
-    month: str = Field(description="the first month after the change")
-    month_before: str = Field(description="the last month before the change")
-    what: What
-    before: str
-    after: str
-    is_break: bool = Field(
-        description="true if numbers before and after are not of the same thing, false for a newer version of the same"
-    )
-    said: str = Field(description="what changed, in sentences")
-
-
-class SeriesAnswer(BaseModel):
-    """A statistic by month."""
-
-    device: str
-    arm: str
-    kind: str
-    vantages: list[str] = Field(description="vantages that the months were crawled from")
-    quality: str = Field(description="quality level of every month; a series has one")
-    quality_means: str
-    licence: str = Field(description="licence of the data")
-    measure: str
-    definition: str
-    stratum: dict[str, str | int] = Field(
-        description="value of each dimension that was asked for; empty for every item of home pages"
-    )
-    statistic: str
-    unit: Literal["share", "bytes"]
-    iw: int | None = Field(description="window of a share, in segments; null for other statistics")
-    mss: int | None = Field(description="payload of a full segment, in bytes; null unless iw is given")
-    percent: int | None = Field(description="the quantile in percent; null for other statistics")
-    confidence: float = Field(description="confidence level of the intervals")
-    points: list[SeriesPoint] = Field(
-        description="every month from the first to the last, the earliest first"
-    )
-    flags: list[SeriesFlag] = Field(
-        description="changes of method, vantage, list, browser and schema, in the order of the months"
-    )
 
 
 async def variant(
@@ -131,7 +69,7 @@ StatisticDep = Annotated[Statistic, Depends(statistic)]
 
 async def series(
     request: Request,
-    shelf: ShelfDep,
+    shelf: PinnedShelfDep,
     asked: VariantDep,
     statistic: StatisticDep,
     stratum: AskedStratum,
@@ -266,12 +204,22 @@ def _licence(versions: Iterable[Version]) -> str:
 SeriesDep = Annotated[SeriesAnswer, Depends(series)]
 
 
+async def pinned_series(request: Request, found: SeriesDep) -> SeriesAnswer:
+    """The series, whose canonical address names the release of each month."""
+    relate(request, "canonical", own_link(request, release=releases_of(found.points)))
+    return found
+
+
+PinnedSeriesDep = Annotated[SeriesAnswer, Depends(pinned_series)]
+
+
 @router.get("/series", name="series")
-async def read_series(found: SeriesDep) -> SeriesAnswer:
+async def read_series(found: PinnedSeriesDep) -> SeriesAnswer:
     """A statistic by month, each with its confidence interval, and a flag where months differ in more than their date.
 
-    Crawls of different devices, protocol arms or kinds are never one series. The newest version of each release is used; a
-    month without a release, or whose release is damaged, has no value and says why.
+    Crawls of different devices, protocol arms or kinds are never one series. The newest version of each release is used, or
+    those that `release` names, as the canonical address does; a month without a release, or whose release is damaged, has no
+    value and says why.
     """
     return found
 
@@ -282,7 +230,7 @@ async def read_series(found: SeriesDep) -> SeriesAnswer:
     response_class=Response,
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
 )
-async def read_series_csv(found: SeriesDep) -> Response:
+async def read_series_csv(found: PinnedSeriesDep) -> Response:
     """The same series as CSV, a row a month; the column `flags` has the changes since the month before."""
     names = [name for name in SeriesPoint.model_fields if name != "url"]
     text = io.StringIO(newline="")

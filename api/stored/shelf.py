@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from schema.crawls import CrawlName
 from storage.progress import Progress
 from storage.report_versions import Publication, Withdrawal
 from storage.signatures import Signature
+
+NAMED = re.compile(r"(?P<crawl>.*)/v(?P<version>[1-9][0-9]{0,3})")
+"""The name of a version of a release."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,6 +171,24 @@ class Shelf:
             if one.version == number:
                 return one
         raise Problem("no-such-crawl", f"the release of {crawl!r} has no version {number}")
+
+    def named(self, name: str) -> Version:
+        """The version of a name such as 2026-11.desktop.local.tcp.web/v1."""
+        found = NAMED.fullmatch(name)
+        if found is None:
+            raise Problem(
+                "bad-parameter",
+                f"release: {name!r} is no crawl with a version, as 2026-11.desktop.local.tcp.web/v1",
+            )
+        return self.version(found["crawl"], int(found["version"]))
+
+    def only(self, names: Sequence[str]) -> Shelf:
+        """The shelf with the named versions of releases alone; Problem if one is not there, or if two are of one crawl."""
+        kept = {one.name for one in map(self.named, names)}
+        versions = tuple(one for one in self.versions if one.name in kept)
+        if len({str(one.crawl) for one in versions}) < len(versions):
+            raise Problem("bad-parameter", "release: two versions of one crawl are named")
+        return dataclasses.replace(self, versions=versions)
 
     @functools.cached_property
     def replaced(self) -> dict[int, int]:

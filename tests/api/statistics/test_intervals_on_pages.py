@@ -21,7 +21,7 @@ def test_pages_print_an_interval_beside_every_share_and_quantile_and_draw_a_band
 ) -> None:
     write_release_with_items(tmp_path, CRAWL)
     with TestClient(create_app(tmp_path, tmp_path / "reports")) as client:
-        asked = {"crawl": str(CRAWL), "measure": "responses", "iw": 10}
+        asked = {"crawl": str(CRAWL), "measure": "responses", "iw": "10"}
         (found,) = client.get("/v1/distributions", params=asked).json()["distributions"]
         home, release = client.get("/").text, client.get(RELEASE).text
     (fit,), quantiles = found["fits"], {one["percent"]: one for one in found["quantiles"]}
