@@ -1,0 +1,71 @@
+"""The initial window in the rows of a visit is the one that the server had, by browser, capture and log together."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+import pytest
+
+from crawler.browser.browser import Browser
+from crawler.capture.capture import capturing
+from crawler.capture.ring import open_socket
+from crawler.visit.visit import visit
+from firstflight.settings import from_environment
+from tests.zoo.case import Page, by_path
+from tests.zoo.replies import answer
+from tests.zoo.serving.delayed import DEVICE, DelayedWeb, path
+from tests.zoo.serving.namespace import in_namespace
+from tests.zoo.serving.server import Spoken
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+DELAY_S = 0.03
+SEGMENT_BYTES = 1448
+"""Payload of a full segment on Ethernet, with TCP's timestamps."""
+WINDOWS = (2, 10, 24)
+LONG = Page(
+    host="long.test",
+    cases=(),
+    document=answer(
+        b"<!doctype html><link rel=icon href=data:,>" + b"text " * 40_000,
+        "content-type: text/html; charset=utf-8",
+    ),
+)
+"""A page of 200 kB in one response: 138 segments."""
+
+
+def visited(protocol: Spoken, window: int) -> list[dict[str, Any]]:
+    with path(DELAY_S, initial_window=window), contextlib.closing(open_socket(DEVICE)) as sock:
+        return asyncio.run(_visited(protocol, sock))
+
+
+async def _visited(protocol: Spoken, sock: Any) -> list[dict[str, Any]]:
+    handler = by_path(LONG.answers(protocol)[LONG.host])
+    with capturing(sock) as capture:
+        async with (
+            DelayedWeb({LONG.host: handler}, protocol=protocol) as web,
+            Browser.launch(from_environment().chromium, flags=web.browser_flags, capture=capture) as browser,
+        ):
+            seen = await visit(browser, LONG.host, budget_s=30)
+    assert seen.visit["outcome"] == "ok"
+    return [dict(one) for one in seen.connections if one["first_flight_bytes"]]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_response_in_clear_text_tells_the_servers_initial_window_exactly(window: int) -> None:
+    (found,) = in_namespace("tests.crawler.visit.test_initial_window:visited", "h1", window)
+    assert (found["initial_window_segments"], found["initial_window_unknown"]) == (window, None)
+    # The header is a segment of its own, which the server wrote before the body.
+    assert (window - 1) * SEGMENT_BYTES < found["first_flight_bytes"] <= window * SEGMENT_BYTES
+    assert found["segment_bytes"] == SEGMENT_BYTES
+
+
+@pytest.mark.parametrize("protocol", ["h1tls", "h2"])
+def test_after_a_tls_flight_the_bound_is_never_above_the_servers_initial_window(protocol: str) -> None:
+    for window in WINDOWS:
+        (found,) = in_namespace("tests.crawler.visit.test_initial_window:visited", protocol, window)
+        assert 0 < found["initial_window_segments"] <= window
+        if found["initial_window_unknown"] is None:
+            assert found["initial_window_segments"] == window
