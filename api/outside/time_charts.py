@@ -7,12 +7,14 @@ import math
 from collections.abc import Callable, Sequence
 
 from api.axes import Mark, scale
-from releases.formatting import grouped
+from releases.formatting import grouped, size
 from releases.outside.lines import Line, lines
 from releases.outside.points import Point
 from releases.outside.series import KINDS, Break, Statistic
 
 WIDTH, HEIGHT = 340, 220
+HEADROOM = 1.01
+"""Height of a plot over its largest value: the line does not touch the top, whatever that value."""
 LEFT, RIGHT, TOP, BOTTOM = 52, 10, 10, 24
 
 X_LABELS = 5
@@ -127,7 +129,7 @@ def panel(shown: Sequence[Line], statistic: Statistic, title: str, note: str) ->
         max(map(year, (date for date, _ in pairs))),
     )
     end = max(math.ceil(last), first + 1)
-    step, top = scale(max(value for _, value in pairs))
+    step, top = scale(HEADROOM * max(value for _, value in pairs))
 
     def x(date: str) -> float:
         return round(LEFT + (year(date) - first) / (end - first) * (WIDTH - LEFT - RIGHT), 1)
@@ -135,22 +137,18 @@ def panel(shown: Sequence[Line], statistic: Statistic, title: str, note: str) ->
     def y(value: float) -> float:
         return round(HEIGHT - BOTTOM - value / top * (HEIGHT - TOP - BOTTOM), 1)
 
-    share = statistic == "share"
+    unit = "share" if statistic == "share" else KINDS[shown[0].series].unit
     every = max(1, round((end - first) / X_LABELS))
     return Panel(
         id=shown[0].series,
         title=title,
         note=note,
-        unit="share" if share else KINDS[shown[0].series].unit,
+        unit=unit,
         curves=tuple(curve(line, statistic, x, y) for line in shown),
         flags=flags(shown, x),
         x_marks=tuple(Mark(x(str(one)), str(one)) for one in range(first, end + 1, every)),
         y_marks=tuple(
-            Mark(
-                y(step * place),
-                f"{step * place:.0%}".replace("%", " %") if share else grouped(round(step * place)),
-            )
-            for place in range(round(top / step) + 1)
+            Mark(y(step * place), in_unit(step * place, unit)) for place in range(round(top / step) + 1)
         ),
         series=tuple(dict.fromkeys(line.series for line in shown)),
         styles=tuple(one for one in CLIENTS if any(line.client == one for line in shown)),
@@ -163,7 +161,7 @@ def curve(line: Line, statistic: Statistic, x: Callable[[str], float], y: Callab
     label = f"{line.client}, {line.scope}" if kind.is_yearly else line.client
     if kind.is_yearly:
         dots = tuple(
-            Dot(x=x(date), y=y(value), said=f"{label}, {date}: {grouped(round(value))} {kind.unit}")
+            Dot(x=x(date), y=y(value), said=f"{label}, {date}: {in_unit(value, kind.unit)}")
             for date, value in values(line, statistic)
         )
         return Curve(style=line.client, label=label, path="", dots=dots)
@@ -172,6 +170,19 @@ def curve(line: Line, statistic: Statistic, x: Callable[[str], float], y: Callab
         known = [(x(one.date), y(one.values[statistic])) for one in piece if statistic in one.values]
         path += "".join(f"{'L' if place else 'M'}{across} {up}" for place, (across, up) in enumerate(known))
     return Curve(style=line.client, label=label, path=path, dots=())
+
+
+def in_unit(value: float, unit: str) -> str:
+    """A value as the other pages write it: sizes with their unit, shares in percent, numbers alone.
+
+    >>> in_unit(0.5, "share"), in_unit(12, "requests")
+    ('50 %', '12')
+    >>> in_unit(400_000, "bytes").replace("\u202f", " ")
+    '400 kB'
+    """
+    if unit == "share":
+        return f"{value:.0%}".replace("%", " %")
+    return size(round(value)) if unit == "bytes" else grouped(round(value))
 
 
 def flags(shown: Sequence[Line], x: Callable[[str], float]) -> tuple[Flag, ...]:
