@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from api.axes import Mark, scale
-from releases.formatting import grouped, size
+from releases.formatting import NARROW, grouped, size
 from releases.outside.lines import Line, lines
 from releases.outside.points import Point
 from releases.outside.series import KINDS, Break, Statistic
@@ -15,7 +15,7 @@ from releases.outside.series import KINDS, Break, Statistic
 WIDTH, HEIGHT = 340, 220
 HEADROOM = 1.01
 """Height of a plot over its largest value: the line does not touch the top, whatever that value."""
-LEFT, RIGHT, TOP, BOTTOM = 52, 10, 10, 24
+LEFT, RIGHT, TOP, BOTTOM = 62, 10, 10, 24
 
 X_LABELS = 5
 """Labels along the axis of time, about."""
@@ -173,16 +173,18 @@ def curve(line: Line, statistic: Statistic, x: Callable[[str], float], y: Callab
 
 
 def in_unit(value: float, unit: str) -> str:
-    """A value as the other pages write it: sizes with their unit, shares in percent, numbers alone.
+    """A value as the other pages write it: sizes and HTTP Archive's KB with their unit, shares in percent, other numbers alone.
 
     >>> in_unit(0.5, "share"), in_unit(12, "requests")
     ('50 %', '12')
-    >>> in_unit(400_000, "bytes").replace("\u202f", " ")
-    '400 kB'
+    >>> [in_unit(*one).replace(NARROW, " ") for one in ((400_000, "bytes"), (2000, "KB"))]
+    ['400 kB', '2 000 KB']
     """
     if unit == "share":
         return f"{value:.0%}".replace("%", " %")
-    return size(round(value)) if unit == "bytes" else grouped(round(value))
+    if unit == "bytes":
+        return size(round(value))
+    return grouped(round(value)) + (f"{NARROW}{unit}" if unit == "KB" else "")
 
 
 def flags(shown: Sequence[Line], x: Callable[[str], float]) -> tuple[Flag, ...]:

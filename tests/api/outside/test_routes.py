@@ -77,3 +77,10 @@ def test_etag_and_head_are_as_of_every_answer(client: TestClient) -> None:
         etag = client.get(path).headers["etag"]
         assert client.head(path).headers["etag"] == etag
         assert client.get(path, headers={"If-None-Match": etag}).status_code == 304
+
+
+def test_sizes_along_the_axes_have_their_unit_and_shares_are_in_percent(client: TestClient) -> None:
+    figures = re.findall(r"<figure.*?</figure>", client.get("/history").text, re.DOTALL)
+    labels = [re.findall(r'text-anchor="end">([^<]+)</text>', one)[1] for one in figures]
+    assert [re.sub(r"[\d\s]+", "", one) for one in labels] == ["KB", "kB", "", "%"]
+    assert re.search(r"<title>[^<]*: [\d\s]+KB</title>", figures[0])

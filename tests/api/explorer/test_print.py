@@ -1,0 +1,31 @@
+"""Paper shows the explorer's figure and numbers, without the form and the links to files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from scripts.screens.browser import launched, opened
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
+
+pytestmark = pytest.mark.browser
+
+CONTROLS = ("form", "button", ".files")
+
+
+def test_the_printed_explorer_has_no_form_no_button_and_no_links_to_files(
+    client_of_items: TestClient,
+) -> None:
+    with launched() as browser, opened(browser, client_of_items, "/explore") as page:
+
+        def visible(selector: str) -> bool:
+            return any(one.is_visible() for one in page.locator(selector).all())
+
+        assert [visible(one) for one in CONTROLS] == [True, True, True]
+        page.emulate_media(media="print")
+        assert [visible(one) for one in CONTROLS] == [False, False, False]
+        assert visible("#figure")
+        assert visible("#numbers")
