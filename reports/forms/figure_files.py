@@ -12,6 +12,7 @@ from typing import Any
 from reports.forms.ascii_figure import ascii_figure
 from reports.forms.monochrome import svg_text
 from reports.forms.printed import Printed, Table
+from reports.forms.summary_text import wrapped
 
 Data = Mapping[str, Any]
 
@@ -59,7 +60,7 @@ def write_figures(folder: Path, report: Printed, *, charts: Mapping[str, tuple[s
         if figure.facts.get("bands"):
             _write(base, "-bands.csv", csv_text(band_columns(figure.facts), figure.facts["bands"]))
         _write(base, "-monochrome.svg", svg_text(figure))
-        _write(base, ".txt", "\n".join([figure.title, "", *ascii_figure(figure), ""]))
+        _write(base, ".txt", "\n".join([*wrapped(figure.title), "", *ascii_figure(figure), ""]))
         if figure.id in charts:
             vega_lite, svg, png = charts[figure.id]
             _write(base, ".vl.json", vega_lite)

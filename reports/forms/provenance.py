@@ -25,14 +25,14 @@ def _of_the_release(release: Data, crawl: Data) -> Iterator[tuple[str, str]]:
     yield (
         "release",
         f"{release['crawl']}, version {release['version']}, schema {release['schema_version']}, {release['licence']}; "
-        f"sha256:{release['sha256']}",
+        f"SHA-256 {release['sha256']}",
     )
     yield (
         "crawl",
         f"planned {crawl['planned_at'] or UNKNOWN}, sealed {crawl['sealed_at'] or UNKNOWN}; "
         f"{grouped(crawl['sites'])} sites of the first {crawl['top']} planned; {outcomes}",
     )
-    yield "list", f"{release['list_id']}; sha256:{release['list_checksum']}"
+    yield "list", f"{release['list_id']}; SHA-256 {release['list_checksum']}"
     yield "browser", "; ".join(str(one) for one in (release["browser"], crawl["user_agent"]) if one)
     yield "flags of the browser", str(crawl["browser_flags"] or "not recorded")
     yield "method, code", f"method {release['method_version']}, commit {release['commit']}"

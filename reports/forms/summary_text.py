@@ -26,9 +26,13 @@ def summary_text(report: Printed) -> str:
 
 
 def wrapped(text: str, *, indent: str = "", hang: str | None = None) -> list[str]:
-    """Lines of at most WIDTH characters of ASCII, `hang` before all but the first."""
+    """Lines of at most WIDTH characters of ASCII, broken at spaces, with `hang` before all but the first."""
     return textwrap.wrap(
-        in_ascii(text), WIDTH, initial_indent=indent, subsequent_indent=indent if hang is None else hang
+        in_ascii(text),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent if hang is None else hang,
+        break_on_hyphens=False,
     )
 
 
