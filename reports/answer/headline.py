@@ -89,12 +89,17 @@ def instrument_sentence(instrument: Standing) -> str:
     content = instrument.content
     if content is None:
         return "The instrument is not shown to be valid for this: in its present form the method has not been asked about 2010."
-    if not content["admission"]["is_admitted"]:
-        told = "the same method, asked about 2010, would have rejected IW 10, today\u2019s initial window"
-    else:
-        decisive = [one for one in content["figures"] if one["decides"]]
-        missed = sum(not one["is_met"] for one in decisive)
+    decisive = [one for one in content["figures"] if one["decides"]]
+    missed = sum(not one["is_met"] for one in decisive)
+    rejected = "would have rejected IW 10, today\u2019s initial window"
+    if content["admission"]["is_admitted"]:
         told = f"the same method, asked about 2010, misses {missed} of {len(decisive)} effects that were measured then"
+    elif missed:
+        told = f"the same method, asked about 2010, {rejected}"
+    else:
+        told = (
+            f"asked about 2010, the replay shows the effects that were measured then, but the rule {rejected}"
+        )
     return f"The instrument is not valid for this: {told}."
 
 

@@ -14,11 +14,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from releases.formatting import interval_text
+from releases.interval import Interval
 from replay.backcast.calibration import Calibrated
 from replay.backcast.measure import Inputs
 from replay.lab.player import player_key
 from replay.runs.replay_folder import kernel_facts
-from reports.backcast.admission import Admission
+from reports.backcast.admission import BACKCAST_RULE, Admission
 from reports.backcast.judgement import FACTOR, Figure
 from reports.recommendation.rule import RULE_VERSION
 from schema.computed_tables import CELL
@@ -156,3 +158,28 @@ def sentence(content: Mapping[str, Any]) -> str:
     if content["is_valid"]:
         return f"Validated by the back-cast: {verdict}."
     return f"{NOT_VALID}: in the back-cast {verdict}."
+
+
+def missed_sentence(content: Mapping[str, Any]) -> str:
+    """Which deciding figures are missed, and which required bounds of the rule do not hold, in a sentence."""
+    decisive = [one for one in content["figures"] if one["decides"]]
+    missed = [one["what"] for one in decisive if not one["is_met"]]
+    named = (
+        f"{len(missed)} of {len(decisive)} ({'; '.join(missed)})" if missed else f"none of {len(decisive)}"
+    )
+    figures = f"Figures that decide and are missed: {named}"
+    optional = {one.title for one in BACKCAST_RULE.margins if not one.is_required}
+    broken = [
+        _against_limit(one)
+        for one in content["admission"]["bounds"]
+        if one["verdict"] != "passed" and one["title"] not in optional
+    ]
+    if not broken:
+        return f"{figures}; no required bound of the rule is missed."
+    return f"{figures}; bounds of the rule that IW 10 is not shown to keep: {'; '.join(broken)}."
+
+
+def _against_limit(bound: Mapping[str, Any]) -> str:
+    found, unit = bound["worsening"], bound["unit"]
+    told = "not measured" if found is None else interval_text(Interval(**found), unit)
+    return f"{bound['title']}, {told} against a limit of {bound['limit']:g} {unit}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reports.answer.shape import Findings
-from reports.backcast.stored import Standing
+from reports.backcast.stored import Standing, missed_sentence
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, not_measured
 
 BACKCAST_SOURCE = "Dukkipati et al. 2010, Tables 3 and 7"
@@ -51,6 +51,7 @@ def backcast_section(instrument: Standing) -> Section:
                 notes=(instrument.sentence, content["admission"]["sentence"]),
             ),
         ),
+        notes=(missed_sentence(content),),
     )
 
 

@@ -15,6 +15,7 @@ from reports.backcast import stored
 from reports.backcast.admission import Admission
 from reports.backcast.document import document
 from reports.backcast.judgement import Figure
+from reports.sections.method import backcast_section
 
 
 def figure(ours: float, *, published: float = 1.0, decides: bool = True) -> Figure:
@@ -81,6 +82,36 @@ def test_the_document_gives_every_figure_with_its_factor() -> None:
     page = document(content(figure(0.25)))
     assert "| gain | judgement | 1 % | 0.25 % | 0.25 | missed, decides |" in page
     assert stored.NOT_VALID in page
+
+
+def bound(title: str, verdict: str) -> dict[str, Any]:
+    worsening = {"estimate": 1.289, "lower": 0.982, "upper": 1.586}
+    return {"title": title, "unit": "pp", "limit": 0.2, "worsening": worsening, "verdict": verdict}
+
+
+def test_what_is_missed_is_named_of_figures_and_of_required_bounds() -> None:
+    bounds = (
+        bound("responses with any retransmission, average population", "failed"),
+        bound("95th percentile of page time", "passed"),
+        bound("99th percentile of page time", "failed"),
+        {**bound("mean page time, slow population", "not measured"), "worsening": None},
+    )
+    refused = content(figure(1), figure(9, decides=False))
+    refused["admission"] = {**refused["admission"], "is_admitted": False, "bounds": bounds}
+    assert stored.missed_sentence(refused) == (
+        "Figures that decide and are missed: none of 1; bounds of the rule that IW 10 is not shown to keep: "
+        "responses with any retransmission, average population, 1.29\u202fpp (0.98\u20131.59) against a limit of 0.2 pp; "
+        "mean page time, slow population, not measured against a limit of 0.2 pp."
+    )
+    assert stored.missed_sentence(content(figure(1), figure(9))) == (
+        "Figures that decide and are missed: 1 of 2 (gain); no required bound of the rule is missed."
+    )
+
+
+def test_the_section_on_the_back_cast_says_what_is_missed() -> None:
+    found = content(figure(1), figure(9))
+    section = backcast_section(stored.Standing(is_valid=False, sentence="Not valid.", content=found))
+    assert section.notes == (stored.missed_sentence(found),)
 
 
 def test_a_back_cast_is_named_by_checksum_commit_kernel_player_and_rule(tmp_path: Path) -> None:
