@@ -25,6 +25,7 @@ from replay.networks.populations import PROFILES
 from replay.networks.profiles import Population, Profile
 from replay.networks.representatives import representatives
 from replay.networks.stored_populations import CURRENT, find_population
+from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import Cell, plan, sample
 from replay.runs.chunks import core_seconds, plan_of
 from replay.runs.conditions import Conditions
@@ -193,11 +194,7 @@ def plan_replay(
     cells = plan(recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
     some, few_windows = sample(recipes, harm_pages), harm_windows or windows
     if harm != "none":
-        harmful = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
-        cells += plan(some, profiles, windows=few_windows, seeds=harm_seeds or seeds, conditions=harmful)
-        again = [Conditions(alias=True)]
-        itself = [RULE.permanent_incumbent]
-        cells += plan(some, profiles, windows=itself, seeds=harm_seeds or seeds, conditions=again)
+        cells += harm_cells(some, profiles, harm, windows=few_windows, seeds=harm_seeds or seeds)
     facts_of_source = {**source.facts, "pages_there": len(source.recipes)}
     if sensitivity:
         own = None if profiles_given else population or CURRENT
@@ -222,6 +219,23 @@ def plan_replay(
         networks=which,
         responses=responses,
     )
+
+
+def harm_cells(
+    recipes: Sequence[Recipe],
+    profiles: Sequence[Profile],
+    harm: str,
+    *,
+    windows: Sequence[int],
+    seeds: int,
+) -> list[Cell]:
+    """Loads under the harm conditions of `--harm`, and of the permanent incumbent once more, compared with itself."""
+    harmful = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
+    itself, again = [RULE.permanent_incumbent], [Conditions(alias=True)]
+    return [
+        *plan(recipes, profiles, windows=windows, seeds=seeds, conditions=harmful),
+        *plan(recipes, profiles, windows=itself, seeds=seeds, conditions=again),
+    ]
 
 
 def chosen_networks(

@@ -1,17 +1,15 @@
-"""Inputs of a report: which are found, and which are refused."""
+"""Inputs of a report: which are found, which are refused, and the commands that make them again."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import random
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from reports.backcast.stored import Standing
-from reports.document.illustrative import illustrative_because
 from reports.document.rebuilding import rebuild_commands
 from reports.document.report import compose, write_report
 from reports.document.standing_text import months_limit
@@ -27,31 +25,10 @@ from tests.factories.made_up_report import (
     crawl,
     data_folder,
     read_data_folder,
-    replay_cells,
     write_release,
-    write_replay,
 )
-from tests.factories.signing import make_signer
 
 QUICK = dataclasses.replace(RULE, replicates=100, harm_conditions=())
-
-
-def fresh_population(data_dir: Path, measured: str) -> None:
-    path = data_dir / "replays" / str(dataclasses.replace(NAME, kind="web")) / "replay.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    for one in content["populations"]:
-        one["measured"] = measured
-    path.write_text(json.dumps(content), encoding="utf-8")
-    seal(path.parent, {})
-
-
-@pytest.mark.parametrize(("measured", "is_illustrative"), [("2024-11", False), ("2024-10", True)])
-def test_a_population_of_at_most_24_months_is_evidence(
-    tmp_path: Path, measured: str, is_illustrative: bool
-) -> None:
-    data_folder(tmp_path, kind="web", table=FEW_CELLS)
-    fresh_population(tmp_path, measured)
-    assert bool(illustrative_because(read_data_folder(tmp_path))) == is_illustrative
 
 
 def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: Path) -> None:
@@ -114,35 +91,6 @@ def test_the_last_command_builds_the_same_version(tmp_path: Path) -> None:
     )
 
 
-def test_a_replay_without_populations_must_be_run_again(tmp_path: Path) -> None:
-    data_folder(tmp_path, table=FEW_CELLS)
-    path = tmp_path / "replays" / str(NAME) / "replay.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    del content["populations"]
-    path.write_text(json.dumps(content), encoding="utf-8")
-    seal(path.parent, {})
-    with pytest.raises(ReportError, match="names no populations"):
-        illustrative_because(read_data_folder(tmp_path))
-
-
-@pytest.mark.parametrize("wrong", [0.9, 1.001])
-def test_a_population_whose_weights_do_not_sum_to_one_is_refused_in_one_line(
-    tmp_path: Path, wrong: float
-) -> None:
-    data_folder(tmp_path, table=FEW_CELLS)
-    path = tmp_path / "replays" / str(NAME) / "replay.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    weights = content["populations"][1]["weights"]
-    content["populations"][1]["weights"] = {name: wrong * share for name, share in weights.items()}
-    path.write_text(json.dumps(content), encoding="utf-8")
-    seal(path.parent, {})
-    with pytest.raises(
-        ReportError, match=rf"slowdc-2010 in the replay sum to {wrong:g}, not to 1: .* again"
-    ) as refused:
-        read_data_folder(tmp_path)
-    assert "\n" not in str(refused.value)
-
-
 def test_months_of_the_year_without_a_release_are_told_apart(tmp_path: Path) -> None:
     for name in (
         NAME,
@@ -185,84 +133,6 @@ def test_the_newest_month_is_taken_and_two_releases_of_it_need_a_choice(tmp_path
     write_release(tmp_path, crawl(), dataclasses.replace(NAME, device="mobile"))
     with pytest.raises(ReportError, match=r"2026-11 has 2 releases .* choose one with --crawl"):
         read_data_folder(tmp_path, with_replay=False)
-
-
-def test_a_missing_replay_names_the_command(tmp_path: Path) -> None:
-    write_release(tmp_path, crawl())
-    with pytest.raises(
-        ReportError, match=f"run `firstflight replay run --crawl {NAME}`, or .*--without-replay"
-    ):
-        read_data_folder(tmp_path)
-
-
-def test_a_replay_of_another_release_is_refused(tmp_path: Path) -> None:
-    release = data_folder(tmp_path)
-    write_replay(tmp_path, release, checksum="00")
-    with pytest.raises(ReportError, match="made from another version of the release"):
-        read_data_folder(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["cells.parquet", "replay.json"])
-def test_a_replay_that_cannot_be_read_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
-    data_folder(tmp_path)
-    folder = tmp_path / "replays" / str(NAME)
-    (folder / name).write_bytes(b"\xff torn")
-    with pytest.raises(ReportError, match=rf"is damaged \({name}\); run `firstflight replay run"):
-        read_data_folder(tmp_path)
-    seal(folder, {})
-    with pytest.raises(ReportError, match="cannot be read; run `firstflight replay run"):
-        read_data_folder(tmp_path)
-
-
-def test_a_replay_of_another_version_or_without_cells_is_refused(tmp_path: Path) -> None:
-    release = data_folder(tmp_path)
-    write_replay(tmp_path, release, replay_cells().drop_columns(["page_ms"]))
-    with pytest.raises(ReportError, match="of another version"):
-        read_data_folder(tmp_path)
-    write_replay(tmp_path, release, replay_cells().slice(0, 0))
-    with pytest.raises(ReportError, match="has no cell"):
-        read_data_folder(tmp_path)
-
-
-def test_a_replay_from_before_a_condition_was_added_is_read_as_its_cells_were_loaded(tmp_path: Path) -> None:
-    release = data_folder(tmp_path)
-    write_replay(tmp_path, release, replay_cells().drop_columns(["dns"]))
-    replay = read_data_folder(tmp_path).replay
-    assert replay
-    assert replay.cells.equals(replay_cells())
-
-
-@pytest.mark.parametrize("name", ["cells.parquet", "replay.json", "manifest.json", "SHA256SUMS"])
-def test_a_bit_that_flips_in_any_file_of_a_replay_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
-    release = data_folder(tmp_path, table=FEW_CELLS)
-    path = tmp_path / "replays" / str(release.crawl) / name
-    sound = path.read_bytes()
-    for bit in random.Random(name).sample(range(8 * len(sound)), 100):
-        spoilt = bytearray(sound)
-        spoilt[bit // 8] ^= 1 << bit % 8
-        path.write_bytes(spoilt)
-        with pytest.raises(
-            ReportError, match=r"^the replay in .* is damaged \(.*\); run `firstflight"
-        ) as refused:
-            read_data_folder(tmp_path)
-        assert "\n" not in str(refused.value)
-    path.write_bytes(sound)
-    assert read_data_folder(tmp_path).replay is not None
-
-
-def test_a_replay_that_was_replaced_as_a_whole_fails_its_signature(tmp_path: Path) -> None:
-    release = data_folder(tmp_path, table=FEW_CELLS)
-    signer = make_signer(tmp_path)
-    signer.allowed_signers.rename(tmp_path / "allowed_signers")
-    signer = dataclasses.replace(signer, allowed_signers=tmp_path / "allowed_signers")
-    for folder in (release.path, tmp_path / "replays" / str(NAME)):
-        signer.sign(folder)
-    assert read_data_folder(tmp_path).replay is not None
-    write_replay(tmp_path, release, replay_cells(pages=2, gain_percent={10: 0.0}))
-    with pytest.raises(
-        ReportError, match=r"is damaged \(bad signature: SHA256SUMS is not what releases@example.org"
-    ):
-        read_data_folder(tmp_path)
 
 
 def test_a_damaged_release_of_another_month_does_not_matter(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from reports.recommendation.harm_conditions import CORE
 from reports.recommendation.rule import RULE
 from reports.sections.shape import COMPARED
 from schema.computed_tables import CELL
-from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import (
     GAINS,
     PAGES,
@@ -26,7 +25,6 @@ from tests.factories.made_up_report import (
     data_folder,
     read_data_folder,
     replay_cells,
-    write_release,
 )
 
 pytestmark = pytest.mark.process
@@ -293,12 +291,3 @@ def test_every_figure_is_drawn_from_its_rows_alone(content: dict[str, Any]) -> N
         assert chart is not None, one["id"]
         assert ">illustrative</text>" in svg(chart)
         assert draw_figure({**one, "rows": []}) is None
-
-
-def test_a_report_of_sizes_alone_has_no_section_that_needs_a_replay(tmp_path: Any) -> None:
-    write_release(tmp_path, crawl(), dataclasses.replace(NAME, kind="web"))
-    inputs = read_data_folder(tmp_path, with_replay=False)
-    content = build_report(inputs, tmp_path / "reports" / "2026", commit="c0ffee")
-    names = {one["id"] for one in content["sections"]}
-    assert {"sizes", "since-2010", "protocols", "segments", "quic", "servers"} <= names
-    assert not names & {"gains", "networks-gain", "retransmission", "decision"}

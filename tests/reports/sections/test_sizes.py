@@ -1,10 +1,17 @@
-"""Sizes that are mostly unknown have one sentence, and no rows of nothing but "unknown"."""
+"""Sizes that are mostly unknown have one sentence, and a report of sizes alone has the sections that need no replay."""
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from reports.document.report import build_report
 from reports.sections.sizes.shares import measures_table, quantiles_table, shares_table
+from tests.factories.made_up_crawl import NAME
+from tests.factories.made_up_report import crawl, read_data_folder, write_release
 
 LABELS = {"responses": "all responses", "first_flights": "first flights", "tls_flights": "TLS flights"}
 
@@ -47,3 +54,13 @@ def test_a_measure_of_which_most_sizes_are_unknown_is_told_in_a_sentence() -> No
 def test_what_each_measure_counts_is_a_table_of_every_form() -> None:
     table = measures_table(SIZES, LABELS)
     assert table.rows[1] == {"measure": "first flights", "definition": "what first_flights are"}
+
+
+@pytest.mark.process
+def test_a_report_of_sizes_alone_has_no_section_that_needs_a_replay(tmp_path: Path) -> None:
+    write_release(tmp_path, crawl(), dataclasses.replace(NAME, kind="web"))
+    inputs = read_data_folder(tmp_path, with_replay=False)
+    content = build_report(inputs, tmp_path / "reports" / "2026", commit="c0ffee")
+    names = {one["id"] for one in content["sections"]}
+    assert {"sizes", "since-2010", "protocols", "segments", "quic", "servers"} <= names
+    assert not names & {"gains", "networks-gain", "retransmission", "decision"}
