@@ -97,19 +97,7 @@ def cdf_figure(
     low, high = _domain([point["size"] for points in by_name.values() for point in points] + thresholds)
     colours = {CURVES[measure].label: theme.palette[measure] for measure in drawn}
     dashes = {CURVES[measure].label: CURVES[measure].dash for measure in drawn}
-    x = alt.X(
-        "size:Q",
-        scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(title="size", values=_decades(low, high), labelExpr=BYTES, **SEPARATE),
-    )
-    y, lower = (
-        alt.Y(
-            f"{name}:Q",
-            scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(title="cumulative share", labelExpr=PERCENT, tickCount=5),
-        )
-        for name in ("cdf", "lower")
-    )
+    x, y, lower = _axes(low, high)
     lines = [
         # Each curve extends at 1 to the end of the axis.
         alt.Chart(alt.InlineData(values=[*points, {"measure": name, "size": high, "cdf": 1.0}]))
@@ -139,6 +127,24 @@ def cdf_figure(
     if note:
         chart = chart.properties(title=noted(note))
     return _styled(chart, theme)
+
+
+def _axes(low: int, high: int) -> tuple[alt.X, alt.Y, alt.Y]:
+    """A logarithmic axis of sizes, and axes of shares for curves and for the lower ends of their bands."""
+    x = alt.X(
+        "size:Q",
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(title="size", values=_decades(low, high), labelExpr=BYTES, **SEPARATE),
+    )
+    y, lower = (
+        alt.Y(
+            f"{name}:Q",
+            scale=alt.Scale(domain=[0, 1]),
+            axis=alt.Axis(title="cumulative share", labelExpr=PERCENT, tickCount=5),
+        )
+        for name in ("cdf", "lower")
+    )
+    return x, y, lower
 
 
 def _areas(
