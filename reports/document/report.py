@@ -25,7 +25,7 @@ from reports.document.rebuilding import publishing_options
 from reports.document.render import render_html
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
 from reports.document.size_figures import cdf_figure
-from reports.document.theme import LIGHT, png, svg, vega_lite
+from reports.document.theme import LIGHT, png, svg, unnamed, vega_lite
 from reports.forms.summary_text import summary_text
 from reports.forms.write import FOLDER as FORMS
 from reports.forms.write import write_forms
@@ -109,8 +109,9 @@ def write_report(
         ),
     }
     charts, for_phones = draw(inputs, content, note=marks(content) or None)
-    figures = {name: svg(chart) for name, chart in charts.items()}
-    narrow = {name: svg(chart) for name, chart in for_phones.items()}
+    figures, narrow = (
+        {name: unnamed(svg(chart)) for name, chart in drawn.items()} for drawn in (charts, for_phones)
+    )
     with put_new(folder) as stage:
         (stage / CONTENT).write_text(canonical(content), encoding="utf-8")
         page = render_html(content, figures=figures, narrow=narrow)
