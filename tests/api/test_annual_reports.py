@@ -46,8 +46,8 @@ def test_a_page_says_that_its_version_is_the_newest_or_superseded_and_why(
     client: TestClient, two: Path
 ) -> None:
     newest = line_of(client.get("/reports/2025/v2/").text)
-    assert "version 2 of the report for 2025, published on 2027-03-01: the newest." in newest
-    assert "because: two <sites> were withdrawn. It corrects: shares by up to 0.1 %." in newest
+    assert "Version 2 of 2027-03-01, the newest." in newest
+    assert 'href="/reports/2025/errata"' in newest
     older = client.get("/reports/2025/v1/")
     assert "two <sites>" not in older.text
     assert "<strong>Superseded.</strong> This is version 1" in line_of(older.text)

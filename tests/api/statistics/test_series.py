@@ -192,6 +192,7 @@ def test_the_openapi_describes_every_parameter_of_a_series(client: TestClient) -
     names = {one["name"] for one in described["parameters"]}
     assert names == {
         *(
+            "release",
             "device",
             "vantage",
             "arm",
