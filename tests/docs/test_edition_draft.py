@@ -37,7 +37,7 @@ def test_every_black_and_white_figure_of_the_edition_passes_svgcheck() -> None:
     drawings = sorted((EDITION / "forms" / "figures").glob("*-monochrome.svg"))
     assert drawings
     for drawing in drawings:
-        command = [Path(sys.executable).with_name("svgcheck"), "--no-network", drawing]
+        command = [str(Path(sys.executable).with_name("svgcheck")), "--no-network", str(drawing)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, (drawing.name, done.stderr)
         assert "conforms to SVG requirements" in done.stdout + done.stderr, drawing.name
