@@ -58,7 +58,7 @@ def test_no_change_where_the_gain_costs_retransmissions() -> None:
         "retransmitted_bytes_slow",
         "responses_retransmitted_average",
     }
-    # Of the bounds that are not met, this one is exceeded by the largest multiple.
+    # This bound is exceeded by the largest multiple of all that are not met.
     assert "responses with any retransmission, average population, worse by 1.90\u202fpp" in verdict.sentence
 
 
