@@ -22,12 +22,12 @@ from releases.build import (
 )
 from releases.catalogue import RECORDING, Manifest
 from releases.descriptions.history import told
-from releases.observations import table_of
 from releases.strata.party import list_version
 from schema.authors import Author
 from schema.crawls import CrawlName
 from schema.recorded import PAGES, Notes, released_schema
-from schema.tables import RELEASED, SCHEMA_VERSION
+from schema.released_tables import released_tables
+from schema.tables import SCHEMA_VERSION
 from storage.signatures import Signer
 from storage.staging import staging
 from storage.sums import sums_now
@@ -96,12 +96,12 @@ def write_tables(
 ) -> dict[str, int]:
     """Write the observation tables; number of rows by table. Columns that a row lacks are null."""
     rows = {}
-    for table in map(table_of, RELEASED):
-        schema = released_schema(table, kind, notes)
-        rows[table.name] = parquet.write(
-            folder / f"{table.name}.parquet",
-            [pa.Table.from_pylist(list(tables[table.name]), schema=schema)],
+    for name, table in released_tables().items():
+        schema = released_schema(name, kind, notes)
+        rows[name] = parquet.write(
+            folder / f"{name}.parquet",
+            [pa.Table.from_pylist(list(tables[name]), schema=schema)],
             schema,
-            sorted_by=[column.name for column in table.primary_key.columns],
+            sorted_by=table.key,
         )
     return rows

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from releases.first_flights import Connection, Response, first_flight, iw_limited
 from releases.slow_start import MSS_TIMESTAMPS
-from schema.tables import Base
+from schema.released_tables import released_tables
 
 T = TypeVar("T")
 
@@ -108,7 +108,7 @@ def view_tables(database: duckdb.DuckDBPyConnection, folder: Path, *, studied: s
         # The path of a release looks like Hive's partitions, and would add its parts as columns.
         rows = database.read_parquet(str(folder / f"{table}.parquet"), hive_partitioning=False)
         held = set(rows.columns)
-        newer = [one.name for one in Base.metadata.tables[table].columns if one.name not in held]
+        newer = [name for name in released_tables()[table].schema.names if name not in held]
         rows.project(", ".join(["*", *(f'NULL AS "{name}"' for name in newer)])).create_view(
             table, replace=True
         )

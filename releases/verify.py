@@ -17,13 +17,13 @@ from releases.build import count_rows, detached, packets_of
 from releases.catalogue import Release, ReleaseError
 from releases.descriptions.check import described
 from releases.descriptions.write import DATA_PACKAGE
-from releases.observations import table_of
 from releases.strata.items import differing
 from releases.strata.party import list_version
 from schema.computed_tables import DISTRIBUTION, ITEM, ITEMS_SINCE, MEASURES
 from schema.http_caching import LIFETIMES
 from schema.recorded import is_recorded, released_schema
-from schema.tables import RELEASED, SCHEMA_VERSION, Base
+from schema.released_tables import released_tables
+from schema.tables import SCHEMA_VERSION
 from schema.vocabulary import (
     CONSENTS,
     COVERAGE_FLOOR,
@@ -125,7 +125,7 @@ def _first_line(exc: BaseException) -> str:
 def _columns(release: Release) -> tuple[bool, str]:
     """Compare columns and types with their declaration; an older schema version may lack columns."""
     kind = release.crawl.kind
-    declared = {model.__tablename__: released_schema(table_of(model), kind) for model in RELEASED}
+    declared = {name: released_schema(name, kind) for name in released_tables()}
     wrong = []
     computed = {"distribution": DISTRIBUTION} | ({"item": ITEM} if _has_items(release) else {})
     for table, schema in (declared | computed).items():
@@ -194,15 +194,14 @@ def _against_database(release: Release, engine: Engine) -> Check:
 
 def _unique_keys() -> dict[str, str]:
     """A query for duplicates of each table's primary key."""
-    keys = {table.name: [column.name for column in table.primary_key] for table in map(table_of, RELEASED)}
     return {
-        f"keys of {table} are unique": f"FROM (SELECT 1 FROM {table} GROUP BY {', '.join(key)} HAVING count(*) > 1)"  # noqa: S608  # names from our own declaration
-        for table, key in keys.items()
+        f"keys of {name} are unique": f"FROM (SELECT 1 FROM {name} GROUP BY {', '.join(table.key)} HAVING count(*) > 1)"  # noqa: S608  # names from our own declaration
+        for name, table in released_tables().items()
     }
 
 
 def _row_checks(release: Release) -> Iterator[Check]:
-    tables = [*(model.__tablename__ for model in RELEASED), "distribution"]
+    tables = [*released_tables(), "distribution"]
     known: dict[str, Sequence[str] | float] = {
         "floor": COVERAGE_FLOOR,
         "walls": list(WALLS),
@@ -236,8 +235,8 @@ def _view(database: duckdb.DuckDBPyConnection, release: Release, table: str) -> 
 
 def _declared(table: str) -> list[str]:
     """Names of the columns that a table has in the current schema."""
-    declared = Base.metadata.tables.get(table)
-    return [] if declared is None else list(declared.columns.keys())
+    declared = released_tables().get(table)
+    return [] if declared is None else declared.schema.names
 
 
 def _none(

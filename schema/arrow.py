@@ -1,6 +1,12 @@
-"""Derives the Arrow schema of each table from its columns and their comments."""
+"""Derives the Arrow schema of each table from its columns and their comments.
+
+`python -m schema.arrow` writes `released_tables.json` anew, from which readers of releases take the schemas.
+"""
 
 from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
 
 import pyarrow as pa
 from sqlalchemy import (
@@ -15,6 +21,9 @@ from sqlalchemy import (
     Table,
     Text,
 )
+
+from schema.released_tables import FILE, ReleasedTable, to_text
+from schema.tables import RELEASED, Base
 
 ARROW_TYPES: list[tuple[type, pa.DataType]] = [
     # Subclasses before their bases: SmallInteger and BigInteger are Integers. Arrays are of Integer.
@@ -40,3 +49,22 @@ def arrow_field(column: Column[object]) -> pa.Field:
 def arrow_schema(table: Table) -> pa.Schema:
     """The Arrow schema of `table`, with the table's name as metadata."""
     return pa.schema([arrow_field(column) for column in table.columns], metadata={"table": table.name})
+
+
+def declared_tables() -> Mapping[str, ReleasedTable]:
+    """Every observation table of a release by name, from its declaration."""
+    return {model.__tablename__: _declared(model) for model in RELEASED}
+
+
+def _declared(model: type[Base]) -> ReleasedTable:
+    table = Base.metadata.tables[model.__tablename__]
+    return ReleasedTable(
+        name=table.name,
+        description=(inspect.getdoc(model) or "").split("\n", 1)[0],
+        key=tuple(column.name for column in table.primary_key),
+        schema=arrow_schema(table),
+    )
+
+
+if __name__ == "__main__":
+    FILE.write_text(to_text(declared_tables()), encoding="utf-8")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from schema.tables import Crawl
+if TYPE_CHECKING:
+    from schema.tables import Crawl  # with SQLAlchemy, which readers of releases do without
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,11 +6,10 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from schema.arrow import arrow_schema
+from schema.released_tables import released_tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from sqlalchemy import Table
 
 RECORDED = "recorded"
 """Kind of a crawl whose pages somebody else recorded, and its quality level."""
@@ -159,14 +158,14 @@ def is_recorded(kind: str) -> bool:
     return kind == RECORDED
 
 
-def released_schema(table: Table, kind: str, notes: Notes = PAGES) -> pa.Schema:
+def released_schema(table: str, kind: str, notes: Notes = PAGES) -> pa.Schema:
     """The Arrow schema of a table in a release of this kind; its comments say what is null in a recorded release."""
-    schema = arrow_schema(table)
+    schema = released_tables()[table].schema
     if not is_recorded(kind):
         return schema
-    for name, meaning in notes.otherwise[table.name].items():
+    for name, meaning in notes.otherwise[table].items():
         schema = noted(schema, name, f"in a recorded release: {meaning}")
-    for name, reason in notes.rarely_null[table.name].items():
+    for name, reason in notes.rarely_null[table].items():
         schema = noted(schema, name, f"null in a recorded release: {reason}", nullable=True)
     return schema
 

@@ -11,17 +11,17 @@ import re
 from collections.abc import Collection, Mapping
 from urllib.parse import quote
 
-from sqlalchemy import Text
+import pyarrow as pa
 
-from schema.tables import Base, Connection, Response, Visit
+from schema.released_tables import released_tables
 
 HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
 KEY = re.compile(r"[0-9a-f]{32,}")
 
 HOSTS: Mapping[str, str] = {
-    Visit.__tablename__: "final_host",
-    Connection.__tablename__: "host",
-    Response.__tablename__: "host",
+    "visit": "final_host",
+    "connection": "host",
+    "response": "host",
 }
 """By table, the column that may hold the withdrawn site's host in rows of other sites' visits."""
 
@@ -98,10 +98,11 @@ class Withdrawal:
 
 def _others(table: str, columns: Collection[str]) -> list[str]:
     """The text columns among `columns`, without hosts: a visited site's own host is never another site's."""
-    declared = Base.metadata.tables[table].columns
     hosts = {HOSTS[table], "host"}
     return [
-        c.name for c in declared if isinstance(c.type, Text) and c.name in columns and c.name not in hosts
+        field.name
+        for field in released_tables()[table].schema
+        if field.type == pa.string() and field.name in columns and field.name not in hosts
     ]
 
 

@@ -17,7 +17,7 @@ from api.formats.encoding import LINE
 from api.rows.cursors import Key
 from api.rows.filters import Filters
 from schema.recorded import released_schema
-from schema.tables import Base, Connection, Response, Visit
+from schema.released_tables import released_tables
 
 BATCH_ROWS = 8_192
 
@@ -55,17 +55,15 @@ class RowTable:
 
     def schema(self, kind: str = "web") -> pa.Schema:
         """Columns with their definitions, as in a release of a crawl of this kind."""
-        return released_schema(Base.metadata.tables[self.name], kind)
+        return released_schema(self.name, kind)
 
 
-def _table(model: type[Base]) -> RowTable:
-    table = Base.metadata.tables[model.__tablename__]
-    return RowTable(
-        name=table.name, key=tuple(one.name for one in table.primary_key.columns if one.name != "crawl_id")
-    )
+def _table(name: str) -> RowTable:
+    key = tuple(column for column in released_tables()[name].key if column != "crawl_id")
+    return RowTable(name=name, key=key)
 
 
-TABLES = {f"{table.name}s": table for table in map(_table, (Visit, Connection, Response))}
+TABLES = {f"{name}s": _table(name) for name in ("visit", "connection", "response")}
 """Tables by the name of their route."""
 
 

@@ -26,7 +26,7 @@ from releases.strata.party import list_version
 from schema.computed_tables import ITEM
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, released_schema
-from schema.tables import SCHEMA_VERSION, Base
+from schema.tables import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,7 +121,7 @@ def _month(
     folder.mkdir(parents=True)
     rows = {}
     for name, keys in KEYS.items():
-        schema = released_schema(Base.metadata.tables[name], RECORDED)
+        schema = released_schema(name, RECORDED)
         random = np.random.default_rng([seed, len(name)])
         pieces = (_piece(name, blocks[name], pages, begin, random, schema) for begin in _begins(len(pages)))
         rows[name] = parquet.write(folder / f"{name}.parquet", pieces, schema, sorted_by=keys)

@@ -80,15 +80,16 @@ def command(
 
     def load() -> ASGIApp:
         # Imported by the worker alone: this process only watches over it, and stays small.
-        from prometheus_client import CollectorRegistry
-
         from api.app import create_app
         from releases.catalogue import release_folders
 
         if not release_folders(settings.releases):
             click.echo(NO_RELEASE, err=True)
-        registry = None if metrics_port is None else CollectorRegistry()
-        if registry is not None and metrics_port is not None:
+        registry = None
+        if metrics_port is not None:
+            from prometheus_client import CollectorRegistry  # takes 3 MB, and few services are metered
+
+            registry = CollectorRegistry()
             serve_metrics(registry, host, metrics_port)
         return create_app(
             settings.releases,

@@ -8,10 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from releases.observations import table_of
-from schema.tables import RELEASED
+from schema.released_tables import released_tables
 
-KEYS = {table.name: [column.name for column in table.primary_key] for table in map(table_of, RELEASED)}
+KEYS = {name: list(table.key) for name, table in released_tables().items()}
 """Columns of the primary key by table."""
 
 

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schema.recorded import released_schema
-from schema.tables import Base
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -171,7 +170,7 @@ def _held(file: pq.ParquetFile, columns: Sequence[str]) -> list[str]:
 
 def _completed(rows: pa.RecordBatch, table: str, names: Sequence[str]) -> pa.RecordBatch:
     """The columns `names` with the types of the dictionary; null where the release is older than a column."""
-    declared = released_schema(Base.metadata.tables[table], "web")
+    declared = released_schema(table, "web")
     fields = [declared.field(name).with_nullable(True).remove_metadata() for name in names]
     columns = [
         rows[one.name].cast(one.type) if one.name in rows.schema.names else pa.nulls(rows.num_rows, one.type)
