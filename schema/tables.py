@@ -385,7 +385,7 @@ class Connection(Base):
     )
     round_trip_us: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="round trip in µs: over TCP from SYN to SYN-ACK in captured packets, or without them the time that the handshake took the browser, in whole milliseconds; for QUIC the shortest time from sending a packet of the handshake to its acknowledgement, in whole milliseconds; null if SYN was sent twice, or the handshake took a second without packets to tell (RFC 6298 §2), if QUIC acknowledged no packet of the handshake by itself, and before schema version 6",
+        comment="round trip in µs: over TCP the smaller of the time from SYN to SYN-ACK in captured packets and of the smallest that the browser's kernel measured until recording stopped (tcpi_min_rtt of TCP_INFO), or without a capture the time that the handshake took the browser, in whole milliseconds; for QUIC the shortest time from sending a packet of the handshake to its acknowledgement, in whole milliseconds; null if SYN was sent twice and TCP_INFO is not known, or the handshake took a second without packets to tell (RFC 6298 §2), if QUIC acknowledged no packet of the handshake by itself, and before schema version 6",
     )
     first_record_bytes: Mapped[list[int] | None] = mapped_column(
         ARRAY(Integer),

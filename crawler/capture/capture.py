@@ -1,4 +1,4 @@
-"""A capture of the headers of all packets in a network namespace, shared by the browsers in it."""
+"""A capture of the headers of all packets in a network namespace, and of what its TCP measured; the browsers in it share it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import time
 from collections.abc import Iterator
 
 from crawler.capture.connections import CapturedConnection, CapturedConnections
-from crawler.capture.packets import end
+from crawler.capture.packets import TCP, end
 from crawler.capture.ring import LOOPBACK, RETIRE_MS, Ring, open_socket
+from crawler.capture.tcp_info import SmallestRoundTrips, open_tcp_info
 
 HANDED_OVER_MS = 2 * RETIRE_MS
 """Time after which the kernel has handed over a captured packet, in milliseconds."""
@@ -24,8 +25,10 @@ PAUSE_S = 0.05
 class Capture:
     """The connections of a network namespace; safe for the threads of several browsers. A thread empties the ring."""
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, tcp_info: socket.socket | None = None) -> None:
+        """Capture by a packet socket, with round trips by a socket of `open_tcp_info`; the caller closes both."""
         self._ring = Ring(sock)
+        self._trips = None if tcp_info is None else SmallestRoundTrips(tcp_info)
         self._connections = CapturedConnections()
         self._lock = threading.Lock()
         self._end = os.eventfd(0, os.EFD_CLOEXEC)
@@ -39,7 +42,11 @@ class Capture:
         """
         with contextlib.suppress(ValueError), self._lock:
             self._drain()
-            return self._connections.take(end(*local), end(*remote))
+            client, server = end(*local), end(*remote)
+            found = self._connections.take(client, server)
+            if found is not None and found.protocol == TCP and self._trips is not None:
+                found.min_rtt_us = self._trips.take(client, server, since_ns=found.began_ns)
+            return found
         return None
 
     def close(self) -> None:
@@ -52,6 +59,8 @@ class Capture:
     def _keep_empty(self) -> None:
         ready = select.poll()
         ready.register(self._ring, select.POLLIN)
+        if self._trips is not None:
+            ready.register(self._trips, select.POLLIN)
         ready.register(self._end, select.POLLIN)
         while self._end not in dict(ready.poll()):
             with self._lock:
@@ -63,16 +72,20 @@ class Capture:
             self._connections.feed(packet)
         if self._ring.dropped():
             self._connections.lose()
+        if self._trips is not None:
+            self._trips.drain()
 
 
 @contextlib.contextmanager
-def capturing(sock: socket.socket | None) -> Iterator[Capture | None]:
-    """A capture by a socket of the browsers' network namespace; None if there is no socket, or no ring for it."""
+def capturing(
+    sock: socket.socket | None, tcp_info: socket.socket | None = None
+) -> Iterator[Capture | None]:
+    """A capture by sockets of the browsers' network namespace; None if there is no packet socket, or no ring for it."""
     if sock is None:
         yield None
         return
     try:
-        capture = Capture(sock)
+        capture = Capture(sock, tcp_info)
     except OSError:  # no memory for the ring, or a kernel without it
         yield None
         return
@@ -91,4 +104,7 @@ def on_loopback() -> Iterator[Capture | None]:
         except OSError:
             yield None
             return
-        yield stack.enter_context(capturing(sock))
+        tcp_info = None
+        with contextlib.suppress(OSError):
+            tcp_info = stack.enter_context(contextlib.closing(open_tcp_info()))
+        yield stack.enter_context(capturing(sock, tcp_info))

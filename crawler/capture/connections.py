@@ -69,7 +69,9 @@ class Received:
 class CapturedConnection:
     """One TCP connection, or the UDP datagrams between two ends, from the first packet on."""
 
-    __slots__ = ("_received", "client", "is_lost", "last_ns", "packets", "protocol", "server", "syn")
+    __slots__ = (
+        "_received", "client", "is_lost", "last_ns", "min_rtt_us", "packets", "protocol", "server", "syn",
+    )  # fmt: skip
 
     def __init__(self, first: Packet) -> None:
         self.protocol = first.protocol
@@ -84,6 +86,8 @@ class CapturedConnection:
         """When payload last came from the server, in nanoseconds of CLOCK_MONOTONIC; None before any."""
         self.is_lost = False
         """True once the capture dropped packets, which may have been this connection's."""
+        self.min_rtt_us: int | None = None
+        """Smallest round trip that the client's kernel measured (tcpi_min_rtt), in µs; None if it is not known."""
         self._received = Received(0) if first.protocol != TCP else None
 
     @property
@@ -92,13 +96,19 @@ class CapturedConnection:
         return self.packets[0].time_ns
 
     @property
-    def round_trip_ns(self) -> int | None:
-        """Time from SYN to SYN-ACK; None without either, for UDP, and if SYN was sent twice: either may be answered."""
+    def round_trip_us(self) -> int | None:
+        """The smaller of the time from SYN to SYN-ACK and `min_rtt_us`; None if neither is known, and for UDP.
+
+        The first is unknown if SYN was sent twice: either may be answered.
+        """
         if self.protocol != TCP:
             return None
         asked = [one.time_ns for one in self.packets if one.flags & (SYN | ACK) == SYN]
         answered = [one.time_ns for one in self.packets if one.flags & (SYN | ACK) == SYN | ACK]
-        return answered[0] - asked[0] if answered and len(asked) == 1 else None
+        known = [] if self.min_rtt_us is None else [self.min_rtt_us]
+        if answered and len(asked) == 1:
+            known.append((answered[0] - asked[0]) // 1000)
+        return min(known, default=None)
 
     @property
     def received_bytes(self) -> int | None:

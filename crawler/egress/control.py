@@ -29,7 +29,7 @@ class Control:
         """Networks that the guard refuses on this machine alone, as of the last answer."""
 
     def entrance(self) -> tuple[dict[str, Any], list[socket.socket]]:
-        """Receive the first message, sent once the guard is up: how to enter it, and the capture socket if there is one."""
+        """Receive the first message, sent once the guard is up: how to enter it, and the sockets of the capture, if any."""
         found, sockets = self._answer()
         self._learn(found["local"])
         return found, sockets

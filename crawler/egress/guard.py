@@ -42,6 +42,11 @@ class Guard:
     No browser inherits it: it is closed when a program is executed. It is closed when the guard ends, and a ring on it must
     be closed before.
     """
+    tcp_info: socket.socket | None = None
+    """Socket that asks for the TCP connections of the browsers' network alone (`capture.tcp_info`); closed as `capture` is.
+
+    None if the kernel refuses it, or the capture.
+    """
 
     def check(self) -> None:
         """Raise EgressUnavailable, which names the missing or changed part, unless the whole guard is as it was set up.
@@ -121,6 +126,7 @@ def guarded(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
             namespace=said["namespace"],
             control=control,
             capture=captures[0] if captures else None,
+            tcp_info=captures[1] if len(captures) > 1 else None,
         )
 
 

@@ -36,7 +36,7 @@ class Inside:
         return self._ask({"do": "settle", "plan": plan.to_json()})[1]
 
     def capture(self) -> list[socket.socket]:
-        """Open a socket that captures TCP at the inner end of the link; an empty list if the kernel refuses it."""
+        """Open a socket that captures TCP at the inner end of the link, and one for TCP_INFO, or less if the kernel refuses."""
         return self._ask({"do": "capture"})[1]
 
     def listeners(self) -> list[socket.socket]:

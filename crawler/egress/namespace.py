@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.capture.ring import open_socket
+from crawler.capture.tcp_info import open_tcp_info
 from crawler.egress import rules
 from crawler.egress.networks import Address
 from crawler.egress.plan import Plan
@@ -104,14 +105,17 @@ def look() -> dict[str, Any]:
 
 
 def capture_inside() -> list[socket.socket]:
-    """Inside the namespace: open a socket that captures TCP at the inner end of the link; none if the kernel refuses it.
+    """Inside the namespace: open a socket that captures TCP at the inner end of the link, and one for TCP_INFO.
 
-    The socket belongs to this network namespace, whichever process holds it: it sees and reaches nothing of the machine. It
-    is closed when a program is executed, so that no browser has it.
+    Neither if the kernel refuses the first, and not the second if it refuses that. They belong to this network namespace,
+    whichever process holds them: they see and reach nothing of the machine. They are closed when a program is executed, so
+    that no browser has them.
     """
+    opened: list[socket.socket] = []
     with contextlib.suppress(OSError):
-        return [open_socket(INNER)]
-    return []
+        opened.append(open_socket(INNER))
+        opened.append(open_tcp_info())
+    return opened
 
 
 def _settled() -> list[str]:

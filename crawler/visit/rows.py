@@ -119,8 +119,8 @@ def _packet_bytes(captured: CapturedConnection | None, stop_ms: int) -> int | No
 
 
 def _round_trip_us(transport: Transport, captured: CapturedConnection | None) -> int | None:
-    by_packets = None if captured is None else captured.round_trip_ns
-    return transport.round_trip_us if by_packets is None else by_packets // 1000
+    captured_us = None if captured is None else captured.round_trip_us
+    return transport.round_trip_us if captured_us is None else captured_us
 
 
 def _with_server_delay(

@@ -96,7 +96,8 @@ def capture(crawl: Crawl, guard: Guard | None) -> Iterator[Capture | None]:
         if crawl.kind == LOCAL_WEB:
             yield stack.enter_context(on_loopback())
         else:
-            yield stack.enter_context(capturing(guard.capture if guard else None))
+            sockets = (guard.capture, guard.tcp_info) if guard else (None, None)
+            yield stack.enter_context(capturing(*sockets))
 
 
 def web(crawl: Crawl, state: Path | None, *, canaries: str | None) -> Web:

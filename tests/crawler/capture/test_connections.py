@@ -206,13 +206,26 @@ def test_no_packets_raise(packets: list[Packet]) -> None:
 
 
 def test_the_round_trip_is_from_syn_to_syn_ack() -> None:
-    syn, answer = (packet._replace(time_ns=at) for packet, at in zip(opened(), (100, 350), strict=True))
-    assert taken(syn, answer, sent(size=10)._replace(time_ns=900)).round_trip_ns == 250
+    syn, answer = (
+        packet._replace(time_ns=at) for packet, at in zip(opened(), (100_000, 350_000), strict=True)
+    )
+    assert taken(syn, answer, sent(size=10)._replace(time_ns=900_000)).round_trip_us == 250
+
+
+def test_the_round_trip_is_the_kernels_where_that_is_smaller_or_the_only_one() -> None:
+    syn, answer = opened()
+    found = taken(syn, answer._replace(time_ns=syn.time_ns + 250_000))
+    for measured_us, smaller_us in ((240, 240), (260, 250)):
+        found.min_rtt_us = measured_us
+        assert found.round_trip_us == smaller_us
+    twice = taken(syn, syn._replace(time_ns=5), answer)
+    twice.min_rtt_us = 70
+    assert twice.round_trip_us == 70
 
 
 def test_the_round_trip_is_unknown_if_either_of_two_syns_may_be_answered_or_none_was() -> None:
     syn, answer = opened()
-    assert taken(syn, syn._replace(time_ns=5), answer).round_trip_ns is None
-    assert taken(syn).round_trip_ns is None
+    assert taken(syn, syn._replace(time_ns=5), answer).round_trip_us is None
+    assert taken(syn).round_trip_us is None
     datagrams = [sent(size=9, protocol=UDP, ends=(CLIENT, SERVER)), sent(size=9, protocol=UDP)]
-    assert taken(*datagrams).round_trip_ns is None
+    assert taken(*datagrams).round_trip_us is None

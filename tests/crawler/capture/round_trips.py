@@ -1,0 +1,107 @@
+"""TCP connections whose round trips the kernel tells; each function is called in a network namespace of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import time
+from collections.abc import Iterator
+
+from crawler.capture.capture import HANDED_OVER_MS, on_loopback
+from crawler.capture.packets import end
+from crawler.capture.tcp_info import MIN_RTT_AT, SmallestRoundTrips, open_tcp_info
+from tests.crawler.capture.loopback import SETTLED_S
+
+
+@contextlib.contextmanager
+def told() -> Iterator[SmallestRoundTrips]:
+    with open_tcp_info() as kernel:
+        yield SmallestRoundTrips(kernel)
+
+
+class Pair:
+    """A connection over loopback on which some bytes were sent and acknowledged."""
+
+    def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.create_server((host, port), family=family) as listening:
+            self.since_ns = time.monotonic_ns()
+            self.client = socket.create_connection(listening.getsockname()[:2])
+            self.handshake_us = (time.monotonic_ns() - self.since_ns) // 1000
+            self.server, _ = listening.accept()
+        self.local, self.remote = self.client.getsockname()[:2], self.client.getpeername()[:2]
+        self.ends = end(*self.local), end(*self.remote)
+        for _ in range(3):
+            self.client.sendall(b"asked")
+            self.server.recv(5)
+            self.server.sendall(b"told")
+            self.client.recv(4)
+
+    @property
+    def own_us(self) -> int:
+        """What the connection's own process is told."""
+        info = self.client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+        return int(struct.unpack_from("=I", info, MIN_RTT_AT)[0])
+
+    def close(self) -> None:
+        """End the connection from the client's end, whose socket is then destroyed in favour of TIME_WAIT."""
+        self.client.close()
+        self.server.close()
+
+
+def living(host: str) -> dict[str, int | None]:
+    with told() as trips:
+        pair = Pair(host)
+        found = trips.take(*pair.ends, since_ns=pair.since_ns)
+        return {"asked": found, "own": pair.own_us, "handshake_us": pair.handshake_us}
+
+
+def ended(host: str) -> list[int | None]:
+    with told() as trips:
+        pair = Pair(host)
+        own = pair.own_us
+        pair.close()
+        time.sleep(SETTLED_S)
+        return [own, *(trips.take(*pair.ends, since_ns=pair.since_ns) for _ in range(2))]
+
+
+def earlier() -> int | None:
+    with told() as trips:
+        pair = Pair()
+        pair.close()
+        time.sleep(SETTLED_S)
+        trips.drain()
+        return trips.take(*pair.ends, since_ns=time.monotonic_ns())
+
+
+def unknown() -> list[int | None]:
+    with told() as trips:
+        return [
+            trips.take(end(host, 4711), end(host, 80), since_ns=0) for host in ("198.18.0.1", "2001:db8::1")
+        ]
+
+
+def many(count: int) -> dict[str, int | None]:
+    with told() as trips:
+        for _ in range(count):
+            Pair().close()
+        time.sleep(SETTLED_S)
+        trips.drain()
+        trips.drain()
+        pair = Pair()
+        return {
+            "kept": len(trips._destroyed),
+            "after": trips.take(*pair.ends, since_ns=pair.since_ns),
+        }
+
+
+def captured() -> list[int | None]:
+    with on_loopback() as capture:
+        assert capture is not None
+        pair = Pair()
+        own = pair.own_us
+        pair.close()
+        time.sleep(HANDED_OVER_MS / 1000)
+        found = capture.take(pair.local, pair.remote)
+        return [own, None if found is None else found.min_rtt_us]
