@@ -77,9 +77,7 @@ class Capture:
 
 
 @contextlib.contextmanager
-def capturing(
-    sock: socket.socket | None, tcp_info: socket.socket | None = None
-) -> Iterator[Capture | None]:
+def capturing(sock: socket.socket | None, tcp_info: socket.socket | None = None) -> Iterator[Capture | None]:
     """A capture by sockets of the browsers' network namespace; None if there is no packet socket, or no ring for it."""
     if sock is None:
         yield None

@@ -102,7 +102,9 @@ class SmallestRoundTrips:
         )
         length = HEADER.size + len(wanted)
         try:
-            self._kernel.send(HEADER.pack(length, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, self._asked, 0) + wanted)
+            self._kernel.send(
+                HEADER.pack(length, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, self._asked, 0) + wanted
+            )
         except OSError:  # no memory for it
             return None
         found = None

@@ -278,10 +278,14 @@ def _is_part(found: dict[str, Any], sent: dict[str, Any]) -> bool:
 
 
 def _connection(row: dict[str, Any]) -> tuple[Any, ...]:
+    tickets = row["tls_ticket_bytes"]
     return (
         *(row[name] for name in ("host", "protocol", "tls_version", "tls_resumed")),
         *(row[name] for name in ("received_bytes", "received_bytes", "decrypted_bytes")),
-        *(row[name] or 0 for name in ("tls_handshake_bytes", "tls_ticket_bytes", "frame_bytes")),
+        row["tls_handshake_bytes"],
+        # Over TLS null is "not known", as where records of one read may be tickets or none; it must not hide one.
+        0 if tickets is None and row["tls_version"] else tickets,
+        row["frame_bytes"],
     )
 
 
@@ -289,6 +293,10 @@ def _sent_connection(sent: dict[str, Any], carried: int) -> tuple[Any, ...]:
     return (
         *(sent[name] for name in ("host", "protocol", "tls_version", "tls_resumed", "sent_bytes")),
         carried,
-        *(sent[name] for name in ("plaintext_bytes", "tls_handshake_bytes", "tls_ticket_bytes")),
+        sent["plaintext_bytes"],
+        *(
+            sent[name] if sent["tls_version"] else None
+            for name in ("tls_handshake_bytes", "tls_ticket_bytes")
+        ),
         sent["frame_bytes"],
     )
