@@ -2,8 +2,8 @@
 
 The initial window (RFC 6928, RFC 9040) is the congestion window of a connection that has had no acknowledgment. Every
 segment was sent while at most a window was in flight, and in flight is what no acknowledgment that the server can have
-received covers: of the client's packets, those sent at least a round trip before the segment arrived. That bounds the
-window from below. It is known exactly if the sender then stopped, although it had more to send and the receive window had
+received covers: of the client's packets, those sent at least a round trip before the segment arrived, and those whose
+timestamp it echoes (RFC 7323 §4.3), however much the round trips differ. That bounds the window from below. It is known exactly if the sender then stopped, although it had more to send and the receive window had
 room, until the first acknowledgment of the flight reached it. Rüth et al. (IMC 2017) name these cares.
 
 A handshake's flight that was acknowledged before may have grown the window: `crawler.capture.window_growth`.
@@ -98,21 +98,28 @@ def _flight_of(exchange: Exchange, index: int) -> Flight:
     """The flight that contains the data at `index`."""
     data, round_trip = exchange.data, exchange.round_trip_ns
     base = min(
-        exchange.acknowledged(data[index].time_ns - int(EARLIEST * round_trip)),
+        max(
+            exchange.acknowledged(data[index].time_ns - int(EARLIEST * round_trip)),
+            exchange.heard_up_to(data[index]),
+        ),
         data[index].start,  # what arrives although it was acknowledged was missed by the capture before
     )
     first = next(n for n, one in enumerate(data) if one.end > base)
-    first_ack = next(
+    answer, first_ack = next(
         (
-            ack
-            for ack in exchange.acks
+            (n, ack)
+            for n, ack in enumerate(exchange.acks)
             if ack.time_ns >= data[first].time_ns and (ack.position > base or ack.is_selective)
         ),
-        None,
+        (len(exchange.acks), None),
     )
     limit = first_ack.time_ns + int(EARLIEST * round_trip) if first_ack else None
     last = next(
-        (n for n, one in enumerate(data) if n > index and limit is not None and one.time_ns >= limit),
+        (
+            n
+            for n, one in enumerate(data)
+            if n > index and limit is not None and (one.time_ns >= limit or exchange.heard(one) > answer)
+        ),
         len(data),
     )
     flight = data[first : max(last, index + 1)]

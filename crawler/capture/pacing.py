@@ -5,6 +5,9 @@ windows a round trip, from the initial window (bbr_init_pacing_rate_from_rtt), u
 CUBIC and Reno send as acknowledgments let them, or with fq at twice the window a round trip, which grows with every
 acknowledgment (tcp_update_pacing_rate). Both send bursts of two and more segments (tcp_tso_autosize), so that a pace of the
 sender differs from that of a slow link, where segments come one by one.
+
+A network that holds packets back and then hands them over together makes a sender seem faster than it is. The server's own
+timestamps (RFC 7323 §3.2) tell how long it took.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawler.capture.tcp_exchange import Data
+from crawler.capture.tcp_exchange import SEQUENCES, Data
 from crawler.capture.window_growth import Sender
 
 UNPACED_SEGMENTS = 10
@@ -27,6 +30,8 @@ BURST_NS, LEAST_BURST = 1_000_000, 2
 """Time that a burst of a paced sender stands for, and its least segments (tcp_tso_autosize)."""
 JITTER_NS = 50_000
 """Time by which network cards may gather packets before they interrupt."""
+TICK_NS = 1_000_000
+"""Tick of Linux's timestamps, in nanoseconds (TCP_TS_HZ)."""
 JITTERS = 3
 """Times that packets may be late, in differences between the round trips that were seen."""
 FASTER, STEADILY_FASTER = 2.0, 1.2
@@ -104,7 +109,24 @@ def _paced(flights: Flights) -> tuple[list[Data], list[Data]]:
 
 def _is_faster(data: Sequence[Data], jitter_ns: int, *, gap_ns: float, burst: float) -> bool:
     segments = sum(one.segments for one in data) - burst
-    return segments >= 1 and data[-1].time_ns - data[0].time_ns + jitter_ns < segments * gap_ns
+    return segments >= 1 and _took_ns(data) + jitter_ns < segments * gap_ns
+
+
+def _took_ns(data: Sequence[Data]) -> int:
+    """The time in which data was sent, at least: that in which it came, or by the server's timestamps, if these say more."""
+    first, last = data[0], data[-1]
+    came_ns = last.time_ns - first.time_ns
+    if first.stamp is None or last.stamp is None:
+        return came_ns
+    ticks = (last.stamp - first.stamp) % SEQUENCES
+    return max(came_ns, (ticks - 1) * TICK_NS) if ticks < SEQUENCES // 2 else came_ns
+
+
+def _held_back_ns(flights: Flights) -> int:
+    """Most by which the network held one packet back longer than another, by the server's timestamps; 0 without them."""
+    stamped = [(one.time_ns, one.stamp) for one in (*flights.first, *flights.next) if one.stamp is not None]
+    late = [time_ns - (stamp - stamped[0][1]) % SEQUENCES * TICK_NS for time_ns, stamp in stamped]
+    return max(0, max(late) - min(late) - TICK_NS) if late else 0
 
 
 def sender_by_pace(flights: Flights, initial_windows: Iterable[int]) -> Sender | None:
@@ -114,6 +136,7 @@ def sender_by_pace(flights: Flights, initial_windows: Iterable[int]) -> Sender |
     """
     first, later = _pauses(flights)
     pauses = first + later
+    jitter_ns = max(flights.jitter_ns, _held_back_ns(flights))
     if len(pauses) < LEAST_PAUSES or sum(one.segments for one in pauses) < LEAST_MEAN_BURST * len(pauses):
         return None
     fq = [[(one, *_slow_start_rates(one, flights.window)) for one in pauses]]
@@ -125,7 +148,7 @@ def sender_by_pace(flights: Flights, initial_windows: Iterable[int]) -> Sender |
     for sender, own, other in ((Sender.BBR, bbr, fq), (Sender.VALIDATING, fq, bbr)):
         if (
             max(_explained(flights, rates, jitter_ns=0) for rates in own) >= AGREEING
-            and max(_explained(flights, rates, jitter_ns=flights.jitter_ns) for rates in other) <= DISAGREEING
+            and max(_explained(flights, rates, jitter_ns=jitter_ns) for rates in other) <= DISAGREEING
         ):
             return sender
     return None

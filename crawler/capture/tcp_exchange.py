@@ -35,6 +35,10 @@ class Data(NamedTuple):
     acknowledgment: int
     """Position in the client's data up to which the server had received."""
     is_pushed: bool
+    echo: int | None = None
+    """The client's timestamp that it echoes (TSecr, RFC 7323 §4.3); None without timestamps."""
+    stamp: int | None = None
+    """The server's own timestamp (TSval), which Linux counts in milliseconds; None without timestamps."""
 
     @property
     def size(self) -> int:
@@ -82,6 +86,24 @@ class Exchange:
     acks: list[Ack]
     losses: list[int]
     """Times at which data arrived that was out of order or repeated, or the SYN was, in nanoseconds."""
+    clock: list[int]
+    """The client's timestamps in `acks` (TSval), without their wrap; empty if a packet has none."""
+
+    def heard(self, one: Data) -> int:
+        """How many of `acks` the server can have received when it sent this data, by the timestamp that it echoes; else 0.
+
+        It received the first of those with that timestamp; those of the same tick, a millisecond in Linux, are counted too.
+        """
+        if one.echo is None or not self.clock:
+            return 0
+        ticks = (one.echo - self.clock[0] + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
+        told = bisect.bisect_right(self.clock, self.clock[0] + ticks)
+        return min(told, bisect.bisect_right(self.acks, one.time_ns, key=lambda ack: ack.time_ns))
+
+    def heard_up_to(self, one: Data) -> int:
+        """Position in its data up to which the server can have had an acknowledgment when it sent this, by its echo."""
+        heard = self.heard(one)
+        return self.acks[heard - 1].position if heard else 0
 
     def answered(self, request_ns: int) -> int | None:
         """Index of the first data that acknowledges the client's first payload of `request_ns` or later."""
@@ -148,6 +170,7 @@ class _Reading:
             return
         if start != self.highest:
             self.losses.append(packet.time_ns)
+        stamp, echo = packet.timestamps or (None, None)
         for first, last in self._missing(start, end):
             segments = -(-(last - first) // packet.segment_bytes)
             self.data.append(
@@ -159,6 +182,8 @@ class _Reading:
                     packet.segment_bytes,
                     acknowledgment,
                     bool(packet.flags & PUSH),
+                    echo,
+                    stamp,
                 )
             )
 
@@ -234,7 +259,21 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
         data=reading.data,
         acks=reading.acks,
         losses=reading.losses,
+        clock=_clock(reading.acks),
     )
+
+
+def _clock(acks: list[Ack]) -> list[int]:
+    """The client's timestamps as a clock that never goes back; empty if one of its packets has none."""
+    clock: list[int] = []
+    for ack in acks:
+        stamps = ack.packet.timestamps
+        if stamps is None:
+            return []
+        last = clock[-1] if clock else stamps[0]
+        ahead = (stamps[0] - last) % SEQUENCES
+        clock.append(last + (ahead if ahead < SEQUENCES // 2 else 0))
+    return clock
 
 
 def is_linux(answer: Packet) -> bool:
