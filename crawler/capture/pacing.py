@@ -122,13 +122,6 @@ def _took_ns(data: Sequence[Data]) -> int:
     return max(came_ns, (ticks - 1) * TICK_NS) if ticks < SEQUENCES // 2 else came_ns
 
 
-def _held_back_ns(flights: Flights) -> int:
-    """Most by which the network held one packet back longer than another, by the server's timestamps; 0 without them."""
-    stamped = [(one.time_ns, one.stamp) for one in (*flights.first, *flights.next) if one.stamp is not None]
-    late = [time_ns - (stamp - stamped[0][1]) % SEQUENCES * TICK_NS for time_ns, stamp in stamped]
-    return max(0, max(late) - min(late) - TICK_NS) if late else 0
-
-
 def sender_by_pace(flights: Flights, initial_windows: Iterable[int]) -> Sender | None:
     """The sender whose pace the pauses between bursts show, or None. The first flight must have ended with its window.
 
@@ -136,7 +129,6 @@ def sender_by_pace(flights: Flights, initial_windows: Iterable[int]) -> Sender |
     """
     first, later = _pauses(flights)
     pauses = first + later
-    jitter_ns = max(flights.jitter_ns, _held_back_ns(flights))
     if len(pauses) < LEAST_PAUSES or sum(one.segments for one in pauses) < LEAST_MEAN_BURST * len(pauses):
         return None
     fq = [[(one, *_slow_start_rates(one, flights.window)) for one in pauses]]
@@ -148,7 +140,7 @@ def sender_by_pace(flights: Flights, initial_windows: Iterable[int]) -> Sender |
     for sender, own, other in ((Sender.BBR, bbr, fq), (Sender.VALIDATING, fq, bbr)):
         if (
             max(_explained(flights, rates, jitter_ns=0) for rates in own) >= AGREEING
-            and max(_explained(flights, rates, jitter_ns=jitter_ns) for rates in other) <= DISAGREEING
+            and max(_explained(flights, rates, jitter_ns=flights.jitter_ns) for rates in other) <= DISAGREEING
         ):
             return sender
     return None
