@@ -1,6 +1,6 @@
 """Citations of releases, measures, reports, figures and documents, in the forms that reference managers, archives and drafts read."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
@@ -27,6 +27,14 @@ FormPath = Annotated[
         json_schema_extra={"enum": list(FORMS)},
     ),
 ]
+A_CITATION: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "the citation",
+        "content": {form.media_type.partition(";")[0]: {} for form in FORMS.values()},
+    }
+}
+"""OpenAPI's answers of routes that write citations, in forms that others have described."""
+
 FigureQuery = Annotated[
     str | None,
     Query(max_length=100, description="id of a figure of the report; the whole report if omitted"),
@@ -41,7 +49,12 @@ DocumentPath = Annotated[
 ]
 
 
-@router.get("/releases/{crawl}/v{version}/cite.{form}", name="cite_release", response_class=Response)
+@router.get(
+    "/releases/{crawl}/v{version}/cite.{form}",
+    name="cite_release",
+    response_class=Response,
+    responses=A_CITATION,
+)
 def cite_release(
     request: Request,
     shelf: ShelfDep,
@@ -56,7 +69,12 @@ def cite_release(
     return written(release_work(request, found, measure), form)
 
 
-@router.get("/reports/{year}/v{version:version}/cite.{form}", name="cite_report", response_class=Response)
+@router.get(
+    "/reports/{year}/v{version:version}/cite.{form}",
+    name="cite_report",
+    response_class=Response,
+    responses=A_CITATION,
+)
 def cite_report(
     request: Request,
     shelf: ShelfDep,
@@ -78,7 +96,12 @@ def cite_report(
     return written(report_work(request, report, figure), form)
 
 
-@router.get("/documents/{document:path}/cite.{form}", name="cite_document", response_class=Response)
+@router.get(
+    "/documents/{document:path}/cite.{form}",
+    name="cite_document",
+    response_class=Response,
+    responses=A_CITATION,
+)
 def cite_document(request: Request, document: DocumentPath, form: FormPath) -> Response:
     """A citation of a document of the method, as this version of firstflight has it."""
     work = document_of(request, document).work

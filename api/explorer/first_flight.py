@@ -1,7 +1,7 @@
 """`/v1/first-flight`: the share that fits into one window, at an address that stays, as numbers and as a figure."""
 
 import dataclasses
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field
@@ -130,26 +130,42 @@ def compared(request: Request, found: FoundDep) -> Comparison:
 ComparedDep = Annotated[Comparison, Depends(compared)]
 
 
-@router.get("/first-flight.csv", name="first_flight_csv", response_class=Response)
+def _figure(media_type: str) -> dict[int | str, dict[str, Any]]:
+    """OpenAPI's answer of a route with the figure or its data."""
+    return {200: {"description": "the figure, or its data", "content": {media_type: {}}}}
+
+
+@router.get(
+    "/first-flight.csv", name="first_flight_csv", response_class=Response, responses=_figure("text/csv")
+)
 async def as_table(comparison: ComparedDep) -> Response:
     """The points of the figure as CSV; the row of the window has the share's interval."""
     return Response(as_csv(comparison), media_type="text/csv; charset=utf-8")
 
 
-@router.get("/first-flight.svg", name="first_flight_svg", response_class=Response)
+@router.get(
+    "/first-flight.svg", name="first_flight_svg", response_class=Response, responses=_figure("image/svg+xml")
+)
 def as_svg(comparison: ComparedDep) -> Response:
     """The CDF and the window as SVG, to be embedded."""
     headers = {"Content-Security-Policy": FIGURE_POLICY}
     return Response(figure_svg(comparison, WIDTH), media_type="image/svg+xml", headers=headers)
 
 
-@router.get("/first-flight.png", name="first_flight_png", response_class=Response)
+@router.get(
+    "/first-flight.png", name="first_flight_png", response_class=Response, responses=_figure("image/png")
+)
 def as_png(comparison: ComparedDep) -> Response:
     """The CDF and the window as PNG."""
     return Response(png(figure_svg(comparison, WIDTH)), media_type="image/png")
 
 
-@router.get("/first-flight.vl.json", name="first_flight_vega", response_class=Response)
+@router.get(
+    "/first-flight.vl.json",
+    name="first_flight_vega",
+    response_class=Response,
+    responses=_figure("application/json"),
+)
 def as_vega_lite(comparison: ComparedDep) -> Response:
     """The CDF and the window as Vega-Lite."""
     from api.explorer.interactive import vega_lite  # Altair takes a second to import

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -16,8 +18,14 @@ class Asked:
     """An answer of the service."""
 
     status: int
-    media_type: str
+    headers: Mapping[str, str]
+    """By names in lower case."""
     body: bytes
+
+    @property
+    def media_type(self) -> str:
+        """Media type without its parameters; empty if the answer has none."""
+        return self.headers.get("content-type", "").partition(";")[0]
 
 
 async def ask(app: FastAPI, address: str) -> Asked:
@@ -44,8 +52,12 @@ async def ask(app: FastAPI, address: str) -> Asked:
     heads: list[Message] = []
     body = bytearray()
 
+    request: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+
     async def receive() -> Message:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        if not request:
+            await asyncio.Event().wait()  # files and streams wait here for a client that hangs up
+        return request.pop()
 
     async def send(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -54,6 +66,5 @@ async def ask(app: FastAPI, address: str) -> Asked:
             body.extend(message.get("body", b""))
 
     await app(scope, receive, send)
-    headers = dict(heads[0]["headers"])
-    media_type = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0]
-    return Asked(status=heads[0]["status"], media_type=media_type, body=bytes(body))
+    headers = {name.decode().lower(): value.decode("latin-1") for name, value in heads[0]["headers"]}
+    return Asked(status=heads[0]["status"], headers=headers, body=bytes(body))

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import http
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
+
+from api.reference.asking import Asked
 
 MOST_ITEMS = 2
 """Items shown of each array."""
 
-MOST_LINES = 4
-"""Lines shown of a CSV."""
+MOST_LINES = 12
+"""Lines shown of a text that is not JSON."""
+
+MOST_JSON_LINES = 250
+"""Lines shown of JSON whose arrays were shortened."""
+
+LONGEST_LINE = 200
+"""Characters shown of a line."""
+
+FIELDS = ("content-type", "content-length", "content-disposition", "location")
+"""Header fields shown of an answer without text."""
 
 SMALL = {"limit": "2", "points": "4", "measure": "responses"}
 """Values of optional parameters that keep an example small, by name."""
@@ -27,7 +40,7 @@ def address(path: str, operation: Mapping[str, Any], facts: Mapping[str, str]) -
     for parameter in operation.get("parameters", []):
         name, place = parameter["name"], parameter["in"]
         choices = parameter["schema"].get("enum") or [None]
-        value = facts.get(name) if parameter.get("required") or name in VARIANT else SMALL.get(name)
+        value = facts.get(name) if parameter.get("required") or name in CHOSEN else SMALL.get(name)
         if value is None and parameter.get("required"):
             value = choices[0]
         if value is None:
@@ -39,17 +52,34 @@ def address(path: str, operation: Mapping[str, Any], facts: Mapping[str, str]) -
     return f"{called}?{urlencode(query)}" if query else called
 
 
-VARIANT = ("device", "vantage", "arm", "kind")
-"""Parameters that choose a series: their defaults may have no release."""
+CHOSEN = ("device", "vantage", "arm", "kind", "figure")
+"""Optional parameters with a value in examples: the defaults of those that choose a series may have no release."""
 
 
-def code(url: str) -> Iterator[tuple[str, str]]:
-    """Language and code of a call of `url`, whose answer is JSON."""
-    said = json.dumps(url)
-    yield "curl", f"curl -s {quoted(url)}"
-    yield "Python", f"import json, urllib.request\n\nanswer = json.load(urllib.request.urlopen({said}))"
-    yield "R", f"answer <- jsonlite::fromJSON({said})"
-    yield "JavaScript", f"const answer = await (await fetch({said})).json();"
+def code(url: str, answer: Asked) -> Iterator[tuple[str, str]]:
+    """Language and code of a call of `url`, by what its answer is."""
+    address, word = json.dumps(url), quoted(url)
+    if is_json(answer.media_type):
+        yield "curl", f"curl -s {word}"
+        yield (
+            "Python",
+            f"import json, urllib.request\n\nanswer = json.load(urllib.request.urlopen({address}))",
+        )
+        yield "R", f"answer <- jsonlite::fromJSON({address})"
+        yield "JavaScript", f"const answer = await (await fetch({address})).json();"
+    elif text_of(answer) is not None:
+        read = "read.csv" if answer.media_type == "text/csv" else "readLines"
+        yield "curl", f"curl -sL {word}"
+        yield "Python", f"import urllib.request\n\nanswer = urllib.request.urlopen({address}).read().decode()"
+        yield "R", f"answer <- {read}({address})"
+        yield "JavaScript", f"const answer = await (await fetch({address})).text();"
+    else:
+        name = PurePosixPath(urlsplit(url).path).name
+        file = json.dumps(name)
+        yield "curl", f"curl -s -o {quoted(name)} {word}"
+        yield "Python", f"import urllib.request\n\nurllib.request.urlretrieve({address}, {file})"
+        yield "R", f'download.file({address}, {file}, mode = "wb")'
+        yield "JavaScript", f"const answer = await (await fetch({address})).arrayBuffer();"
 
 
 def quoted(text: str) -> str:
@@ -61,13 +91,36 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def shown(body: bytes, media_type: str) -> str:
-    """An answer as the page shows it: JSON with the first items of each array, or the first lines of a CSV."""
-    text = body.decode("utf-8", "replace")
-    if media_type.endswith("json"):
-        return json.dumps(shortened(json.loads(text)), indent=2, ensure_ascii=False)
+def is_json(media_type: str) -> bool:
+    """True for JSON and for media types that are JSON (RFC 6839 §3.1); newline-delimited JSON is not."""
+    return media_type == "application/json" or media_type.endswith("+json")
+
+
+def text_of(answer: Asked) -> str | None:
+    """The body as text; None if it is no text."""
+    try:
+        return answer.body.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def shown(answer: Asked) -> str:
+    """An answer as the page shows it: JSON with the first items of each array, or the first lines of a text.
+
+    Of an answer without text it is the header section.
+    """
+    text = text_of(answer)
+    if not text:
+        status = http.HTTPStatus(answer.status)
+        fields = [f"{name}: {answer.headers[name]}" for name in FIELDS if name in answer.headers]
+        return "\n".join([f"{status.value} {status.phrase}", *fields])
+    if is_json(answer.media_type):
+        text, most = json.dumps(shortened(json.loads(text)), indent=2, ensure_ascii=False), MOST_JSON_LINES
+    else:
+        most = MOST_LINES
     lines = text.splitlines()
-    return "\n".join([*lines[:MOST_LINES], *(["…"] if len(lines) > MOST_LINES else [])])
+    cut = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines[:most]]
+    return "\n".join([*cut, *(["…"] if len(lines) > most else [])])
 
 
 def shortened(value: Any) -> Any:  # noqa: ANN401  # JSON

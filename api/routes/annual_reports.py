@@ -16,7 +16,7 @@ from api.http.etags import CACHE_CONTROL, is_known, not_modified
 from api.http.links import link, link_header, relate
 from api.http.problems import Problem
 from api.http.redirects import redirect
-from api.routes.files import IMMUTABLE, MEDIA_TYPES, stored
+from api.routes.files import A_FILE, IMMUTABLE, MEDIA_TYPES, stored
 from api.routes.pages import TEMPLATES, page
 from api.routes.parameters import FilePath, ReportVersionPath, ShelfDep, YearPath
 from api.routes.provenance import REPORT_LICENCE, standing
@@ -73,7 +73,7 @@ def present(shelf: Shelf, year: str, version: int) -> Report:
     return report
 
 
-@others.get("/reports/{year}", name="report", response_class=Response)
+@others.get("/reports/{year}", name="report", response_class=Response, status_code=307)
 @others.get("/reports/{year}/", name="newest_report", response_class=Response, include_in_schema=False)
 def newest(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
     """Redirect to the newest version of a year's report that was not withdrawn."""
@@ -111,7 +111,10 @@ def report_page(request: Request, shelf: ShelfDep, year: YearPath, version: Repo
 
 
 @published.get(
-    "/reports/{year}/v{version:version}/files/{name:path}", name="report_exact", response_class=Response
+    "/reports/{year}/v{version:version}/files/{name:path}",
+    name="report_exact",
+    response_class=Response,
+    responses=A_FILE,
 )
 def exact(
     request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath, name: FilePath
@@ -145,7 +148,12 @@ def other_page(
     return shown(request, shelf, present(shelf, year, version), f"{name}.html")
 
 
-@others.get("/reports/{year}/v{version:version}/{name:path}", name="report_file", response_class=Response)
+@others.get(
+    "/reports/{year}/v{version:version}/{name:path}",
+    name="report_file",
+    response_class=Response,
+    responses=A_FILE,
+)
 def report_file(
     request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath, name: FilePath
 ) -> Response:

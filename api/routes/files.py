@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, Response
@@ -36,6 +37,14 @@ MEDIA_TYPES = {
     "": "text/plain; charset=utf-8",
 }
 """Media types by suffix, independent of the machine's own tables; any other file is application/octet-stream."""
+
+A_FILE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "the file",
+        "content": {one.partition(";")[0]: {} for one in ("application/octet-stream", *MEDIA_TYPES.values())},
+    }
+}
+"""OpenAPI's answers of routes that serve files of any type, whose content is not described."""
 
 IMMUTABLE = "public, max-age=86400, immutable"
 """Cache-Control of published files, which never change; a withdrawn one stays in caches for a day at most."""
@@ -110,7 +119,9 @@ def stored(request: Request, volume: Volume, name: str, **headers: str) -> Store
     )
 
 
-@router.get("/releases/{crawl}/v{version}/{name}", name="release_file", response_class=Response)
+@router.get(
+    "/releases/{crawl}/v{version}/{name}", name="release_file", response_class=Response, responses=A_FILE
+)
 def release_file(
     request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath, name: FilePath
 ) -> Response:

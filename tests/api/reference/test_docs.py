@@ -1,19 +1,23 @@
 """The documentation of the API: every endpoint with a call and the answer that the service gives to it."""
 
 import html
-import json
+import http.server
 import re
+import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from api.reference.examples import SUFFIXES, code, shortened
+from api.reference.asking import Asked
+from api.reference.examples import LONGEST_LINE, MOST_LINES, SUFFIXES, code, shown
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release
 
 SECTION = re.compile(r"<section id=.*?</section>", re.DOTALL)
+EXAMPLE = re.compile(r'<p>Example: <a href="(?P<address>[^"]*)">.*?<pre>(?P<answer>.*?)</pre>', re.DOTALL)
 
 
 def sections(client: TestClient) -> dict[str, str]:
@@ -40,18 +44,83 @@ def test_every_endpoint_is_documented_with_its_parameters(client: TestClient) ->
         assert "<dd></dd>" not in found[path], f"{path} has a parameter without a description"
 
 
-def test_the_answer_of_an_example_is_what_the_service_answers_to_it(client: TestClient) -> None:
-    asked = set()
-    for path, section in sections(client).items():
-        for address, said in re.findall(
-            r'<p>Example: <a href="([^"]*)">.*?<pre>(.*?)</pre>', section, re.DOTALL
-        ):
-            answer = client.get(html.unescape(address))
-            assert answer.status_code == 200
-            if answer.headers["content-type"].startswith("application/json"):
-                assert json.loads(html.unescape(said)) == shortened(answer.json())
-            asked.add(path)
-    assert {"/v1/crawls", "/v1/releases", "/v1/distributions", "/v1/reports", "/v1/series"} <= asked
+def test_every_endpoint_has_an_example_with_an_answer_and_code(service: TestClient) -> None:
+    found = sections(service)
+    assert {path for path, section in found.items() if EXAMPLE.search(section)} == found.keys()
+    for path, section in found.items():
+        for language in ("curl", "Python", "R", "JavaScript"):
+            assert f"<h3>{language}</h3>" in section, path
+
+
+def test_the_answer_of_an_example_is_what_the_service_answers_to_it(service: TestClient) -> None:
+    paths = service.get("/openapi.json").json()["paths"]
+    for path, section in sections(service).items():
+        example = EXAMPLE.search(section)
+        assert example is not None, path
+        answer = service.get(html.unescape(example["address"]))
+        documented = paths[path]["get"]["responses"][str(answer.status_code)].get("content", {})
+        media_type = answer.headers.get("content-type", "").partition(";")[0]
+        assert media_type in documented if answer.content else not documented, path
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        assert html.unescape(example["answer"]) == shown(
+            Asked(status=answer.status_code, headers=headers, body=answer.content)
+        )
+
+
+def answered(media_type: str, body: bytes, status: int = 200) -> Asked:
+    return Asked(status=status, headers={"content-type": media_type, "content-length": "9"}, body=body)
+
+
+def test_of_json_the_first_items_are_shown_of_text_the_first_lines_and_of_other_files_the_header() -> None:
+    assert shown(answered("application/json", b'{"a": [1, 2, 3]}')).split() == [
+        *('{', '"a":', '[', '1,', '2,', '"…', 'and', '1', 'more"', ']', '}'),
+    ]  # fmt: skip
+    assert shown(answered("text/csv", b"a\n" * 100)).splitlines() == [*(["a"] * MOST_LINES), "…"]
+    assert shown(answered("text/plain", b"a" * 1000)) == "a" * LONGEST_LINE + "…"
+    assert shown(answered("image/png", b"\x89PNG")) == "200 OK\ncontent-type: image/png\ncontent-length: 9"
+    assert shown(answered("", b"", 307)).startswith("307 Temporary Redirect\n")
+
+
+PIECES = {
+    "application/json": b'{"a": 1}',
+    "text/csv": b"a,b\n1,2\n",
+    "application/vnd.apache.parquet": b"PAR1\xff",
+}
+
+
+class Pieces(http.server.BaseHTTPRequestHandler):
+    """Answers any path with the piece of its media type."""
+
+    def do_GET(self) -> None:
+        media_type = self.path.removeprefix("/").partition("?")[0]
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(PIECES[media_type])
+
+    def log_message(self, *_arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("media_type", PIECES)
+def test_the_code_of_an_example_runs(
+    media_type: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    body = PIECES[media_type]
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pieces) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/{media_type}?a=1&b='2'"
+        calls = dict(code(url, answered(media_type, body)))
+        printed = subprocess.run(["bash", "-c", calls["curl"]], check=True, capture_output=True).stdout
+        file = tmp_path / media_type.partition("/")[2]
+        assert (printed or file.read_bytes()) == body
+        file.unlink(missing_ok=True)
+        there: dict[str, object] = {}
+        exec(calls["Python"], there)
+        server.shutdown()
+    found = there["answer"] if "answer" in there else file.read_bytes()
+    assert found in ({"a": 1}, body, body.decode(errors="replace"))
 
 
 def test_an_answer_leads_to_calls_by_parameters_that_they_have(client: TestClient) -> None:
@@ -59,7 +128,7 @@ def test_an_answer_leads_to_calls_by_parameters_that_they_have(client: TestClien
     called = {operations["get"]["operationId"]: path for path, operations in paths.items()}
     shown = sections(client)
     for path, operations in paths.items():
-        for link in operations["get"]["responses"]["200"].get("links", {}).values():
+        for link in operations["get"]["responses"].get("200", {}).get("links", {}).values():
             target = called[link["operationId"]]
             known = {one["name"] for one in paths[target]["get"]["parameters"]}
             assert link["parameters"].keys() <= known, f"{path} to {target}"
@@ -72,7 +141,7 @@ def test_calls_are_shown_in_four_languages_below_the_public_address(data_dir: Pa
     with TestClient(app, base_url="https://sizes.test") as client:
         section = html.unescape(sections(client)["/v1/crawls"])
     assert "curl -s 'https://sizes.test/v1/crawls'" in section
-    for language, lines in code("https://sizes.test/v1/crawls"):
+    for language, lines in code("https://sizes.test/v1/crawls", answered("application/json", b"{}")):
         assert f"<h3>{language}</h3>" in section
         assert lines in section
 
@@ -90,11 +159,11 @@ def test_the_name_of_a_hostile_release_is_text_in_an_answer(tmp_path: Path) -> N
         assert "<script>" not in client.get("/docs").text
 
 
-def test_the_page_is_small_although_rows_have_hundreds_of_filters(client: TestClient) -> None:
-    assert len(client.get("/docs").content) < 150_000
+def test_the_page_is_small_although_rows_have_hundreds_of_filters(service: TestClient) -> None:
+    assert len(service.get("/docs").content) < 150_000
 
 
 @pytest.mark.parametrize("text", ["/v1/a?b='; rm -rf /'", "$(id)", "`id`"])
 def test_a_call_by_curl_is_one_word_of_the_shell(text: str) -> None:
-    (_, call), *_ = code(text)
+    (_, call), *_ = code(text, answered("application/json", b"{}"))
     assert re.fullmatch(r"curl -s '(?:[^']|'\\'')*'", call)

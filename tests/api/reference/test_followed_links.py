@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
 import pytest
 import requests
 import schemathesis
-from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, seed, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
@@ -23,20 +20,13 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from api.app import create_app
 from api.lab.networks import usual_network
-from api.lab.queue import Queue
 from api.reference.links import LINKS
-from releases.errata.stored import record
-from schema.crawls import CrawlName
-from storage.report_versions import Publication
-from tests.api.conftest import distribution_table, write_release_with_items
 from tests.api.lab.conftest import har
-from tests.api.rows.conftest import SITES, made_up
-from tests.factories.made_up_crawl import write_tables
-from tests.factories.made_up_release import make_release
-from tests.factories.made_up_replay import at_once
-from tests.factories.published_report import CITABLE, write_version
+from tests.api.reference.conftest import BASE_URL
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
 
 pytestmark = pytest.mark.slow
 
@@ -56,8 +46,6 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-
-BASE_URL = "http://testserver"
 
 CURSOR = r"$response.body#/next#regex:[?&]cursor=([^&]+)"
 """Cursor in the URL of the next page, which readers follow as it is, by an expression of schemathesis's own."""
@@ -119,24 +107,6 @@ LAB: dict[str, Any] = {
     },
 }
 """The lab as the API would describe it, which its pages are no part of."""
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """A service with two months, of which the newer has rows, an erratum, a report, and a lab that replays nothing."""
-    root = tmp_path_factory.mktemp("data")
-    rows = CrawlName(month="2026-11")
-    folder = rows.path(root / "releases", version=1)
-    write_tables(folder, made_up())
-    pq.write_table(distribution_table(), folder / "distribution.parquet")
-    (folder / "dictionary.json").write_text("{}\n")
-    make_release(folder, rows, rows={"visit": SITES})
-    write_release_with_items(root / "releases", CrawlName(month="2026-10"))
-    record(root / "releases", [f"{rows}/v1"], wrong="too large", advice="wait", date="2026-12-04")
-    write_version(root / "reports" / "2026", Publication(date="2027-01-15"), **CITABLE)
-    app = create_app(root / "releases", root / "reports", lab=Queue(at_once), looked_at_every_s=0)
-    with TestClient(app, base_url=BASE_URL, raise_server_exceptions=False, follow_redirects=False) as client:
-        yield client
 
 
 def described(service: TestClient) -> dict[str, Any]:

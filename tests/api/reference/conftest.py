@@ -1,0 +1,62 @@
+"""A service whose library has something for every endpoint of the API."""
+
+import datetime
+from collections.abc import Iterator
+
+import pyarrow.parquet as pq
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from api.lab.queue import Queue
+from releases.errata.stored import record
+from schema.crawls import CrawlName
+from storage.progress import Progress, write_progress
+from storage.report_versions import Publication
+from tests.api.conftest import distribution_table, write_release_with_items
+from tests.api.rows.conftest import SITES, made_up
+from tests.factories.made_up_crawl import write_tables
+from tests.factories.made_up_release import make_release
+from tests.factories.made_up_replay import at_once
+from tests.factories.published_report import CITABLE, write_version
+
+BASE_URL = "http://testserver"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """Two months, of which the newer has rows, an erratum and a report, a running crawl, and a lab that replays nothing."""
+    root = tmp_path_factory.mktemp("data")
+    rows = CrawlName(month="2026-11")
+    folder = rows.path(root / "releases", version=1)
+    write_tables(folder, made_up())
+    pq.write_table(distribution_table(), folder / "distribution.parquet")
+    (folder / "dictionary.json").write_text("{}\n")
+    make_release(folder, rows, rows={"visit": SITES})
+    write_release_with_items(root / "releases", CrawlName(month="2026-10"))
+    record(root / "releases", [f"{rows}/v1"], wrong="too large", advice="wait", date="2026-12-04")
+    write_version(root / "reports" / "2026", Publication(date="2027-01-15"), **CITABLE)
+    now = datetime.datetime.now(datetime.UTC)
+    write_progress(
+        root / "progress",
+        Progress(
+            crawl="2026-12.desktop.local.tcp.web",
+            at=now,
+            planned=100,
+            done=25,
+            visits=26,
+            received_bytes=6_000_000,
+            visits_per_hour=1800.4,
+            minutes_left=3,
+            outcomes={"ok": 24, "dns": 1},
+        ),
+    )
+    app = create_app(
+        root / "releases",
+        root / "reports",
+        progress=root / "progress",
+        lab=Queue(at_once),
+        looked_at_every_s=0,
+    )
+    with TestClient(app, base_url=BASE_URL, raise_server_exceptions=False, follow_redirects=False) as client:
+        yield client
