@@ -16,7 +16,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crawler.capture.pacing import Flights, may_be_bbr, sender_by_pace
+from crawler.capture.pacing import Flights, counts_milliseconds, may_be_bbr, sender_by_pace
 from crawler.capture.packets import Packet
 from crawler.capture.tcp_exchange import Ack, Data, Exchange, read_exchange
 from crawler.capture.window_growth import ANY, LINUX, Before, Sender, initial_windows, least_window
@@ -174,6 +174,7 @@ def _senders(
         sent=before.segments,
         round_trip_ns=exchange.round_trip_ns,
         round_trip_error_ns=exchange.round_trip_error_ns,
+        has_clock=counts_milliseconds(exchange.data),
     )
     if not may_be_bbr(flights):
         return frozenset({Sender.VALIDATING})

@@ -32,6 +32,9 @@ JITTER_NS = 50_000
 """Time by which network cards may gather packets before they interrupt."""
 TICK_NS = 1_000_000
 """Tick of Linux's timestamps, in nanoseconds (TCP_TS_HZ)."""
+LEAST_TICKS, CLOCK_ERROR = 20, 0.25
+"""Ticks over which a server's clock is compared with ours, at least, and the share by which it may differ: other ticks are 4 ms
+and more, or microseconds."""
 JITTERS = 3
 """Times that packets may be late, in differences between the round trips that were seen."""
 FASTER, STEADILY_FASTER = 2.0, 1.2
@@ -72,6 +75,8 @@ class Flights:
     """The shortest round trip."""
     round_trip_error_ns: int
     """Bound of the difference between it and the round trip that the sender measured."""
+    has_clock: bool = False
+    """True if the server's timestamps are known to count milliseconds."""
 
     @property
     def jitter_ns(self) -> int:
@@ -87,11 +92,8 @@ def may_be_bbr(flights: Flights) -> bool:
     late = [one for n, one in enumerate(later) if 3 * n >= 2 * len(later)]
     is_steady = sum(one.segments for one in late) >= STEADY_BURSTS * burst
     return not (
-        any(
-            _is_faster(data, flights.jitter_ns, gap_ns=gap_ns / FASTER, burst=burst)
-            for data in (first, later)
-        )
-        or (is_steady and _is_faster(late, flights.jitter_ns, gap_ns=gap_ns / STEADILY_FASTER, burst=burst))
+        any(_is_faster(data, flights, gap_ns=gap_ns / FASTER, burst=burst) for data in (first, later))
+        or (is_steady and _is_faster(late, flights, gap_ns=gap_ns / STEADILY_FASTER, burst=burst))
     )
 
 
@@ -107,19 +109,36 @@ def _paced(flights: Flights) -> tuple[list[Data], list[Data]]:
     return paced
 
 
-def _is_faster(data: Sequence[Data], jitter_ns: int, *, gap_ns: float, burst: float) -> bool:
+def _is_faster(data: Sequence[Data], flights: Flights, *, gap_ns: float, burst: float) -> bool:
+    """True if the segments behind the first burst were sent with smaller gaps.
+
+    By the times at which they came, unless the server's timestamps say that sending took longer; or by its timestamps alone.
+    """
     segments = sum(one.segments for one in data) - burst
-    return segments >= 1 and _took_ns(data) + jitter_ns < segments * gap_ns
+    if segments < 1:
+        return False
+    came_ns = data[-1].time_ns - data[0].time_ns + flights.jitter_ns
+    ticks = _ticks(data)
+    if ticks is None:
+        return came_ns < segments * gap_ns
+    least_ns, most_ns = (ticks - 1) * TICK_NS, (ticks + 1) * TICK_NS
+    return max(came_ns, least_ns) < segments * gap_ns or (flights.has_clock and most_ns < segments * gap_ns)
 
 
-def _took_ns(data: Sequence[Data]) -> int:
-    """The time in which data was sent, at least: that in which it came, or by the server's timestamps, if these say more."""
-    first, last = data[0], data[-1]
-    came_ns = last.time_ns - first.time_ns
-    if first.stamp is None or last.stamp is None:
-        return came_ns
-    ticks = (last.stamp - first.stamp) % SEQUENCES
-    return max(came_ns, (ticks - 1) * TICK_NS) if ticks < SEQUENCES // 2 else came_ns
+def _ticks(data: Sequence[Data]) -> int | None:
+    """Ticks of the server's clock from the first to the last segment; None without timestamps, or if they go back."""
+    first, last = data[0].stamp, data[-1].stamp
+    ticks = None if first is None or last is None else (last - first) % SEQUENCES
+    return ticks if ticks is not None and ticks < SEQUENCES // 2 else None
+
+
+def counts_milliseconds(data: Sequence[Data]) -> bool:
+    """True if the timestamps of a server's data count milliseconds, as Linux's do since 4.13, over 20 ms and more."""
+    ticks = _ticks(data) if data else None
+    if ticks is None:
+        return False
+    came_ns = data[-1].time_ns - data[0].time_ns
+    return came_ns >= LEAST_TICKS * TICK_NS and abs(ticks * TICK_NS - came_ns) <= CLOCK_ERROR * came_ns
 
 
 def sender_by_pace(flights: Flights, initial_windows: Iterable[int]) -> Sender | None:

@@ -300,6 +300,26 @@ def test_a_network_that_holds_packets_back_does_not_make_bbr_look_like_another()
     assert (found.window_segments, found.unknown) == (initial, "")
 
 
+def test_a_servers_milliseconds_show_through_jitter_that_it_does_not_pace() -> None:
+    base = 3 * MSS - 500
+
+    def spread(gap_ms: float) -> Wire:
+        wire = Wire().asks(50, 0, 0).sends(100, 0, base)
+        wire.asks(100.5, 300, base).sends(150.5, base, 40 * MSS, acknowledged=600, apart_ms=gap_ms)
+        wire.acks(150.6, base + MSS).acks(175, base + 40 * MSS)
+        return wire.sends(200.6, base + 40 * MSS, 80 * MSS, acknowledged=600, apart_ms=gap_ms)
+
+    by_the_path = spread(0.4)  # nearly at the pace of BBR
+    assert by_the_path.estimate(request_ms=100).unknown == "growth"
+    sent = stamped(spread(0.01))
+    sent.packets = [
+        one._replace(time_ns=came.time_ns)
+        for one, came in zip(sent.packets, spread(0.4).packets, strict=True)
+    ]
+    found = sent.estimate(request_ms=100)
+    assert (found.window_segments, found.unknown) == (40, "")
+
+
 def test_pauses_of_no_known_pace_leave_open_whether_the_window_grew() -> None:
     found = paced(19, [20, 50, 30, 45, 25, 55], [30, 50, 20, 55, 25, 40, 30]).estimate(request_ms=100)
     assert (found.window_segments, found.unknown) == (16, "growth")
