@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from pathlib import Path
 
-OWN_MEMORY = ("RssAnon:", "RssShmem:")
+OWN_MEMORY = (b"RssAnon:", b"RssShmem:")
 """Lines of /proc/PID/status that are summed; mapped files, which all processes of a browser share, are left out."""
+
+
+READ_BYTES = 1 << 16
 
 
 def parents() -> dict[int, int]:
@@ -15,9 +17,8 @@ def parents() -> dict[int, int]:
     found = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdecimal():
-            try:
-                stat = Path(entry.path, "stat").read_bytes()
-            except OSError:  # it has just ended
+            stat = _read(f"{entry.path}/stat")
+            if not stat:  # it has just ended
                 continue
             # The name before it stands in parentheses and may hold anything, spaces and parentheses too.
             found[int(entry.name)] = int(stat[stat.rindex(b")") + 4 :].split(b" ", 1)[0])
@@ -37,10 +38,7 @@ def descendants(root: int, among: dict[int, int] | None = None) -> list[int]:
 
 def arguments(pid: int) -> list[bytes]:
     """Return the command line of a process; empty if it has ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]
-    except OSError:
-        return []
+    return _read(f"/proc/{pid}/cmdline").split(b"\0")[:-1]
 
 
 def runs(pid: int) -> bool:
@@ -63,8 +61,20 @@ def own_memory_bytes(pid: int) -> int:
 
 def _status(pid: int) -> list[int]:
     """Return the values of OWN_MEMORY in bytes; none for a zombie or a process that has ended."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
+    lines = _read(f"/proc/{pid}/status").splitlines()
     return [int(line.split()[1]) * 1024 for line in lines if line.startswith(OWN_MEMORY)]
+
+
+def _read(path: str) -> bytes:
+    """Return what a file of /proc has; empty if its process has ended. Every process is read after every visit."""
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        parts = iter(lambda: os.read(file, READ_BYTES), b"")
+        return b"".join(parts)
+    except OSError:
+        return b""
+    finally:
+        os.close(file)

@@ -31,6 +31,8 @@ FRAGMENT = 0x3FFF
 OPTIONS_END, NO_OPERATION, MSS, WINDOW_SCALE, SACK_PERMITTED, SACK, TIMESTAMPS = 0, 1, 2, 3, 4, 5, 8
 """Kinds of TCP options (RFC 9293 §3.2, RFC 7323 §2.2 and §3.2, RFC 2018)."""
 SACK_BLOCK = struct.Struct("!II")
+ALIGNED, ALIGNED_BYTES = bytes((NO_OPERATION, NO_OPERATION, TIMESTAMPS, 10)), 12
+"""Timestamps alone, as most packets have them (RFC 7323 appendix A)."""
 
 
 class Packet(NamedTuple):
@@ -85,6 +87,8 @@ class Packet(NamedTuple):
     @property
     def timestamps(self) -> tuple[int, int] | None:
         """TSval and TSecr (RFC 7323 §3.2); None if not sent."""
+        if len(self.options) == ALIGNED_BYTES and self.options.startswith(ALIGNED):
+            return SACK_BLOCK.unpack_from(self.options, len(ALIGNED))
         found = option(self.options, TIMESTAMPS)
         return SACK_BLOCK.unpack(found) if found is not None and len(found) == SACK_BLOCK.size else None
 
