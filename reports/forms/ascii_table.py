@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
-from releases.formatting import in_ascii
+from reports.forms.typesetting import lines_of, tied_ascii, widest_word
 
 GAP = 2
 """Spaces between columns."""
 
 LEAST = 8
-"""Characters below which a column of text is not narrowed."""
+"""Characters below which a column of short words is not narrowed."""
 
 
 def ascii_table(
@@ -26,10 +25,10 @@ def ascii_table(
     a         1.5
     b        10.0
     """
-    plain = [[in_ascii(text) for text in row] for row in (headings, *rows)]
+    plain = [list(row) for row in (headings, *rows)]
     widths = _widths(plain, is_number, width)
     if widths is None:
-        return _listed(plain[0], plain[1:], width)
+        return _listed(headings, rows, width)
     lines = _row(plain[0], widths, is_number)
     lines.append((" " * GAP).join("-" * one for one in widths))
     for row in plain[1:]:
@@ -39,14 +38,15 @@ def ascii_table(
 
 def _widths(rows: Sequence[Sequence[str]], is_number: Sequence[bool], width: int) -> list[int] | None:
     """Widths of the columns, text narrowed until all fit; None if they cannot."""
-    widths = [max(len(text) for text in column) for column in zip(*rows, strict=True)]
-    # Headings of numbers wrap, the numbers themselves do not.
+    widths = [max(len(tied_ascii(text)) for text in column) for column in zip(*rows, strict=True)]
+    # Headings of numbers wrap, the numbers themselves do not; of text, a word stays whole.
     least = [
-        max(len(row[at]) for row in rows[1:]) if number and rows[1:] else min(LEAST, widths[at])
-        for at, number in enumerate(is_number)
+        max(len(tied_ascii(text)) for text in texts)
+        if number and texts
+        else max(min(LEAST, widths[at]), *map(widest_word, texts), 0)
+        for at, (number, (_, *texts)) in enumerate(zip(is_number, zip(*rows, strict=True), strict=True))
     ]
-    for at, row in enumerate(zip(*rows, strict=True)):
-        least[at] = max(least[at], *(len(word) for word in row[0].split() or [""]))
+    least = [max(width, widest_word(heading)) for width, heading in zip(least, rows[0], strict=True)]
     room = width - GAP * (len(widths) - 1)
     while sum(widths) > room:
         wide = [at for at in range(len(widths)) if widths[at] > least[at]]
@@ -57,10 +57,10 @@ def _widths(rows: Sequence[Sequence[str]], is_number: Sequence[bool], width: int
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]) -> list[str]:
-    wrapped = [textwrap.wrap(text, width) or [""] for text, width in zip(cells, widths, strict=True)]
+    columns = [lines_of(text, width) or [""] for text, width in zip(cells, widths, strict=True)]
     lines = []
-    for at in range(max(map(len, wrapped))):
-        parts = [lines_of[at] if at < len(lines_of) else "" for lines_of in wrapped]
+    for at in range(max(map(len, columns))):
+        parts = [column[at] if at < len(column) else "" for column in columns]
         aligned = (
             part.rjust(width) if right else part.ljust(width)
             for part, width, right in zip(parts, widths, is_number, strict=True)
@@ -72,7 +72,7 @@ def _row(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool])
 def _listed(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
     lines: list[str] = []
     for row in rows:
-        lines += textwrap.wrap(row[0], width)
+        lines += lines_of(row[0], width)
         for heading, text in zip(headings[1:], row[1:], strict=True):
-            lines += textwrap.wrap(f"{heading}: {text}", width, initial_indent="  ", subsequent_indent="    ")
+            lines += lines_of(f"{heading}: {text}", width, first="  ", rest="    ")
     return lines

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from releases.citation.reference import Reference
 from releases.citation.work import AUTHOR as PUBLISHED_BY
-from releases.formatting import in_ascii
 from reports.forms.ascii_table import GAP
 from reports.forms.printed import Printed, Section, Table
+from reports.forms.typesetting import widest_word
 
 WIDTH = 66
 """Columns of a table with its borders and indentation."""
@@ -168,8 +168,7 @@ def _chosen(cells: tuple[str, ...], columns: list[int]) -> tuple[str, ...]:
 def _parts(table: Table) -> list[list[int]]:
     """Columns by part: the first column in each, then as many of the others as fit by their widest word."""
     need = [
-        max(len(word) for cell in column for word in ("", *in_ascii(cell).split())) + GAP + 1
-        for column in zip(table.headings, *table.rows, strict=True)
+        max(map(widest_word, column)) + GAP + 1 for column in zip(table.headings, *table.rows, strict=True)
     ]
     parts, room = [[0]], WIDTH - need[0]
     for column in range(1, len(need)):

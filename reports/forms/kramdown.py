@@ -22,6 +22,7 @@ from reports.forms.draft import (
 )
 from reports.forms.printed import Figure, Printed, Section, Table
 from reports.forms.rfcxml import figure_element
+from reports.forms.typesetting import TIE, tied_ascii
 
 SPECIAL = re.compile(r"""([\\`*_{}\[\]<>#|$"'~^:!()+=-])""")
 """Characters that kramdown could take for markup, or would replace by typographic ones."""
@@ -46,7 +47,8 @@ def escaped(text: str) -> str:
     >>> print(escaped("IW <b> & {{x}}"))
     IW \\<b\\> &amp; \\{\\{x\\}\\}
     """
-    return SPECIAL.sub(r"\\\1", " ".join(in_ascii(text).split())).replace("&", "&amp;")
+    marked = SPECIAL.sub(r"\\\1", " ".join(tied_ascii(text).split())).replace("&", "&amp;")
+    return marked.replace(TIE, "&#160;")
 
 
 def front_matter(report: Printed) -> str:

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from reports.forms.printed import Figure, Figured, Printed, Section, Table
 
+PLAIN_SPACES = re.compile(r"[ \t\n]+")
+"""White space that may become one space: no-break spaces stay."""
+
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 """Characters that Markdown could take for markup."""
 
@@ -33,7 +36,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("a*b <script> 1. c"))
     a\\*b \\<script\\> 1. c
     """
-    return SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return SPECIAL.sub(r"\\\1", " ".join(PLAIN_SPACES.split(text.strip())))
 
 
 def table_markdown(table: Table) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 from releases.citation.reference import reference_element, text_element, written
-from releases.formatting import in_ascii
 from reports.forms.ascii_figure import ascii_figure
 from reports.forms.draft import (
     AUTHOR,
@@ -20,6 +19,7 @@ from reports.forms.draft import (
 )
 from reports.forms.monochrome import monochrome_svg
 from reports.forms.printed import Figure, Printed, Section, Table
+from reports.forms.typesetting import tied_ascii
 
 HEADER = '<?xml version="1.0" encoding="utf-8"?>\n'
 
@@ -62,7 +62,7 @@ def _front(report: Printed) -> ET.Element:
     ET.SubElement(front, "date")  # the day on which the draft is made
     text_element(front, "area", "WIT")
     text_element(front, "workgroup", "tcpm")
-    text_element(ET.SubElement(front, "abstract"), "t", abstract(report))
+    sentence(ET.SubElement(front, "abstract"), "t", abstract(report))
     return front
 
 
@@ -70,13 +70,13 @@ def _section(report: Printed, section: Section) -> ET.Element:
     made = ET.Element("section", {"anchor": anchor(f"about-{section.id}")})
     text_element(made, "name", section.title)
     for paragraph in section.paragraphs:
-        text_element(made, "t", paragraph)
+        sentence(made, "t", paragraph)
     for command in section.commands:
         text_element(ET.SubElement(made, "t"), "tt", command)
     if section.items:
         items = ET.SubElement(made, "ul")
         for item in section.items:
-            text_element(items, "li", item)
+            sentence(items, "li", item)
     if section.id == "introduction":
         made.append(_cited(report))
     for figure in section.figures:
@@ -85,7 +85,7 @@ def _section(report: Printed, section: Section) -> ET.Element:
     for table in section.tables:
         made.append(table_element(table))
         for note in table.notes:
-            text_element(made, "t", note)
+            sentence(made, "t", note)
         if table.command:
             made.append(_again(table))
     return made
@@ -109,9 +109,15 @@ def _again(table: Table) -> ET.Element:
     made = ET.Element("t")
     ET.SubElement(made, "xref", {"target": anchor(table.id)}).tail = " is computed again by "
     made.text = ""
-    text_element(made, "tt", table.command).tail = in_ascii(
-        f" (source: {table.source})." if table.source else "."
-    )
+    told = f" (source: {table.source})." if table.source else "."
+    text_element(made, "tt", table.command).tail = tied_ascii(told, tie="\u00a0")
+    return made
+
+
+def sentence(parent: ET.Element, name: str, text: str) -> ET.Element:
+    """Add a child that holds text in ASCII, but for the no-break spaces within numbers and before their units."""
+    made = ET.SubElement(parent, name)
+    made.text = tied_ascii(text, tie="\u00a0")
     return made
 
 
@@ -124,7 +130,7 @@ def table_element(table: Table) -> ET.Element:
         for row in rows:
             line = ET.SubElement(within, "tr")
             for text, right in zip(row, table.is_number, strict=True):
-                text_element(line, cell, text).set("align", "right" if right else "left")
+                sentence(line, cell, text).set("align", "right" if right else "left")
     return made
 
 

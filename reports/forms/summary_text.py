@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator
 
 from releases.formatting import in_ascii
 from reports.forms.ascii_table import ascii_table
 from reports.forms.printed import Printed, Table
+from reports.forms.typesetting import lines_of
 
 WIDTH = 72
 """Columns of a line in a mail (RFC 3676 §4.2 asks for at most 78, and quoting adds some)."""
@@ -27,13 +27,7 @@ def summary_text(report: Printed) -> str:
 
 def wrapped(text: str, *, indent: str = "", hang: str | None = None) -> list[str]:
     """Lines of at most WIDTH characters of ASCII, broken at spaces, with `hang` before all but the first."""
-    return textwrap.wrap(
-        in_ascii(text),
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent if hang is None else hang,
-        break_on_hyphens=False,
-    )
+    return lines_of(text, WIDTH, first=indent, rest=indent if hang is None else hang)
 
 
 def opening(report: Printed) -> list[str]:

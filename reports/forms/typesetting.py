@@ -1,0 +1,48 @@
+"""Typesetting of a report's plain texts: lines that never break a number."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from releases.formatting import NARROW, in_ascii
+
+NO_BREAK = f"{NARROW}\u00a0"
+"""Spaces at which no line may end: between thousands, and between a number and its unit."""
+
+TIE = "\u2060"
+"""Word joiner: stands for a space of NO_BREAK while lines are made, for Python takes these for white space. `in_ascii` leaves none in a text."""
+
+BETWEEN = re.compile(f"[{NO_BREAK}]")
+
+
+def tied_ascii(text: str, tie: str = TIE) -> str:
+    """The text in ASCII with `tie` in place of each space at which no line may end.
+
+    >>> tied_ascii(f"12{NARROW}345 loads", tie="~")
+    '12~345 loads'
+    """
+    return tie.join(map(in_ascii, BETWEEN.split(text)))
+
+
+def lines_of(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]:
+    """Lines of at most `width` characters of ASCII, broken at spaces, with `first` before the first and `rest` before the others.
+
+    A number, and a number and its unit, stay on one line, unless they are wider than it.
+
+    >>> lines_of(f"about 12{NARROW}345 loads", 8)
+    ['about', '12 345', 'loads']
+    """
+    made = textwrap.wrap(
+        tied_ascii(text), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+    )
+    return [line.replace(TIE, " ") for line in made]
+
+
+def widest_word(text: str) -> int:
+    """Characters of the longest part of a text that stays on one line.
+
+    >>> widest_word(f"about 12{NARROW}345 loads")
+    6
+    """
+    return max(map(len, tied_ascii(text).split()), default=0)
