@@ -1,6 +1,13 @@
 """Numbers, intervals, ranges, byte sizes and the audit by packets as pages and reports print them, and the same in plain ASCII.
 
 Thousands and units are set apart by a narrow no-break space, negative numbers have a minus sign, and ranges an en dash.
+
+* What was measured has three significant digits, and all digits left of the point (`significant`, `quantity`); both ends of an
+  interval have the decimal places of the larger one (`estimate`, `range_text`). More are printed where three would mislead: a
+  percentage is not rounded to 100 % nor an end of an interval to 0 unless it is that, and a number that is judged keeps to its side
+  of its bound (`near`).
+* What was counted has all its digits (`grouped`).
+* What was stated, as a bound, a setting or a published figure, has the digits that it was stated with (`stated`).
 """
 
 from __future__ import annotations
@@ -9,7 +16,7 @@ import dataclasses
 import math
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from releases.interval import Interval
 from storage.packet_audit import PacketAudit
@@ -27,11 +34,20 @@ RANGE = "\u2013"
 UNKNOWN = "\u2013"
 """Stands for a value that is unknown."""
 
-THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-"""A comma between thousands."""
+THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))|(?<=\d)(?=(?:\d{3})+(?: bytes| B)\b)")
+"""Places between thousands: a comma, or nothing before so many bytes."""
+
+NEGATIVE = re.compile(r"(?<![^ (])-(?=\d)")
+"""A hyphen as the sign of a number."""
+
+UNIT = re.compile(r"(?<=\d)[ \u00a0](?=(?:%|pp|[kMG]?B|[kMG]bps|m?s|min)(?!\w))")
+"""A space between a number and the sign of its unit."""
 
 DIGITS = 3
 """Significant digits of an estimate."""
+
+EQUAL = 1e-6
+"""Difference from a bound that stored digits do not tell from none."""
 
 
 def number(value: float | None, digits: int = 1) -> str:
@@ -110,27 +126,36 @@ def size(size_bytes: int | None) -> str:
     return f"{size_bytes}{NARROW}B"
 
 
-def significant(value: float | None, digits: int = DIGITS) -> str:
-    """A measured number with `digits` significant digits, and all digits left of the point.
+def significant(value: float | None, digits: int = DIGITS, *, near: Iterable[float] = ()) -> str:
+    """A measured number with `digits` significant digits, or as many as keep it to its side of the numbers `near` it.
 
     >>> [significant(value) for value in (0.012345, 2.345, 98.76, 1234.5, 0, None)] == [
     ...     "0.0123", "2.35", "98.8", f"1{NARROW}234", "0.00", UNKNOWN
     ... ]
     True
+    >>> significant(99.97), significant(99.97, near=[100]), significant(0.7596, near=[0.76])
+    ('100', '99.97', '0.7596')
     """
-    return UNKNOWN if value is None else number(value, _places([value], digits))
+    return UNKNOWN if value is None else _number_near(value, _places([value], digits), near)
 
 
 def quantity(value: float | None, unit: str, digits: int = DIGITS) -> str:
     """A measured number with its unit; an unknown one has none.
 
-    >>> quantity(12.345, "ms") == f"12.3{NARROW}ms", quantity(None, "ms") == UNKNOWN
-    (True, True)
+    >>> quantity(12.345, "ms") == f"12.3{NARROW}ms", quantity(None, "ms") == UNKNOWN, quantity(99.97, "%") == f"99.97{NARROW}%"
+    (True, True, True)
     """
-    return UNKNOWN if value is None else _with_unit(significant(value, digits), unit)
+    return UNKNOWN if value is None else _with_unit(significant(value, digits, near=wholes(unit)), unit)
 
 
-def estimate(value: float | None, lower: float | None, upper: float | None, unit: str = "") -> str:
+def estimate(
+    value: float | None,
+    lower: float | None,
+    upper: float | None,
+    unit: str = "",
+    *,
+    near: Iterable[float] = (),
+) -> str:
     """An estimate with its unit and, if it has one, its interval.
 
     >>> estimate(2.345, 1, 3.5, "%") == f"2.35{NARROW}% (1.00{RANGE}3.50)", estimate(2, None, None)
@@ -138,11 +163,14 @@ def estimate(value: float | None, lower: float | None, upper: float | None, unit
     """
     if value is None:
         return UNKNOWN
-    shown = quantity(value, unit)
-    return shown if lower is None and upper is None else f"{shown} ({range_text(lower, upper)})"
+    near = [*near, *wholes(unit)]
+    shown = _with_unit(significant(value, near=near), unit)
+    return shown if lower is None and upper is None else f"{shown} ({range_text(lower, upper, near=near)})"
 
 
-def range_text(lower: float | None, upper: float | None, unit: str = "") -> str:
+def range_text(
+    lower: float | None, upper: float | None, unit: str = "", *, near: Iterable[float] = ()
+) -> str:
     """The range from `lower` to `upper`; an end without a bound is None, as in JSON.
 
     It has an en dash, or "to" where a minus sign could be taken for the dash.
@@ -151,13 +179,25 @@ def range_text(lower: float | None, upper: float | None, unit: str = "") -> str:
     (True, True)
     >>> range_text(None, 2), range_text(1, None), range_text(None, None) == UNKNOWN
     ('at most 2.00', 'at least 1.00', True)
+    >>> range_text(-0.003, 1.32) == f"{MINUS}0.003 to 1.32", range_text(0.6, 0.9998, near=[1]) == f"0.600{RANGE}0.9998"
+    (True, True)
     """
+    near = [0.0, *near, *wholes(unit)]
     if lower is None or upper is None:
         words, end = ("at most", upper) if lower is None else ("at least", lower)
-        return UNKNOWN if end is None else f"{words} {quantity(end, unit)}"
-    places = _places([lower, upper])
-    between = RANGE if lower >= 0 else " to "
-    return _with_unit(f"{number(lower, places)}{between}{number(upper, places)}", unit)
+        return UNKNOWN if end is None else f"{words} {_with_unit(significant(end, near=near), unit)}"
+    places = _places([lower, upper], near=near)
+    first, last = (_number_near(end, places, near) for end in (lower, upper))
+    return _with_unit(f"{first}{' to ' if first.startswith(MINUS) else RANGE}{last}", unit)
+
+
+def wholes(unit: str) -> tuple[float, ...]:
+    """What a measured number in a unit is not rounded to: a percentage to all of 100 %.
+
+    >>> wholes("%"), wholes("ms")
+    ((100.0,), ())
+    """
+    return (100.0,) if unit == "%" else ()
 
 
 ASCII = str.maketrans({
@@ -205,22 +245,43 @@ def stated(value: float | None, unit: str = "") -> str:
 
 
 def apart(sentence: str) -> str:
-    """A sentence of somebody else, or of an earlier version, with its thousands set apart as everywhere.
+    """A sentence of somebody else, or of an earlier version, with the thousands, signs and units of its numbers as everywhere.
 
     >>> apart("12,345 more loads, 2,048 of them now") == f"12{NARROW}345 more loads, 2{NARROW}048 of them now"
     True
+    >>> apart("-0.3, 18673 bytes, p-0.3") == f"{MINUS}0.3, 18{NARROW}673 bytes, p-0.3", apart("95 % of 9 s") == f"95{NARROW}% of 9{NARROW}s"
+    (True, True)
     """
-    return THOUSANDS.sub(NARROW, sentence)
+    return NEGATIVE.sub(MINUS, tied(THOUSANDS.sub(NARROW, sentence)))
 
 
-def _places(values: list[float], digits: int = DIGITS) -> int:
-    """Decimal places that give the largest finite value `digits` significant digits."""
+def tied(sentence: str) -> str:
+    """The sentence with a narrow no-break space between each number and the sign of its unit.
+
+    >>> tied("95 % of 2 segments") == f"95{NARROW}% of 2 segments"
+    True
+    """
+    return UNIT.sub(NARROW, sentence)
+
+
+def _places(values: list[float], digits: int = DIGITS, *, near: Iterable[float] = ()) -> int:
+    """Decimal places that give the largest finite value `digits` significant digits, rounded unless that makes it one of `near`."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if not largest:
         return digits - 1
     # Rounding first: 9.996 has one digit more before the point than it seems.
-    exponent = int(f"{largest:.{digits - 1}e}".partition("e")[2])
+    shown = f"{largest:.{digits - 1}e}"
+    exponent = math.floor(math.log10(largest)) if float(shown) in near else int(shown.partition("e")[2])
     return max(0, digits - 1 - exponent)
+
+
+def _number_near(value: float, places: int, near: Iterable[float]) -> str:
+    """The number with the least decimal places, `places` or more, that keep it to its side of each number `near` it."""
+    for bound in near:
+        if math.isfinite(value) and abs(value - bound) > EQUAL:
+            while (round(value, places) > bound) != (value > bound) or round(value, places) == bound:
+                places += 1
+    return number(value, places)
 
 
 def _with_unit(text: str, unit: str) -> str:

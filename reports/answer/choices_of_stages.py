@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from releases.interval import Interval
-from reports.answer.of_stages import saved_percent
+from reports.decision.record import saved_percent
 from reports.decision.stored_problem import StagedReplay
 from reports.decision.until_decided import Outcome, outcome_of
 from reports.recommendation.ledger import CHOICES, UNDECIDED, Entry

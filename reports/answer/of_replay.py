@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
+from releases.formatting import stated
 from reports.answer.shape import Deciding, Findings, Mark, VerdictCell, VerdictRow
 from reports.recommendation.candidate_verdicts import CandidateVerdict
 from reports.recommendation.harm_verdicts import HarmVerdict, Verdict
@@ -107,5 +108,5 @@ def _harm(window: int, harm: HarmVerdict, first: HarmVerdict) -> VerdictCell:
     if harm.reason:
         notes.append(harm.reason)
     if not math.isclose(harm.limit, first.limit):
-        notes.append(f"bound {harm.limit:g} {harm.margin.unit}")
+        notes.append(f"bound {stated(harm.limit, harm.margin.unit)}")
     return VerdictCell(window=window, mark=MARK_OF[harm.verdict], value=harm.worsening, note="; ".join(notes))

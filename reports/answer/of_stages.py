@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from releases.formatting import interval_text, quantity, stated
-from releases.interval import Interval
 from reports.answer.key_numbers import harm_title, worst_harm
 from reports.answer.shape import Deciding, Findings, Mark, VerdictCell, VerdictRow
 from reports.decision.bounds import Measured
 from reports.decision.forecast import Need
-from reports.decision.record import further_loads
+from reports.decision.record import further_loads, limit_of, limit_of_margin, shown, unit_of
 from reports.decision.standing import Standing
 from reports.decision.statements import Statement
 from reports.decision.until_decided import Outcome
@@ -183,41 +182,3 @@ def _mark(standing: Standing, one: Statement) -> Mark:
 def _excess(standing: Standing, one: Statement) -> float:
     effect = standing.measured.get(one.id)
     return -math.inf if effect is None else effect.excess
-
-
-def unit_of(one: Statement) -> str:
-    """The unit that an effect is shown in."""
-    return "%" if one.margin is None else one.margin.unit
-
-
-def shown(one: Statement, effect: Measured) -> Interval:
-    """The effect with its 95 % interval: percent saved for a gain, else the worsening in the margin's unit."""
-    whole = effect.interval
-    low, middle, high = whole.lower, whole.estimate, whole.upper
-    if one.margin is None:
-        return Interval(*(saved_percent(value) for value in (middle, high, low)))
-    as_shown: Callable[[float], float] = _percent if one.margin.unit == "%" else float
-    found = Interval(*(as_shown(value) for value in (middle, low, high)))
-    return found if one.sign > 0 else -found
-
-
-def limit_of(one: Statement, effect: Measured) -> float:
-    """The limit in the unit of `shown`."""
-    if one.margin is None:
-        return saved_percent(effect.limit)
-    return limit_of_margin(one.margin.unit, effect.limit, one.margin.limit)
-
-
-def limit_of_margin(unit: str, limit: float, stated: float) -> float:
-    """A measured effect's limit in the margin's unit; the stated one itself where it is that."""
-    told = _percent(limit) if unit == "%" else limit
-    return stated if math.isclose(told, stated) else told
-
-
-def saved_percent(log_ratio: float) -> float:
-    """Percent of page time that a log ratio of it saves."""
-    return -100 * math.expm1(log_ratio)
-
-
-def _percent(hundredfold_log_ratio: float) -> float:
-    return 100 * math.expm1(hundredfold_log_ratio / 100)

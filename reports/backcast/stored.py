@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from releases.formatting import interval_text
+from releases.formatting import interval_text, stated
 from releases.interval import Interval
 from replay.backcast.calibration import Calibrated
 from replay.backcast.measure import Inputs
@@ -152,7 +152,7 @@ def standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
 def sentence(content: Mapping[str, Any]) -> str:
     """The outcome of a back-cast in a sentence."""
     decisive = [one for one in content["figures"] if one["decides"]]
-    met = f"{len(decisive) - len(content['missed'])} of {len(decisive)} published figures of 2010 within a factor of {content['factor']:g}"
+    met = f"{len(decisive) - len(content['missed'])} of {len(decisive)} published figures of 2010 within a factor of {stated(content['factor'])}"
     admitted = "admits" if content["admission"]["is_admitted"] else "does not admit"
     verdict = f"the rule with IW 3 as incumbent {admitted} IW 10, and the replay meets {met}"
     if content["is_valid"]:
@@ -182,4 +182,4 @@ def missed_sentence(content: Mapping[str, Any]) -> str:
 def _against_limit(bound: Mapping[str, Any]) -> str:
     found, unit = bound["worsening"], bound["unit"]
     told = "not measured" if found is None else interval_text(Interval(**found), unit)
-    return f"{bound['title']}, {told} against a limit of {bound['limit']:g} {unit}"
+    return f"{bound['title']}, {told} against a limit of {stated(bound['limit'], unit)}"

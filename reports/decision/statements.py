@@ -43,7 +43,7 @@ class Statement:
     def subject(self) -> str:
         """What is stated, in words."""
         if self.kind == "self":
-            return f"IW {self.other} against itself with other seeds"
+            return f"comparison of IW {self.other} with itself at other seeds"
         if self.margin is None:
             return f"gain of IW {self.candidate} over IW {self.other}"
         where = "" if self.condition == ORDINARY else f" in {self.condition}"

@@ -11,17 +11,19 @@ from markupsafe import Markup
 
 from releases.formatting import (
     grouped,
-    number,
     quantity,
     range_text,
     significant,
     size,
     stated,
+    tied,
     visible_text,
+    wholes,
 )
 from reports.answer.deciding import deciding_sentence
 from reports.document.illustrative import marks
 from reports.document.theme import DARK, LIGHT
+from reports.forms.printed import cell
 from reports.forms.provenance import parameters, provenance
 from reports.forms.verdict_matrix import footnotes, letter
 from reports.forms.write import draft_path
@@ -76,7 +78,8 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "number": number,
+        "cell": cell,
+        "wholes": wholes,
         "grouped": grouped,
         "size": size,
         "quantity": quantity,
@@ -84,7 +87,7 @@ def _environment() -> jinja2.Environment:
         "range": range_text,
         "css": css_text,
         "stated": stated,
-        "tied": tied,
+        "tied": together,
         "footnotes": footnotes,
         "letter": letter,
     }
@@ -108,8 +111,6 @@ def css_text(value: str) -> str:
     return "".join(one for one in value if one.isalnum() or one in " .,:-_")
 
 
-def tied(sentence: str) -> str:
+def together(sentence: str) -> str:
     """Put no-break spaces between numbers and units, and between "IW" and its number."""
-    for unit in ("%", "pp"):
-        sentence = sentence.replace(f" {unit}", f"\u00a0{unit}")
-    return sentence.replace("IW ", "IW\u00a0")
+    return tied(sentence).replace("IW ", "IW\u00a0")

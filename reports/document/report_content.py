@@ -21,6 +21,7 @@ from reports.document.illustrative import illustrative_because, recorded_section
 from reports.document.rebuilding import rebuild_commands
 from reports.document.replay_analysis import ReplayAnalysis
 from reports.document.standing_text import LIMITS, OWN_TERMS, TERMS, months_limit
+from reports.forms.typesetting import in_type
 from reports.inputs.report_inputs import ReportInputs
 from reports.recommendation.candidate_verdicts import CandidateVerdict
 from reports.recommendation.harm_verdicts import HarmVerdict
@@ -32,6 +33,9 @@ from schema.glossary import GLOSSARY
 
 FORMAT_VERSION = 2
 """Format of report.json."""
+
+READ = ("answer", "verdicts", "sections", "networks", "limits", "glossary")
+"""Parts of the content that the report's forms print as they are."""
 
 OF_A_VERSION = ("publication", "citation", "redo")
 """Fields of the content that have the version's number, date and reason."""
@@ -83,7 +87,7 @@ def report_content(
     }
     sections = [one.to_dict() for one in sections_of(inputs, found, content, bands=counted.bands)]
     whole: dict[str, Any] = rounded({**content, "sections": sections, "networks": networks_section(content)})
-    return whole
+    return {**whole, **{name: in_type(whole[name]) for name in READ}}
 
 
 def networks_section(content: Mapping[str, Any]) -> dict[str, Any] | None:

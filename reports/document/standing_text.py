@@ -26,7 +26,9 @@ TERMS = (
 
 OWN_TERMS = {
     "nearest rival": "the recommended window; where none is, of the candidates whose gain may be worthwhile, the one whose worst harm "
-    "is the smallest multiple of its bound, by the upper ends of the intervals; candidates that no bound has ruled out come first"
+    "is the smallest multiple of its bound, by the upper ends of the intervals; candidates that no bound has ruled out come first",
+    "change of page time": "of one window or seed against another: the geometric mean over pages of the ratio of their page times, less 1, in "
+    "percent; over networks by their weights. A gain is the change downwards",
 }
 """Terms of reports alone, which the glossary of releases need not have."""
 

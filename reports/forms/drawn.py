@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from releases.formatting import MINUS, NARROW, size
+from releases.formatting import grouped, size, stated
 from reports.forms.printed import Figure
 
 MARGIN = 0.05
@@ -78,12 +78,12 @@ class Axis:
     def label(self, value: float) -> str:
         """The text of a tick; bytes have their SI prefix.
 
-        >>> Axis(low=0, high=4000, is_logarithmic=False, unit="ms").label(3500) == f"3{NARROW}500"
-        True
+        >>> Axis(low=0, high=4000, is_logarithmic=False, unit="ms").label(3500)
+        '3\\u202f500'
         """
         if self.unit == "B" and value >= 1:
             return size(round(value))
-        return f"{value:,g}".replace(",", NARROW).replace("-", MINUS)
+        return stated(value)
 
 
 def curves(figure: Figure) -> list[Curve]:
@@ -117,10 +117,10 @@ def estimates(figure: Figure) -> list[Estimate]:
     is_grouped = is_forest and series is not None
     return [
         Estimate(
-            str(row[facts["series"]]) if is_grouped else _name(row, category, series),
+            _category(row[facts["series"]]) if is_grouped else _name(row, category, series),
             value,
             *_ends(row[measured]),
-            group=str(row[category]) if is_grouped else "",
+            group=_category(row[category]) if is_grouped else "",
         )
         for row in facts["rows"]
         if (value := _value(row.get(measured))) is not None
@@ -204,10 +204,14 @@ def _unit(figure: Figure) -> str:
 
 def _name(row: Mapping[str, Any], category: str, series: Mapping[str, Any] | None) -> str:
     """The category, and the series with its title where it is a number."""
-    name, value = str(row.get(category, "")), row.get(series["id"]) if series else None
+    name, value = _category(row.get(category, "")), row.get(series["id"]) if series else None
     if series is None or value is None:
         return name
     return f"{name}, {value}" if series["kind"] == "text" else f"{name}, {series['title']} {value}"
+
+
+def _category(value: Any) -> str:  # noqa: ANN401  # text or a number
+    return grouped(value) if isinstance(value, int) else str(value)
 
 
 def _value(value: Any, end: str = "estimate") -> float | None:  # noqa: ANN401  # a number, an interval, or nothing

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from releases.formatting import UNKNOWN, estimate, grouped, number, visible_text
+from releases.formatting import UNKNOWN, estimate, grouped, significant, stated, visible_text, wholes
 from reports.answer.deciding import deciding_sentence
 from reports.forms.provenance import parameters, provenance
 from reports.forms.verdict_matrix import COLUMNS, data_rows, footnotes, letter, text_rows
@@ -235,16 +235,20 @@ def cell(value: Any, column: Data) -> str:  # noqa: ANN401  # a cell has any typ
 
     >>> cell({"estimate": 1.5, "lower": 1, "upper": 2}, {"kind": "interval"}).replace("\u2013", " to ")
     '1.50 (1.00 to 2.00)'
-    >>> cell(0.1, {"kind": "number", "digits": 2}), cell(12, {"kind": "count"}), cell("a", {"kind": "text"})
-    ('0.10', '12', 'a')
+    >>> cell(0.1, {"kind": "number"}), cell(12, {"kind": "count"}), cell(0.5, {"kind": "stated"}), cell("a", {"kind": "text"})
+    ('0.100', '12', '0.5', 'a')
     """
     if value is None:
         return UNKNOWN
     if isinstance(value, Mapping):
-        return estimate(value["estimate"], value["lower"], value["upper"])
+        return estimate(
+            value["estimate"], value["lower"], value["upper"], near=wholes(column.get("unit", ""))
+        )
     if column["kind"] == "text" or isinstance(value, str):
         return str(value)
-    return grouped(value) if column["kind"] == "count" else number(value, column.get("digits", 1))
+    if column["kind"] == "number":
+        return significant(value, near=wholes(column.get("unit", "")))
+    return grouped(value) if column["kind"] == "count" else stated(value)
 
 
 def tables_of(content: Data) -> Iterator[Data]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from releases.formatting import UNKNOWN, grouped, number, packet_agreement
+from releases.formatting import UNKNOWN, apart, grouped, packet_agreement, quantity, significant, stated
 
 Data = Mapping[str, Any]
 
@@ -29,8 +29,7 @@ def _of_the_release(release: Data, crawl: Data) -> Iterator[tuple[str, str]]:
     )
     yield (
         "crawl",
-        f"planned {crawl['planned_at'] or UNKNOWN}, sealed {crawl['sealed_at'] or UNKNOWN}; "
-        f"{grouped(crawl['sites'])} sites of the first {crawl['top']} planned; {outcomes}",
+        f"{_dates(crawl)}{grouped(crawl['sites'])} sites{_planned(crawl['top'])}; {outcomes}",
     )
     yield "list", f"{release['list_id']}; SHA-256 {release['list_checksum']}"
     yield "browser", "; ".join(str(one) for one in (release["browser"], crawl["user_agent"]) if one)
@@ -38,6 +37,16 @@ def _of_the_release(release: Data, crawl: Data) -> Iterator[tuple[str, str]]:
     yield "method, code", f"method {release['method_version']}, commit {release['commit']}"
     if agreement := packet_agreement(release.get("packets")):
         yield "audit", f"bytes by the browser\u2019s log and by captured packets: {agreement}"
+
+
+def _dates(crawl: Data) -> str:
+    """When a crawl was planned and sealed, where it says so; recorded pages do not."""
+    told = (f"{name} {crawl[f'{name}_at']}" for name in ("planned", "sealed") if crawl[f"{name}_at"])
+    return "".join(f"{one}; " for one in told)
+
+
+def _planned(top: int | None) -> str:
+    return "" if top is None else f" of the first {grouped(top)} planned"
 
 
 def _of_the_replay(facts: Data) -> Iterator[tuple[str, str]]:
@@ -51,10 +60,10 @@ def _of_the_replay(facts: Data) -> Iterator[tuple[str, str]]:
     if virtual and wall:
         yield (
             "time",
-            f"{number(virtual, 0)} s of page loads in {number(wall, 0)} s of wall time: {number(virtual / wall)} times real time",
+            f"{quantity(virtual, 's')} of page loads in {quantity(wall, 's')} of wall time: {significant(virtual / wall)} times real time",
         )
     missed = "; ".join(
-        f"{one['profile']}, {one['name']}: {one['measured']} instead of {one['expected']}"
+        f"{one['profile']}, {one['name']}: {significant(one['measured'])} instead of {significant(one['expected'])}"
         for one in gates["not_passed"]
     )
     passed = gates["checked"] - len(gates["not_passed"])
@@ -70,7 +79,14 @@ def parameters(content: Data) -> list[tuple[str, str]]:
     found = made["provenance"].get("parameters", {}) if made else {}
     lists = {name: value if isinstance(value, list | tuple) else [value] for name, value in found.items()}
     return [
-        (name.replace("_", " "), ", ".join(map(str, values)))
+        (name.replace("_", " "), ", ".join(map(_setting, values)))
         for name, values in lists.items()
         if not any(isinstance(one, Mapping) for one in values)
     ]
+
+
+def _setting(value: Any) -> str:  # noqa: ANN401  # a parameter has any type
+    """A parameter's value: a number as it was stated, of a count every digit."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return grouped(value)
+    return stated(value) if isinstance(value, float) else apart(str(value))

@@ -1,11 +1,15 @@
-"""Typesetting of a report's plain texts: lines that never break a number."""
+"""Typesetting of a report's texts: numbers in sentences as everywhere, and lines of plain text that never break a number."""
 
 from __future__ import annotations
 
 import re
 import textwrap
+from typing import Any
 
-from releases.formatting import NARROW, in_ascii
+from releases.formatting import NARROW, apart, in_ascii
+
+TYPED = ("query", "command")
+"""Texts that readers run."""
 
 NO_BREAK = f"{NARROW}\u00a0"
 """Spaces at which no line may end: between thousands, and between a number and its unit."""
@@ -14,6 +18,19 @@ TIE = "\u2060"
 """Word joiner: stands for a space of NO_BREAK while lines are made, for Python takes these for white space. `in_ascii` leaves none in a text."""
 
 BETWEEN = re.compile(f"[{NO_BREAK}]")
+
+
+def in_type(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
+    """Plain data with the numbers of its sentences as everywhere (`apart`); what readers run stays as it is.
+
+    >>> in_type({"note": "below -1 %", "query": "SELECT -1 %"}) == {"note": "below \u22121\u202f%", "query": "SELECT -1 %"}
+    True
+    """
+    if isinstance(value, str):
+        return apart(value)
+    if isinstance(value, dict):
+        return {key: inner if key in TYPED else in_type(inner) for key, inner in value.items()}
+    return [in_type(inner) for inner in value] if isinstance(value, list) else value
 
 
 def tied_ascii(text: str, tie: str = TIE) -> str:

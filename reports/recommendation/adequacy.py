@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 
-from releases.formatting import interval_text
+from releases.formatting import grouped, interval_text, quantity, stated
 from releases.interval import Interval
 from reports.recommendation.estimates import Estimates
 from reports.recommendation.rule import Rule
@@ -52,7 +52,7 @@ def adequacy_checks(
             estimates.coverage_percent,
             rule.minimum_coverage_percent,
             "%",
-            f"On each network and at each window at least {estimates.coverage_percent:.1f} % of the cells are done",
+            f"On each network and at each window at least {quantity(estimates.coverage_percent, '%')} of the cells are done",
         ),
         _at_least(
             "pages",
@@ -71,7 +71,7 @@ def adequacy_checks(
 
 
 def _at_least(name: str, title: str, value: float, limit: float, unit: str, found: str) -> AdequacyCheck:
-    asked = f"{limit:g} %" if unit == "%" else f"{limit:g}"
+    asked = stated(limit, unit if unit == "%" else "")
     return AdequacyCheck(
         id=name,
         title=title,
@@ -124,8 +124,8 @@ def _aa(again: Again, found: SelfComparison | NotEstimable, tolerance: float, ru
         value, passed = interval.estimate, -tolerance < interval.lower and interval.upper < tolerance
         sentence = (
             f"IW {rule.permanent_incumbent} against itself {again.others} differs by "
-            f"{interval_text(interval, '%')} over {found.pairs} {again.over}; its interval must lie "
-            f"within ±{tolerance:.2g} %"
+            f"{interval_text(interval, '%')} over {grouped(found.pairs)} {again.over}; its interval must lie "
+            f"within ±{quantity(tolerance, '%', 2)}"
         )
         chance = (interval.upper - interval.lower) / 2
         if passed:
@@ -165,10 +165,10 @@ def _power(open_gains: Mapping[int, Interval], rule: Rule) -> AdequacyCheck:
         limit=rule.maximum_half_width_pp,
         unit="pp",
         passed=widest <= rule.maximum_half_width_pp,
-        sentence=f"The gain of {named} is known to ±{widest:.2f} pp and straddles {bound:g} %; "
-        f"the rule asks for ±{rule.maximum_half_width_pp:g} pp or better."
+        sentence=f"The gain of {named} is known to ±{quantity(widest, 'pp')} and straddles {stated(bound, '%')}; "
+        f"the rule asks for ±{stated(rule.maximum_half_width_pp, 'pp')} or better."
         if straddling
-        else f"No gain that could still decide straddles {bound:g} %.",
+        else f"No gain that could still decide straddles {stated(bound, '%')}.",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection
 
-from releases.formatting import interval_text
+from releases.formatting import interval_text, stated
 from releases.interval import Interval
 from reports.recommendation.choice import choose, surpassing
 from reports.recommendation.effects import Gain
@@ -125,17 +125,21 @@ def _sentence(verdict: CandidateVerdict, incumbent: int, worthwhile_percent: flo
         return f"IW {window} has no loads that pair with those of IW {incumbent}."
     saves = f"IW {window} {_saves(verdict.gain_percent)} of page time against IW {incumbent}"
     if not verdict.is_worthwhile:
-        return f"{saves}: the lower bound of the gain is below {worthwhile_percent:g} %."
+        return f"{saves}: the lower bound of the gain is below {stated(worthwhile_percent, '%')}."
     objections = [
         harm.objection for harm in sorted(verdict.harms, key=_exceeds, reverse=True) if not harm.permits
     ]
     if objections:
-        more = f" ({len(objections) - 1} more bounds do not hold)" if len(objections) > 1 else ""
+        more = f" ({_further(len(objections) - 1)})" if len(objections) > 1 else ""
         return f"{saves}, but is not admissible: {objections[0]}{more}."
     if verdict.surpassed_by:
         larger = " and ".join(f"IW {larger}" for larger in verdict.surpassed_by)
-        return f"{saves} and is admissible, but {larger} would save another {worthwhile_percent:g} % or more."
+        return f"{saves} and is admissible, but {larger} would save another {stated(worthwhile_percent, '%')} or more."
     return f"{saves}, and every harm bound that was measured holds."
+
+
+def _further(bounds: int) -> str:
+    return "1 more bound does not hold" if bounds == 1 else f"{bounds} more bounds do not hold"
 
 
 def _exceeds(harm: HarmVerdict) -> tuple[bool, float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimand:
-    """A time of a page load, compared as the mean over pages of its log ratio; pages are equal."""
+    """A time of a page load. Two windows are compared by the change of it: the geometric mean over pages of the ratio of their times, less 1."""
 
     # Stable: every report contains it.
     id: str

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Literal
 
-from releases.formatting import interval_text
+from releases.formatting import interval_text, stated
 from releases.interval import Interval
 from reports.recommendation.effects import Effect, Harm
 from reports.recommendation.mixture import MIXTURE, ORDINARY
@@ -63,7 +63,7 @@ class HarmVerdict:
     @property
     def objection(self) -> str:
         """The reason why the candidate is not admissible, as a clause."""
-        margin, limit = self.margin, f"{self.limit:g} {self.margin.unit}"
+        margin, limit = self.margin, stated(self.limit, self.margin.unit)
         if self.worsening is None:
             return f"{margin.title} could not be measured ({self.reason})"
         kind = "a level of" if self.is_level else "worse by"

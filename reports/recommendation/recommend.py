@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-from releases.formatting import interval_text
+from releases.formatting import interval_text, stated
 from reports.recommendation.adequacy import AdequacyCheck, adequacy_checks
 from reports.recommendation.candidate_verdicts import AppliedRule, CandidateVerdict
 from reports.recommendation.estimates import Estimates
@@ -92,7 +92,7 @@ def _reasons(iw: int | None, verdicts: Sequence[CandidateVerdict], applied: Appl
     if iw is not None:
         return [
             *(verdict.sentence for verdict in verdicts if verdict.candidate.segments == iw),
-            f"No larger admissible candidate saves another {applied.rule.worthwhile_percent:g} % over IW {iw}.",
+            f"No larger admissible candidate saves another {stated(applied.rule.worthwhile_percent, '%')} over IW {iw}.",
             f"Not measured in this edition, and not counted as passed: {', '.join(one.title for one in UNMEASURED)}.",
         ]
     reasons = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from releases.formatting import grouped
+from releases.formatting import grouped, quantity
 from reports.sections.shape import Column, Section, Table
 from reports.statistics.paired_loads import PairedLoads
 
@@ -11,7 +11,7 @@ def cells_section(loads: PairedLoads, *, query: str) -> Section:
     """How much of the replay is done, and what is missing."""
     source = "the replay's cells"
     done = (
-        f"{loads.coverage_percent:.1f} % of these cells are done. The others failed, or were refused because their network failed a calibration "
+        f"{quantity(loads.coverage_percent, '%')} of these cells are done. The others failed, or were refused because their network failed a calibration "
         "check; no mean includes them."
         if loads.missing
         else "All these cells are done."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from releases.formatting import grouped
+from releases.formatting import grouped, stated
 from reports.answer.shape import MARKS, Findings
 from reports.sections.shape import Column, Figure, Line, Section, Table, interval
 
@@ -12,7 +12,7 @@ def gains_section(findings: Findings, *, query: str) -> Section:
     (row,) = (one for one in findings.rows if one.kind == "gain")
     columns = (
         Column(id="window", title="initial window", kind="text"),
-        Column(id="saved", title="page time saved", unit="%", kind="interval", digits=2),
+        Column(id="saved", title="page time saved", unit="%", kind="interval"),
         Column(id="verdict", title="at least worthwhile", kind="text"),
     )
     rows = tuple(
@@ -23,12 +23,12 @@ def gains_section(findings: Findings, *, query: str) -> Section:
     return Section(
         id="gains",
         title="What other windows would save",
-        lead=f"Page time that each window saves against IW {findings.incumbent}, as the mean over pages of the ratio of page times.",
+        lead=f"Page time that each window saves against IW {findings.incumbent}, as the geometric mean over pages of the ratio of page times.",
         figures=(
             Figure(
                 id="fig-gains",
                 title=f"Page time saved against IW {findings.incumbent}.",
-                caption=f"Points with 95 % intervals. A change is worthwhile where the whole interval lies right of {row.limit:g} %.",
+                caption=f"Points with 95 % intervals. A change is worthwhile where the whole interval lies right of {stated(row.limit, '%')}.",
                 drawing="forest",
                 x="saved",
                 y="window",

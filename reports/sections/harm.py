@@ -8,8 +8,8 @@ import numpy as np
 
 from releases.interval import Interval
 from replay.backcast.published import RESPONSES, RETRANSMITTED, SERVICES
-from reports.answer.of_stages import limit_of, shown
 from reports.decision.measuring import measure
+from reports.decision.record import limit_of, shown
 from reports.decision.statements import statements_of
 from reports.recommendation.mixture import ORDINARY
 from reports.sections.evidence import POPULATIONS, TOO_FEW, Evidence, level_percent
@@ -109,10 +109,10 @@ def table_7() -> Table:
         title="Beside it: Google's services in 2010, IW 3 and 10",
         columns=(
             Column(id="where", title="data centre, service", kind="text"),
-            Column(id="segments_3", title="segments sent again, IW 3", unit="%", digits=2),
-            Column(id="segments_10", title="segments sent again, IW 10", unit="%", digits=2),
-            Column(id="responses_3", title="responses with any, IW 3", unit="%", digits=2),
-            Column(id="responses_10", title="responses with any, IW 10", unit="%", digits=2),
+            Column(id="segments_3", title="segments sent again, IW 3", unit="%", kind="stated"),
+            Column(id="segments_10", title="segments sent again, IW 10", unit="%", kind="stated"),
+            Column(id="responses_3", title="responses with any, IW 3", unit="%", kind="stated"),
+            Column(id="responses_10", title="responses with any, IW 10", unit="%", kind="stated"),
         ),
         rows=tuple(
             {
@@ -177,7 +177,7 @@ def others_table(evidence: Evidence, rows: tuple[Row, ...]) -> Table:
             Column(id="window", title="window", kind="text"),
             Column(id="worse", title="worse by", kind="interval"),
             Column(id="unit", title="unit", kind="text"),
-            Column(id="limit", title="bound"),
+            Column(id="limit", title="bound", kind="stated"),
             Column(id="reading", title="reading", kind="text"),
         ),
         rows=rows,

@@ -17,7 +17,7 @@ COLUMNS = (
     Column(id="window", title="initial window", kind="text"),
     Column(id="http", title="protocol", kind="text"),
     Column(id="connections", title="connections of a page", kind="interval"),
-    Column(id="page_ms", title="page time, geometric mean", unit="ms", kind="interval", digits=0),
+    Column(id="page_ms", title="page time, geometric mean", unit="ms", kind="interval"),
     Column(id="saved", title="saved against the window in force", unit="%", kind="interval"),
     Column(id="shorter", title="shorter than over HTTP/1.1", unit="%", kind="interval"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from releases.formatting import stated
 from reports.sections.shape import Column, Section, Table
 
 
@@ -15,7 +16,7 @@ def judging_section(content: Mapping[str, Any], *, query: str) -> Section:
         id="decision",
         title="How the rule decides",
         lead='A window is "worthwhile" when the lower bound of its gain is at least '
-        f'{rule["worthwhile_percent"]:g} %, and "admissible" when every bound on harm that decides is shown to hold. The rule takes '
+        f'{stated(rule["worthwhile_percent"], "%")}, and "admissible" when every bound on harm that decides is shown to hold. The rule takes '
         "the smallest window that is both and over which no larger one gains as much again. An A/A comparison holds the "
         "window in force against itself with other random events: a replay that tells it from itself is not believed.",
         tables=tuple(
@@ -71,7 +72,7 @@ def beside_table(
             Column(id="window", title="candidate", kind="text"),
             Column(id="gain", title="page time", unit="%", kind="interval"),
             *(Column(id=name, title=named[name], unit="%", kind="interval") for name in measured),
-            Column(id="typical", title="typical page (Hodges-Lehmann)", unit="%", digits=2),
+            Column(id="typical", title="typical page (Hodges-Lehmann)", unit="%"),
             Column(
                 id="in_use",
                 title=f"page time against IW {rule['windows_in_use']}, in use",

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from releases.formatting import stated
 from reports.sections.evidence import TOO_FEW
 from reports.sections.shape import COMPARED, Column, Figure, Line, Row, Section, Table, not_measured
 
@@ -104,8 +105,8 @@ def inputs_table(
         columns=(
             Column(id="input", title="input", kind="text"),
             Column(id="end", title="value in place of the usual", kind="text"),
-            Column(id="saved", title="page time saved", unit="%", kind="interval", digits=2),
-            Column(id="more", title="more than with nothing changed", unit="pp", kind="interval", digits=2),
+            Column(id="saved", title="page time saved", unit="%", kind="interval"),
+            Column(id="more", title="more than with nothing changed", unit="pp", kind="interval"),
             Column(id="answer", title="answer there", kind="text"),
         ),
         rows=(unchanged, *end_rows(inputs, worthwhile=worthwhile)),
@@ -121,7 +122,7 @@ def inputs_notes(inputs: Sequence[Mapping[str, Any]], *, worthwhile: float) -> t
     return (
         f"These rows rest on {first['basis']}, of {first['pages']} pages, and stand beside the decision: with nothing changed they need not give the "
         "gain of all loads. What an input does is the difference, for which each page is compared with itself.",
-        f"“{TOO_FEW}”: the interval of the page time saved holds both less than 0 and more than the {worthwhile:g} % that is worthwhile.",
+        f"“{TOO_FEW}”: the interval of the page time saved holds both less than 0 and more than the {stated(worthwhile, '%')} that is worthwhile.",
         "Sources of the ranges: " + "; ".join(f"{one['title']}: {one['source']}" for one in inputs) + ".",
     )
 
@@ -167,7 +168,7 @@ def choices_figure(
         id="fig-ledger",
         title=f"Page time saved by IW {window} against IW {incumbent}, at the ends of every choice of the rule.",
         caption=f"Points with 95 % intervals, or those of the confidence that is varied. IW {window} is the recommended window or else its nearest rival; a change is "
-        f"worthwhile where the whole interval lies right of {worthwhile:g} %. The table has the values of the ends and the answer at each.",
+        f"worthwhile where the whole interval lies right of {stated(worthwhile, '%')}. The table has the values of the ends and the answer at each.",
         drawing="forest",
         x="saved",
         y="input",
@@ -177,7 +178,7 @@ def choices_figure(
             Column(id="end", title="end", kind="text"),
             Column(id="value", title="value", kind="text"),
             Column(id="answer", title="answer", kind="text"),
-            Column(id="saved", title="page time saved", unit="%", kind="interval", digits=2),
+            Column(id="saved", title="page time saved", unit="%", kind="interval"),
         ),
         rows=tuple(
             {
@@ -213,9 +214,7 @@ def inputs_figure(inputs: Sequence[Mapping[str, Any]], *, incumbent: int, query:
             Column(id="input", title="input", kind="text"),
             Column(id="end", title="end", kind="text"),
             Column(id="value", title="value", kind="text"),
-            Column(
-                id="more", title="more saved than with nothing changed", unit="pp", kind="interval", digits=2
-            ),
+            Column(id="more", title="more saved than with nothing changed", unit="pp", kind="interval"),
         ),
         rows=tuple(
             {"input": named(one), "end": ENDS[end], "value": one[end], "more": one[f"more_{end}"]}

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from releases.formatting import stated
 from reports.answer.shape import Findings
 from reports.backcast.stored import Standing, missed_sentence
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, not_measured
@@ -30,11 +31,11 @@ def backcast_section(instrument: Standing) -> Section:
         tables=(
             Table(
                 id="backcast-figures",
-                title=f"Published figures that judge, which must be met within a factor of {content['factor']:g}",
+                title=f"Published figures that judge, which must be met within a factor of {stated(content['factor'])}",
                 columns=(
                     Column(id="what", title="figure", kind="text"),
-                    Column(id="published", title="published", digits=2),
-                    Column(id="ours", title="ours", digits=2),
+                    Column(id="published", title="published"),
+                    Column(id="ours", title="ours"),
                     Column(id="unit", title="unit", kind="text"),
                     Column(id="verdict", title="verdict", kind="text"),
                 ),
@@ -60,13 +61,13 @@ def backcast_figure(judging: Sequence[Mapping[str, Any]], factor: float) -> Figu
     return Figure(
         id="fig-backcast",
         title="Our figures of 2010 as multiples of the published ones.",
-        caption=f"A figure is met between {1 / factor:g} and {factor:g}.",
+        caption=f"A figure is met between {stated(1 / factor)} and {stated(factor)}.",
         drawing="forest",
         x="times",
         y="what",
         columns=(
             Column(id="what", title="figure", kind="text"),
-            Column(id="times", title="ours, in multiples of the published figure", digits=2),
+            Column(id="times", title="ours, in multiples of the published figure"),
             Column(id="verdict", title="verdict", kind="text"),
         ),
         rows=tuple(

@@ -56,8 +56,8 @@ def protocols_section(
                 columns=(
                     Column(id="protocol", title="protocol", kind="text"),
                     Column(id="connections", title="connections", kind="count"),
-                    Column(id="connections_a_host", title="connections to a host of a page", digits=2),
-                    Column(id="responses_a_connection", title="responses on a connection", digits=1),
+                    Column(id="connections_a_host", title="connections to a host of a page"),
+                    Column(id="responses_a_connection", title="responses on a connection"),
                     Column(id="pages", title="pages", kind="count"),
                 ),
                 rows=tuple(rows),
@@ -95,7 +95,7 @@ def gains_table(release: Release, evidence: Evidence) -> Table:
             Column(id="kind", title="pages", kind="text"),
             Column(id="pages", title="number", kind="count"),
             *(
-                Column(id=f"iw{window}", title=f"IW {window}", unit="%", kind="interval", digits=2)
+                Column(id=f"iw{window}", title=f"IW {window}", unit="%", kind="interval")
                 for window in evidence.windows
             ),
         ),

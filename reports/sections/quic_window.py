@@ -90,9 +90,9 @@ def datagram_table(labels: Mapping[str, str], cdfs: Mapping[str, Cdf], source: s
         id="quic-datagrams",
         title="The initial window by the size of datagrams",
         columns=(
-            Column(id="datagram", title="datagrams", unit="bytes"),
-            Column(id="window", title="initial window", unit="bytes"),
-            Column(id="stream", title="of which a response gets", unit="bytes"),
+            Column(id="datagram", title="datagrams", unit="bytes", kind="count"),
+            Column(id="window", title="initial window", unit="bytes", kind="count"),
+            Column(id="stream", title="of which a response gets", unit="bytes", kind="count"),
             *(
                 Column(id=measure, title=f"{labels.get(measure, measure)} in 1 round", unit="%")
                 for measure in MEASURES
@@ -113,7 +113,7 @@ def datagram_table(labels: Mapping[str, str], cdfs: Mapping[str, Cdf], source: s
         source=source,
         query=f"SELECT measure, max(cdf) FILTER (size_bytes <= {quic.sent_within(1, quic.DATAGRAMS[-1])}) AS one_round FROM 'distribution.parquet' GROUP BY measure",  # noqa: S608  # shown, not run
         notes=(
-            "The least that every path carries (RFC 9000 §14), the default of Chromium's sender today and its earlier one, and the most that a packet of 1,500 bytes holds over IPv4. "
+            f"The least that every path carries (RFC 9000 §14), the default of Chromium's sender today and its earlier one, and the most that a packet of {grouped(1500)} bytes holds over IPv4. "
             "A release does not have the datagrams of its crawl one by one.",
         ),
     )
@@ -128,9 +128,7 @@ def paced_table(bursts: Evidence, paced: Evidence) -> Table:
         columns=(
             Column(id="window", title="window", kind="text"),
             *(
-                Column(
-                    id=f"saved_{name}", title=f"page time saved, {name}", unit="%", kind="interval", digits=2
-                )
+                Column(id=f"saved_{name}", title=f"page time saved, {name}", unit="%", kind="interval")
                 for name in arms
             ),
             *(
@@ -139,7 +137,6 @@ def paced_table(bursts: Evidence, paced: Evidence) -> Table:
                     title=f"payload sent again, {name}",
                     unit="%",
                     kind="interval",
-                    digits=2,
                 )
                 for name in arms
             ),

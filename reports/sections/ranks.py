@@ -106,7 +106,7 @@ def gains_table(gains: Sequence[StratumGain], incumbent: int, query: str) -> Tab
         columns=(
             Column(id="stratum", title="pages", kind="text"),
             Column(id="pages", title="number", kind="count"),
-            *(Column(id=f"iw{iw}", title=f"IW {iw}", unit="%", kind="interval", digits=2) for iw in windows),
+            *(Column(id=f"iw{iw}", title=f"IW {iw}", unit="%", kind="interval") for iw in windows),
         ),
         rows=tuple(
             {

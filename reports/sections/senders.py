@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from releases.formatting import stated
 from releases.interval import Interval
 from reports.sections.evidence import TOO_FEW, Evidence, more_saved, saved_percent
 from reports.sections.shape import (
@@ -65,7 +66,7 @@ def senders_section(arms: Mapping[Sender, Evidence], *, decides: Sender) -> Sect
                 notes=(
                     f"These are {some.source}, the same for every sender: what tells senders apart is the difference, for which each load is compared with "
                     "the like one. The page time saved need not be that of all loads, on which the answer rests.",
-                    f"“{TOO_FEW}”: the interval of the page time saved holds both less than 0 and more than the {some.rule.worthwhile_percent:g} % that is worthwhile.",
+                    f"“{TOO_FEW}”: the interval of the page time saved holds both less than 0 and more than the {stated(some.rule.worthwhile_percent, '%')} that is worthwhile.",
                 ),
             ),
         ),

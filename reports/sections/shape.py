@@ -14,7 +14,8 @@ from releases.interval import Interval
 
 Row = Mapping[str, Any]
 
-ColumnKind = Literal["text", "count", "number", "interval"]
+ColumnKind = Literal["text", "count", "number", "interval", "stated"]
+"""number: a measured one. stated: a bound, a setting or a figure that others published, with its own digits."""
 
 COMPARED = "compared with"
 """Value of a row that the others are compared with, in a column of numbers; data as CSV leave it empty."""
@@ -32,8 +33,6 @@ class Column:
     title: str
     unit: str = ""
     kind: ColumnKind = "number"
-    digits: int = 1
-    """Decimal places that pages print; the data have more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from releases.formatting import apart
+from releases.formatting import RANGE, grouped
 from reports.sections.shape import Column, Figure, Row, Section, Table
 
 COLUMNS = (
@@ -16,7 +16,7 @@ COLUMNS = (
     Column(id="seeds", title="seeds", kind="text"),
     Column(id="loads", title="loads", kind="count"),
     Column(id="core_minutes", title="CPU time", unit="min"),
-    Column(id="part", title="budget used", unit="%", digits=0),
+    Column(id="part", title="budget used", unit="%"),
     Column(id="answers", title="answers left", kind="text"),
     Column(id="reason", title="why it ended or went on", kind="text"),
 )
@@ -70,7 +70,7 @@ def _row(entry: Mapping[str, Any]) -> Row:
         "core_minutes": entry["core_minutes"],
         "part": 100 * entry["part_of_budget"],
         "answers": " or ".join(entry["possible_answers"]),
-        "reason": apart(entry["reason"]),
+        "reason": entry["reason"],
     }
 
 
@@ -87,7 +87,7 @@ def _ranges(numbers: Sequence[int]) -> str:
     """Ascending numbers as ranges.
 
     >>> _ranges([1, 2, 3, 7])
-    '1 to 3, 7'
+    '1\\u20133, 7'
     """
     found: list[list[int]] = []
     for number in numbers:
@@ -95,4 +95,7 @@ def _ranges(numbers: Sequence[int]) -> str:
             found[-1][1] = number
         else:
             found.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in found)
+    return ", ".join(
+        grouped(first) if first == last else f"{grouped(first)}{RANGE}{grouped(last)}"
+        for first, last in found
+    )

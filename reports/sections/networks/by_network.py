@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from releases.formatting import size
+from releases.formatting import RANGE, size, stated
 from releases.interval import Interval
 from replay.networks.mlab.sample import PAGE_BYTES, ROUND_TRIPS
 from reports.sections.evidence import POPULATIONS, Evidence, saved_ms, saved_percent
@@ -64,11 +64,11 @@ def buckets(quantity: Quantity, networks: Sequence[Mapping[str, Any]]) -> Iterat
     for low, high in itertools.pairwise(ends):
         mask = (values > low) & (values <= high)
         name = (
-            f"above {low:g}"
+            f"above {stated(low)}"
             if high == np.inf
-            else f"to {high:g}"
+            else f"to {stated(high)}"
             if low == -np.inf
-            else f"{low:g}\u2013{high:g}"
+            else f"{stated(low)}{RANGE}{stated(high)}"
         )
         if mask.any():
             yield name, mask.astype(np.float64)
@@ -241,11 +241,11 @@ def networks_table(
         title="Networks of the replay",
         columns=(
             Column(id="id", title="network", kind="text"),
-            Column(id="down_mbps", title="down", unit="Mbps", digits=2),
-            Column(id="up_mbps", title="up", unit="Mbps", digits=2),
+            Column(id="down_mbps", title="down", unit="Mbps"),
+            Column(id="up_mbps", title="up", unit="Mbps"),
             Column(id="rtt_ms", title="round trip", unit="ms"),
             Column(id="queue_bytes", title="queue", unit="B", kind="count"),
-            Column(id="weight_percent", title="weight", unit="%", digits=2),
+            Column(id="weight_percent", title="weight", unit="%"),
         ),
         rows=tuple(
             {

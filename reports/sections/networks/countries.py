@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from releases.formatting import grouped
+from releases.formatting import grouped, stated
 from replay.networks.mlab.by_country import CountryShares, shares_by_country
 from replay.networks.mlab.populations import FEWEST_TESTS, SLOWEST
 from replay.networks.population_csv import PopulationError
@@ -34,9 +34,9 @@ COLUMNS = (
     Column(id="median_mbps", title="median bandwidth", unit="Mbps"),
     Column(id="median_rtt_ms", title="median round trip", unit="ms"),
     Column(id="slow", title="tests among the world's slowest tenth", unit="%"),
-    Column(id="saved", title="page time saved", unit="%", kind="interval", digits=2),
+    Column(id="saved", title="page time saved", unit="%", kind="interval"),
     Column(id="saved_ms", title="page time saved", unit="ms", kind="interval"),
-    Column(id="sent_again", title="more payload sent again", unit="pp", kind="interval", digits=2),
+    Column(id="sent_again", title="more payload sent again", unit="pp", kind="interval"),
 )
 
 NOTES = (
@@ -149,7 +149,7 @@ def figure_of(evidence: Evidence, name: str, where: str, rows: Sequence[Row], wi
     return Figure(
         id=name,
         title=f"Page time saved by IW {window} {where}.",
-        caption=f"Against IW {evidence.incumbent}, with 95 % intervals. A change is worthwhile from {evidence.rule.worthwhile_percent:g} % on.",
+        caption=f"Against IW {evidence.incumbent}, with 95 % intervals. A change is worthwhile from {stated(evidence.rule.worthwhile_percent, '%')} on.",
         drawing="forest",
         x="saved",
         y="country",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from releases.formatting import grouped
+from releases.formatting import grouped, quantity
 from releases.interval import Interval
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
 from reports.statistics import size_queries
@@ -32,7 +32,7 @@ def sizes_section(
     told = (
         ""
         if incomplete["percent"] is None
-        else f" {grouped(incomplete['count'])} responses ({incomplete['percent']:.1f} % of all) broke off or had not ended when "
+        else f" {grouped(incomplete['count'])} responses ({quantity(incomplete['percent'], '%')} of all) broke off or had not ended when "
         "recording stopped; they are counted apart."
     )
     return Section(
@@ -53,7 +53,7 @@ def sizes_section(
                 columns=(
                     Column(id="measure", title="measure", kind="text"),
                     Column(id="size", title="size", unit="B", kind="count"),
-                    Column(id="cdf", title="cumulative share", digits=4),
+                    Column(id="cdf", title="cumulative share"),
                 ),
                 rows=tuple(curves),
                 source=source,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from releases.cdf import Cdf
+from releases.formatting import grouped
 from replay.backcast.published import SERVICES
 from replay.backcast.services import sizes
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table
@@ -55,7 +56,7 @@ def since_2010_section(
                 columns=(columns[0], *(Column(id=f"iw{iw}", title=f"IW {iw}", unit="%") for iw in windows)),
                 rows=tuple(fit_rows(cdfs["responses"], year, windows, mss)),
                 source=f"{source}; Dukkipati et al. 2010, Figure 1, digitised",
-                query=f"segments of {mss} bytes",
+                query=f"segments of {grouped(mss)} bytes",
             ),
         ),
     )

@@ -96,7 +96,7 @@ def since_last_year_section(now: Year, before: Year, *, labels: Mapping[str, str
                     Column(id="window", title="window", kind="text"),
                     Column(id="before", title=before.month, unit="%"),
                     Column(id="now", title=now.month, unit="%"),
-                    Column(id="change", title="change", unit="pp", kind="interval", digits=2),
+                    Column(id="change", title="change", unit="pp", kind="interval"),
                 ),
                 rows=tuple(fit_rows(now.sizes, before.sizes, labels)),
                 source=source,

@@ -124,7 +124,7 @@ def test_loads_that_fail_keep_an_answer_from_being_settled() -> None:
 
     found = until_decided(problem(), [], budget=Budget(amount=BUDGET_S), guests=1, load=failing)
     assert not found.is_settled
-    assert "the rule asks for 95 %" in sentence(found)
+    assert "the rule asks for 95\u202f%" in sentence(found)
 
 
 def test_a_lab_that_favours_a_seed_is_found_out() -> None:

@@ -128,7 +128,7 @@ def test_refused_cells_are_counted_and_many_of_them_stop_the_answer() -> None:
     found = recommend(cells(gain_percent={10: 0, 16: 4}, refused=many))
     assert (found.iw, found.is_decided) == (None, False)
     assert (
-        "On each network and at each window at least 75.0 % of the cells are done; the rule asks for 95 %."
+        "On each network and at each window at least 75.0\u202f% of the cells are done; the rule asks for 95\u202f%."
         in found.reasons
     )
 

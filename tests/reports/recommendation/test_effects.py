@@ -100,7 +100,7 @@ def test_a_harm_in_one_condition_stops_the_candidate_and_is_named() -> None:
     found = recommend(tables)
     assert verdicts(found)["slow_mean"] == ("failed", ALONE.id)
     assert (found.iw, found.is_decided) == (None, True)
-    assert f"in {ALONE.id}, is not shown to stay below 0.5 %" in of_16(found).sentence
+    assert f"in {ALONE.id}, is not shown to stay below 0.5\u202f%" in of_16(found).sentence
 
 
 @pytest.mark.parametrize(("lost", "verdict"), [(0.9, "passed"), (1.3, "failed")])

@@ -1,0 +1,63 @@
+"""Every form of a report prints its numbers in one way: thin spaces, three significant digits, en dashes, signs of SI."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from releases.formatting import MINUS, NARROW
+from reports.forms.printed import cell
+
+pytestmark = pytest.mark.process
+
+Built = tuple[Path, dict[str, Any]]
+
+TYPESET = ("index.html", "forms/report.md", "forms/summary.md")
+ASCII = ("summary.txt", "forms/report.txt")
+
+UNTYPICAL = {
+    "a comma between thousands": r"\d,\d{3}\b",
+    "a power of ten": r"\d[eE][-+]?\d+\b",
+    "a hyphen for a minus sign": r"(?<![^\s(])-\d",
+    "a plain space between thousands": r"(?<![\d.])\d{1,3} \d{3}(?![\d.])",
+    "a plain space before a unit": r"\d (?:%|pp|ms|kB|MB|Mbps)(?!\w)",
+    "more than three significant digits of a measured share": r"(?<![\d.])[1-9]\d?\.\d{3,}(?= ?(?:%|pp|ms)(?!\w))",
+}
+
+
+def prose(text: str) -> str:
+    """The text of a form without its commands, queries, checksums, links and style."""
+    text = re.sub(
+        r"(?s)<(style|svg|pre|script|code|dd)\b.*?</\1>|```.*?```|`[^`]*`|\([^()\s]*/[^()\s]*\)", "\n", text
+    )
+    return html.unescape(re.sub(r"<[^>]*>", "\n", text))
+
+
+@pytest.mark.parametrize("name", TYPESET)
+@pytest.mark.parametrize("fault", UNTYPICAL)
+def test_no_form_with_typography_has_an_untypical_number(built: Built, name: str, fault: str) -> None:
+    text = prose((built[0] / name).read_text(encoding="utf-8"))
+    assert re.findall(f".{{0,30}}(?:{UNTYPICAL[fault]}).{{0,20}}", text) == []
+
+
+@pytest.mark.parametrize("name", ASCII)
+def test_no_line_of_plain_text_ends_within_a_number(built: Built, name: str) -> None:
+    text = (built[0] / name).read_text(encoding="ascii")
+    assert re.findall(r"\d,\d{3}\b", text) == []
+    typeset = prose((built[0] / "forms" / "report.md").read_text(encoding="utf-8"))
+    numbers = set(re.findall(rf"(?<![\d{NARROW}])\d+(?:{NARROW}\d{{3}})+", typeset))
+    assert numbers
+    broken = (number.replace(NARROW, "\n") for number in numbers)
+    lines = "\n".join(line.strip() for line in text.splitlines())
+    assert [number for number in broken if re.search(rf"(?<![\d ]){number}\b", lines)] == []
+
+
+def test_a_share_is_not_rounded_to_the_whole_and_an_interval_not_to_zero() -> None:
+    share = {"kind": "interval", "unit": "%"}
+    assert cell({"estimate": 99.97, "lower": 99.2, "upper": 99.996}, share) == "99.97 (99.2\u201399.996)"
+    assert cell({"estimate": 0.6, "lower": -0.003, "upper": 1.32}, share) == f"0.600 ({MINUS}0.003 to 1.32)"
+    assert cell(99.97, {"kind": "number", "unit": "ms"}) == "100"
