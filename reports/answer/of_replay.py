@@ -78,7 +78,7 @@ def _gain(one: CandidateVerdict, worthwhile: float) -> VerdictCell:
     mark: Mark = "not measured"
     if gain is not None:
         mark = "holds" if one.is_worthwhile else "fails" if gain.upper < worthwhile else "open"
-    return VerdictCell(window=one.candidate.segments, mark=mark, value=gain)
+    return VerdictCell(window=one.candidate.segments, mark=mark, value=gain, printed=gain)
 
 
 def harm_rows(candidates: Sequence[CandidateVerdict]) -> Iterator[VerdictRow]:
@@ -109,4 +109,10 @@ def _harm(window: int, harm: HarmVerdict, first: HarmVerdict) -> VerdictCell:
         notes.append(harm.reason)
     if not math.isclose(harm.limit, first.limit):
         notes.append(f"bound {stated(harm.limit, harm.margin.unit)}")
-    return VerdictCell(window=window, mark=MARK_OF[harm.verdict], value=harm.worsening, note="; ".join(notes))
+    return VerdictCell(
+        window=window,
+        mark=MARK_OF[harm.verdict],
+        value=harm.worsening,
+        printed=harm.worsening,
+        note="; ".join(notes),
+    )

@@ -10,7 +10,7 @@ from reports.answer.key_numbers import harm_title, worst_harm
 from reports.answer.shape import Deciding, Findings, Mark, VerdictCell, VerdictRow
 from reports.decision.bounds import Measured
 from reports.decision.forecast import Need
-from reports.decision.record import further_loads, limit_of, limit_of_margin, shown, unit_of
+from reports.decision.record import further_loads, in_words, limit_of, limit_of_margin, shown, unit_of
 from reports.decision.standing import Standing
 from reports.decision.statements import Statement
 from reports.decision.until_decided import Outcome
@@ -20,8 +20,8 @@ SEVERITY: tuple[Mark, ...] = ("holds", "not measured", "open", "fails")
 """Marks from the best to the worst."""
 
 NOTES = (
-    "Brackets are 95 % intervals of each number by itself. The marks are stricter: their bounds hold over all looks at the "
-    "replay and over all candidates together.",
+    "Brackets are the bounds that the marks follow from. They hold together, with 95 % confidence, over all looks at the replay and "
+    "all candidates, so that they are wider than the 95 % interval of a number by itself, which the rest of the report has.",
     "A candidate that one bound has ruled out is not replayed further, so that its other numbers stay as they were then or "
     "are not measured.",
 )
@@ -160,7 +160,7 @@ def _cell(standing: Standing, window: int, statements: Sequence[Statement]) -> V
     """The worst of the statements."""
     marks = {one.id: _mark(standing, one) for one in statements}
     worst = max(statements, key=lambda one: (SEVERITY.index(marks[one.id]), _excess(standing, one)))
-    effect = standing.measured.get(worst.id)
+    effect, bounds = standing.measured.get(worst.id), standing.decided_by.get(worst.id)
     notes = [] if worst.condition == ORDINARY or effect is None else [worst.condition]
     if effect is None and window in standing.lost:
         notes.append("ruled out before")
@@ -168,6 +168,7 @@ def _cell(standing: Standing, window: int, statements: Sequence[Statement]) -> V
         window=window,
         mark=marks[worst.id],
         value=None if effect is None else shown(worst, effect),
+        printed=None if bounds is None else in_words(worst, bounds),
         note="; ".join(notes),
     )
 

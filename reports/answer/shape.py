@@ -71,7 +71,9 @@ class VerdictCell:
     window: int
     mark: Mark
     value: Interval | None
-    """Estimate with its 95 % interval, in the row's unit; None if it was not measured."""
+    """Estimate with its 95 % interval, in the row's unit; None if it was not measured by the loads that decide."""
+    printed: Interval | None = None
+    """Estimate with the bounds that the mark follows from, or with the 95 % interval of loads beside the decision; the matrix prints it."""
     note: str = ""
 
 

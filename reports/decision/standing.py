@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from releases.interval import Interval
 from reports.decision.answers import possible_answers
 from reports.decision.bounds import Measured
 from reports.decision.spending import increments
@@ -40,6 +41,8 @@ class Standing:
     """Windows that could still be the answer; None is "no change"."""
     is_sound: bool | None
     """Whether the incumbent was found equal to itself; None: open."""
+    decided_by: Mapping[str, Interval]
+    """The effects with the bounds that say of each statement what `holds` does, at the last look at which they do so."""
 
     @property
     def live(self) -> tuple[int, ...]:
@@ -83,7 +86,25 @@ def stand(statements: Sequence[Statement], looks: Sequence[Look], *, incumbent: 
             },
         ),
         is_sound=_all(holds[one.id] for one in statements if one.kind == "self"),
+        decided_by=_decided_by(statements, looks, holds),
     )
+
+
+def _decided_by(
+    statements: Sequence[Statement], looks: Sequence[Look], holds: Mapping[str, bool | None]
+) -> dict[str, Interval]:
+    """Each effect with its bounds at the last look at which they show what is known: what was shown once stays shown.
+
+    The bounds of all statements and looks hold together with the rule's confidence, so that they are wider than an interval of one number.
+    """
+    found: dict[str, Interval] = {}
+    for look, share in zip(looks, increments([look.fraction for look in looks]), strict=True):
+        for one in statements:
+            effect = look.measured.get(one.id)
+            if effect is not None and _judge(one, effect, share) == holds[one.id]:
+                lower, upper = effect.lower(share * one.refute_tail), effect.upper(share * one.confirm_tail)
+                found[one.id] = Interval(effect.value, lower, upper)
+    return found
 
 
 def _judge(one: Statement, found: Measured, share: float) -> bool | None:

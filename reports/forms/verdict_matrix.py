@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from releases.formatting import UNKNOWN, estimate, stated
+from releases.formatting import UNKNOWN, estimate, stated, wholes
 
 Data = Mapping[str, Any]
 
 COLUMNS = (
     *({"id": name, "kind": "text"} for name in ("row", "title", "kind", "unit", "limit", "against", "window", "mark")),
     {"id": "value", "kind": "interval"},
+    {"id": "printed", "kind": "interval"},
 )  # fmt: skip
 """Columns of the matrix as data: a row for each candidate and bound."""
 
@@ -52,15 +53,20 @@ def text_rows(verdicts: Data) -> Iterator[tuple[str, ...]]:
     def noted(text: str, note: str) -> str:
         return f"{text} [{letter(notes.index(note))}]" if note else text
 
-    def cell(one: Data | None) -> str:
+    def cell(one: Data | None, row: Data) -> str:
         if one is None:
             return UNKNOWN
-        value = one["value"]
-        shown = "" if value is None else f" {estimate(value['estimate'], value['lower'], value['upper'])}"
+        value = one["printed"]
+        near = (row["limit"], *wholes(row["unit"]))
+        shown = (
+            ""
+            if value is None
+            else f" {estimate(value['estimate'], value['lower'], value['upper'], near=near)}"
+        )
         return noted(f"{signs[one['mark']]}{shown}", one["note"])
 
     for row in verdicts["rows"]:
         by_window = {one["window"]: one for one in row["cells"]}
         bound = f"{'at least' if row['kind'] == 'gain' else 'below'} {stated(row['limit'], row['unit'])}"
-        cells = (cell(by_window.get(window)) for window in verdicts["windows"])
+        cells = (cell(by_window.get(window), row) for window in verdicts["windows"])
         yield (noted(row["title"], row["source"]), bound, *cells)

@@ -16,7 +16,7 @@ def gains_section(findings: Findings, *, query: str) -> Section:
         Column(id="verdict", title="at least worthwhile", kind="text"),
     )
     rows = tuple(
-        {"window": f"IW {cell.window}", "saved": interval(cell.value), "verdict": MARKS[cell.mark]}
+        {"window": f"IW {cell.window}", "saved": interval(cell.printed), "verdict": MARKS[cell.mark]}
         for cell in row.cells
     )
     source = f"{grouped(findings.loads)} loads of {grouped(findings.pages)} pages over {findings.networks} networks"
@@ -28,7 +28,7 @@ def gains_section(findings: Findings, *, query: str) -> Section:
             Figure(
                 id="fig-gains",
                 title=f"Page time saved against IW {findings.incumbent}.",
-                caption=f"Points with 95 % intervals. A change is worthwhile where the whole interval lies right of {stated(row.limit, '%')}.",
+                caption=f"Points with the bounds that the rule decides by, as in the verdict matrix. A change is worthwhile where all between them lies right of {stated(row.limit, '%')}.",
                 drawing="forest",
                 x="saved",
                 y="window",

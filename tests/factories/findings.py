@@ -18,7 +18,8 @@ DECIDING = Deciding(
 
 def cell(window: int, estimate: float, mark: Mark) -> VerdictCell:
     """A cell whose interval reaches half a unit to each side."""
-    return VerdictCell(window=window, mark=mark, value=Interval(estimate, estimate - 0.5, estimate + 0.5))
+    value = Interval(estimate, estimate - 0.5, estimate + 0.5)
+    return VerdictCell(window=window, mark=mark, value=value, printed=value)
 
 
 def findings(

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from releases.formatting import interval_text
+from releases.interval import Interval
 from replay.runs.conditions import Conditions
 from reports.answer.of_stages import findings_of
-from reports.answer.shape import Findings, VerdictCell
+from reports.answer.shape import Findings, VerdictCell, VerdictRow
 from reports.decision.problem import Problem
 from reports.decision.stage import Stage
 from reports.decision.stored_problem import problem_of, read_staged
@@ -67,6 +68,27 @@ def test_the_matrix_has_the_effects_that_were_put_into_the_world() -> None:
     assert again[30].value is not None
     assert again[30].value.lower < 3.0 < again[30].value.upper
     assert found.rows[0].limit == 1.0
+
+
+def follows(row: VerdictRow, found: Interval) -> str:
+    """The mark that an interval gives by itself."""
+    low, high = found.lower, found.upper
+    if row.kind == "gain":
+        return "holds" if low > row.limit else "fails" if high <= row.limit else "open"
+    return "holds" if high < row.limit else "fails" if low >= row.limit else "open"
+
+
+@pytest.mark.parametrize("world", ["better", "on the limit"])
+def test_each_mark_follows_from_the_interval_that_is_printed_beside_it(world: str) -> None:
+    found = findings_of(replayed(world)[0], command=COMMAND)
+    printed = [
+        (row, cell, cell.printed) for row in found.rows for cell in row.cells if cell.printed is not None
+    ]
+    assert {cell.mark for _, cell, _ in printed} >= {"holds", "fails"}
+    for row, cell, interval in printed:
+        assert follows(row, interval) == cell.mark, (row.id, cell)
+        assert cell.value is not None
+        assert cell.value.lower > interval.lower or cell.value.upper < interval.upper
 
 
 def test_an_open_replay_says_what_would_decide_it() -> None:

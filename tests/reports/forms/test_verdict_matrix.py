@@ -22,10 +22,11 @@ def row(title: str, source: str, *cells: dict[str, Any]) -> dict[str, Any]:
 MEASURED = {
     "window": 16,
     "mark": "fails",
-    "value": {"estimate": 2.0, "lower": 1.0, "upper": 3.0},
+    "value": {"estimate": 2.0, "lower": 1.2, "upper": 2.8},
+    "printed": {"estimate": 2.0, "lower": 1.0, "upper": 3.0},
     "note": "",
 }
-MISSING = {"window": 30, "mark": "not measured", "value": None, "note": "ruled out before"}
+MISSING = {"window": 30, "mark": "not measured", "value": None, "printed": None, "note": "ruled out before"}
 
 VERDICTS: dict[str, Any] = {
     "windows": [16, 30],
