@@ -9,7 +9,8 @@ from releases.interval import Interval
 
 Kind = Literal["recommended", "stays", "undecided", "not allowed"]
 
-Mark = Literal["holds", "fails", "open", "not measured"]
+Mark = Literal["holds", "fails", "open", "not measured", "beside"]
+"""beside: measured by loads that decide nothing (`reports.answer.beside`)."""
 
 MARKS: dict[Mark, str] = {
     "holds": "shown to hold",

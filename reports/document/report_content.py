@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from releases.catalogue import Release
+from reports.answer.beside import with_harm_beside
 from reports.answer.shape import MARK_SIGNS, MARKS, Answer, Findings
 from reports.decision.record import to_dict
 from reports.decision.stored_problem import StagedReplay
@@ -86,6 +87,7 @@ def report_content(
         "glossary": {**{term: GLOSSARY[term] for term in TERMS}, **OWN_TERMS},
     }
     sections = [one.to_dict() for one in sections_of(inputs, found, content, bands=counted.bands)]
+    content["verdicts"] = with_harm_beside(content["verdicts"], sections if found.beside else ())
     whole: dict[str, Any] = rounded({**content, "sections": sections, "networks": networks_section(content)})
     return {**whole, **{name: in_type(whole[name]) for name in READ}}
 
