@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
 import json
@@ -14,20 +15,17 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from playwright.sync_api import Page, sync_playwright
 
+from firstflight.commands.demo import Line
 from releases.catalogue import Release, find_release, releases
 from storage import embedded
 from storage.sums import broken_sums, checksum_of
+from tests.firstflight.commands.served import WITHIN_S, served
 
-PAGES, NETWORKS, SEEDS = 4, 3, 2
+CHROMIUM = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
+PAGES, NETWORKS, SEEDS, MONTHS = 4, 3, 2, 3
 WINDOWS = [3, 10, 16, 30]
-
-
-@pytest.fixture
-def data(server_folder: Path) -> Iterator[Path]:
-    folder = server_folder / "line"
-    yield folder
-    embedded.stop(folder / "demo" / "postgres")
 
 
 def run(data: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -52,23 +50,30 @@ def started(release: Release) -> list[datetime.datetime]:
     return found
 
 
+@pytest.fixture(scope="module")
+def done(server_folder: Path) -> Iterator[tuple[Path, str]]:
+    """The folder of a demo of a few pages, and what the demo printed."""
+    folder = server_folder / "line"
+    ended = run(folder, "--pages", str(PAGES), "--seeds", str(SEEDS))
+    assert ended.returncode == 0, ended.stderr
+    yield folder / "demo", ended.stdout
+    embedded.stop(folder / "demo" / "postgres")
+
+
 @pytest.mark.browser
 @pytest.mark.lab
 @pytest.mark.slow
-def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data: Path) -> None:
-    done = run(data, "--pages", str(PAGES), "--seeds", str(SEEDS))
-    assert done.returncode == 0, done.stderr
-
-    demo = data / "demo"
+def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(done: tuple[Path, str]) -> None:
+    demo, printed = done
     (report,) = demo.glob("reports/*/v1")
-    assert str(report / "index.html") in done.stdout
+    assert str(report / "index.html") in printed
     facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
     assert facts["is_illustrative"]
 
     crawls = [one.crawl for one in releases(demo / "releases")]
     assert {one.kind for one in crawls} == {"localweb"}  # which marks them as illustrative
     months = sorted(one.month for one in crawls if one.device == "desktop")
-    assert len(set(months)) == len(months) == 4
+    assert len(set(months)) == len(months) == MONTHS + 1
     year_before = find_release(demo / "releases", facts["release"]["crawl"]).crawl.year_before
     assert months[0] == year_before.month
     assert json.loads((report / "manifest.json").read_text())["year_before"]["crawl"] == str(year_before)
@@ -102,7 +107,67 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(data
     assert [set(ran) for ran in manifest["programs"]] == [{"kernel", "player"}]
     assert json.loads((report / "manifest.json").read_text())["replay"]["checksum"] == checksum_of(replay)
     assert broken_sums(replay) == broken_sums(report) == []
-    assert "7 checked, none damaged" in done.stdout
+    assert "7 checked, none damaged" in printed
 
     assert facts["recommendation"]["answer"] == "no change"  # four pages and two seeds are no evidence
     assert not facts["recommendation"]["is_decided"]
+
+
+@contextlib.contextmanager
+def browsing(address: str) -> Iterator[Page]:
+    """A page of Chromium at `address`, which must get no error from anything that it loads."""
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with (
+        sync_playwright() as playwright,
+        contextlib.closing(playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)) as browser,
+    ):
+        page = browser.new_page()
+        failed: list[str] = []
+        page.on("response", lambda one: failed.append(one.url) if one.status >= 400 else None)
+        page.goto(address)
+        yield page
+        assert failed == []
+
+
+def follow(page: Page, link: str) -> None:
+    """Follow a link of the navigation on top of every page."""
+    with page.expect_navigation(wait_until="load", timeout=1000 * WITHIN_S):
+        page.get_by_role("navigation", name="Service").get_by_role("link", name=link).click()
+
+
+def drawn(page: Page, description: str) -> bool:
+    """True if the image with this description was loaded and has a size."""
+    image = page.get_by_role("img", name=description)
+    return bool(image.evaluate("image => image.complete && image.naturalWidth > 0"))
+
+
+@pytest.mark.browser
+@pytest.mark.lab
+@pytest.mark.slow
+def test_the_demo_is_served_with_its_months_in_a_series_the_history_the_explorer_and_the_lab(
+    done: tuple[Path, str],
+) -> None:
+    demo, _ = done
+    months = sorted(one.crawl.month for one in releases(demo / "releases") if one.crawl.device == "desktop")
+    # As `demo --serve` does, but at a free port.
+    with served(Line(demo).environment) as address, browsing(address) as page:
+        assert page.get_by_role("link", name=f"{months[-1]}.desktop.local.tcp.localweb").first.is_visible()
+        assert page.get_by_role("link", name=months[-1][:4], exact=True).is_visible()  # the report
+
+        follow(page, "Explore")
+        assert drawn(page, "CDFs of sizes; the table below has the numbers")
+        assert drawn(page, "Shares by month; the table below has the numbers")
+        rows = page.get_by_role("group", name="Shares by month").get_by_role("row").all_inner_texts()
+        with_shares = [row.split()[0] for row in rows if "%" in row]
+        assert with_shares == months
+        assert [row.split()[0] for row in rows[-MONTHS:]] == with_shares[-MONTHS:]  # no month is left out
+
+        follow(page, "History")
+        assert page.get_by_role("heading", name="Sixteen years of page weight").is_visible()
+        lines = page.locator("main figure svg[role=img] path.over-years")
+        assert sum(line.evaluate("line => line.getTotalLength()") > 50 for line in lines.all()) > 5
+
+        follow(page, "Lab")
+        assert page.get_by_label("File").is_enabled()
+        assert page.get_by_role("group", name="Networks").get_by_role("checkbox").count() > 1
+        assert page.get_by_role("button", name="Replay").is_enabled()
