@@ -30,7 +30,13 @@ UPLOAD_S = 120.0
 
 HAR_FIELD, NETWORK_FIELD = "har", "network"
 
-COMPRESSED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
+COMPRESSED = {
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "zip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"BZh": "bzip2",
+    b"PAR1": "Parquet",
+}
 """First bytes of compressed files."""
 
 
@@ -120,7 +126,7 @@ def plain(content: bytes) -> bytes:
     """The content of a file that may be a HAR; Problem for one that is empty, compressed, or no object of JSON."""
     for magic, name in COMPRESSED.items():
         if content.startswith(magic):
-            raise Problem("not-a-recording", f"the file is compressed by {name}: unpack it first")
+            raise Problem("not-a-recording", f"the file is compressed ({name}): give the HAR itself")
     if not content:
         raise Problem(
             "not-a-recording", f"no file was given, or it is empty: give a HAR in the field {HAR_FIELD}"

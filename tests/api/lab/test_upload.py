@@ -9,6 +9,9 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from fastapi.testclient import TestClient
 
@@ -28,6 +31,15 @@ def zipped() -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("page.har", har())
+    return packed.getvalue()
+
+
+def parquet_bomb() -> bytes:
+    """A Parquet file of some kilobytes with a million rows of a megabyte each."""
+    texts = pa.DictionaryArray.from_arrays(np.zeros(1_000_000, np.int32), ["a" * 1_000_000])
+    packed = io.BytesIO()
+    pq.write_table(pa.table({"text": texts}), packed, write_statistics=False)
+    assert len(packed.getvalue()) < 100_000
     return packed.getvalue()
 
 
@@ -65,6 +77,7 @@ def test_with_the_lab_every_page_links_to_it_and_its_form_may_be_sent(lab_client
         (b"", "empty"),
         (gzip.compress(har()), "gzip"),
         (zipped(), "zip"),
+        (parquet_bomb(), "Parquet"),
         (b"<html>", "JSON object"),
         (b"[1, 2]", "JSON object"),
         (b"\0" * 1000, "JSON object"),
