@@ -58,7 +58,7 @@ MOST_STRATUM_MS = 50.0
 MOST_KEPT_MS = 3.0
 MOST_HISTORY_MS = 50.0
 
-TEXT = """A made-up year (`--responses {year_responses_asked}`): {year_releases} releases with {year_responses:,} responses, {year_mb:,.0f} MB in all, whose page loads are the bundled recorded pages drawn
+TEXT = """A made-up year (`--responses {year_responses_asked}`): {year_releases} releases with {year_responses:,} responses, {year_mb:,.0f} MB in all, {bytes_a_response:.1f} bytes a response with every file of its release, whose page loads are the bundled recorded pages drawn
 anew, each size multiplied by a random factor. The shares of responses that fit into ten windows, in each of the releases, {year_runs} times in turn; all ways give
 the same counts. Raw column: `wire_bytes` of every response that arrived whole; our views also join the visits that the distributions are taken
 over. Bounds: {ratio_bound} times the bare scan, {seconds_bound:g} s.
@@ -287,7 +287,9 @@ def section(facts: dict[str, Any]) -> str:
             ("another site, from the disk", "history_from_disk_ms", ""),
         )
     ]
-    said = TEXT.format(ratio_bound=MOST_SCAN_RATIO, seconds_bound=MOST_COVERAGE_S, **facts)
+    stored = 1e6 * facts["year_mb"] / facts["year_responses"]
+    bounds = {"ratio_bound": MOST_SCAN_RATIO, "seconds_bound": MOST_COVERAGE_S}
+    said = TEXT.format(bytes_a_response=stored, **bounds, **facts)
     return "\n".join(
         [
             said,

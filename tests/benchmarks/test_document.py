@@ -172,6 +172,8 @@ def test_the_service_is_compared_with_datasette() -> None:
     written = document({"service": service()})
     assert "| cached views | 2,000 | 20 | 90 | 0 | 250 |" in written
     assert "| Datasette 0.65, page of a table | 2,000 | 20 | 90 | 7 | 99 |" in written
+    assert "(24.5 bytes a row in the release's Parquet)" in written
+    assert "1,234 MB in all, 24.7 bytes a response" in written
     assert "All bounds are met." in written
     assert "Missed: more than 400 MB." in document({"service": service(peak_mb=412.0)})
 
