@@ -54,7 +54,12 @@ NAMES = {
 PARTS = {"/pages/": "page-load", "/measures/": "measure", "/figures/": "figure"}
 """Names of pages by a part of their path, which goes before its beginning."""
 
-BEGINS = {"page-load": "#waterfall", "lab-result": "#waterfalls", "explore-two-devices": "#figure"}
+BEGINS = {
+    "page-load": "#waterfall",
+    "lab-result": "#waterfalls",
+    "explore": "#figure",
+    "explore-two-devices": "#figure",
+}
 """Element at the top of a page's pictures, where what the page is about stands below its first screen."""
 
 
