@@ -68,14 +68,14 @@ def number(value: float | None, digits: int = 1) -> str:
     return text.replace("-", MINUS)
 
 
-def interval_text(interval: Interval, unit: str = "") -> str:
+def interval_text(interval: Interval, unit: str = "", *, near: Iterable[float] = ()) -> str:
     """An estimate with its unit and its interval, as `estimate` writes them.
 
     >>> from releases.interval import Interval
     >>> interval_text(Interval(2.345, 1.0, 3.5), "%") == f"2.35{NARROW}% (1.00{RANGE}3.50)"
     True
     """
-    return estimate(interval.estimate, interval.lower, interval.upper, unit)
+    return estimate(interval.estimate, interval.lower, interval.upper, unit, near=near)
 
 
 def grouped(count: int | None) -> str:
@@ -139,13 +139,17 @@ def significant(value: float | None, digits: int = DIGITS, *, near: Iterable[flo
     return UNKNOWN if value is None else _number_near(value, _places([value], digits), near)
 
 
-def quantity(value: float | None, unit: str, digits: int = DIGITS) -> str:
+def quantity(value: float | None, unit: str, digits: int = DIGITS, *, near: Iterable[float] = ()) -> str:
     """A measured number with its unit; an unknown one has none.
 
     >>> quantity(12.345, "ms") == f"12.3{NARROW}ms", quantity(None, "ms") == UNKNOWN, quantity(99.97, "%") == f"99.97{NARROW}%"
     (True, True, True)
     """
-    return UNKNOWN if value is None else _with_unit(significant(value, digits, near=wholes(unit)), unit)
+    return (
+        UNKNOWN
+        if value is None
+        else _with_unit(significant(value, digits, near=[*near, *wholes(unit)]), unit)
+    )
 
 
 def estimate(

@@ -115,7 +115,7 @@ def rule_sentence(findings: Findings) -> str:
     cell = None if window is None else findings.gain(window)
     if window is None or cell is None or cell.value is None:
         return f"No candidate could be compared with IW {findings.incumbent}."
-    gain = f"{interval_text(cell.value, '%')} of page time against IW {findings.incumbent}"
+    gain = f"{interval_text(cell.value, '%', near=[findings.rows[0].limit])} of page time against IW {findings.incumbent}"
     if not findings.is_decided:
         return f"The evidence does not suffice yet. IW {window} comes nearest, and saves {gain}."
     if findings.iw is None:

@@ -62,7 +62,7 @@ def reasons(outcome: Outcome, rows: Sequence[VerdictRow]) -> Iterator[str]:
             row, cell, value = worst
             told = "" if row.is_level else f" more than at IW {row.against}"
             yield (
-                f"IW {window} is ruled out by {harm_title(row, cell)}: {interval_text(value, row.unit)}{told}, "
+                f"IW {window} is ruled out by {harm_title(row, cell)}: {interval_text(value, row.unit, near=[row.limit])}{told}, "
                 f"and the rule asks for below {stated(row.limit, row.unit)}."
             )
             continue
@@ -79,11 +79,10 @@ def reasons(outcome: Outcome, rows: Sequence[VerdictRow]) -> Iterator[str]:
 
 
 def _asked(why: Statement, effect: Measured) -> str:
-    asked = "at least" if why.margin is None else "below"
-    return (
-        f"{interval_text(shown(why, effect), unit_of(why))}, "
-        f"and the rule asks for {asked} {stated(float(f'{limit_of(why, effect):.3g}'), unit_of(why))}"
-    )
+    asked, unit = "at least" if why.margin is None else "below", unit_of(why)
+    limit = float(f"{limit_of(why, effect):.3g}")
+    found = interval_text(shown(why, effect), unit, near=[limit])
+    return f"{found}, and the rule asks for {asked} {stated(limit, unit)}"
 
 
 def deciding(outcome: Outcome, command: str) -> Deciding:

@@ -181,5 +181,5 @@ def missed_sentence(content: Mapping[str, Any]) -> str:
 
 def _against_limit(bound: Mapping[str, Any]) -> str:
     found, unit = bound["worsening"], bound["unit"]
-    told = "not measured" if found is None else interval_text(Interval(**found), unit)
+    told = "not measured" if found is None else interval_text(Interval(**found), unit, near=[bound["limit"]])
     return f"{bound['title']}, {told} against a limit of {stated(bound['limit'], unit)}"

@@ -23,7 +23,7 @@ from releases.formatting import (
 from reports.answer.deciding import deciding_sentence
 from reports.document.illustrative import marks
 from reports.document.theme import DARK, LIGHT
-from reports.forms.printed import cell
+from reports.forms.printed import bounds_near, cell
 from reports.forms.provenance import parameters, provenance
 from reports.forms.verdict_matrix import footnotes, letter
 from reports.forms.write import draft_path
@@ -79,6 +79,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "cell": cell,
+        "bounds_near": bounds_near,
         "wholes": wholes,
         "grouped": grouped,
         "size": size,

@@ -163,7 +163,7 @@ def _visible(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
 
 
 def _key_number(one: Data, recompute: str) -> Figured:
-    value = estimate(one["value"], one["lower"], one["upper"], one["unit"])
+    value = estimate(one["value"], one["lower"], one["upper"], one["unit"], near=[one["limit"] or 0])
     return Figured(
         id=f"number-{one['id']}",
         label=one["label"],
@@ -241,14 +241,21 @@ def cell(value: Any, column: Data) -> str:  # noqa: ANN401  # a cell has any typ
     if value is None:
         return UNKNOWN
     if isinstance(value, Mapping):
-        return estimate(
-            value["estimate"], value["lower"], value["upper"], near=wholes(column.get("unit", ""))
-        )
+        return estimate(value["estimate"], value["lower"], value["upper"], near=bounds_near(column))
     if column["kind"] == "text" or isinstance(value, str):
         return str(value)
     if column["kind"] == "number":
-        return significant(value, near=wholes(column.get("unit", "")))
+        return significant(value, near=bounds_near(column))
     return grouped(value) if column["kind"] == "count" else stated(value)
+
+
+def bounds_near(column: Data) -> tuple[float, ...]:
+    """What the numbers of a column are not rounded to: the bounds that they are held against, and 100 %.
+
+    >>> bounds_near({"unit": "%", "near": [1.0]}), bounds_near({})
+    ((1.0, 100.0), ())
+    """
+    return (*column.get("near", ()), *wholes(column.get("unit", "")))
 
 
 def tables_of(content: Data) -> Iterator[Data]:

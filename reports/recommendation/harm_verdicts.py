@@ -67,7 +67,7 @@ class HarmVerdict:
         if self.worsening is None:
             return f"{margin.title} could not be measured ({self.reason})"
         kind = "a level of" if self.is_level else "worse by"
-        measured = f"{margin.title}, {kind} {interval_text(self.worsening, margin.unit)}"
+        measured = f"{margin.title}, {kind} {interval_text(self.worsening, margin.unit, near=[self.limit])}"
         if self.verdict == "too few loads":
             return f"{measured}, is known too poorly to be compared with {limit}"
         where = "" if self.condition == ORDINARY else f" in {WORDS.get(self.condition, self.condition)}"

@@ -12,7 +12,7 @@ def gains_section(findings: Findings, *, query: str) -> Section:
     (row,) = (one for one in findings.rows if one.kind == "gain")
     columns = (
         Column(id="window", title="initial window", kind="text"),
-        Column(id="saved", title="page time saved", unit="%", kind="interval"),
+        Column(id="saved", title="page time saved", unit="%", kind="interval", near=(row.limit,)),
         Column(id="verdict", title="at least worthwhile", kind="text"),
     )
     rows = tuple(

@@ -199,7 +199,7 @@ def others_figure(evidence: Evidence, rows: Sequence[Row]) -> Figure:
         columns=(
             Column(id="harm", title="harm and condition", kind="text"),
             Column(id="window", title="window", kind="text"),
-            Column(id="times", title="worse by, in multiples of the bound", kind="interval"),
+            Column(id="times", title="worse by, in multiples of the bound", kind="interval", near=(1.0,)),
         ),
         rows=tuple(
             {

@@ -33,6 +33,8 @@ class Column:
     title: str
     unit: str = ""
     kind: ColumnKind = "number"
+    near: tuple[float, ...] = ()
+    """Bounds that the column's numbers are held against: none is printed as one of them, or beyond it, that is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,3 +61,11 @@ def test_a_share_is_not_rounded_to_the_whole_and_an_interval_not_to_zero() -> No
     assert cell({"estimate": 99.97, "lower": 99.2, "upper": 99.996}, share) == "99.97 (99.2\u201399.996)"
     assert cell({"estimate": 0.6, "lower": -0.003, "upper": 1.32}, share) == f"0.600 ({MINUS}0.003 to 1.32)"
     assert cell(99.97, {"kind": "number", "unit": "ms"}) == "100"
+
+
+def test_a_number_is_printed_on_its_side_of_the_bound_that_judges_it() -> None:
+    gain = {"kind": "interval", "unit": "%", "near": [1.0]}
+    below = {"estimate": 1.46, "lower": 0.9996, "upper": 1.93}
+    assert cell(below, gain) == "1.46 (0.9996\u20131.93)"
+    assert cell(below, gain | {"near": []}) == "1.46 (1.00\u20131.93)"
+    assert cell({"estimate": 1.46, "lower": 1.0, "upper": 1.93}, gain) == "1.46 (1.00\u20131.93)"
