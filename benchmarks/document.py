@@ -92,6 +92,15 @@ def replay(facts: dict[str, Any]) -> str:
     return "\n".join([*parts, *second_opinion(samples["second_opinion"]), measured(facts)])
 
 
+def spelled(budget: str) -> str:
+    """A budget of `replay run` as the text has it.
+
+    >>> spelled("150000loads"), spelled("45m")
+    ('150,000 loads', '45m')
+    """
+    return f"{int(budget.removesuffix('loads')):,} loads" if budget.endswith("loads") else budget
+
+
 def decide(facts: dict[str, Any]) -> str:
     """Section from decide.json."""
     rows = [
@@ -107,7 +116,7 @@ def decide(facts: dict[str, Any]) -> str:
     ]
     head = ["run", "answer", "settled", "core-minutes", "minutes", "loads"]
     said = "contradict each other" if facts["is_contradicted"] else "do not contradict each other"
-    parts = [DECIDE.format(**facts), table(head, rows), *([f"The runs {said}.\n"] if len(rows) > 1 else [])]
+    parts = [DECIDE.format(**facts | {"budget": spelled(facts["budget"])}), table(head, rows), *([f"The runs {said}.\n"] if len(rows) > 1 else [])]
     open_ends = [f"- Run {run['run']}: {run['sentence']}" for run in facts["runs"] if not run["is_settled"]]
     return "\n".join([*parts, *(["\n".join(open_ends) + "\n"] if open_ends else []), measured(facts)])
 
