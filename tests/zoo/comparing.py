@@ -105,9 +105,8 @@ class Visited:
     def equal(self, case_id: str) -> tuple[int, int]:
         """Count the responses of a case that are equal, and those that the server sent."""
         wheres = [where for where, one in self.sent.items() if self.case_of(one) == case_id]
-        return sum(_sizes(self.received.get(where)) == _sizes(self.sent[where]) for where in wheres), len(
-            wheres
-        )
+        alike = [_sizes(self.received.get(where)) == _sizes(self.sent[where]) for where in wheres]
+        return sum(alike), len(alike)
 
     def wrong_responses(self) -> Iterator[str]:
         """Responses that differ from the server's, that it did not send, or that were lost."""
@@ -201,8 +200,7 @@ class Visited:
         ]
 
     def _late(self, ends: Ends, sent: dict[str, Any]) -> set[int]:
-        """Return the bytes that the recording may lack at its end: QUIC goes on to acknowledge and probe after all data
-        has come."""
+        """Return the bytes that the recording may lack at its end: QUIC still acknowledges and probes after all data came."""
         since_us = self.seen["recorded_us"] - QUIET_MS * 1000
         late = (size for at_us, size in reversed(self._datagrams(ends, sent)) if at_us >= since_us)
         return set(itertools.accumulate(late))
