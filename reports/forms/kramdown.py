@@ -24,8 +24,10 @@ from reports.forms.printed import Figure, Printed, Section, Table
 from reports.forms.rfcxml import figure_element
 from reports.forms.typesetting import TIE, tied_ascii
 
-SPECIAL = re.compile(r"""([\\`*_{}\[\]<>#|$"'~^:!()+=-])""")
-"""Characters that kramdown could take for markup, or would replace by typographic ones."""
+SPECIAL = re.compile(r"""([\\`*_{}\[\]<>#|$"':!()+=-])""")
+"""Characters that kramdown could take for markup, or would replace by typographic ones, and that a backslash escapes."""
+ENTITIES = {"&": "&amp;", "~": "&#126;", "^": "&#94;", TIE: "&#160;"}
+"""Characters that a backslash does not escape in kramdown."""
 
 
 def draft_kramdown(report: Printed) -> str:
@@ -46,9 +48,11 @@ def escaped(text: str) -> str:
 
     >>> print(escaped("IW <b> & {{x}}"))
     IW \\<b\\> &amp; \\{\\{x\\}\\}
+    >>> print(escaped("about ~ 10^6"))
+    about &#126; 10&#94;6
     """
-    marked = SPECIAL.sub(r"\\\1", " ".join(tied_ascii(text).split())).replace("&", "&amp;")
-    return marked.replace(TIE, "&#160;")
+    marked = SPECIAL.sub(r"\\\1", " ".join(tied_ascii(text).split()))
+    return "".join(ENTITIES.get(one, one) for one in marked)
 
 
 def front_matter(report: Printed) -> str:
