@@ -116,7 +116,11 @@ def decide(facts: dict[str, Any]) -> str:
     ]
     head = ["run", "answer", "settled", "core-minutes", "minutes", "loads"]
     said = "contradict each other" if facts["is_contradicted"] else "do not contradict each other"
-    parts = [DECIDE.format(**facts | {"budget": spelled(facts["budget"])}), table(head, rows), *([f"The runs {said}.\n"] if len(rows) > 1 else [])]
+    parts = [
+        DECIDE.format(**facts | {"budget": spelled(facts["budget"])}),
+        table(head, rows),
+        *([f"The runs {said}.\n"] if len(rows) > 1 else []),
+    ]
     open_ends = [f"- Run {run['run']}: {run['sentence']}" for run in facts["runs"] if not run["is_settled"]]
     return "\n".join([*parts, *(["\n".join(open_ends) + "\n"] if open_ends else []), measured(facts)])
 
