@@ -10,7 +10,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from benchmarks.service.over_a_year import STRATA, coverage, missed, raw_counts, section
+from benchmarks.service.coverage import counts_by_segment, coverage, raw_counts
+from benchmarks.service.over_a_year import STRATA, missed, section
 from benchmarks.service.year import MONTHS, host_of, year
 from firstflight.recorded_pages import import_pages
 from firstflight.settings import from_environment
@@ -48,6 +49,7 @@ def test_a_year_has_twelve_months_of_the_same_sites_with_other_sizes(data: Path)
     assert {one.manifest.rows["visit"] for one in found} == {found[0].manifest.rows["visit"]}
     assert RESPONSES <= sum(one.manifest.rows["response"] for one in found) <= 1.2 * RESPONSES
     assert len(set(raw_counts(found))) > 1
+    assert counts_by_segment(found) == raw_counts(found)
 
 
 def test_the_raw_column_and_the_distributions_of_a_year_count_the_same(data: Path) -> None:
@@ -74,7 +76,8 @@ def figures(**found: Any) -> dict[str, Any]:
         "year_mb": 1.0,
         "year_runs": 3,
         "coverage_scan_ratio": 1.1,
-        "coverage_seconds": 1.21,
+        "coverage_alike_seconds": 1.21,
+        "coverage_seconds": 0.7,
         "coverage_bare_seconds": 1.1,
         "coverage_bare_known_seconds": 0.9,
         "coverage_distribution_seconds": 0.55,
