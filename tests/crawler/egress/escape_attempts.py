@@ -88,7 +88,8 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
         page = await context.new_page()
         await page.goto("http://ok.test/")
         confined = processes()
-        captures = [] if guard is None or guard.capture is None else holding(guard.capture.fileno())
+        sockets = [] if guard is None else [one for one in (guard.capture, guard.tcp_info) if one is not None]
+        captures = [process for one in sockets for process in holding(one.fileno())]
         await context.close()
     async with Browser.launch(
         chromium, flags=[*FLAGS, *world.QUIC_FLAGS], quic=True, guard=guard, capture=capture

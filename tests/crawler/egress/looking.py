@@ -14,6 +14,7 @@ from typing import Any
 from crawler.capture.connections import CapturedConnections
 from crawler.capture.packets import end
 from crawler.capture.ring import Ring
+from crawler.capture.tcp_info import SmallestRoundTrips
 from crawler.egress.guard import Guard
 from tests.crawler.egress import world
 
@@ -77,9 +78,11 @@ print(local[0], local[1])
 
 
 def captured(guard: Guard, address: str) -> int | None:
-    """Fetch a page through the guard, and return the payload that its capture socket counted."""
+    """Fetch a page through the guard, and return the payload that its capture counted; its kernel tells the round trip."""
     assert guard.capture is not None
+    assert guard.tcp_info is not None
     assert not guard.capture.get_inheritable()
+    assert not guard.tcp_info.get_inheritable()
     inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
     ring, connections = Ring(guard.capture), CapturedConnections()
     call = ["nsenter", "--preserve-credentials", *inside, sys.executable, "-c", FETCH, address]
@@ -88,7 +91,9 @@ def captured(guard: Guard, address: str) -> int | None:
         for packet in ring.packets():
             connections.feed(packet)
     ring.close()
-    found = connections.take(end(host, int(port)), end(address, world.PORT))
+    ends = end(host, int(port)), end(address, world.PORT)
+    found = connections.take(*ends)
+    assert found is None or SmallestRoundTrips(guard.tcp_info).take(*ends, since_ns=found.began_ns)
     return None if found is None else found.received_bytes
 
 
