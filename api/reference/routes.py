@@ -66,7 +66,7 @@ async def _endpoint(
     called = address(path, operation, facts)
     if called is not None:
         answer = await ask(request.app, called)
-        # Of a release that must not be cited, say, no answer is an example.
+        # An error is no example: a release that must not be cited, say, gets one.
         if answer.status < http.HTTPStatus.BAD_REQUEST:
             url = (request.app.state.base_url or SERVED_AT).rstrip("/") + called
             found |= {"address": called, "answer": shown(answer), "code": list(code(url, answer))}

@@ -44,8 +44,8 @@ def coverage(found: Sequence[Release]) -> dict[str, Any]:
     middle = {name: round(statistics.median(taken), 3) for name, taken in seconds.items()}
     return {
         "coverage_scan_ratio": round(statistics.median(ratios), 2),
-        "coverage_alike_seconds": middle["ours"],
-        "coverage_seconds": middle["by_segment"],
+        "coverage_seconds": middle["ours"],
+        "coverage_by_segment_seconds": middle["by_segment"],
         "coverage_bare_seconds": middle["bare"],
         "coverage_bare_known_seconds": middle["bare_known"],
         "coverage_distribution_seconds": middle["distribution"],

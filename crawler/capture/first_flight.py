@@ -3,8 +3,9 @@
 The initial window (RFC 6928, RFC 9040) is the congestion window of a connection that has had no acknowledgment. Every
 segment was sent while at most a window was in flight, and in flight is what no acknowledgment that the server can have
 received covers: of the client's packets, those sent at least a round trip before the segment arrived, and those whose
-timestamp it echoes (RFC 7323 §4.3), however much the round trips differ. That bounds the window from below. It is known exactly if the sender then stopped, although it had more to send and the receive window had
-room, until the first acknowledgment of the flight reached it. Rüth et al. (IMC 2017) name these cares.
+timestamp it echoes (RFC 7323 §4.3), however much the round trips differ. That bounds the window from below. It is known
+exactly if the sender then stopped, although it had more to send and the receive window had room, until the first
+acknowledgment of the flight reached it. Rüth et al. (IMC 2017) name these cares.
 
 A handshake's flight that was acknowledged before may have grown the window: `crawler.capture.window_growth`.
 """

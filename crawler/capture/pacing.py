@@ -75,7 +75,7 @@ class Flights:
     """The shortest round trip."""
     round_trip_error_ns: int
     """Bound of the difference between it and the round trip that the sender measured."""
-    has_clock: bool = False
+    has_clock: bool
     """True if the server's timestamps are known to count milliseconds."""
 
     @property

@@ -35,9 +35,9 @@ class Data(NamedTuple):
     acknowledgment: int
     """Position in the client's data up to which the server had received."""
     is_pushed: bool
-    echo: int | None = None
+    echo: int | None
     """The client's timestamp that it echoes (TSecr, RFC 7323 §4.3); None without timestamps."""
-    stamp: int | None = None
+    stamp: int | None
     """The server's own timestamp (TSval), which Linux counts in milliseconds; None without timestamps."""
 
     @property

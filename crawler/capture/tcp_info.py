@@ -27,8 +27,8 @@ HEADER = struct.Struct("=IHHII")
 """struct nlmsghdr: length, type, flags, sequence number, port."""
 REQUEST = struct.Struct("=BBBxI")
 """Start of struct inet_diag_req_v2: family, protocol, extensions, states."""
-SOCKET = struct.Struct("=4x2s2s16s16sI8s20x")
-"""struct inet_diag_msg: ports and addresses of this end and the other, interface, cookie."""
+SOCKET = struct.Struct("=4x2s2s16s16s32x")
+"""struct inet_diag_msg: ports and addresses of this end and the other."""
 FAMILY = struct.Struct("=B")
 ATTRIBUTE = struct.Struct("=HH")
 MIN_RTT = struct.Struct("=I")
@@ -141,7 +141,7 @@ class SmallestRoundTrips:
 def _ends(message: bytes) -> Ends:
     (family,) = FAMILY.unpack_from(message, HEADER.size)
     size = 4 if family == socket.AF_INET else 16
-    here, there, source, destination, _, _ = SOCKET.unpack_from(message, HEADER.size)
+    here, there, source, destination = SOCKET.unpack_from(message, HEADER.size)
     return source[:size] + here, destination[:size] + there
 
 

@@ -104,6 +104,21 @@ def write_release(root: Path, crawl: CrawlName, *, version: int, **facts: Any) -
     return make_release(folder, crawl, version=version, rows=rows, **facts).path
 
 
+def running(at: datetime.datetime) -> Progress:
+    """A quarter of a crawl, as its crawlers report it."""
+    return Progress(
+        crawl="2026-12.desktop.local.tcp.web",
+        at=at,
+        planned=10_000,
+        done=2500,
+        visits=2600,
+        received_bytes=6_000_000_000,
+        visits_per_hour=1800.4,
+        minutes_left=260,
+        outcomes={"ok": 2400, "dns": 100},
+    )
+
+
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Path:
     releases = tmp_path / "releases"
@@ -117,20 +132,7 @@ def data_dir(tmp_path: Path) -> Path:
     (report / "report.json").write_text('{"year": 2026}\n')
     (report / "summary.txt").write_text("no change\n")
     (report / "figures/cdf.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
-    write_progress(
-        tmp_path / "progress",
-        Progress(
-            crawl="2026-12.desktop.local.tcp.web",
-            at=datetime.datetime(2026, 12, 1, 6, 30, tzinfo=datetime.UTC),
-            planned=10_000,
-            done=2500,
-            visits=2600,
-            received_bytes=6_000_000_000,
-            visits_per_hour=1800.4,
-            minutes_left=260,
-            outcomes={"ok": 2400, "dns": 100},
-        ),
-    )
+    write_progress(tmp_path / "progress", running(datetime.datetime(2026, 12, 1, 6, 30, tzinfo=datetime.UTC)))
     (tmp_path / "secret.txt").write_text("not to be served")
     return tmp_path
 

@@ -11,9 +11,9 @@ from api.app import create_app
 from api.lab.queue import Queue
 from releases.errata.stored import record
 from schema.crawls import CrawlName
-from storage.progress import Progress, write_progress
+from storage.progress import write_progress
 from storage.report_versions import Publication
-from tests.api.conftest import distribution_table, write_release_with_items
+from tests.api.conftest import distribution_table, running, write_release_with_items
 from tests.api.rows.conftest import SITES, made_up
 from tests.factories.made_up_crawl import write_tables
 from tests.factories.made_up_release import make_release
@@ -36,21 +36,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     write_release_with_items(root / "releases", CrawlName(month="2026-10"))
     record(root / "releases", [f"{rows}/v1"], wrong="too large", advice="wait", date="2026-12-04")
     write_version(root / "reports" / "2026", Publication(date="2027-01-15"), **CITABLE)
-    now = datetime.datetime.now(datetime.UTC)
-    write_progress(
-        root / "progress",
-        Progress(
-            crawl="2026-12.desktop.local.tcp.web",
-            at=now,
-            planned=100,
-            done=25,
-            visits=26,
-            received_bytes=6_000_000,
-            visits_per_hour=1800.4,
-            minutes_left=3,
-            outcomes={"ok": 24, "dns": 1},
-        ),
-    )
+    write_progress(root / "progress", running(datetime.datetime.now(datetime.UTC)))
     app = create_app(
         root / "releases",
         root / "reports",

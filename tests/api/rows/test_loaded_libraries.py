@@ -39,7 +39,7 @@ def test_streams_of_rows_in_every_format_load_no_library_of_other_parts(
                 body = answer.read()
             if suffix == "ndjson":
                 assert len(body.splitlines()) == SITES * RESPONSES
-    # Of an import that failed the package's name is listed, too, but none of its modules.
+    # An import that failed leaves the package's name in the list, but none of its modules.
     loaded = set(re.findall(r"^import time:.*\| +(\w+)\.\S+$", log.read_text(), re.MULTILINE))
     assert {"api", "pyarrow", "duckdb"} <= loaded
     assert loaded & NEEDLESS == set()

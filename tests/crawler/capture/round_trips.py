@@ -82,18 +82,27 @@ def unknown() -> list[int | None]:
         ]
 
 
-def many(count: int) -> dict[str, int | None]:
+def many(count: int, *, drained_every: int) -> dict[str, int | None]:
+    """Reports that are kept of both ends of `count` connections, and the round trip of a connection after them."""
     with told() as trips:
-        for _ in range(count):
+        for number in range(1, count + 1):
             Pair().close()
-        time.sleep(SETTLED_S)
-        trips.drain()
-        trips.drain()
+            if not number % drained_every:
+                time.sleep(SETTLED_S)
+                trips.drain()
         pair = Pair()
         return {
             "kept": len(trips._destroyed),
             "after": trips.take(*pair.ends, since_ns=pair.since_ns),
         }
+
+
+def kept(count: int) -> dict[str, int | None]:
+    return many(count, drained_every=100)
+
+
+def lost(count: int) -> dict[str, int | None]:
+    return many(count, drained_every=count)
 
 
 def captured() -> list[int | None]:

@@ -32,9 +32,16 @@ def test_a_connection_that_nobody_knows_has_no_round_trip() -> None:
     assert in_namespace(f"{ROUND_TRIPS}:unknown") == [None, None]
 
 
+def test_only_so_many_ends_are_remembered() -> None:
+    found = in_namespace(f"{ROUND_TRIPS}:kept", REPORTS_LIMIT // 2 + 200)
+    assert found["kept"] == REPORTS_LIMIT
+    assert found["after"] > 0
+
+
 def test_more_ends_than_the_kernel_holds_lose_some_and_break_nothing() -> None:
-    found = in_namespace(f"{ROUND_TRIPS}:many", REPORTS_LIMIT + 500)
-    assert 0 < found["kept"] <= REPORTS_LIMIT
+    count = REPORTS_LIMIT // 2
+    found = in_namespace(f"{ROUND_TRIPS}:lost", count)
+    assert 0 < found["kept"] < 2 * count
     assert found["after"] > 0
 
 

@@ -4,11 +4,10 @@ from crawler.capture.packets import Packet
 from tests.crawler.capture.wire import BBR, CLIENT, MSS, SERVER, Wire, clear, exact, paced
 
 
-def stamped(wire: Wire, *, echoes_ms: float = 50, echo_of: dict[float, float] | None = None) -> Wire:
-    """The same packets with timestamps, whose clocks have milliseconds; call it before the network delays any more.
+def stamped(wire: Wire, *, echo_of: dict[float, float] | None = None, tick_ms: int = 1) -> Wire:
+    """The same packets with timestamps, before the network delays any more; the server's clock has ticks of `tick_ms`.
 
-    `echo_of` says for times in milliseconds of the server's packets which of the client's times they echo; others echo
-    `echoes_ms`.
+    `echo_of` says for times in milliseconds of the server's packets which of the client's times they echo; others echo 50.
     """
 
     def clock(ms: float) -> bytes:
@@ -16,7 +15,9 @@ def stamped(wire: Wire, *, echoes_ms: float = 50, echo_of: dict[float, float] | 
 
     def stamps(one: Packet) -> bytes:
         ms = one.time_ns / 1e6
-        return clock(ms) + (bytes(4) if one.source == CLIENT else clock((echo_of or {}).get(ms, echoes_ms)))
+        if one.source == CLIENT:
+            return clock(ms) + bytes(4)
+        return clock(ms / tick_ms) + clock((echo_of or {}).get(ms, 50))
 
     wire.packets = [
         one._replace(options=one.options + b"\x01\x01\x08\x0a" + stamps(one)) for one in wire.packets
@@ -32,10 +33,8 @@ def quickened() -> Wire:
 
 
 def test_a_segment_that_echoes_the_acknowledgment_is_of_the_next_flight_however_early_it_comes() -> None:
-    assert (
-        quickened().estimate().window_segments > 10
-    )  # nothing but time tells flights apart without timestamps
     wire = quickened()
+    assert wire.estimate().window_segments > 10  # by time alone, without timestamps
     later = {one.time_ns / 1e6: 101.0 for one in wire.packets if one.source == SERVER and one.time_ns > 140e6}
     assert stamped(wire, echo_of=later).estimate() == exact(10, packets=10, size=10 * MSS)
 
@@ -44,7 +43,7 @@ def test_an_echo_of_what_was_not_sent_yet_tells_no_more_than_what_was() -> None:
     wire = clear(30)
     ahead = {one.time_ns / 1e6: 10_000.0 for one in wire.packets if one.source == SERVER}
     found = stamped(wire, echo_of=ahead).estimate()
-    assert found.window_segments <= 10
+    assert found == exact(10, packets=10, size=10 * MSS)
 
 
 def held_back(wire: Wire, since_ms: float, until_ms: float) -> Wire:
@@ -90,3 +89,9 @@ def test_a_servers_milliseconds_show_through_jitter_that_it_does_not_pace() -> N
     ]
     found = sent.estimate(request_ms=100)
     assert (found.window_segments, found.unknown) == (40, "")
+
+
+def test_a_server_whose_clock_has_longer_ticks_is_not_taken_for_a_faster_one() -> None:
+    initial = 16
+    wire = paced(initial + 3, [BBR * initial] * 6, [BBR * initial] * 12)
+    assert stamped(wire, tick_ms=10).estimate(request_ms=100).window_segments <= initial

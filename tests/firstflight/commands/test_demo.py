@@ -149,7 +149,7 @@ def test_the_demo_is_served_with_its_months_in_a_series_the_history_the_explorer
 ) -> None:
     demo, _ = done
     months = sorted(one.crawl.month for one in releases(demo / "releases") if one.crawl.device == "desktop")
-    # As `demo --serve` does, but at a free port.
+    # `demo --serve` calls the same command at a fixed port.
     with served(Line(demo).environment) as address, browsing(address) as page:
         assert page.get_by_role("link", name=f"{months[-1]}.desktop.local.tcp.localweb").first.is_visible()
         assert page.get_by_role("link", name=months[-1][:4], exact=True).is_visible()  # the report
