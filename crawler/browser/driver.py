@@ -29,7 +29,7 @@ ARGUMENT = b"run-driver"
 """Argument by which a driver's process is found."""
 
 GONE = "Connection closed while reading from the driver"
-"""Exception that Playwright leaves in the event loop when its driver dies, besides the error of every call."""
+"""Text of the bare Exception that Playwright raises or leaves in the event loop when its driver dies."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -103,19 +103,23 @@ class Drivers:
 
 
 async def _start() -> _Driver:
-    before = set(_running())
+    before = set(running())
     try:
         playwright = await async_playwright().start()
     except (PlaywrightError, OSError) as exc:
         said = (str(exc).strip() or "no answer").splitlines()[0]
         raise LaunchFailed(f"Playwright's driver does not start ({said}): install playwright anew") from exc
-    ours = [pid for pid in _running() if pid not in before]
+    except Exception as exc:
+        if str(exc) != GONE:
+            raise
+        raise LaunchFailed("Playwright's driver ended as it started: is there memory left?") from exc
+    ours = [pid for pid in running() if pid not in before]
     if not ours:
         raise LaunchFailed("Playwright's driver ended as soon as it had started: is there memory left?")
     return _Driver(playwright, ours[0])
 
 
-def _running() -> list[int]:
+def running() -> list[int]:
     """List the drivers that this process started."""
     us = os.getpid()
     children = [pid for pid, parent in processes.parents().items() if parent == us]

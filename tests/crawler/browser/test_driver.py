@@ -18,7 +18,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from crawler.browser import processes
 from crawler.browser.browser import Browser
-from crawler.browser.driver import BROWSERS_EACH, Drivers
+from crawler.browser.driver import BROWSERS_EACH, Drivers, running
+from crawler.errors import LaunchFailed
 from crawler.visit.observation import BrowserDied
 from crawler.visit.visit import visit
 from tests.zoo.raw import RawWeb, html
@@ -71,6 +72,28 @@ def test_what_is_written_to_a_driver_that_just_died_leaves_no_traceback(
             # The event loop has not yet seen that the pipe is closed.
             with pytest.raises(PlaywrightError):
                 await playwright.request.new_context()
+
+    asyncio.run(crawl())
+    gc.collect()
+    assert caplog.messages == []
+
+
+def test_a_driver_that_dies_as_it_starts_fails_one_launch_and_leaves_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def kill_at_first_sight() -> None:
+        while not (drivers := running()):
+            await asyncio.sleep(0.001)
+        os.kill(drivers[0], signal.SIGKILL)
+
+    async def crawl() -> None:
+        async with Drivers() as drivers:
+            killer = asyncio.create_task(kill_at_first_sight())
+            with pytest.raises(LaunchFailed, match="ended as it started"):
+                await drivers.lend().__aenter__()
+            await killer
+            async with drivers.lend():
+                assert drivers.pid is not None
 
     asyncio.run(crawl())
     gc.collect()
