@@ -178,7 +178,7 @@ def limit(one: Statement) -> float:
 
 def play(world: World, setting: Setting, rng: np.random.Generator) -> Standing:
     """What is known at the end of a replay in stages: when an answer is settled, or the budget is used."""
-    windows = [one.segments for one in CANDIDATES]
+    windows = [one.window for one in CANDIDATES]
     statements = statements_of(setting.rule, windows, incumbent=INCUMBENT)
     loads, draws = Loads(world, setting, rng), collections.Counter({ORDINARY: FIRST_DRAWS})
     looks: list[Look] = []

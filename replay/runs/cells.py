@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from replay.recipes.page_recipe import Recipe
 from replay.recipes.warm_cache import warm_recipe
 from replay.runs.background import LOAD, background
 from replay.runs.conditions import Conditions
+from replay.runs.initial_window import is_paced
 from schema.computed_tables import CELL
 
 TIMES = ("page", "document", "first_byte", "render_blocking", "response_latency", "short_flow", "probe_p95")
@@ -80,9 +82,11 @@ def plan(
     seeds: int,
     conditions: Sequence[Conditions] = (Conditions(),),
 ) -> list[Cell]:
-    """The cells of every combination; seeds count from 1."""
+    """The cells of every combination; seeds count from 1. A paced window is loaded under each condition, paced."""
     kinds = {(arm.warm_cache, arm.http): arm for arm in conditions}
     loaded = [{kind: loaded_recipe(recipe, arm) for kind, arm in kinds.items()} for recipe in recipes]
+    # An arm that paces has all its windows paced: a window that is asked for both ways is loaded once.
+    senders = dict.fromkeys((int(iw), sent(arm, iw)) for arm in conditions for iw in windows)
     return [
         Cell(
             recipe=of_page[arm.warm_cache, arm.http],
@@ -93,10 +97,15 @@ def plan(
         )
         for of_page in loaded
         for profile in profiles
-        for arm in conditions
-        for iw in windows
+        for iw, arm in senders
         for seed in range(1, seeds + 1)
     ]
+
+
+def sent(conditions: Conditions, window: int) -> Conditions:
+    """The conditions of loads at a window, which are paced if the window is."""
+    paced = is_paced(window) and not conditions.pacing
+    return dataclasses.replace(conditions, pacing=True) if paced else conditions
 
 
 def loaded_recipe(recipe: Recipe, conditions: Conditions) -> Recipe:

@@ -147,7 +147,7 @@ class Neighbours:
     load: float = 0.0
     """Share of the bottleneck that short flows ask for; their times are measured."""
     everyone: bool = False
-    """True if short flows begin at the cell's initial window rather than at today's."""
+    """True if short flows begin at the cell's initial window rather than at today's, and are paced if the page's servers are."""
     probe: bool = False
     """True if the delay of a datagram of 8 bytes is measured every 20 ms."""
 
@@ -269,6 +269,7 @@ class Conditions:
         yield f"competing-flows {competing.flows} {competing.iw} {competing.congestion_control}"
         neighbours = self.neighbours or Neighbours()
         yield f"background {iw if neighbours.everyone else BACKGROUND_IW}"
+        yield f"background-pacing {'on' if neighbours.everyone and self.pacing else 'off'}"
         yield f"probe {'on' if neighbours.probe else 'off'}"
         yield f"short-flows {'on' if neighbours.load else 'off'}"
 

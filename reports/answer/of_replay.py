@@ -31,11 +31,11 @@ def findings_of(
     found: Recommendation, *, rule: Rule, loads: int, pages: int, networks: int, crawl: str
 ) -> Findings:
     """What the rule says of a whole replay of the crawl."""
-    others = [one for one in found.candidates if one.candidate.segments != found.incumbent]
+    others = [one for one in found.candidates if one.candidate.window != found.incumbent]
     failed = [check for check in found.checks if not check.passed]
     return Findings(
         incumbent=found.incumbent,
-        windows=tuple(one.candidate.segments for one in others),
+        windows=tuple(one.candidate.window for one in others),
         iw=found.iw,
         is_decided=found.is_decided,
         is_sound=not any(check.is_proved for check in failed),
@@ -78,7 +78,7 @@ def _gain(one: CandidateVerdict, worthwhile: float) -> VerdictCell:
     mark: Mark = "not measured"
     if gain is not None:
         mark = "holds" if one.is_worthwhile else "fails" if gain.upper < worthwhile else "open"
-    return VerdictCell(window=one.candidate.segments, mark=mark, value=gain, printed=gain)
+    return VerdictCell(window=one.candidate.window, mark=mark, value=gain, printed=gain)
 
 
 def harm_rows(candidates: Sequence[CandidateVerdict]) -> Iterator[VerdictRow]:
@@ -86,7 +86,7 @@ def harm_rows(candidates: Sequence[CandidateVerdict]) -> Iterator[VerdictRow]:
     cells: dict[tuple[str, int], list[tuple[int, HarmVerdict]]] = {}
     for one in candidates:
         for harm in one.harms:
-            cells.setdefault((harm.margin.id, harm.against), []).append((one.candidate.segments, harm))
+            cells.setdefault((harm.margin.id, harm.against), []).append((one.candidate.window, harm))
     for (name, against), some in sorted(cells.items(), key=lambda item: not item[1][0][1].margin.is_required):
         first = some[0][1]
         yield VerdictRow(

@@ -35,7 +35,7 @@ def admission(rows: Sequence[dict[str, Any]], rule: Rule = BACKCAST_RULE) -> Adm
         "slow" if one.slow else "average": dict(one.weights) for one in populations()
     }
     applied = AppliedRule(estimates_of(loads, roles, rule=rule), rule)
-    (verdict,) = (one for one in applied.verdicts() if one.candidate.segments == EXPERIMENT)
+    (verdict,) = (one for one in applied.verdicts() if one.candidate.window == EXPERIMENT)
     return Admission(
         is_admitted=verdict.is_admissible and verdict.is_worthwhile,
         sentence=verdict.sentence,

@@ -59,7 +59,7 @@ class Draws:
 
 
 def gather(rows: Iterable[Mapping[str, Any]], frame: Frame, *, incumbent: int) -> Draws:
-    """The draws of the rows of one condition; their order does not matter. Loads that are not done are unknown."""
+    """The draws of the rows of one condition, whose `iw` may be paced; their order does not matter. Loads that are not done are unknown."""
     pages = {visit: place for place, visit in enumerate(frame.pages)}
     networks = {name: place for place, name in enumerate(frame.networks)}
     found: dict[tuple[int, int, int], dict[tuple[int, bool], Mapping[str, Any]]] = collections.defaultdict(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from replay.runs.initial_window import with_names
 from reports.decision.record import possible, reason
 from reports.decision.stage import Stage
 from reports.decision.until_decided import Outcome, outcome_by
@@ -28,7 +29,7 @@ def history(
             "kernel": plan.get("kernel"),
             "player": plan.get("player"),
             "programs": said["programs"],
-            "windows": sorted({window for part in stage.parts for window in part.windows}),
+            "windows": with_names(sorted({window for part in stage.parts for window in part.windows})),
             "draws": {part.condition: part.draws for part in stage.parts},
             "seeds": sorted({row["seed"] for row in stage.rows}),
             "loads": len(stage.rows),
@@ -36,7 +37,7 @@ def history(
             "core_minutes": round(stage.core_s / 60, 2),
             "part_of_budget": round(stage.fraction, 4),
             "possible_answers": possible(after),
-            "lost": sorted(after.standing.lost),
+            "lost": with_names(sorted(after.standing.lost)),
             "is_settled": after.is_settled,
             "reason": reason(after),
         }

@@ -10,7 +10,7 @@ import numpy as np
 
 from replay.networks.profiles import Population, Profile
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import Cell
+from replay.runs.cells import Cell, sent
 from replay.runs.chunks import core_seconds
 from replay.runs.conditions import Conditions
 from reports.decision.design import LEAST_A_NETWORK, allocate, pairs
@@ -84,9 +84,9 @@ class Problem:
         return Cell(
             recipe=self.recipes[page],
             profile=self.networks[network],
-            iw=window,
+            iw=int(window),
             seed=seed,
-            conditions=dataclasses.replace(self.conditions[condition], alias=alias),
+            conditions=dataclasses.replace(sent(self.conditions[condition], window), alias=alias),
         )
 
     def prices(self, condition: str) -> Floats:

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from replay.runs.initial_window import Paced
 from reports.decision.draws import Draws, gather
 from reports.decision.measuring import measure
 from reports.decision.problem import Part, Problem
 from reports.decision.standing import Look, Standing, stand
 
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,8 +56,8 @@ def _measured(problem: Problem, stages: Sequence[Stage]) -> Mapping[str, Any]:
 
 def draws_of(problem: Problem, stages: Sequence[Stage]) -> dict[str, Draws]:
     """All draws of the stages by condition."""
-    # A load by an alias route is the incumbent's again; its even seed tells it apart.
-    names = [name for name in problem.base.columns() if name != "route"]
+    # A load by an alias route is the incumbent's again; its even seed tells it apart. Pacing is the window's.
+    names = [name for name in problem.base.columns() if name not in ("route", "pacing")]
     arms = {
         _columns({column: conditions.columns()[column] for column in names}): name
         for name, conditions in problem.conditions.items()
@@ -64,8 +65,15 @@ def draws_of(problem: Problem, stages: Sequence[Stage]) -> dict[str, Draws]:
     rows: dict[str, list[Row]] = collections.defaultdict(list)
     for stage in stages:
         for row in stage.rows:
-            rows[arms[_columns({name: row[name] for name in names})]].append(row)
+            rows[arms[_columns({name: row[name] for name in names})]].append(
+                row | {"iw": _window(problem, row)}
+            )
     return {name: gather(some, problem.frame, incumbent=problem.incumbent) for name, some in rows.items()}
+
+
+def _window(problem: Problem, row: Row) -> int:
+    """The window of a load, which is paced if the load is and ordinary loads are not."""
+    return Paced(row["iw"]) if row["pacing"] and not problem.base.pacing else row["iw"]
 
 
 def _columns(values: Mapping[str, Any]) -> tuple[str, ...]:
@@ -83,10 +91,11 @@ def drawn(stages: Sequence[Stage]) -> dict[str, int]:
 
 def least_coverage_percent(stages: Sequence[Stage]) -> float:
     """Smallest percentage of done loads over networks and windows."""
-    planned: collections.Counter[tuple[str, int]] = collections.Counter()
-    done: collections.Counter[tuple[str, int]] = collections.Counter()
+    planned: collections.Counter[tuple[str, int, bool]] = collections.Counter()
+    done: collections.Counter[tuple[str, int, bool]] = collections.Counter()
     for stage in stages:
         for row in stage.rows:
-            planned[row["profile"], row["iw"]] += 1
-            done[row["profile"], row["iw"]] += row["state"] == "done"
+            sender = row["profile"], row["iw"], row["pacing"]
+            planned[sender] += 1
+            done[sender] += row["state"] == "done"
     return min((100 * done[key] / count for key, count in planned.items()), default=0.0)

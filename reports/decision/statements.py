@@ -94,7 +94,7 @@ def _gains(rule: Rule, candidates: Sequence[int], incumbent: int) -> Iterator[St
         for other in windows:
             if window != other and (other == incumbent or window > other):
                 yield Statement(
-                    id=f"gain/{window}-{other}",
+                    id=f"gain/{window!r}-{other!r}",
                     candidate=window,
                     other=other,
                     kind="gain",
@@ -114,7 +114,7 @@ def _harms(rule: Rule, window: int, incumbent: int) -> Iterator[Statement]:
                 for sign in (1, -1) if margin.is_equivalence else (1,):
                     if other != window:
                         yield Statement(
-                            id=f"{margin.id}/{condition}/{window}-{other}{'' if sign > 0 else '/improvement'}",
+                            id=f"{margin.id}/{condition}/{window!r}-{other!r}{'' if sign > 0 else '/improvement'}",
                             candidate=window,
                             other=other,
                             kind="harm",

@@ -13,6 +13,7 @@ from replay.networks.profiles import Population, Profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import sample
 from replay.runs.conditions import ADDED_COLUMNS, Conditions
+from replay.runs.initial_window import window_of
 from reports.decision.history import history
 from reports.decision.problem import Problem
 from reports.decision.stage import Stage
@@ -89,7 +90,7 @@ def problem_of(plan: Mapping[str, Any], recipes: Sequence[Recipe], *, rule: Rule
         recipes=tuple(sorted(pages, key=lambda one: (one.response_bytes, one.visit_id))),
         networks=tuple(sorted(networks, key=lambda one: (one.down_bps, one.id))),
         populations=tuple(population_of(one) for one in plan["populations"]),
-        windows=tuple(plan["parameters"]["windows"]),
+        windows=tuple(map(window_of, plan["candidates"])),
         incumbent=rule.permanent_incumbent,
         run=plan["run"],
         rule=dataclasses.replace(

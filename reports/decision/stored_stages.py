@@ -25,6 +25,7 @@ from typing import Any
 import pyarrow as pa
 
 from replay.errors import ReplayError
+from replay.runs.initial_window import window_of
 from replay.runs.parts import remove_parts
 from replay.runs.replay_folder import is_same_plan, origin, read_cells, write_cells, write_facts
 from reports.decision.problem import Part
@@ -96,7 +97,7 @@ def write_stage(
     facts = {
         "plan": plan,
         "number": number,
-        "parts": [dataclasses.asdict(part) for part in stage.parts],
+        "parts": [_part_facts(part) for part in stage.parts],
         "fraction": stage.fraction,
         "core_s": stage.core_s,
         "planned_s": stage.planned_s,
@@ -152,8 +153,9 @@ def read_begun(folder: Path, number: int) -> Begun | None:
 def write_begun(folder: Path, number: int, begun: Begun) -> Path:
     """Write what a stage in progress is, and return the path that its parts are stored beside."""
     folder.mkdir(parents=True, exist_ok=True)
+    facts = dataclasses.asdict(begun) | {"parts": [_part_facts(part) for part in begun.parts]}
     with put_file_in_place(_begun_path(folder, number)) as path:
-        write_facts(path, dataclasses.asdict(begun))
+        write_facts(path, facts)
     return _place(folder, number)
 
 
@@ -212,11 +214,11 @@ def _is_over(folder: Path) -> bool:
 
 
 def _question(plan: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What the user asks: the number of the run, windows, conditions, networks and how many pages."""
+    """What the user asks: the number of the run, candidates, conditions, networks and how many pages."""
     parameters = plan["parameters"]
     return (
         plan["run"],
-        parameters["windows"],
+        plan["candidates"],
         parameters["conditions"],
         [one["id"] for one in plan["profiles"]],
         [one["id"] for one in plan["populations"]],
@@ -232,11 +234,15 @@ def _place(folder: Path, number: int) -> Path:
     return folder / f"stage-{number:02}"
 
 
+def _part_facts(part: Part) -> dict[str, Any]:
+    return dataclasses.asdict(part) | {"windows": list(map(repr, part.windows))}
+
+
 def _part(facts: Mapping[str, Any]) -> Part:
     return Part(
         condition=facts["condition"],
         counts=tuple(facts["counts"]),
         first=facts["first"],
-        windows=tuple(facts["windows"]),
+        windows=tuple(map(window_of, facts["windows"])),
         again=facts["again"],
     )

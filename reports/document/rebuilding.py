@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
@@ -12,6 +12,7 @@ from recordings.pages.recording import BUNDLED, bundled_files, read_source
 from releases.catalogue import Release
 from replay.networks.populations import POPULATIONS
 from replay.runs.conditions import ADDED_COLUMNS, FIRST_BYTE
+from replay.runs.initial_window import Paced
 from reports.decision.stored_problem import StagedReplay
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
@@ -39,12 +40,10 @@ def rebuild_commands(inputs: ReportInputs) -> list[str]:
     if inputs.staged:
         commands.append(decision_command(str(name), inputs.staged))
     if replay:
-        parameters = replay.provenance.get("parameters", {})
-        windows = ",".join(str(window) for window in parameters.get("windows", []))
-        seeds = len(parameters.get("seeds", []))
+        seeds = len(replay.provenance.get("parameters", {}).get("seeds", []))
         commands.append(
-            f"firstflight replay run --crawl {name} --iw {windows} {_network_options(replay)} "
-            f"--seeds {seeds}{_pages_option(replay)}{_senders_option(replay)}{_few_pages_options(replay)}"
+            f"firstflight replay run --crawl {name}{_window_options(replay)} {_network_options(replay)} "
+            f"--seeds {seeds}{_pages_option(replay)}{_few_pages_options(replay)}"
         )
     without = "" if replay or inputs.staged else " --without-replay"
     return [*commands, f"firstflight report build --year {inputs.year} --crawl {name}{without}"]
@@ -88,8 +87,8 @@ def decision_command(crawl: str, staged: StagedReplay) -> str:
         asked.append(f"--population {average.id}")
     if plan["recipes"]["pages"] < plan["pages_there"]:
         asked.append(f"--pages {plan['recipes']['pages']}")
-    if problem.windows != tuple(one.segments for one in CANDIDATES):
-        asked.append(f"--iw {','.join(map(str, problem.windows))}")
+    if problem.windows != tuple(one.window for one in CANDIDATES):
+        asked.append(f"--iw {','.join(map(repr, problem.windows))}")
     if problem.run != 1:
         asked.append(f"--run {problem.run}")
     return " ".join(asked)
@@ -101,18 +100,27 @@ def _pages_option(replay: Replay) -> str:
     return f" --pages {pages}" if pages and pages < replay.provenance["pages_there"] else ""
 
 
-def _senders_option(replay: Replay) -> str:
-    """The option for paced senders, if they were replayed beyond the pages and windows of the ends of inputs."""
+def _window_options(replay: Replay) -> str:
+    """The windows, and the option for pacing if all of them were replayed paced, too, beyond the pages of the ends of inputs."""
     cells = replay.cells.select(["visit_id", "iw", "pacing", "congestion_control", "discovery"])
     ends = cells.filter(pc.field("discovery") == FIRST_BYTE)
-    paced = cells.filter(pc.field("pacing") & (pc.field("congestion_control") == RULE.congestion_control))
-    more = _loads(paced) - _loads(ends)
-    return " --pacing off,on" if more else ""
+    own = cells.filter(pc.field("congestion_control") == RULE.congestion_control)
+    more = {iw for _, iw in _loads(own, pacing=True) - _loads(ends, pacing=False)}
+    bursts = {iw for _, iw in _loads(own, pacing=False)}
+    if more == bursts:
+        return f" --iw {_words(bursts)} --pacing off,on"
+    return f" --iw {_words({*bursts, *map(Paced, more)})}"
 
 
-def _loads(cells: pa.Table) -> set[tuple[int, int]]:
+def _loads(cells: pa.Table, *, pacing: bool) -> set[tuple[int, int]]:
     """Pages and windows."""
-    return {*zip(cells["visit_id"].to_pylist(), cells["iw"].to_pylist(), strict=True)}
+    some = cells.filter(pc.field("pacing") == pacing)
+    return {*zip(some["visit_id"].to_pylist(), some["iw"].to_pylist(), strict=True)}
+
+
+def _words(windows: Iterable[int]) -> str:
+    """Windows as the command line takes them."""
+    return ",".join(map(repr, sorted(windows)))
 
 
 def _network_options(replay: Replay) -> str:
@@ -130,7 +138,7 @@ def _network_options(replay: Replay) -> str:
 
 def _few_pages_options(replay: Replay) -> str:
     """Options for the harm conditions and the ends of inputs that were replayed, each on its few pages and at the same windows."""
-    cells = replay.cells.select(["visit_id", "iw", "background_load", "discovery"])
+    cells = replay.cells.select(["visit_id", "iw", "pacing", "background_load", "discovery"])
     harm = cells.filter(pc.field("background_load").is_valid())
     ends = cells.filter(pc.field("discovery") == FIRST_BYTE)
     pages = [len(pc.unique(some["visit_id"])) for some in (harm, ends)]
@@ -144,9 +152,14 @@ def _few_pages_options(replay: Replay) -> str:
     options += f" --harm-pages {pages[0] or pages[1]}"
     if all(pages) and pages[0] != pages[1]:
         options += f" --sensitivity-pages {pages[1]}"
-    windows = sorted({*harm["iw"].to_pylist(), *ends["iw"].to_pylist()})
-    if windows != replay.provenance["parameters"]["windows"]:
-        options += f" --harm-iw {','.join(map(str, windows))}"
+    few = {
+        Paced(iw) if paced else iw
+        for some in (harm, ends)
+        for paced in (False, True)
+        for _, iw in _loads(some, pacing=paced)
+    }
+    if few != {iw for _, iw in _loads(cells, pacing=False)}:
+        options += f" --harm-iw {_words(few)}"
     return options
 
 

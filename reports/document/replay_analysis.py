@@ -60,7 +60,7 @@ def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> Repla
         )
     harm_loads = _harm_loads(cells, replay, rule)
     estimates = estimates_of(
-        loads,
+        _under(Conditions(), cells, replay, rule),
         replay.population_weights,
         rule=rule,
         last_years=inputs.last_years_iw,
@@ -139,9 +139,11 @@ def _ranks(inputs: ReportInputs, cells: pa.Table) -> dict[str, Rank]:
 
 
 def _under(conditions: Conditions, cells: pa.Table, replay: Replay, rule: Rule) -> PairedLoads:
+    """The loads under these conditions, at paced windows too."""
     return pair_loads(
         cells,
         congestion_control=rule.congestion_control,
         conditions=conditions,
         networks=replay.profiles,
+        with_paced=True,
     )

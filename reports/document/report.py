@@ -11,6 +11,7 @@ from releases.catalogue import Release
 from releases.cdf import read_cdfs
 from releases.slow_start import WINDOWS
 from replay.runs import replay_folder
+from replay.runs.initial_window import is_paced
 from reports.answer.citation import citation
 from reports.answer.headline import answer
 from reports.answer.key_numbers import fits_number
@@ -49,8 +50,8 @@ FIRST = Publication()
 def compose(inputs: ReportInputs, *, rule: Rule = RULE) -> dict[str, Any]:
     """The content of report.json without the fields OF_A_VERSION: it depends on the inputs and the code alone."""
     found = examine(inputs, rule)
-    asked = {found.findings.incumbent, found.findings.iw or 0} - {0} if found.findings else set()
-    windows = {*WINDOWS, *(one.segments for one in CANDIDATES), *asked}
+    asked = {found.findings.incumbent, int(found.findings.iw or 0)} - {0} if found.findings else set()
+    windows = {*WINDOWS, *(one.window for one in CANDIDATES if not is_paced(one.window)), *asked}
     counted = size_section(inputs.release, windows=sorted(windows))
     return report_content(
         inputs,

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from releases.catalogue import Release
+from replay.runs.initial_window import in_json
 from reports.answer.beside import with_harm_beside
 from reports.answer.shape import MARK_SIGNS, MARKS, Answer, Findings
 from reports.decision.record import to_dict
@@ -267,16 +268,16 @@ def _harm(harm: HarmVerdict) -> dict[str, Any]:
 
 
 def rounded(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
-    """`value` with each float rounded to DIGITS significant digits, tuples as lists, and an end without bound as null."""
+    """`value` with each float rounded to DIGITS significant digits, tuples as lists, an end without bound as null, and paced windows as text."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):
-        return {key: rounded(inner) for key, inner in value.items()}
+        return {rounded(key): rounded(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [rounded(inner) for inner in value]
-    return value
+    return in_json(value) if isinstance(value, int) else value
 
 
 def canonical(content: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from releases.catalogue import Damaged, Release, Withdrawn, listed, months_with_release
+from replay.runs.initial_window import window_of
 from reports.backcast.stored import INSTRUMENT, Standing, standing
 from reports.decision.stored_problem import StagedReplay
 from reports.inputs.earlier_ledgers import ledgers_of
@@ -171,7 +172,7 @@ def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
         if content.get("answer", {}).get("kind") == "not allowed":
             return None
         recommendation = content["recommendation"]
-        return None if recommendation is None else int(recommendation["iw_in_force"])
+        return None if recommendation is None else window_of(str(recommendation["iw_in_force"]))
     except (OSError, KeyError, TypeError, ValueError) as exc:
         raise ReportError(
             f"last year's report {path} cannot be read; restore it from a copy, or withdraw it"

@@ -84,7 +84,7 @@ def _at_least(name: str, title: str, value: float, limit: float, unit: str, foun
 
 
 def _incumbent(estimates: Estimates) -> AdequacyCheck:
-    windows = {candidate.segments for candidate in estimates.candidates}
+    windows = {candidate.window for candidate in estimates.candidates}
     lacking = [str(incumbent) for incumbent in estimates.incumbents if incumbent not in windows]
     others = len(windows - {estimates.incumbent})
     return AdequacyCheck(

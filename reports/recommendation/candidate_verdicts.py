@@ -46,7 +46,7 @@ class AppliedRule:
         self.estimates = estimates
         self.rule = rule
         self.incumbent = estimates.incumbent
-        self.windows = [candidate.segments for candidate in estimates.candidates]
+        self.windows = [candidate.window for candidate in estimates.candidates]
         self.gains = {
             pair: found.effect.interval(rule.confidence)
             for pair, found in estimates.gains.items()
@@ -94,12 +94,12 @@ class AppliedRule:
         tested = {window: gain for window, gain in found.items() if isinstance(gain, Gain)}
         adjusted = dict(zip(tested, holm([gain.p_value for gain in tested.values()]), strict=True))
         return tuple(
-            self._verdict(candidate, tested.get(candidate.segments), adjusted.get(candidate.segments))
+            self._verdict(candidate, tested.get(candidate.window), adjusted.get(candidate.window))
             for candidate in self.estimates.candidates
         )
 
     def _verdict(self, candidate: Candidate, gain: Gain | None, p_value: float | None) -> CandidateVerdict:
-        window = candidate.segments
+        window = candidate.window
         verdict = CandidateVerdict(
             candidate=candidate,
             gain_percent=self.gains.get((window, self.incumbent)),
@@ -118,7 +118,7 @@ class AppliedRule:
 
 def _sentence(verdict: CandidateVerdict, incumbent: int, worthwhile_percent: float) -> str:
     """Why the candidate is or is not the answer, by the first reason that settles it."""
-    window = verdict.candidate.segments
+    window = verdict.candidate.window
     if window == incumbent:
         return f"IW {window} is the incumbent."
     if verdict.gain_percent is None:

@@ -71,9 +71,9 @@ def estimates_of(
     harm conditions by id, and `alias_loads` those of the permanent incumbent by its alias route.
     """
     in_conditions = harm_loads or {}
-    candidates = tuple(candidate for candidate in CANDIDATES if candidate.segments in loads.windows)
+    candidates = tuple(candidate for candidate in CANDIDATES if candidate.window in loads.windows)
     incumbents = tuple(dict.fromkeys((last_years or rule.permanent_incumbent, rule.permanent_incumbent)))
-    windows = tuple(candidate.segments for candidate in candidates)
+    windows = tuple(candidate.window for candidate in candidates)
 
     def family(arms: Arms, others: tuple[int, ...], other: int, role: Role) -> WindowFamily:
         return WindowFamily(arms=arms, windows=others, other=other, population=populations[role], rule=rule)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.runs.conditions import Conditions
+from replay.runs.initial_window import is_paced
 from reports.recommendation.inputs import ENDS, End
 from reports.recommendation.ledger import Sample, Weights
 from reports.statistics.paired_loads import pair_loads
@@ -43,7 +44,13 @@ class SensitivityCells:
             return None
         pages = sorted({page for one in ends.values() for page in one.loads.pages})
         seeds = min(one.loads.seeds for one in ends.values())
-        some = self.cells.filter(pc.field("page").isin(pages) & (pc.field("seed") <= seeds))
+        windows = {window for one in ends.values() for window in one.loads.windows}
+        bursts, paced = ([int(one) for one in windows if is_paced(one) == which] for which in (False, True))
+        some = self.cells.filter(
+            pc.field("page").isin(pages)
+            & (pc.field("seed") <= seeds)
+            & pc.if_else(pc.field("pacing"), pc.field("iw").isin(paced), pc.field("iw").isin(bursts))
+        )
         found = dataclasses.replace(self, cells=some)._under(Conditions(), self.weights)
         return found if found.loads.pages else None
 
@@ -56,5 +63,6 @@ class SensitivityCells:
             congestion_control=conditions.congestion_control if changed else self.congestion_control,
             conditions=conditions,
             networks=self.networks,
+            with_paced=True,
         )
         return Sample(loads=loads, weights=weights)

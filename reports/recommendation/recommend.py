@@ -91,13 +91,13 @@ def _reasons(iw: int | None, verdicts: Sequence[CandidateVerdict], applied: Appl
     incumbent = applied.incumbent
     if iw is not None:
         return [
-            *(verdict.sentence for verdict in verdicts if verdict.candidate.segments == iw),
+            *(verdict.sentence for verdict in verdicts if verdict.candidate.window == iw),
             f"No larger admissible candidate saves another {stated(applied.rule.worthwhile_percent, '%')} over IW {iw}.",
             f"Not measured in this edition, and not counted as passed: {', '.join(one.title for one in UNMEASURED)}.",
         ]
     reasons = [
         f"No candidate is admissible, worthwhile against IW {incumbent} and unsurpassed: IW {incumbent} stays.",
-        *(verdict.sentence for verdict in verdicts if verdict.candidate.segments != incumbent),
+        *(verdict.sentence for verdict in verdicts if verdict.candidate.window != incumbent),
     ]
     smallest = min(applied.windows)
     if confirmed := applied.gains.get((incumbent, smallest)):

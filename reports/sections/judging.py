@@ -82,14 +82,14 @@ def beside_table(
         ),
         rows=tuple(
             {
-                "window": f"IW {one['candidate']['segments']}",
+                "window": f"IW {one['candidate']['window']}",
                 "gain": one["gain_percent"],
                 **{name: one["beside_percent"].get(name) for name in measured},
                 "typical": one["typical_percent"],
                 "in_use": one["in_use_percent"],
             }
             for one in candidates
-            if one["candidate"]["segments"] != incumbent
+            if one["candidate"]["window"] != incumbent
         ),
         source="the replay's cells",
         query=query,

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from replay.runs.conditions import Conditions
+from replay.runs.initial_window import Paced
 from reports.statistics.bootstrap import Floats, Mask
 
 if TYPE_CHECKING:
@@ -119,13 +120,19 @@ def pair_loads(
     congestion_control: str,
     conditions: Conditions | None = None,
     networks: Sequence[Mapping[str, Any]] = (),
+    with_paced: bool = False,
 ) -> PairedLoads:
     """Pair the cells of one arm: `conditions`, or else the default conditions, with this congestion control.
 
-    `networks` are the profiles from replay.json. Raises CellsError if a cell occurs twice.
+    `networks` are the profiles from replay.json. `with_paced` adds the loads of an unpaced arm's paced windows, as windows of their
+    own. Raises CellsError if a cell occurs twice.
     """
     arm = dataclasses.replace(conditions or Conditions(), congestion_control=congestion_control)
-    return pair_rows(cells_under(cells, arm), congestion_control=congestion_control, networks=networks)
+    rows = cells_under(cells, arm)
+    if with_paced and not arm.pacing:
+        paced = cells_under(cells, dataclasses.replace(arm, pacing=True))
+        rows += [row | {"iw": Paced(row["iw"])} for row in paced]
+    return pair_rows(rows, congestion_control=congestion_control, networks=networks)
 
 
 def pair_rows(

@@ -25,6 +25,7 @@ from firstflight.settings import Settings
 from replay.lab.guest_process import usable_cpus
 from replay.runs.cells import Cell, loaded_recipe, sample
 from replay.runs.chunks import plan_of
+from replay.runs.initial_window import is_paced
 from replay.runs.replay_folder import plan_facts
 from reports.backcast.stored import standing
 from reports.decision.history import history
@@ -148,7 +149,9 @@ def plan_decision(
         raise click.UsageError("--until decided takes one value for each condition")
     some = sample(source.recipes, pages or len(source.recipes))
     recipes = [loaded_recipe(recipe, conditions[0]) for recipe in some]
-    wanted = windows if own_windows else tuple(one.segments for one in CANDIDATES)
+    wanted = windows if own_windows else tuple(one.window for one in CANDIDATES)
+    if conditions[0].pacing:
+        wanted = tuple(window for window in wanted if not is_paced(window))
     problem = Problem(
         recipes=tuple(sorted(recipes, key=lambda one: (one.response_bytes, one.visit_id))),
         networks=tuple(sorted(profiles, key=lambda one: (one.down_bps, one.id))),
@@ -169,7 +172,8 @@ def plan_decision(
         rule_version=RULE.version,
         populations=populations,
     )
-    plan = plan_of({**facts, "run": number}, cells, responses=False)
+    asked = {"run": number, "candidates": list(map(repr, problem.windows))}
+    plan = plan_of({**facts, **asked}, cells, responses=False)
     return PlannedDecision(problem=problem, replay=settings.replays / source.folder, plan=plan)
 
 

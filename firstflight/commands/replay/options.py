@@ -71,7 +71,7 @@ OPTIONS = (
         metavar="N,...",
         default=DEFAULT_WINDOWS,
         show_default=True,
-        help="Initial windows of the servers, in segments; candidates: all that the rule may recommend.",
+        help="Initial windows of the servers, in segments, with a p if they are paced, as 16p; candidates: all that the rule may recommend.",
     ),
     click.option(
         "--profiles",

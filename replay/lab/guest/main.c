@@ -23,6 +23,7 @@
  *   server-delay on|off                                        whether servers wait before they answer, as recorded
  *   competing-flows FLOWS IW CONTROL                           endless downloads beside the pages
  *   background IW                                              initial window of other people's flows
+ *   background-pacing on|off                                   whether they pace what they send
  *   probe on|off                                               a small datagram every 20 ms beside the pages
  *   short-flows on|off                                         whether a load waits for short flows begun beside it
  *   cell ID PAGE IW SEED SHORT_FLOWS_PER_SECOND LARGE_FLOWS_PER_SECOND LEAST_BYTES MOST_BYTES SECONDS_AT_MOST
@@ -66,7 +67,7 @@ static int page_count, page_room;
 /* NAME on|off; false if there is no switch of this name. */
 static bool obey_switch(const char *line) {
     static const struct { const char *name; bool *is_on; } switches[] = {
-        {"pacing", &pacing}, {"probe", &probing},
+        {"pacing", &pacing}, {"background-pacing", &pacing_background}, {"probe", &probing},
         {"server-delay", &delaying_answers}, {"priorities", &prioritising}, {"alias", &by_alias}, {"short-flows", &awaiting_short_flows},
         {"delayed-acknowledgements", &delaying_acknowledgements}, {"names", &resolving_names}};
     char name[32], state[4];

@@ -173,6 +173,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "server-delay on",
         "competing-flows 0 10 cubic",
         "background 10",
+        "background-pacing off",
         "probe off",
         "short-flows off",
         "pacing on",

@@ -13,6 +13,7 @@ from replay.networks.profiles import Population, Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell, row
 from replay.runs.conditions import Conditions
+from replay.runs.initial_window import Paced
 from replay.runs.replay_folder import population_facts
 from reports.decision.problem import Problem
 from reports.decision.until_decided import Loaded
@@ -83,6 +84,7 @@ def plan_of(asked: Problem) -> dict[str, Any]:
         "profiles": [{**dataclasses.asdict(one), "bdp_bytes": one.bdp_bytes} for one in asked.networks],
         "populations": [population_facts(one) for one in asked.populations],
         "run": asked.run,
+        "candidates": list(map(repr, asked.windows)),
     }
 
 
@@ -110,9 +112,10 @@ class World:
 
     def row(self, cell: Cell) -> dict[str, Any]:
         """The row of one load."""
-        page, window = cell.recipe.visit_id, cell.iw
-        of_page = np.random.default_rng([self.seed, page, window]).normal()
-        rng = np.random.default_rng([self.seed, page, window, cell.seed, cell.profile.down_bps // 1_000_000])
+        page, window = cell.recipe.visit_id, Paced(cell.iw) if cell.conditions.pacing else cell.iw
+        sender = cell.iw + 1000 * cell.conditions.pacing
+        of_page = np.random.default_rng([self.seed, page, sender]).normal()
+        rng = np.random.default_rng([self.seed, page, sender, cell.seed, cell.profile.down_bps // 1_000_000])
         change = self.saves.get(window, 0.0) + (self.of_page * of_page if window != INCUMBENT else 0.0)
         page_ms = 1_000 * math.exp(change + self.of_load * rng.normal())
         again = 0.03 + self.sends_again.get(window, 0.0) / 100

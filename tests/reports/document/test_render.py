@@ -278,7 +278,7 @@ def luminance(colour: str) -> float:
 
 def test_each_bound_names_its_worst_condition(page: tuple[Path, dict[str, Any]]) -> None:
     path, content = page
-    harms = next(c for c in content["recommendation"]["candidates"] if c["candidate"]["segments"] == 16)[
+    harms = next(c for c in content["recommendation"]["candidates"] if c["candidate"]["window"] == 16)[
         "harms"
     ]
     probe = next(harm for harm in harms if harm["id"] == "probe_delay")

@@ -66,7 +66,7 @@ def test_the_content_has_the_effects_that_were_put_into_the_cells(built: tuple[P
     _, content = built
     recommendation = content["recommendation"]
     assert (recommendation["iw"], recommendation["iw_in_force"], recommendation["rfc9040_iw"]) == (16, 16, 12)
-    gain = next(c for c in recommendation["candidates"] if c["candidate"]["segments"] == 16)["gain_percent"]
+    gain = next(c for c in recommendation["candidates"] if c["candidate"]["window"] == 16)["gain_percent"]
     assert gain["lower"] < 4.1 < gain["upper"]
     outcomes = {(one["profile"], one["iw"]): one for one in content["replay"]["outcomes"]}
     assert len(outcomes) == 16

@@ -100,7 +100,7 @@ def test_too_few_pages_decide_nothing() -> None:
 
 def test_one_seed_of_each_page_is_enough_for_intervals_and_not_for_the_aa_comparison() -> None:
     found = recommend(cells(gain_percent={10: 0, 16: 8}, pages=100, seeds=1))
-    gain = next(one for one in found.candidates if one.candidate.segments == 16).gain_percent
+    gain = next(one for one in found.candidates if one.candidate.window == 16).gain_percent
     assert gain is not None
     assert 7.5 < gain.lower < 8 < gain.upper < 8.5
     assert found.reasons == (

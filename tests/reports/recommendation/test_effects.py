@@ -71,7 +71,7 @@ def recommend(tables: Mapping[str, pa.Table], rule: Rule = QUICK) -> Recommendat
 
 
 def of_16(found: Recommendation) -> CandidateVerdict:
-    return next(one for one in found.candidates if one.candidate.segments == 16)
+    return next(one for one in found.candidates if one.candidate.window == 16)
 
 
 def verdicts(found: Recommendation) -> dict[str, tuple[str, str]]:

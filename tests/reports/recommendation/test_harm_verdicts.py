@@ -30,7 +30,7 @@ def level_of(incumbents_percent: float, candidates_percent: float) -> HarmVerdic
     found = decide(
         estimates_of(pair_loads(table, congestion_control="cubic"), POPULATIONS, rule=rule), rule=rule
     )
-    (verdict,) = next(v for v in found.candidates if v.candidate.segments == 16).harms
+    (verdict,) = next(v for v in found.candidates if v.candidate.window == 16).harms
     return verdict
 
 
@@ -75,7 +75,7 @@ def test_one_page_with_an_event_does_not_pass_where_none_is_too_few(lossy: int) 
         if row["iw"] == 16 and row["visit_id"] <= lossy:
             row["bytes_retransmitted"] = 1448
     found = recommend(pa.Table.from_pylist(rows, schema=CELL))
-    verdict = next(one for one in found.candidates if one.candidate.segments == 16)
+    verdict = next(one for one in found.candidates if one.candidate.window == 16)
     assert {one.margin.id: one.verdict for one in verdict.harms}["retransmitted_bytes_average"] == (
         "too few loads"
     )
@@ -86,7 +86,7 @@ def test_a_bound_with_too_few_loads_neither_holds_nor_fails() -> None:
     found = recommend(
         cells(gain_percent={10: 0, 16: 4}, retransmitted_percent={10: 0.0, 16: 0.0}, noise_percent=0.01)
     )
-    verdict = next(v for v in found.candidates if v.candidate.segments == 16)
+    verdict = next(v for v in found.candidates if v.candidate.window == 16)
     assert "too few loads" in {h.verdict for h in verdict.harms}
     assert "failed" not in {h.verdict for h in verdict.harms}
     assert (verdict.is_admissible, found.iw, found.is_decided) == (False, None, False)
@@ -102,7 +102,7 @@ def test_proved_harm_fails_however_wide_its_interval() -> None:
 
 def test_a_percentile_without_enough_loads_stops_a_candidate_where_it_is_required() -> None:
     found = recommend(cells(gain_percent={3: -6, 10: 0, 16: 4}, pages=24))
-    verdict = next(v for v in found.candidates if v.candidate.segments == 16)
+    verdict = next(v for v in found.candidates if v.candidate.window == 16)
     unmeasured = {harm.margin.id: harm.reason for harm in verdict.harms if harm.verdict == "not measured"}
     assert unmeasured == {
         "page_time_p95": "needs 200 paired loads of 20 pages, has 192 of 24",
@@ -120,7 +120,7 @@ def test_a_tail_that_grows_stops_a_candidate(pages: int, expected: str) -> None:
         if row["iw"] == 16 and row["profile"] == "slow" and row["page"] >= f"page{30 - pages}":
             row["page_ms"] *= 1.2
     found = recommend(pa.Table.from_pylist(table, schema=CELL))
-    verdict = next(v for v in found.candidates if v.candidate.segments == 16)
+    verdict = next(v for v in found.candidates if v.candidate.window == 16)
     assert {h.margin.id: h.verdict for h in verdict.harms}["page_time_p95"] == expected
     assert not verdict.is_admissible
 

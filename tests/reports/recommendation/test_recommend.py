@@ -30,7 +30,7 @@ def test_a_larger_window_that_gains_and_does_no_harm_is_recommended() -> None:
 def test_a_still_larger_window_is_recommended_where_it_gains_again() -> None:
     found = recommend(cells(gain_percent={3: -6, 10: 0, 16: 4, 30: 7}))
     assert found.iw == 30
-    assert next(v for v in found.candidates if v.candidate.segments == 16).surpassed_by == (30,)
+    assert next(v for v in found.candidates if v.candidate.window == 16).surpassed_by == (30,)
 
 
 def test_a_smaller_window_is_recommended_where_it_gains() -> None:
@@ -50,7 +50,7 @@ def test_no_change_where_the_gain_costs_retransmissions() -> None:
     table = cells(gain_percent={3: -6, 10: 0, 16: 4, 30: 5}, retransmitted_percent={16: 2.0, 30: 4.0})
     found = recommend(table)
     assert (found.iw, found.is_decided) == (None, True)
-    verdict = next(v for v in found.candidates if v.candidate.segments == 16)
+    verdict = next(v for v in found.candidates if v.candidate.window == 16)
     assert (verdict.is_worthwhile, verdict.is_admissible) == (True, False)
     failed = {harm.margin.id for harm in verdict.harms if harm.verdict == "failed" and not harm.permits}
     assert failed == {
@@ -71,7 +71,7 @@ def test_a_gain_of_the_average_does_not_excuse_a_loss_of_the_slow() -> None:
     table = cells(gain_percent={3: 0, 10: 0, 16: 40, 30: 0}, slow_gain_percent={3: 0, 10: 0, 16: -1.5, 30: 0})
     found = recommend(table)
     assert found.iw is None
-    verdict = next(v for v in found.candidates if v.candidate.segments == 16)
+    verdict = next(v for v in found.candidates if v.candidate.window == 16)
     assert verdict.is_worthwhile
     assert "slow_mean" in {harm.margin.id for harm in verdict.harms if harm.verdict == "failed"}
 
@@ -105,7 +105,7 @@ def test_harm_is_bounded_against_last_years_window_and_against_ten() -> None:
     rule = dataclasses.replace(QUICK, margins=margins)
     found = decide(estimates_of(loads, POPULATIONS, rule=rule, last_years=16), rule=rule)
     assert found.incumbent == 16
-    verdict = next(v for v in found.candidates if v.candidate.segments == 30)
+    verdict = next(v for v in found.candidates if v.candidate.window == 30)
     assert {(h.against, h.verdict) for h in verdict.harms if h.margin.population == "average"} == {
         (16, "passed"),
         (10, "failed"),

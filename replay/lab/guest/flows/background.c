@@ -2,6 +2,7 @@
 #include "flows/transfer.h"
 #include "loop/randomness.h"
 #include "network/hosts.h"
+#include "transport/tcp.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +16,7 @@ enum { SHORT_FLOW_BYTES = 3 * 1448 }; /* every initial window since RFC 3390 tak
 static const int sizes[] = {380, 590, 920, 1410, 2280, 3720, 7090, 18673};
 
 int background_window = 10; /* today's (RFC 6928) */
-bool awaiting_short_flows;
+bool pacing_background, awaiting_short_flows;
 static struct background background;
 static nanoseconds next;
 
@@ -24,8 +25,10 @@ static void finish_and_close(struct connection *connection, const struct mark *m
     close_connection(connection);
 }
 
-static const struct application background_flow = {
-    .size = sizeof(struct transfer), .established = ask_untimed, .asked = answer, .reached = finish_and_close};
+static void accepted(struct connection *connection) { set_sender(connection->server, NULL, pacing_background); }
+
+static const struct application background_flow = {.size = sizeof(struct transfer), .established = ask_untimed,
+                                                   .accepted = accepted, .asked = answer, .reached = finish_and_close};
 
 static double uniform(void) { return ((double)(next_random() >> 11) + 0.5) / 9007199254740992.0; }
 

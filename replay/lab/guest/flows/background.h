@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 extern int background_window;
+extern bool pacing_background;    /* whether its servers pace what they send */
 extern bool awaiting_short_flows; /* whether a load waits for the short flows that began beside it */
 
 /* Flows a second, and the bounds of the large flows' sizes (replay/runs/background.py). */
