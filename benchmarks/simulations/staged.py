@@ -20,8 +20,9 @@ from reports.decision.standing import Look, Standing, stand, targets
 from reports.decision.statements import Statement, statements_of
 from reports.decision.until_decided import STEPS
 from reports.decision.weighted_sample import WeightedSample
+from reports.recommendation.candidates import CANDIDATES
 from reports.recommendation.mixture import ORDINARY
-from reports.recommendation.rule import CANDIDATES, MARGINS, RULE, Rule
+from reports.recommendation.rule import MARGINS, RULE, Rule
 from reports.statistics.bootstrap import Floats
 
 INCUMBENT = 10

@@ -16,9 +16,10 @@ from replay.runs.initial_window import Paced
 from reports.decision.stored_problem import StagedReplay
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
+from reports.recommendation.candidates import CANDIDATES
 from reports.recommendation.harm_conditions import HIGH_LOAD
 from reports.recommendation.inputs import ENDS
-from reports.recommendation.rule import CANDIDATES, RULE
+from reports.recommendation.rule import RULE
 from schema.recorded import is_recorded
 from storage.report_versions import Publication
 

@@ -25,7 +25,7 @@ from reports.document.illustrative import marks
 from reports.document.theme import DARK, LIGHT
 from reports.forms.printed import bounds_near, cell
 from reports.forms.provenance import parameters, provenance
-from reports.forms.verdict_matrix import footnotes, letter
+from reports.forms.verdict_matrix import by_sender, footnotes, letter
 from reports.forms.write import draft_path
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -89,6 +89,7 @@ def _environment() -> jinja2.Environment:
         "css": css_text,
         "stated": stated,
         "tied": together,
+        "by_sender": by_sender,
         "footnotes": footnotes,
         "letter": letter,
     }

@@ -32,7 +32,8 @@ from reports.forms.write import FOLDER as FORMS
 from reports.forms.write import write_forms
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
-from reports.recommendation.rule import CANDIDATES, RULE, Rule
+from reports.recommendation.candidates import CANDIDATES
+from reports.recommendation.rule import RULE, Rule
 from reports.sections.server_counts import servers_section
 from reports.sections.sizes.counts import size_section
 from storage.report_versions import CONTENT, PAGE, Publication

@@ -11,6 +11,7 @@ from releases.citation.work import AUTHOR as PUBLISHED_BY
 from reports.forms.ascii_table import GAP
 from reports.forms.printed import Printed, Section, Table
 from reports.forms.typesetting import widest_word
+from reports.forms.verdict_matrix import is_matrix
 
 WIDTH = 66
 """Columns of a table with its borders and indentation."""
@@ -145,7 +146,7 @@ def _numbers(report: Printed) -> Iterator[Table]:
 
 def fit(table: Table) -> Iterator[Table]:
     """The table in parts that fit beside each other's first column; the verdict matrix by its signs alone."""
-    if table.id == "verdicts":
+    if is_matrix(table.id):
         signs = tuple((*row[:2], *(cell.split(" ")[0] for cell in row[2:])) for row in table.rows)
         table = dataclasses.replace(table, rows=signs)
     parts = _parts(table)

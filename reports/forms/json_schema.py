@@ -16,6 +16,10 @@ Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
+WINDOW: Schema = {
+    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9]+ paced$"}]
+}
+"""An initial window in segments; a text if its sender paces it."""
 NUMBER: Schema = {"type": ["number", "null"]}
 MAYBE_TEXT: Schema = {"type": ["string", "null"]}
 SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -38,6 +42,8 @@ def report_schema(format_version: int) -> Schema:
     # JSON has no infinity: an end without a bound is null.
     for end in ("lower", "upper"):
         definitions["Interval"]["properties"][end] = NUMBER
+    definitions["VerdictCell"]["properties"]["window"] = WINDOW
+    definitions["answer"]["properties"]["iw"] = _maybe(WINDOW)
     return {
         "$schema": DIALECT,
         "title": "The annual report of firstflight",
@@ -123,7 +129,7 @@ def _verdicts() -> Schema:
             "id": TEXT,
             "title": TEXT,
             "incumbent": COUNT,
-            "windows": _list(COUNT),
+            "windows": _list(WINDOW),
             "rows": _list(_ref("verdict_row")),
             "marks": {"type": "object", "additionalProperties": mark},
             "notes": _list(TEXT),

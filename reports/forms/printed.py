@@ -12,7 +12,7 @@ from typing import Any
 from releases.formatting import UNKNOWN, estimate, grouped, significant, stated, visible_text, wholes
 from reports.answer.deciding import deciding_sentence
 from reports.forms.provenance import parameters, provenance
-from reports.forms.verdict_matrix import COLUMNS, data_rows, footnotes, letter, text_rows
+from reports.forms.verdict_matrix import COLUMNS, VERDICTS, by_sender, data_rows, footnotes, letter, text_rows
 
 Data = Mapping[str, Any]
 
@@ -261,25 +261,33 @@ def bounds_near(column: Data) -> tuple[float, ...]:
 def tables_of(content: Data) -> Iterator[Data]:
     """Every table of report.json in the shape of reports.sections, the verdict matrix by candidate and bound."""
     if content["verdicts"]:
-        yield {"id": "verdicts", "columns": COLUMNS, "rows": list(data_rows(content["verdicts"]))}
+        yield {"id": VERDICTS, "columns": COLUMNS, "rows": list(data_rows(content["verdicts"]))}
     yield from (table for section in content["sections"] for table in section["tables"])
     if content["networks"]:
         yield content["networks"]
 
 
 def _verdicts(verdicts: Data, recompute: str) -> Section:
+    parts = [_matrix(part, recompute) for part in by_sender(verdicts)]
+    tables = [
+        dataclasses.replace(one, id=f"{VERDICTS}-paced" if place else VERDICTS)
+        for place, one in enumerate(parts)
+    ]
+    tables[-1] = dataclasses.replace(tables[-1], notes=(*tables[-1].notes, *verdicts["notes"]))
+    legend = "; ".join(f"{one['sign']} = {one['meaning']}" for one in verdicts["marks"].values())
+    return Section(id=VERDICTS, title="The verdicts", paragraphs=(f"Marks: {legend}.",), tables=tuple(tables))
+
+
+def _matrix(verdicts: Data, recompute: str) -> Table:
     windows = verdicts["windows"]
-    notes = (f"[{letter(at)}] {text}" for at, text in enumerate(footnotes(verdicts)))
-    table = Table(
-        id="verdicts",
+    return Table(
+        id=VERDICTS,
         title=verdicts["title"],
         headings=("gain or harm", "bound", *(f"IW {window}" for window in windows)),
         is_number=(False, False, *(False for _ in windows)),
         rows=tuple(text_rows(verdicts)),
         source="the rule's verdicts in report.json",
         query="SELECT unnest(verdicts.rows, recursive := true) FROM 'report.json'",
-        command=f"{recompute} verdicts",
-        notes=(*notes, *verdicts["notes"]),
+        command=f"{recompute} {VERDICTS}",
+        notes=tuple(f"[{letter(at)}] {text}" for at, text in enumerate(footnotes(verdicts))),
     )
-    legend = "; ".join(f"{one['sign']} = {one['meaning']}" for one in verdicts["marks"].values())
-    return Section(id="verdicts", title="The verdicts", paragraphs=(f"Marks: {legend}.",), tables=(table,))

@@ -8,6 +8,7 @@ from releases.formatting import in_ascii
 from reports.forms.ascii_table import ascii_table
 from reports.forms.printed import Printed, Table
 from reports.forms.typesetting import lines_of
+from reports.forms.verdict_matrix import is_matrix
 
 WIDTH = 72
 """Columns of a line in a mail (RFC 3676 §4.2 asks for at most 78, and quoting adds some)."""
@@ -20,7 +21,7 @@ def summary_text(report: Printed) -> str:
     """The answer, the numbers that matter, the verdicts by their signs, and how to cite the report."""
     lines = opening(report)
     for table in report.tables:
-        if table.id == "verdicts":
+        if is_matrix(table.id):
             lines += ["", *_verdicts(report, table)]
     return "\n".join([*lines, "", *closing(report)]) + "\n"
 
@@ -77,7 +78,7 @@ def _verdicts(report: Printed, table: Table) -> Iterator[str]:
     headings = (table.headings[0], *table.headings[2:])
     yield from ascii_table(headings, [False] * len(headings), rows, width=WIDTH)
     section = next(one for one in report.sections if table in one.tables)
-    for paragraph in section.paragraphs:
+    for paragraph in section.paragraphs if table == section.tables[-1] else ():
         yield from wrapped(paragraph)
 
 

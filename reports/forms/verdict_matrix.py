@@ -17,6 +17,31 @@ COLUMNS = (
 """Columns of the matrix as data: a row for each candidate and bound."""
 
 
+VERDICTS = "verdicts"
+"""Id of the matrix."""
+
+
+def is_matrix(table: str) -> bool:
+    """Return whether the table of this id is the matrix or its second part."""
+    return table in (VERDICTS, f"{VERDICTS}-paced")
+
+
+def by_sender(verdicts: Data) -> Iterator[dict[str, Any]]:
+    """The matrix as one for windows that leave at once and one for paced ones, which are texts; as it is where no window is paced."""
+    titles = {int: "sent at once", str: "paced"}
+    if not any(isinstance(window, str) for window in verdicts["windows"]):
+        yield dict(verdicts)
+        return
+    for kind, name in titles.items():
+        windows = [window for window in verdicts["windows"] if isinstance(window, kind)]
+        rows = [
+            {**row, "cells": [cell for cell in row["cells"] if cell["window"] in windows]}
+            for row in verdicts["rows"]
+        ]
+        if windows:
+            yield {**verdicts, "title": f"{verdicts['title']}: {name}", "windows": windows, "rows": rows}
+
+
 def data_rows(verdicts: Data) -> Iterator[Data]:
     """The rows of the matrix as data."""
     for row in verdicts["rows"]:

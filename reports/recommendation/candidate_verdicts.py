@@ -7,11 +7,12 @@ from collections.abc import Collection
 
 from releases.formatting import interval_text, stated
 from releases.interval import Interval
+from reports.recommendation.candidates import Candidate
 from reports.recommendation.choice import choose, surpassing
 from reports.recommendation.effects import Gain
 from reports.recommendation.estimates import Estimates
 from reports.recommendation.harm_verdicts import HarmVerdict, judge
-from reports.recommendation.rule import Candidate, Rule
+from reports.recommendation.rule import Rule
 from reports.statistics.bootstrap import holm
 
 

@@ -7,9 +7,10 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
+from reports.recommendation.candidates import CANDIDATES, Candidate
 from reports.recommendation.effects import Gain, Harm, gains, harms
 from reports.recommendation.mixture import ORDINARY, Arms, arms_of
-from reports.recommendation.rule import CANDIDATES, RULE, Candidate, Role, Rule
+from reports.recommendation.rule import RULE, Role, Rule
 from reports.recommendation.self_comparison import SelfComparison, compare_with_alias, compare_with_itself
 from reports.recommendation.window_family import NotEstimable, TooFewLoads, WindowFamily
 from reports.statistics.paired_loads import PairedLoads

@@ -45,8 +45,9 @@ from reports.decision.stored_stages import (
     write_stage,
 )
 from reports.decision.until_decided import Budget, Outcome, until_decided
+from reports.recommendation.candidates import CANDIDATES
 from reports.recommendation.mixture import queues_are_mixed
-from reports.recommendation.rule import CANDIDATES, RULE
+from reports.recommendation.rule import RULE
 
 BUDGET = re.compile(r"(\d{1,4})(s|m|h)|(\d{1,9})loads", re.ASCII)
 SECONDS = {"s": 1, "m": 60, "h": 3600}

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 
 from replay.runs.conditions import Competition, Conditions, Loss
+from reports.recommendation.candidates import CANDIDATES, Candidate
 from reports.recommendation.estimates import estimates_of
 from reports.recommendation.recommend import decide
-from reports.recommendation.rule import CANDIDATES, MARGINS, UNMEASURED, Candidate, Margin, Unmeasured
+from reports.recommendation.rule import MARGINS, UNMEASURED, Margin, Unmeasured
 from reports.recommendation.sensitivity import sensitivity
 from reports.statistics.paired_loads import pair_loads
 from schema.computed_tables import CELL
