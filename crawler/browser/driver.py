@@ -104,15 +104,19 @@ class Drivers:
 
 async def _start() -> _Driver:
     before = set(running())
-    try:
-        playwright = await async_playwright().start()
-    except (PlaywrightError, OSError) as exc:
-        said = (str(exc).strip() or "no answer").splitlines()[0]
-        raise LaunchFailed(f"Playwright's driver does not start ({said}): install playwright anew") from exc
-    except Exception as exc:
-        if str(exc) != GONE:
-            raise
-        raise LaunchFailed("Playwright's driver ended as it started: is there memory left?") from exc
+    # Of a driver that dies Playwright raises no class of its own.
+    (playwright,) = await asyncio.gather(async_playwright().start(), return_exceptions=True)
+    if isinstance(playwright, BaseException):
+        if isinstance(playwright, (PlaywrightError, OSError)):
+            said = (str(playwright).strip() or "no answer").splitlines()[0]
+            raise LaunchFailed(
+                f"Playwright's driver does not start ({said}): install playwright anew"
+            ) from playwright
+        if str(playwright) == GONE:
+            raise LaunchFailed(
+                "Playwright's driver ended as it started: is there memory left?"
+            ) from playwright
+        raise playwright
     ours = [pid for pid in running() if pid not in before]
     if not ours:
         raise LaunchFailed("Playwright's driver ended as soon as it had started: is there memory left?")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import math
 import re
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pikepdf
 import typst
 
 from reports.forms.printed import Printed, Table
@@ -60,7 +62,15 @@ def pdf(report: Printed, *, drawings: Mapping[str, str]) -> bytes:
     except typst.TypstError as exc:
         raise PdfError(f"the report cannot be written as PDF: {exc.message}") from exc
     assert isinstance(made, bytes)
-    return made
+    return packed(made)
+
+
+def packed(document: bytes) -> bytes:
+    """The same PDF with its objects in compressed streams: most objects of a tagged document are its tags, which typst leaves as text."""
+    smaller = io.BytesIO()
+    with pikepdf.open(io.BytesIO(document)) as opened:
+        opened.save(smaller, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
+    return smaller.getvalue()
 
 
 def _data(report: Printed, drawings: Mapping[str, str]) -> dict[str, Any]:

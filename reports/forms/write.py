@@ -4,7 +4,8 @@ report.md .txt .pdf, summary.md    the report in other formats
 report.schema.json                the JSON Schema of report.json
 index.json                        each figure and table: its place in the page, its data, query and command
 figures/ tables/                  data as CSV; drawings as SVG, PNG, Vega-Lite, ASCII, and SVG in black and white
-draft/                            a skeleton of an Internet-Draft for kramdown-rfc and in RFCXML, and its blocks one by one
+draft/                            a skeleton of an Internet-Draft for kramdown-rfc and in RFCXML, and its blocks one by one; a figure is a
+                                  block of RFCXML for both, since kramdown-rfc passes it on
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from releases.citation.reference import reference_block, reference_element, writ
 from reports.forms.draft import draft_name, fit, references
 from reports.forms.figure_files import index_text, write_figures, write_tables
 from reports.forms.json_schema import schema_text
-from reports.forms.kramdown import draft_kramdown, figure_block, table_block
+from reports.forms.kramdown import draft_kramdown, table_block
 from reports.forms.markdown import report_markdown, summary_markdown
 from reports.forms.monochrome import svg_text
 from reports.forms.pdf import pdf
@@ -73,8 +74,6 @@ def _write_draft(folder: Path, report: Printed) -> None:
     blocks = folder / "blocks"
     blocks.mkdir(parents=True)
     made = {f"../{draft_name(report.year)}": (draft_kramdown(report), draft_xml(report))}
-    for figure in report.figures:
-        made[figure.id] = (figure_block(figure), written(figure_element(figure)))
     for table in (part for whole in report.tables for part in fit(whole)):
         made[table.id] = (table_block(table), written(table_element(table)))
     reference = references(report)[0]
@@ -82,3 +81,5 @@ def _write_draft(folder: Path, report: Printed) -> None:
     for name, (kramdown, rfcxml) in made.items():
         (blocks / f"{name}.md").write_text(f"{kramdown.rstrip()}\n", encoding="utf-8")
         (blocks / f"{name}.xml").write_text(rfcxml, encoding="utf-8")
+    for figure in report.figures:
+        (blocks / f"{figure.id}.xml").write_text(written(figure_element(figure)), encoding="utf-8")

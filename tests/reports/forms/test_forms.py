@@ -195,6 +195,9 @@ def test_the_pdf_has_the_answer_bookmarks_and_its_own_fonts(built: Built) -> Non
         facts = descendant.get_object()["/FontDescriptor"]
         assert {"/FontFile2", "/FontFile3"} & set(facts), font
     assert reader.trailer["/Root"]["/MarkInfo"]["/Marked"]  # type: ignore[index]
+    assert reader.trailer["/Root"]["/StructTreeRoot"]["/K"]  # type: ignore[index]
+    assert reader.trailer["/Root"]["/Lang"]  # type: ignore[index]
+    assert len(reader.xref_objStm) > len(reader.pages), "the tags are not packed"
     assert b"pdfuaid:part" in reader.trailer["/Root"]["/Metadata"].get_object().get_data()  # type: ignore[index]
 
 
