@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +15,7 @@ from replay.networks.profiles import FRAME_BYTES, Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Conditions, Neighbours, Queue
+from replay.runs.initial_window import Paced
 from replay.runs.run import replay
 
 pytestmark = pytest.mark.lab
@@ -57,6 +59,8 @@ def rows(lab: Lab) -> Rows:
         conditions=[PROBED, TODAY, EVERYONE, TIGHT, DEEP],
     )
     cells += plan([recipe(ONE_SEGMENT)], [WHERE], windows=(10,), seeds=1, conditions=[PROBED])
+    small = recipe(ONE_SEGMENT)
+    cells += plan([small], [WHERE], windows=(45, Paced(45)), seeds=1, conditions=[TODAY, EVERYONE])
     found = replay(lab, cells, guests=1).rows
     assert {row["state"] for row in found} == {"done"}
     return {
@@ -102,6 +106,17 @@ def test_everyone_at_todays_window_is_today(rows: Rows) -> None:
     )
     assert today[10] == everyone[10]
     assert today[45] != everyone[45]
+
+
+def test_others_flows_are_paced_where_everyone_is_at_a_paced_window(rows: Rows) -> None:
+    """A page of one segment is the same paced and at once, so that what differs is the others'."""
+    measured = ("page_ms", "short_flows", "short_flow_ms")
+    for arm, is_alike in ((TODAY, True), (EVERYONE, False)):
+        at_once, paced = (
+            [rows[one, 45, ONE_SEGMENT][name] for name in measured]
+            for one in (arm, dataclasses.replace(arm, pacing=True))
+        )
+        assert (at_once == paced) == is_alike
 
 
 def test_a_queue_of_a_quarter_of_the_product_drops_what_one_of_four_holds(rows: Rows) -> None:
