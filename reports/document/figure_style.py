@@ -12,8 +12,21 @@ from reports.document.theme import FONT, LIGHT, LOCALE
 SERIES = tuple(dict.fromkeys(LIGHT.palette.values()))
 """Colours of the series: the colours of the CDFs, so that the page recolours all figures alike for dark screens."""
 
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-"""Shapes of the series, which tell them apart in print and for colour-blind readers."""
+SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "M-1-.5L-.5-1 0-.5 .5-1 1-.5 .5 0 1 .5 .5 1 0 .5-.5 1-1 .5-.5 0Z",  # an X
+    "triangle-left",
+    "M-1-1H1L-1 1H1Z",  # an hourglass
+    "triangle-right",
+    "M0-1.2L.35-.35 1.2 0 .35 .35 0 1.2-.35 .35-1.2 0-.35-.35Z",  # a star
+    "M-1-1V1L1-1V1Z",  # a bow tie
+)
+"""Shapes of the series, which tell them apart in print, for colour-blind readers, and where there are more than colours."""
 
 STANDS_OUT = SERIES[1]
 """Colour of the window in force."""
@@ -97,12 +110,12 @@ def series_of(figure: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> dict
         "color": alt.Color(
             f"{figure['series']}:N",
             sort=names,
-            scale=alt.Scale(domain=names, range=list(SERIES[: len(names)])),
+            scale=alt.Scale(domain=names, range=[SERIES[at % len(SERIES)] for at in range(len(names))]),
         ),
         "shape": alt.Shape(
             f"{figure['series']}:N",
             sort=names,
-            scale=alt.Scale(domain=names, range=list(SHAPES[: len(names)])),
+            scale=alt.Scale(domain=names, range=[SHAPES[at % len(SHAPES)] for at in range(len(names))]),
         ),
     }
 

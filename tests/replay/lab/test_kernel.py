@@ -142,6 +142,7 @@ def test_a_guest_has_no_room_where_nothing_is_executable(tmp_path: Path) -> None
         (["--crawl", "2026-11"], "no release of crawl"),
         (["--crawl", "2026-11", "--iw", "3,x"], "no list of windows"),
         (["--crawl", "2026-11", "--iw", "0"], "no list of windows"),
+        (["--crawl", "2026-11", "--iw", "16paced"], "no initial window such as 16 or, paced, 16p"),
         (["--crawl", "2026-11", "--profiles", "dialup"], "no profile dialup"),
         (["--crawl", "2026-11", "--seeds", "0"], "is not in the range"),
         (

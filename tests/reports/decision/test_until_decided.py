@@ -9,6 +9,7 @@ import pytest
 
 from replay.errors import ReplayError
 from replay.runs.cells import Cell
+from replay.runs.initial_window import Paced
 from reports.decision.record import sentence, to_dict
 from reports.decision.stage import Stage, standing_after
 from reports.decision.until_decided import Budget, Loaded, Outcome, until_decided
@@ -20,9 +21,15 @@ BETTER = World(saves={16: -0.06, 30: -0.061}, sends_again={16: 0.0, 30: 3.0})
 """IW 16 saves 6 %, IW 30 hardly more and sends much again."""
 
 
-def run(world: World, stages: Sequence[Stage] = (), kept: list[Stage] | None = None, run: int = 1) -> Outcome:
+def run(
+    world: World,
+    stages: Sequence[Stage] = (),
+    kept: list[Stage] | None = None,
+    run: int = 1,
+    windows: Sequence[int] = (10, 16, 30),
+) -> Outcome:
     return until_decided(
-        problem(run=run),
+        problem(run=run, windows=windows),
         stages,
         budget=Budget(amount=BUDGET_S),
         guests=1,
@@ -37,6 +44,18 @@ def test_a_window_that_saves_time_without_harm_is_the_answer() -> None:
     assert found.standing.answers == {16}
     assert set(found.standing.lost) == {30}
     assert to_dict(found)["answer"] == "IW 16"
+
+
+def test_a_paced_window_is_the_answer_where_its_burst_harms() -> None:
+    world = World(saves={16: -0.06, Paced(16): -0.06}, sends_again={16: 4.0, Paced(16): 0.0})
+    kept: list[Stage] = []
+    found = run(world, kept=kept, windows=(10, Paced(16), 16))
+    assert found.is_settled, sentence(found)
+    assert found.standing.answers == {Paced(16)}
+    assert set(found.standing.lost) == {16}
+    told = to_dict(found)
+    assert (told["answer"], list(told["lost"])) == ("IW 16 paced", ["16"])
+    assert {(row["iw"], row["pacing"]) for row in kept[0].rows} == {(10, False), (16, False), (16, True)}
 
 
 def test_where_every_window_sends_too_much_again_nothing_changes_and_little_is_replayed() -> None:

@@ -34,6 +34,19 @@ def test_thousands_along_an_axis_are_set_apart_as_in_sentences(drawing: str, axe
     assert "4,000" not in svg(chart)
 
 
+def test_no_two_series_look_alike_where_there_are_more_of_them_than_colours() -> None:
+    rows = [{"window": f"IW {place}", "rate": "slow", "saved": float(place)} for place in range(12)]
+    columns = [
+        {"id": name, "title": name, "unit": "", "kind": "text"} for name in ("window", "rate", "saved")
+    ]
+    figure = {"drawing": "intervals", "x": "rate", "y": "saved", "series": "window", "columns": columns}
+    chart = draw_figure({**figure, "rows": rows, "lines": [], "is_logarithmic": False})
+    assert chart is not None
+    points = chart.to_dict()["layer"][-1]["encoding"]
+    looks = list(zip(*(points[name]["scale"]["range"] for name in ("color", "shape")), strict=True))
+    assert len({shape for _, shape in looks}) == len(looks) == 12
+
+
 NAME = "round trips of the networks that stand for all the lines of the world"
 
 

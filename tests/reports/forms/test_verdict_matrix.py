@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reports.forms.verdict_matrix import footnotes, text_rows
+from reports.forms.verdict_matrix import by_sender, footnotes, text_rows
 
 
 def row(title: str, source: str, *cells: dict[str, Any]) -> dict[str, Any]:
@@ -33,6 +33,26 @@ VERDICTS: dict[str, Any] = {
     "marks": {"fails": {"sign": "\u2717"}, "not measured": {"sign": "\u2013"}},
     "rows": [row("bytes", "the paper", MEASURED, MISSING), row("delay", "the paper", MISSING)],
 }
+
+
+def test_windows_at_once_and_paced_ones_have_a_matrix_each_that_is_narrow_enough() -> None:
+    paced = [MEASURED | {"window": f"{window} paced"} for window in (10, 16)]
+    both = {
+        **VERDICTS,
+        "title": "all",
+        "windows": ["10 paced", "16 paced", 16, 30],
+        "rows": [row("bytes", "the paper", *paced, MEASURED, MISSING)],
+    }
+    at_once, of_paced = by_sender(both)
+    assert (at_once["title"], at_once["windows"]) == ("all: sent at once", [16, 30])
+    assert (of_paced["title"], of_paced["windows"]) == ("all: paced", ["10 paced", "16 paced"])
+    assert [one["window"] for part in (at_once, of_paced) for one in part["rows"][0]["cells"]] == [
+        16,
+        30,
+        "10 paced",
+        "16 paced",
+    ]
+    assert list(by_sender(VERDICTS)) == [VERDICTS]
 
 
 def test_footnotes_are_sources_and_notes_once_each_in_the_order_of_the_matrix() -> None:
