@@ -56,7 +56,7 @@ LIMITS: tuple[str, ...] = (
     "The replay requests a response as soon as the response that names it is complete, and then all that it names at once. Browsers request earlier and more spread out. So bursts, and losses at the bottleneck's single queue, are larger than on the web; the retransmission margins come from servers with far fewer retransmissions.",
     "Each page is loaded once, with a cold cache, from one vantage. Repeat visits and inner pages are not part of the estimand.",
     "Linux receivers open with a window of 44 segments. A larger initial window has no effect until they raise it.",
-    "The senders are Linux with the stated congestion control, without pacing. BBR and paced senders spread the first flight. QUIC needs measurements of its own; no TCP gain is scaled to it.",
+    "The senders are Linux with the stated congestion control, and send a window at once unless it is called paced. BBR spreads the first flight, too. QUIC needs measurements of its own; no TCP gain is scaled to it.",
     "CUBIC's HyStart works from a window of 16 on, so larger initial windows start inside it.",
     "A gain is measured while only the page's servers change their window. Cells in which every sender changes are among the harm conditions, and count for harm alone.",
     "The bootstrap describes pages like those measured. It cannot describe pages that the list, the vantage or failures of the crawl left out.",

@@ -218,10 +218,11 @@ def others_figure(evidence: Evidence, rows: Sequence[Row]) -> Figure:
 
 def others_rows(evidence: Evidence) -> Iterator[Row]:
     """A row for each harm to others, condition and window that was measured."""
-    windows = (*evidence.windows, evidence.incumbent)
+    harmed = (draws.windows for where, draws in evidence.draws.items() if where != ORDINARY)
+    windows = {*evidence.windows, evidence.incumbent}.union(*harmed)
     asked = [
         one
-        for one in statements_of(evidence.rule, windows, incumbent=evidence.incumbent)
+        for one in statements_of(evidence.rule, sorted(windows), incumbent=evidence.incumbent)
         if one.margin is not None
         and one.margin.id in OTHERS
         and one.other == evidence.incumbent

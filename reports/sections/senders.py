@@ -36,7 +36,10 @@ def sender_name(sender: Sender) -> str:
 def senders_section(arms: Mapping[Sender, Evidence], *, decides: Sender) -> Section:
     """Gains side by side by sender; `arms` has those that were replayed, the deciding one among them."""
     title = "CUBIC, BBR and pacing"
-    lead = f"The rule decides on {sender_name(decides)} without pacing, as most servers send. A window and its pacing belong together: a paced first flight is no burst."
+    lead = (
+        f"The rule's candidates send with {sender_name(decides)}, at once, as most servers do, or paced: a paced first flight is no burst. "
+        "Here each sender's windows stand against its own window in force, so that a row says what the window adds, and not what the pacing does."
+    )
     if len(arms) < 2:
         why = "other senders were not replayed; `firstflight replay run --congestion-control cubic,bbr --pacing off,on` does."
         return not_measured("senders", title, lead, why)
