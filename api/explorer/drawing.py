@@ -19,7 +19,10 @@ PANEL_WIDTH = 300
 """Least width of a panel beside another one."""
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 24, 64, 34
-"""Margins of a panel, in CSS pixels: for shares, for the end of the axis, for title and windows, and for sizes."""
+"""Margins of a panel, in CSS pixels: for shares, for the end of the axis, for title and two rows of windows, and for sizes."""
+
+WINDOW_ROW = 14
+"""Height of each further row of windows, in CSS pixels."""
 
 PLOT_HEIGHT = 230
 LARGE_PLOT_HEIGHT = 340
@@ -28,6 +31,12 @@ LARGE_PLOT_HEIGHT = 340
 LEGEND_LINE = 20
 LETTER_WIDTH = 6.5
 """Width of a letter in CSS pixels, about."""
+
+BOLD_LETTER_WIDTH = 8
+"""Width of a bold digit in CSS pixels, about."""
+
+GAP = 8
+"""Least space between the labels of two windows in one row, in CSS pixels."""
 
 LABEL_WIDTH = 46
 """Width that a label of the size axis needs."""
@@ -75,8 +84,8 @@ class Drawing:
     x_marks: tuple[Mark, ...]
     y_marks: tuple[Mark, ...]
     windows: tuple[Mark, ...]
+    top: int
     left: int = LEFT
-    top: int = TOP
 
 
 def draw(comparison: Comparison, *, width: int) -> Drawing:
@@ -94,7 +103,9 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
     def y(share: float) -> float:
         return round((1 - share) * plot_height, 1)
 
-    panel_height = TOP + plot_height + BOTTOM
+    windows = in_rows([Mark(x(size_bytes), str(iw)) for iw, size_bytes in comparison.windows])
+    top = TOP + WINDOW_ROW * max(0, max((mark.row for mark in windows), default=0) - 1)
+    panel_height = top + plot_height + BOTTOM
     heading = wrapped(comparison.stratum, width)
     legend_height = LEGEND_LINE * (len(heading) + len(comparison.releases)) + 8
     every = math.ceil(LABEL_WIDTH * (high - low) / plot_width)
@@ -129,7 +140,8 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
         plot_height=plot_height,
         x_marks=tuple(Mark(x(10**power), size(10**power)) for power in range(low, high + 1, every)),
         y_marks=tuple(Mark(y(percent / 100), f"{percent} %") for percent in (0, 25, 50, 75, 100)),
-        windows=in_rows([Mark(x(size_bytes), str(iw)) for iw, size_bytes in comparison.windows]),
+        windows=windows,
+        top=top,
     )
 
 
@@ -144,16 +156,21 @@ def path(curve: Curve, x: Callable[[int], float], y: Callable[[float], float], *
     return f"M0 {y(0)}{steps}H{round(end, 1)}"
 
 
-def in_rows(marks: list[Mark], *, apart: float = 26) -> tuple[Mark, ...]:
-    """Marks in ascending order, each in the lowest of two rows in which its label keeps `apart` pixels from the one before.
+def in_rows(marks: list[Mark]) -> tuple[Mark, ...]:
+    """Marks in ascending order, each in the lowest row in which its label does not touch the one before.
 
-    >>> [mark.row for mark in in_rows([Mark(10, "3"), Mark(20, "4"), Mark(90, "30")])]
-    [0, 1, 0]
+    >>> [mark.row for mark in in_rows([Mark(10, "3"), Mark(20, "4"), Mark(30, "30"), Mark(38, "42"), Mark(90, "100")])]
+    [0, 1, 0, 2, 0]
     """
-    ends = [-math.inf, -math.inf]
+    rows: list[Mark] = []
     placed = []
     for mark in marks:
-        row = next((row for row, end in enumerate(ends) if mark.at - end >= apart), ends.index(min(ends)))
-        ends[row] = mark.at
+        row = next((row for row, last in enumerate(rows) if not _touch(last, mark)), len(rows))
+        rows[row : row + 1] = [mark]
         placed.append(dataclasses.replace(mark, row=row))
     return tuple(placed)
+
+
+def _touch(one: Mark, other: Mark) -> bool:
+    """Return whether the labels of two marks would touch in the same row."""
+    return other.at - one.at < BOLD_LETTER_WIDTH * (len(one.label) + len(other.label)) / 2 + GAP

@@ -61,6 +61,12 @@ KINDS = [
 _BY_ID = {kind.id: kind for kind in KINDS}
 _BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
 
+_SAID = {
+    404: "no page, file or call of the API has this address; pages begin at /, and /docs lists the calls",
+    405: "the header Allow lists the methods of this address",
+}
+"""Details in place of those of the framework, which say no more than the title."""
+
 
 class Problem(Exception):
     """Raised where a request cannot be answered; it becomes the answer."""
@@ -94,8 +100,22 @@ def from_exception(exc: Exception) -> Problem:
         default = (
             "bad-request" if exc.status_code < http.HTTPStatus.INTERNAL_SERVER_ERROR else "internal-error"
         )
-        return Problem(_BY_STATUS.get(exc.status_code, default), str(exc.detail), headers=exc.headers)
+        detail = _SAID.get(exc.status_code, str(exc.detail))
+        return Problem(
+            _BY_STATUS.get(exc.status_code, default), detail, headers=_with_head(exc.headers or {})
+        )
     return Problem("internal-error", "an unexpected error; it has been logged")
+
+
+def _with_head(headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers in which Allow has HEAD beside GET: every address that answers one answers the other.
+
+    >>> _with_head({"Allow": "GET"}), _with_head({"Allow": "POST"})
+    ({'Allow': 'GET, HEAD'}, {'Allow': 'POST'})
+    """
+    return {
+        name: "GET, HEAD" if (name, value) == ("Allow", "GET") else value for name, value in headers.items()
+    }
 
 
 def wants_page(accept: str) -> bool:

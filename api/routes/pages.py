@@ -85,10 +85,10 @@ def percent(share: float) -> str:
 def between(ends: Sequence[str]) -> str:
     """An interval in words, with a common unit named once.
 
-    >>> between(["41.5 %", "44.8 %"]), between(["980 B", "1.2 kB"]), between(["<0.1 %", "0.2 %"])
-    ('41.5 to 44.8 %', '980 B to 1.2 kB', '<0.1 to 0.2 %')
+    >>> between(["41.5 %", "44.8 %"]), between(["980 B", "1.2 kB"]), between(["<0.1 %", "0.2 %"]), between(["999.5 ms", "1 359.1 ms"])
+    ('41.5 to 44.8 %', '980 B to 1.2 kB', '<0.1 to 0.2 %', '999.5 to 1 359.1 ms')
     """
-    (lower, *unit), (_, *other) = (re.split(r"\s", end) for end in ends)
+    (lower, *unit), (_, *other) = (re.split(r"\s(?=\D*$)", end) for end in ends)
     return f"{lower if unit == other else ends[0]} to {ends[1]}"
 
 
@@ -255,4 +255,4 @@ def static(request: Request, path: str) -> Response:
     for entry in importlib.resources.files("api").joinpath("static").iterdir():
         if entry.name == path:
             return Response(entry.read_bytes(), media_type=MEDIA_TYPES[Path(path).suffix])
-    raise Problem("not-found", "Not Found")
+    raise Problem("not-found", f"there is no style sheet, script or icon {path!r}")

@@ -7,9 +7,13 @@ import re
 from typing import Literal
 
 from releases.catalogue import Manifest
+from releases.formatting import grouped
 from schema.method_breaks import METHOD_BREAKS
 
 What = Literal["method", "schema", "list", "browser", "vantage"]
+
+SITES_APART = 1.1
+"""Ratio of the numbers of sites of two months from which they are not of the same part of the web. Ours: opt-outs alone change less."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,6 +35,7 @@ def changes(before: Manifest, after: Manifest) -> list[Change]:
         _change("method", before.method_version, after.method_version),
         _change("vantage", before.crawl.vantage, after.crawl.vantage),
         _change("list", before.list_id, after.list_id),
+        _other_part(before.rows.get("site"), after.rows.get("site")),
         _change("browser", before.browser, after.browser),
         _change("schema", str(before.schema_version), str(after.schema_version)),
     ]
@@ -42,6 +47,14 @@ def _change(what: What, before: str, after: str) -> Change | None:
         return None
     is_break, said = _meaning(what, before, after)
     return Change(what=what, before=before, after=after, is_break=is_break, said=said)
+
+
+def _other_part(before: int | None, after: int | None) -> Change | None:
+    """The change from so many sites of a list to another part of it: popular sites are not like others."""
+    if not before or not after or max(before, after) < SITES_APART * min(before, after):
+        return None
+    said = f"Number of sites from the list: {grouped(after)}; {grouped(before)} before."
+    return Change(what="list", before=f"{before} sites", after=f"{after} sites", is_break=True, said=said)
 
 
 def _meaning(what: What, before: str, after: str) -> tuple[bool, str]:

@@ -8,7 +8,7 @@ import dataclasses
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,16 @@ SHEETS = (1, 2)
 OF_EDITION = {"matrix": ".matrix", "forest": "#fig-countries", "ledger": "#fig-ledger"}
 """Elements of the edition that have pictures of their own, by the pictures' names."""
 
-OF_PARTS: tuple[tuple[int, Scheme], ...] = ((1280, "light"), (390, "dark"))
-"""Sizes and schemes of those pictures: each once."""
+EACH_WAY: tuple[tuple[int, Scheme], ...] = tuple((width, scheme) for width in SIZES for scheme in SCHEMES)
+"""Sizes and schemes of a page's pictures."""
+
+EACH_ONCE: tuple[tuple[int, Scheme], ...] = ((1280, "light"), (390, "dark"))
+"""Sizes and schemes of pictures of parts, each once: a desk by day, and a phone by night."""
+
+DESK, PHONE = EACH_ONCE
+
+OF_CHOICES = {"explore-two-devices": (PHONE,), "explore-two-years": (DESK,), "explore-months": EACH_ONCE}
+"""Sizes and schemes of pictures of the explorer's choices, by the pictures' names."""
 
 NAMES = {
     "/": "home",
@@ -59,6 +67,8 @@ BEGINS = {
     "lab-result": "#waterfalls",
     "explore": "#figure",
     "explore-two-devices": "#figure",
+    "explore-two-years": "#figure",
+    "explore-months": "#months",
 }
 """Element at the top of a page's pictures, where what the page is about stands below its first screen."""
 
@@ -95,22 +105,24 @@ def name_of(path: str) -> str:
 
 
 def pictures(data_dir: Path) -> Iterator[Picture]:
-    """Every page of the service over the recorded pages and the edition, each way; the edition's parts and sheets, the lab, and two devices."""
-    site, (demo, two_devices) = recorded_site(data_dir / "recorded"), demo_site(data_dir / "demo")
+    """Every page of the service over the recorded pages and the edition, each way; the edition's parts and sheets, the lab, and the explorer of a demo."""
+    site, (demo, choices) = recorded_site(data_dir / "recorded"), demo_site(data_dir / "demo")
     with TestClient(site.app, raise_server_exceptions=False) as client, launched() as browser:
         for path in addresses(site.app, client, examples=site.examples):
             with opened(browser, client, path) as page:
-                yield from each_way(page, name_of(path))
+                yield from in_ways(page, name_of(path))
                 if name_of(path) == "edition":
                     yield from pictures_of_the_edition(browser, page)
         yield from pictures_of_the_lab(browser, client, site)
-        with TestClient(demo) as client, opened(browser, client, two_devices) as page:
-            yield from each_way(page, "explore-two-devices")
+        with TestClient(demo) as client:
+            for name, address in choices.items():
+                with opened(browser, client, address) as page:
+                    yield from in_ways(page, name, OF_CHOICES[name])
 
 
 def pictures_of_the_edition(browser: Browser, page: Page) -> Iterator[Picture]:
     """Parts of the edition further down, its first sheets as a browser prints them, and the first sheet of its PDF."""
-    for width, scheme in OF_PARTS:
+    for width, scheme in EACH_ONCE:
         page.set_viewport_size(SIZES[width])
         page.emulate_media(color_scheme=scheme)
         for name, element in OF_EDITION.items():
@@ -129,21 +141,20 @@ def pictures_of_the_lab(browser: Browser, client: TestClient, site: Site) -> Ite
     recorded = client.get(f"/v1/pages/{PAGE}", params={"crawl": site.examples["crawl"]})
     first, second = (give(client, har(recorded.json())) for _ in range(2))
     with opened(browser, client, second) as page:
-        yield from each_way(page, "lab-queue")
+        yield from in_ways(page, "lab-queue")
     site.lab.may_begin.set()
     wait_for(client, first)
     with opened(browser, client, first) as page:
-        yield from each_way(page, "lab-result")
+        yield from in_ways(page, "lab-result")
 
 
-def each_way(page: Page, name: str) -> Iterator[Picture]:
-    """The first screen of a page, or that which begins with its element of BEGINS, in each size and scheme."""
-    for width, size in SIZES.items():
-        page.set_viewport_size(size)
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
-            page.locator(BEGINS.get(name, "body")).evaluate("element => element.scrollIntoView()")
-            yield Picture(f"{name}/{width}-{scheme}.webp", webp(page))
+def in_ways(page: Page, name: str, ways: Sequence[tuple[int, Scheme]] = EACH_WAY) -> Iterator[Picture]:
+    """The first screen of a page, or that which begins with its element of BEGINS, in sizes and schemes."""
+    for width, scheme in ways:
+        page.set_viewport_size(SIZES[width])
+        page.emulate_media(color_scheme=scheme)
+        page.locator(BEGINS.get(name, "body")).evaluate("element => element.scrollIntoView()")
+        yield Picture(f"{name}/{width}-{scheme}.webp", webp(page))
 
 
 def webp(page: Page) -> bytes:

@@ -1,4 +1,4 @@
-"""The service over the recorded pages and the first edition, as it is on its first day, and over a demo."""
+"""The service over the recorded pages and the first edition, as it is on its first day, and over a demo of several months."""
 
 from __future__ import annotations
 
@@ -71,13 +71,24 @@ def recorded_site(data_dir: Path) -> Site:
     return Site(app=app, examples=examples, lab=lab)
 
 
-def demo_site(data_dir: Path) -> tuple[FastAPI, str]:
-    """The service over a demo, whose data are written to `data_dir`, and the explorer's address with both devices of its last month."""
+def demo_site(data_dir: Path) -> tuple[FastAPI, dict[str, str]]:
+    """The service over a demo, whose data are written to `data_dir`, and the explorer's addresses by the pictures' names.
+
+    They set both devices of its last month beside each other, its last month and a year before, and the devices over its months.
+    """
     call = [sys.executable, "-m", "firstflight", "demo", *DEMO]
     subprocess.run(call, env={**os.environ, "FIRSTFLIGHT_DATA_DIR": str(data_dir)}, check=True)
     settings = dataclasses.replace(from_environment(), data_dir=data_dir / "demo")
     crawls = [one.crawl for one in releases(settings.releases)]
-    last = max(one.month for one in crawls)
-    chosen = sorted(str(one) for one in crawls if one.month == last)
-    address = f"/explore?{urlencode([('crawl', one) for one in chosen])}"
-    return create_app(settings.releases, settings.reports), address
+    month = max(one.month for one in crawls)
+    last, *others = sorted((one for one in crawls if one.month == month), key=str)
+    chosen = {
+        "explore-two-devices": [last, *others],
+        "explore-two-years": [last, last.year_before],
+        "explore-months": [last, *others],
+    }
+    addresses = {
+        name: f"/explore?{urlencode([('crawl', str(one)) for one in found])}"
+        for name, found in chosen.items()
+    }
+    return create_app(settings.releases, settings.reports), addresses

@@ -100,7 +100,7 @@ def write_release(root: Path, crawl: CrawlName, *, version: int, **facts: Any) -
     folder.mkdir(parents=True)
     pq.write_table(distribution_table(), folder / "distribution.parquet")
     (folder / "dictionary.json").write_text("{}\n")
-    rows = {"crawl": 1, "visit": 30, "connection": 200, "response": 10}
+    rows = {"crawl": 1, "visit": 30, "connection": 200, "response": 10, **facts.pop("rows", {})}
     return make_release(folder, crawl, version=version, rows=rows, **facts).path
 
 

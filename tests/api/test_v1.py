@@ -215,7 +215,15 @@ def test_an_invalid_year_is_a_problem(client: TestClient) -> None:
 
 def test_writing_is_refused(client: TestClient) -> None:
     for path in ("/", "/v1/crawls", f"/releases/{LOCALWEB}/v1/manifest.json"):
-        assert_problem(client.post(path), "method-not-allowed", 405)
+        answer = client.post(path)
+        assert_problem(answer, "method-not-allowed", 405, mentions="Allow")
+        assert answer.headers["allow"] == "GET, HEAD"
+
+
+def test_an_address_that_nothing_has_leads_to_the_pages_and_the_calls(client: TestClient) -> None:
+    assert_problem(client.get("/nothing"), "not-found", 404, mentions="/docs")
+    page = client.get("/nothing", headers={"Accept": "text/html"}).text
+    assert "No page, file or call of the API has this address" in page
 
 
 def test_a_broken_release_is_a_problem_that_reveals_no_details(client: TestClient, data_dir: Path) -> None:

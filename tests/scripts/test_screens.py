@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from scripts.screens.__main__ import (
+    EACH_ONCE,
     MOST_KB,
+    OF_CHOICES,
     OF_EDITION,
-    OF_PARTS,
     PICTURES,
     ROOT,
     SHEETS,
@@ -42,13 +43,20 @@ def test_the_pictures_in_the_repository_are_within_the_bound_and_show_the_editio
     files = [path for path in PICTURES.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= MOST_KB * 1000
     ways = {f"{width}-{scheme}" for width in SIZES for scheme in SCHEMES}
-    parts = {f"{part}-{width}-{scheme}" for part in OF_EDITION for width, scheme in OF_PARTS}
+    parts = {f"{part}-{width}-{scheme}" for part in OF_EDITION for width, scheme in EACH_ONCE}
     sheets = {"paper", *(f"print-{sheet}" for sheet in SHEETS)}
     assert {path.stem for path in (PICTURES / "edition").iterdir()} == ways | parts | sheets
     shown = (ROOT / "docs" / "forms.md").read_text(encoding="utf-8")
     assert [name for name in ways | parts | sheets if f"edition/{name}.webp" not in shown] == []
     assert EDITION.is_dir()
     assert name_of("/reports/2026/v2/") == "edition"
+
+
+def test_the_explorer_has_pictures_of_two_devices_two_years_and_several_months() -> None:
+    for name, ways in OF_CHOICES.items():
+        assert {path.stem for path in (PICTURES / name).iterdir()} == {
+            f"{width}-{scheme}" for width, scheme in ways
+        }
 
 
 def test_the_page_that_the_lab_gets_has_the_responses_of_known_size(tmp_path: Path) -> None:

@@ -148,7 +148,8 @@ def test_a_measure_has_its_definition_shares_with_intervals_figure_and_data(clie
     for fit in found["fits"]:
         (row,) = [row for row in table if row[0] == f"IW {fit['iw']}"]
         assert row[2] == f"{fit['share'] * 100:.1f} %".replace("100.0 %", "100 %")
-        assert row[3].startswith(f"{fit['lower'] * 100:.1f} % to ")
+        assert row[3].startswith(f"{fit['lower'] * 100:.1f}")
+        assert re.fullmatch(r"[\d.]+ to [\d.]+ %", row[3])
     for address in re.findall(r'(?:href|src|srcset)="(/(?:explore|v1|releases)[^"]*)"', page):
         assert client.get(html.unescape(address)).status_code == 200, address
     assert "/explore.svg?" in page

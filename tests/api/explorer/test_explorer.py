@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,19 @@ def test_no_label_of_a_figure_is_under_11_pixels(client: TestClient) -> None:
         assert float(figure.get("width", 0)) == width
         sizes = [float(one.get("font-size", 0)) for one in figure.iter() if one.get("font-size")]
         assert min(sizes) >= 11
+
+
+def test_labels_of_windows_that_lie_close_stand_in_rows_above_each_other(client: TestClient) -> None:
+    figure = drawn(client, f"crawl={DESKTOP}&measure=responses&iw=8,9,10,11,12,13,14,15&width=360")
+    (panel,) = figure.findall("svg:g", SVG)
+    labels = panel.findall("svg:text[@class='window']", SVG)
+    assert [label.text for label in labels] == [str(iw) for iw in range(8, 16)]
+    rows: dict[str, list[float]] = {}
+    for label in labels:
+        rows.setdefault(label.get("y", ""), []).append(float(label.get("x", 0)))
+    assert all(after - before >= 16 for row in rows.values() for before, after in pairwise(row))
+    (heading,) = panel.findall("svg:text[@font-weight='bold'][@font-size='13']", SVG)
+    assert float(heading.get("y", 0)) < min(map(float, rows)) - 12
 
 
 def test_a_measure_without_a_known_size_has_no_curve_and_says_so(client: TestClient) -> None:

@@ -114,6 +114,19 @@ def test_a_change_of_how_the_months_were_made_is_flagged(
     assert flags(series(client, vantage="any")) == [("2026-12", what, is_break)]
 
 
+@pytest.mark.parametrize(
+    ("sites", "is_flagged"), [(1000, False), (990, False), (910, False), (900, True), (5000, True)]
+)
+def test_a_month_of_another_part_of_the_list_is_a_break(
+    client: TestClient, data_dir: Path, sites: int, is_flagged: bool
+) -> None:
+    another_month(data_dir, "2026-12", rows={"site": 1000})
+    another_month(data_dir, "2027-01", rows={"site": sites})
+    found = series(client)["flags"]
+    assert flags({"flags": found}) == [("2027-01", "list", True)] * is_flagged
+    assert [(one["before"], one["after"]) for one in found] == [("1000 sites", f"{sites} sites")] * is_flagged
+
+
 def test_the_flag_of_a_method_tells_what_changed(client: TestClient, data_dir: Path) -> None:
     another_month(data_dir, "2026-12", method_version="2")
     (flag,) = series(client)["flags"]
