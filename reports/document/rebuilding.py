@@ -106,11 +106,11 @@ def _window_options(replay: Replay) -> str:
     cells = replay.cells.select(["visit_id", "iw", "pacing", "congestion_control", "discovery"])
     ends = cells.filter(pc.field("discovery") == FIRST_BYTE)
     own = cells.filter(pc.field("congestion_control") == RULE.congestion_control)
-    more = {iw for _, iw in _loads(own, pacing=True) - _loads(ends, pacing=False)}
-    bursts = {iw for _, iw in _loads(own, pacing=False)}
-    if more == bursts:
-        return f" --iw {_words(bursts)} --pacing off,on"
-    return f" --iw {_words({*bursts, *map(Paced, more)})}"
+    paced, bursts = _loads(own, pacing=True), _loads(own, pacing=False)
+    more = {iw for _, iw in paced - _loads(ends, pacing=False)}
+    if more and paced == bursts:
+        return f" --iw {_words({iw for _, iw in bursts})} --pacing off,on"
+    return f" --iw {_words({*(iw for _, iw in bursts), *map(Paced, more)})}"
 
 
 def _loads(cells: pa.Table, *, pacing: bool) -> set[tuple[int, int]]:

@@ -43,6 +43,16 @@ class Evidence:
     source: str
     query: str
 
+    @property
+    def well_known(self) -> tuple[int, ...]:
+        """Candidates with a tenth of the incumbent's ordinary loads at least: of fewer, parts of the networks tell nothing. Ours."""
+        draws = self.draws["ordinary"]
+        loads = {
+            window: np.isfinite(draws.at("page_ms", window)).sum()
+            for window in (*self.windows, self.incumbent)
+        }
+        return tuple(window for window in self.windows if 10 * loads[window] >= loads[self.incumbent])
+
 
 def draws_of_loads(loads: PairedLoads) -> Draws:
     """Every page, network and seed of a whole replay as a draw; pages are numbered as they come.

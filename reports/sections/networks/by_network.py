@@ -88,8 +88,16 @@ def by_network_section(evidence: Evidence) -> Section:
         tables=tables,
         notes=(
             "A value is unknown where a network of the bucket has fewer than three loads or the bucket too few pages. Intervals are of each number by itself.",
+            *left_out(evidence),
         ),
     )
+
+
+def left_out(evidence: Evidence) -> Iterator[str]:
+    """A note on the candidates that have too few loads for parts of the networks."""
+    few = [f"IW {window}" for window in evidence.windows if window not in evidence.well_known]
+    if few:
+        yield f"Left out for their few loads, as they were ruled out early: {', '.join(few)}."
 
 
 def rows_of(evidence: Evidence, quantity: Quantity) -> Iterator[Row]:
@@ -99,7 +107,7 @@ def rows_of(evidence: Evidence, quantity: Quantity) -> Iterator[Row]:
         weights = average * mask
         if not weights.any():
             continue
-        for window in evidence.windows:
+        for window in evidence.well_known:
             yield {
                 "bucket": name,
                 "share": 100 * float(weights.sum() / average.sum()),
