@@ -21,6 +21,7 @@ from replay.networks.stored_populations import CURRENT, find_population
 from reports.document.illustrative import FRESH_MONTHS, is_stale
 from reports.inputs.errors import ReportError
 from reports.inputs.report_inputs import read_inputs
+from reports.loads.carried import Which
 from reports.publishing.publish import NEXT, Published, Wanted, publish_report
 from reports.statistics.paired_loads import CellsError
 from storage.engine import DatabaseError
@@ -145,6 +146,13 @@ def version_or_next(_: click.Context, __: click.Parameter, value: str | None) ->
     type=click.DateTime(["%Y-%m-%d"]),
     help="Day of the publication, for a copy that is equal to the byte.  [default: today]",
 )
+@click.option(
+    "--loads",
+    type=click.Choice(["all", "stages", "none"]),
+    default="all",
+    show_default=True,
+    help="Loads of the replay that the report carries, some 8 bytes each, so that `report recompute` needs no replay: of all replays, of the stages alone, or none.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print report.json.")
 @click.pass_obj
 def build(
@@ -158,6 +166,7 @@ def build(
     reason: str | None,
     corrects: str | None,
     date: datetime.datetime | None,
+    loads: Which,
     as_json: bool,
 ) -> None:
     """Build a year's report from its release and the replay of its pages: HTML, JSON and a summary.
@@ -180,7 +189,7 @@ def build(
         raise click.UsageError("give either --replay or --without-replay")
     signer = settings.signer
     day = (date or datetime.datetime.now(datetime.UTC)).date().isoformat()
-    wanted = Wanted(version=version, reason=reason, corrects=corrects, date=day)
+    wanted = Wanted(version=version, reason=reason, corrects=corrects, date=day, loads=loads)
     with one_line(ReportError, ReportVersionError, ReleaseError, CellsError, SigningFailed, OSError):
         if signer is not None:
             signer.check()

@@ -12,14 +12,16 @@ from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
 from reports.inputs.errors import ReportError
-from reports.recomputation.recompute import Places
-from reports.recomputation.recompute import recompute as computed_again
+from reports.recomputation.recompute import Places, Recomputed, recompute_items
 from reports.statistics.paired_loads import CellsError
 from storage.report_versions import ReportVersionError, find_version
 from storage.sums import manifest_of
 
 DIFFERENT = 1
 """Exit code if a digit differs."""
+
+ALL = "all"
+"""In place of an item: every item of the report."""
 
 
 def version_number(_: click.Context, __: click.Parameter, value: str) -> int:
@@ -47,10 +49,10 @@ def folder_of(reports: Path, year: int, version: int) -> Path:
 @click.argument("item")
 @click.pass_obj
 def recompute(settings: Settings, *, year: int, version: int, item: str) -> None:
-    """Compute ITEM, a figure, table or number of a published report, again and compare every digit.
+    """Compute ITEM, a figure, table or number of a published report, again and compare every digit; `all` for every item.
 
-    It is computed from the release and the replay that the report's manifest names. Its data are printed, and then
-    "equal" or, with the lines in question, "differs"; the exit code is 1 if it differs. The ids of all items are in
+    It is computed from the release and the replay that the report's manifest names, or from the loads that the report
+    carries, if the replay is not there. Its data are printed, and then "equal" or, with the lines in question, "differs"; the exit code is 1 if it differs. The ids of all items are in
     forms/index.json beside the report. A version that the data folder lacks is read from docs/edition-YEAR, if the code
     comes with it.
 
@@ -59,6 +61,7 @@ def recompute(settings: Settings, *, year: int, version: int, item: str) -> None
       firstflight import pages                            # the release of the edition that comes with the code
       firstflight report recompute 2026 v1 cdf
       firstflight report recompute 2026 v1 number-fits
+      firstflight report recompute 2026 v1 all
     """
     places = Places(
         releases=settings.releases,
@@ -68,10 +71,21 @@ def recompute(settings: Settings, *, year: int, version: int, item: str) -> None
         allowed_signers=settings.allowed_signers,
     )
     with one_line(ReportError, ReportVersionError, ReleaseError, CellsError, OSError):
-        found = computed_again(folder_of(settings.reports, year, version), item, places=places)
-    click.echo(found.again, nl=False)
+        wanted = [] if item == ALL else [item]
+        found = recompute_items(folder_of(settings.reports, year, version), wanted, places=places)
+    for one in found:
+        tell(one, is_named=item == ALL)
+    for note in dict.fromkeys(note for one in found for note in one.notes):
+        click.echo(f"computed {note}", err=True)
+    if any(one.differences for one in found):
+        raise SystemExit(DIFFERENT)
+
+
+def tell(found: Recomputed, *, is_named: bool) -> None:
+    """Print whether an item is equal: after its data, or in a line with its id."""
+    if not is_named:
+        click.echo(found.again, nl=False)
     for line in found.differences:
         click.echo(line)
-    click.echo("differs" if found.differences else "equal")
-    if found.differences:
-        raise SystemExit(DIFFERENT)
+    outcome = "differs" if found.differences else "equal"
+    click.echo(f"{outcome} {found.id}" if is_named else outcome)

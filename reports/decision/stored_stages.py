@@ -57,18 +57,18 @@ def all_stages_folders(replay: Path) -> dict[str, Path]:
 
 def stages_folders(replay: Path) -> dict[str, Path]:
     """The folders of every plan that has a whole stage."""
-    return {name: path for name, path in all_stages_folders(replay).items() if _place(path, 1).exists()}
+    return {name: path for name, path in all_stages_folders(replay).items() if stage_place(path, 1).exists()}
 
 
 def read_stage_facts(folder: Path) -> list[dict[str, Any]]:
     """What each stage says of its plan, its guests and its cost, in order."""
-    places = itertools.takewhile(Path.exists, (_place(folder, number) for number in itertools.count(1)))
+    places = itertools.takewhile(Path.exists, (stage_place(folder, number) for number in itertools.count(1)))
     return [json.loads((place / "stage.json").read_text(encoding="utf-8")) for place in places]
 
 
 def stages_checksum(folder: Path) -> str:
     """A checksum of all stages: of those of their SHA256SUMS, in order."""
-    places = itertools.takewhile(Path.exists, (_place(folder, number) for number in itertools.count(1)))
+    places = itertools.takewhile(Path.exists, (stage_place(folder, number) for number in itertools.count(1)))
     return hashlib.sha256("\n".join(checksum_of(place) for place in places).encode()).hexdigest()
 
 
@@ -76,7 +76,7 @@ def read_stages(folder: Path) -> list[Stage]:
     """The stages that are done, in order; StageError if one is damaged."""
     found: list[Stage] = []
     for number in itertools.count(1):
-        place = _place(folder, number)
+        place = stage_place(folder, number)
         if not place.exists():
             return found
         if broken := broken_sums(place):
@@ -106,12 +106,12 @@ def write_stage(
         "starts": list(stage.starts),
         "ended": stage.ended,
     }
-    with put_in_place(_place(folder, number)) as place:
+    with put_in_place(stage_place(folder, number)) as place:
         write_cells(place, pa.Table.from_pylist(list(stage.rows), schema=CELL))
         write_facts(place / "stage.json", facts)
         seal(place, {"kind": "stage", **origin({**plan, **facts})})
     _begun_path(folder, number).unlink(missing_ok=True)
-    remove_parts(_place(folder, number))
+    remove_parts(stage_place(folder, number))
 
 
 def write_outcome(folder: Path, outcome: Outcome, ledger: Sequence[Mapping[str, Any]]) -> None:
@@ -156,7 +156,7 @@ def write_begun(folder: Path, number: int, begun: Begun) -> Path:
     facts = dataclasses.asdict(begun) | {"parts": [_part_facts(part) for part in begun.parts]}
     with put_file_in_place(_begun_path(folder, number)) as path:
         write_facts(path, facts)
-    return _place(folder, number)
+    return stage_place(folder, number)
 
 
 def check_programs(folder: Path, programs: Mapping[str, str]) -> None:
@@ -230,7 +230,8 @@ def _begun_path(folder: Path, number: int) -> Path:
     return folder / f"stage-{number:02}.begun.json"
 
 
-def _place(folder: Path, number: int) -> Path:
+def stage_place(folder: Path, number: int) -> Path:
+    """The folder of a stage among those of its plan."""
     return folder / f"stage-{number:02}"
 
 

@@ -32,6 +32,7 @@ from reports.forms.write import FOLDER as FORMS
 from reports.forms.write import write_forms
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
+from reports.loads.carried import Which, carry_loads
 from reports.recommendation.candidates import CANDIDATES
 from reports.recommendation.rule import RULE, Rule
 from reports.sections.server_counts import servers_section
@@ -71,10 +72,11 @@ def build_report(
     rule: Rule = RULE,
     signer: Signer | None = None,
     publication: Publication = FIRST,
+    loads: Which = "all",
 ) -> dict[str, Any]:
     """Build the report's files in the new folder `folder`, and return the content of report.json.
 
-    `commit` is the version of the code. FileExistsError if the folder is there: a report is never replaced.
+    `commit` is the version of the code, `loads` says which loads the report carries. FileExistsError if the folder is there: a report is never replaced.
     """
     return write_report(
         inputs,
@@ -83,6 +85,7 @@ def build_report(
         facts=origin(inputs, commit=commit, rule=rule),
         signer=signer,
         publication=publication,
+        loads=loads,
     )
 
 
@@ -94,6 +97,7 @@ def write_report(
     facts: Mapping[str, Any],
     signer: Signer | None,
     publication: Publication,
+    loads: Which = "all",
 ) -> dict[str, Any]:
     """Write the content from `compose` as `build_report` does; `facts` are the manifest's, from `origin`."""
     published = {**dataclasses.asdict(publication), "changed": [*publication.changed]}
@@ -121,6 +125,7 @@ def write_report(
         in_colour = {name: (vega_lite(chart), figures[name], png(chart)) for name, chart in charts.items()}
         report = write_forms(stage / FORMS, content, marks=marks(content), charts=in_colour)
         (stage / "summary.txt").write_text(summary_text(report), encoding="utf-8")
+        carry_loads(stage, inputs, loads)
         seal(stage, {**facts, "publication": published, "content_sha256": content_digest(content)})
         if signer is not None:
             signer.sign(stage)

@@ -10,6 +10,7 @@ from typing import Literal
 from reports.document.report import compose, origin, write_report
 from reports.document.report_content import content_digest
 from reports.inputs.report_inputs import ReportInputs
+from reports.loads.carried import Which
 from reports.publishing.differences import changes, stored_digest
 from reports.recommendation.rule import RULE, Rule
 from storage.report_versions import (
@@ -30,13 +31,14 @@ NEXT: Literal["next"] = "next"
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
-    """Which version to publish, and why."""
+    """Which version to publish, why, and with which loads."""
 
     version: int | Literal["next"] | None = None
     """None for the first version alone."""
     reason: str | None = None
     corrects: str | None = None
     date: str
+    loads: Which = "all"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,7 +92,15 @@ def publish_report(
             supersedes=checksum_of(before.folder) if before is not None else None,
             changed=changed,
         )
-    write_report(inputs, composed, place.folder, facts=facts, signer=signer, publication=publication)
+    write_report(
+        inputs,
+        composed,
+        place.folder,
+        facts=facts,
+        signer=signer,
+        publication=publication,
+        loads=wanted.loads,
+    )
     folder.chmod(0o755)  # regardless of the umask: the service may run as another user
     return Published(version=place, digest=digest, is_new=True)
 

@@ -1,22 +1,30 @@
-"""Computes an item of a published report again, from the release and the replay that the report's manifest names."""
+"""Computes an item of a published report again, from the release that its manifest names and the replay's loads.
+
+The loads are those of the replay that the manifest names, where it is there, or else those that the report carries itself.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from releases.catalogue import Release
 from reports.decision.stored_stages import stages_folders
 from reports.document.report import compose
 from reports.document.report_content import FORMAT_VERSION
 from reports.inputs.errors import ReportError
 from reports.inputs.replays import BESIDE, FULL
 from reports.inputs.report_inputs import ReportInputs, read_inputs
+from reports.loads.carried import FOLDER as LOADS
+from reports.loads.carried import Unpacked, unpacked
 from reports.recommendation.rule import RULE, Rule
 from reports.recomputation.items import differences, items
 from storage.signatures import faults
-from storage.sums import manifest_of
+from storage.sums import SUMS, checksum_of, manifest_of
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,24 +45,65 @@ class Recomputed:
     id: str
     again: str
     differences: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    """What it was computed from, beside what the report's manifest names."""
 
 
 def recompute(folder: Path, item: str, *, places: Places, rule: Rule = RULE) -> Recomputed:
-    """Compute an item of the report in `folder` again and compare every digit; raises ReportError.
+    """Compute an item of the report in `folder` again and compare every digit; raises ReportError."""
+    (found,) = recompute_items(folder, [item], places=places, rule=rule)
+    return found
 
-    What follows from the release alone needs no replay to be there.
+
+def recompute_items(
+    folder: Path, wanted: Sequence[str], *, places: Places, rule: Rule = RULE
+) -> list[Recomputed]:
+    """Compute items of the report in `folder` again, all of them if none is named, and compare every digit; raises ReportError.
+
+    What follows from the release alone needs no replay. A release of the same name and version that was built again counts if all
+    digits are equal: its documents have the words of the code that built it.
     """
     manifest, content = _stored(folder, places, rule)
     published = items(content)
-    if item not in published:
-        raise ReportError(f"{folder} has no {item!r}; it has: {', '.join(sorted(published))}")
+    for item in wanted:
+        if item not in published:
+            raise ReportError(f"{folder} has no {item!r}; it has: {', '.join(sorted(published))}")
     named = _named(manifest, places) | {"rule": rule}
     alone = read_inputs(**named, with_replay=False)
-    _check_release(manifest, alone)
-    again = items(compose(alone, rule=rule)).get(item, "")
-    if manifest["replay"] is not None and differences(published[item], again):
-        again = items(compose(_with_replay(manifest, content, named), rule=rule)).get(item, "")
-    return Recomputed(id=item, again=again, differences=differences(published[item], again))
+    other = _other_release(manifest, alone)
+    notes = [f"from another build of the release ({alone.release.checksum})"] if other else []
+    found = _compared(published, wanted or [*published], items(compose(alone, rule=rule)), notes)
+    left = [one.id for one in found if one.differences]
+    if left and manifest["replay"] is not None:
+        with _with_loads(folder, manifest, content, named, alone.release) as (inputs, carries):
+            notes = [*notes, *(["by the loads that the report carries"] if carries else [])]
+            by_loads = _compared(published, left, items(compose(inputs, rule=rule)), notes)
+            left = [one.id for one in by_loads if one.differences]
+            if left and manifest.get("beside") and inputs.replay is None:
+                raise ReportError(
+                    f"the full replay beside the stages, whose loads the report does not carry, is needed for {', '.join(left)}; "
+                    f"{_how_to_replay(named)}"
+                )
+        again = {one.id: one for one in by_loads}
+        found = [again.get(one.id, one) for one in found]
+    if left and other:
+        raise ReportError(other)
+    return found
+
+
+def _compared(
+    published: Mapping[str, str], wanted: Sequence[str], computed: Mapping[str, str], notes: Sequence[str]
+) -> list[Recomputed]:
+    """Each item as it was computed, beside what was published."""
+    return [
+        Recomputed(
+            id=item,
+            again=computed.get(item, ""),
+            differences=differences(published[item], computed.get(item, "")),
+            notes=tuple(notes),
+        )
+        for item in wanted
+    ]
 
 
 def _stored(folder: Path, places: Places, rule: Rule) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -91,46 +140,97 @@ def _named(manifest: dict[str, Any], places: Places) -> dict[str, Any]:
     }
 
 
-def _check_release(manifest: dict[str, Any], inputs: ReportInputs) -> None:
+def _other_release(manifest: dict[str, Any], inputs: ReportInputs) -> str | None:
+    """Which release has another checksum than the manifest states, and what to do; None if none has. ReportError if one is missing."""
     for stated, found in (
         (manifest["release"], inputs.release),
         (manifest.get("year_before"), inputs.year_before),
     ):
         if stated and (found is None or found.checksum != stated["checksum"]):
             there = "is missing" if found is None else "is not the one that the report names"
-            raise ReportError(
+            told = (
                 f"the release {stated['crawl']}, version {stated['version']}, {there} ({stated['checksum']}); fetch that one, "
                 f"or make it again with firstflight of the report's commit {manifest['commit']}"
             )
+            if found is None:
+                raise ReportError(told)
+            return told
+    return None
+
+
+def _is_beside(manifest: dict[str, Any], inputs: ReportInputs) -> bool:
+    """Return whether the full replay beside the stages is the one that the manifest states, if it states one."""
+    stated = manifest.get("beside")
+    return not stated or (inputs.replay is not None and inputs.replay.checksum == stated["checksum"])
 
 
 def _check_beside(manifest: dict[str, Any], inputs: ReportInputs) -> None:
-    stated = manifest.get("beside")
-    if stated and (inputs.replay is None or inputs.replay.checksum != stated["checksum"]):
+    if not _is_beside(manifest, inputs):
         raise ReportError(
-            f"the full replay beside the stages is not the one that the report names ({stated['checksum']}); fetch that one"
+            f"the full replay beside the stages is not the one that the report names ({manifest['beside']['checksum']}); fetch that one"
         )
 
 
-def _with_replay(manifest: dict[str, Any], content: dict[str, Any], named: dict[str, Any]) -> ReportInputs:
-    """The inputs that the manifest names, by their checksums, or stages that somebody else made by the same plan.
+@contextlib.contextmanager
+def _with_loads(
+    folder: Path, manifest: dict[str, Any], content: dict[str, Any], named: dict[str, Any], release: Release
+) -> Iterator[tuple[ReportInputs, bool]]:
+    """The inputs with the loads of the replay that the manifest names, or with those that the report carries, and whether these were taken.
 
-    A plan states all that its loads depend on, so that those of another run are equal, while times of the run itself are not.
+    The back-cast is the one that the manifest names, if it is there or is carried.
+    """
+    plan = content["stages"]["plan"] if content["stages"] else None
+    with unpacked(folder, release, plan=plan) as carried:
+        if carried is not None and not _is_there(named["backcast"], manifest.get("backcast")):
+            named = named | {"backcast": carried.backcast}
+        found = _named_replay(manifest, content, named, is_needed=carried is None)
+        if found is None and carried is not None:
+            yield _carried(carried, plan, named), True
+            return
+        if found is None:
+            raise ReportError(
+                f"the replay with checksum {manifest['replay']['checksum']} is not in {named['replays_dir']}, and the report does not "
+                f"carry its loads (it has no {LOADS}/); {_how_to_replay(named)}"
+            )
+        yield found, False
+
+
+def _is_there(folder: Path, stated: dict[str, Any] | None) -> bool:
+    """Return whether a folder is the one that a manifest states, or none is stated."""
+    return not stated or ((folder / SUMS).is_file() and checksum_of(folder) == stated["checksum"])
+
+
+def _how_to_replay(named: dict[str, Any]) -> str:
+    return f'copy that replay to {named["replays_dir"]}, or make it again by the commands in the report\'s section "Rebuild this report"'
+
+
+def _carried(carried: Unpacked, plan: str | None, named: dict[str, Any]) -> ReportInputs:
+    """The inputs with the loads that the report carries."""
+    which = FULL if plan is None else f"{plan}{BESIDE if carried.has_full else ''}"
+    return read_inputs(**named | {"replays_dir": carried.replays}, with_replay=True, which=which)
+
+
+def _named_replay(
+    manifest: dict[str, Any], content: dict[str, Any], named: dict[str, Any], *, is_needed: bool
+) -> ReportInputs | None:
+    """The inputs that the manifest names, by their checksums, or stages that somebody else made by the same plan; None without either.
+
+    A plan states all that its loads depend on, so that those of another run are equal, while times of the run itself are not. A full
+    replay beside the stages that is missing or another one is an error if the replay `is_needed`, which the report does not carry.
     """
     of_crawl = named["replays_dir"] / manifest["release"]["crawl"]
     beside = BESIDE if manifest.get("beside") else ""
+    if not is_needed and not of_crawl.exists() and (beside or not content["stages"]):
+        return None
     by_the_plan: ReportInputs | None = None
     for which in [f"{plan}{beside}" for plan in stages_folders(of_crawl)] if content["stages"] else [FULL]:
         inputs = read_inputs(**named, with_replay=True, which=which)
-        _check_release(manifest, inputs)
         made = inputs.staged or inputs.replay
         if made is not None and made.checksum == manifest["replay"]["checksum"]:
+            if not is_needed and not _is_beside(manifest, inputs):
+                return None
             _check_beside(manifest, inputs)
             return inputs
         if inputs.staged is not None and inputs.staged.plan == content["stages"]["plan"]:
             by_the_plan = inputs
-    if by_the_plan is not None:
-        return by_the_plan
-    raise ReportError(
-        f"the replay with checksum {manifest['replay']['checksum']} is not in {named['replays_dir']}, and no report contains its loads; copy it there"
-    )
+    return by_the_plan

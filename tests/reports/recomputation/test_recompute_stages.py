@@ -20,15 +20,18 @@ from reports.decision.stored_stages import stages_folder, write_stage
 from reports.decision.until_decided import Budget, until_decided
 from reports.document.report import build_report
 from reports.inputs.errors import ReportError
+from reports.loads.carried import FOLDER as LOADS
 from reports.recommendation.ledger import CHOICES
 from reports.recommendation.rule import RULE
 from reports.recomputation.items import items
-from reports.recomputation.recompute import recompute
+from reports.recomputation.recompute import recompute, recompute_items
 from schema.computed_tables import CELL
-from storage.sums import seal
+from storage.sums import manifest_of, seal
+from tests.factories.made_up_release import make_release
 from tests.factories.made_up_report import (
     PAGES,
     crawl,
+    crawl_with_another_page,
     places,
     read_data_folder,
     replay_cells,
@@ -136,8 +139,10 @@ def test_stages_that_somebody_else_made_by_the_same_plan_give_the_same_numbers_b
 def test_stages_that_are_missing_or_damaged_are_refused(data_dir: Path, tmp_path: Path) -> None:
     folder = data_dir / "reports" / "2026" / "v1"
     without = dataclasses.replace(places(data_dir), replays=tmp_path)
-    with pytest.raises(ReportError, match="copy it there"):
-        recompute(folder, "number-gain", places=without, rule=QUICK)
+    with pytest.raises(
+        ReportError, match=r"does not carry its loads .*; copy that replay to .*, or make it again"
+    ):
+        recompute(without_loads(folder, tmp_path / "v1"), "number-gain", places=without, rule=QUICK)
     shutil.copytree(data_dir / "replays", tmp_path / "replays")
     (cells,) = tmp_path.glob("replays/*.stages/stage-01/cells.parquet")
     cells.write_bytes(cells.read_bytes()[:-1])
@@ -148,6 +153,42 @@ def test_stages_that_are_missing_or_damaged_are_refused(data_dir: Path, tmp_path
             places=dataclasses.replace(without, replays=tmp_path / "replays"),
             rule=QUICK,
         )
+
+
+def test_a_report_carries_the_loads_by_which_every_item_is_computed_again(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    release = write_release(tmp_path, crawl())
+    (release.path / "method.md").write_text(
+        "other words than those of the report's release", encoding="utf-8"
+    )
+    make_release(release.path, release.crawl, rows=release.manifest.rows)
+    folder = data_dir / "reports" / "2026" / "v1"
+    found = recompute_items(folder, [], places=places(tmp_path), rule=QUICK)
+    assert {"number-gain", "verdicts", "stages-ledger"} < {one.id for one in found}
+    assert [one.id for one in found if one.differences] == []
+    by_loads = next(one for one in found if one.id == "verdicts")
+    assert by_loads.notes[0].startswith("from another build of the release")
+    assert by_loads.notes[1:] == ("by the loads that the report carries",)
+
+
+def test_other_pages_than_those_of_the_release_are_no_other_build_of_it(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    write_release(tmp_path, crawl_with_another_page())
+    folder = data_dir / "reports" / "2026" / "v1"
+    with pytest.raises(ReportError, match="is not the one that the report names"):
+        recompute(folder, "shares", places=places(tmp_path), rule=QUICK)
+
+
+def without_loads(folder: Path, copy: Path) -> Path:
+    """A copy of a report that does not carry the loads of its replay."""
+    shutil.copytree(folder, copy)
+    shutil.rmtree(copy / LOADS)
+    manifest = manifest_of(copy)
+    del manifest["files"]
+    seal(copy, manifest)
+    return copy
 
 
 def test_the_full_replay_beside_the_stages_has_what_they_lack_and_decides_nothing(
@@ -175,8 +216,9 @@ def test_the_full_replay_beside_the_stages_has_what_they_lack_and_decides_nothin
     assert recompute(folder, "inputs", places=places(tmp_path), rule=QUICK).differences == ()
     shutil.rmtree(full)
     write_full(tmp_path, seeds=2)
+    assert recompute(folder, "inputs", places=places(tmp_path), rule=QUICK).differences == ()
     with pytest.raises(ReportError, match="beside the stages is not the one"):
-        recompute(folder, "inputs", places=places(tmp_path), rule=QUICK)
+        recompute(without_loads(folder, tmp_path / "v3"), "inputs", places=places(tmp_path), rule=QUICK)
 
 
 def test_a_full_replay_of_another_version_of_the_rule_does_not_stand_beside_the_stages(
