@@ -168,8 +168,10 @@ def origin(inputs: ReportInputs, *, commit: str, rule: Rule = RULE) -> dict[str,
 
 
 def replay_facts(replay: Replay | StagedReplay) -> dict[str, Any]:
-    """A replay's checksum, and what its loads depend on."""
-    return {"checksum": replay.checksum, **replay_folder.origin(replay.provenance)}
+    """A replay's checksum, and what its loads depend on; its conditions are in the report's JSON alone."""
+    facts = replay_folder.origin(replay.provenance)
+    parameters = {name: value for name, value in facts.get("parameters", {}).items() if name != "conditions"}
+    return {"checksum": replay.checksum, **facts, **({"parameters": parameters} if parameters else {})}
 
 
 def release_facts(release: Release) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from reports.decision.stored_problem import StagedReplay
 from reports.document.all_sections import sections_of
 from reports.document.examination import Examination
 from reports.document.illustrative import illustrative_because, recorded_section
+from reports.document.provenance import condensed
 from reports.document.rebuilding import rebuild_commands
 from reports.document.replay_analysis import ReplayAnalysis
 from reports.document.standing_text import LIMITS, OWN_TERMS, TERMS, months_limit
@@ -179,19 +180,8 @@ def stages_section(staged: StagedReplay) -> dict[str, Any]:
         "ledger": list(staged.ledger),
         "populations": staged.provenance["populations"],
         "sha256": staged.checksum,
-        "provenance": with_counted_gates(staged.provenance),
+        "provenance": condensed(staged.provenance),
     }
-
-
-def with_counted_gates(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """A replay's provenance with the number of its calibration checks, and those alone that did not pass.
-
-    >>> with_counted_gates({"gates": [{"passed": True}, {"passed": False}]})
-    {'gates': {'checked': 2, 'not_passed': [{'passed': False}]}}
-    """
-    gates = provenance.get("gates", [])
-    not_passed = [one for one in gates if not one["passed"]]
-    return {**provenance, "gates": {"checked": len(gates), "not_passed": not_passed}}
 
 
 def staged_recommendation(found: Findings, rule: Rule) -> dict[str, Any]:
@@ -223,7 +213,7 @@ def replay_section(analysis: ReplayAnalysis) -> dict[str, Any]:
         "outcomes": [dataclasses.asdict(one) for one in analysis.results],
         "populations": replay.populations,
         "sha256": replay.checksum,
-        "provenance": with_counted_gates(replay.provenance),
+        "provenance": condensed(replay.provenance),
         "harm": [
             {"id": name, "pages": len(there.pages), "seeds": there.seeds, "cells": dict(there.states)}
             for name, there in analysis.harm_loads.items()

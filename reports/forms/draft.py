@@ -16,6 +16,9 @@ from reports.forms.verdict_matrix import is_matrix
 WIDTH = 66
 """Columns of a table with its borders and indentation."""
 
+MOST_ROWS = 40
+"""Most rows of a table in a draft: a page holds about as many."""
+
 AUTHOR = {"fullname": "Your Name", "initials": "Y.", "surname": "Name"}
 ORGANIZATION, EMAIL = "Your Organization", "you@example.org"
 """What stands for the author of a draft until somebody takes it over."""
@@ -111,8 +114,11 @@ def sections(report: Printed) -> Iterator[Section]:
     )
     for section in report.sections:
         if section.id not in LEFT_OUT:
-            tables = (fitting for table in section.tables for fitting in fit(table))
-            yield dataclasses.replace(section, tables=tuple(tables))
+            yield dataclasses.replace(
+                section,
+                tables=tuple(fitting for table in section.tables for fitting in fit(table)),
+                paragraphs=(*section.paragraphs, *map(left_out, filter(is_long, section.tables))),
+            )
     limits = (item for section in report.sections if section.id == "limits" for item in section.items)
     yield Section(id="limits", title="Limits of the Evidence", paragraphs=(), items=tuple(limits))
     yield Section(
@@ -144,8 +150,20 @@ def _numbers(report: Printed) -> Iterator[Table]:
     )
 
 
+def is_long(table: Table) -> bool:
+    """Return whether a table is too long for a draft."""
+    return len(table.rows) > MOST_ROWS
+
+
+def left_out(table: Table) -> str:
+    """Where a table is that a draft has no room for."""
+    return f"The table \u201c{table.title}\u201d has {len(table.rows)} rows, and is in the report alone; {table.command} computes it."
+
+
 def fit(table: Table) -> Iterator[Table]:
-    """The table in parts that fit beside each other's first column; the verdict matrix by its signs alone."""
+    """The table in parts that fit beside each other's first column, the verdict matrix by its signs alone; nothing of one that is too long."""
+    if is_long(table):
+        return
     if is_matrix(table.id):
         signs = tuple((*row[:2], *(cell.split(" ")[0] for cell in row[2:])) for row in table.rows)
         table = dataclasses.replace(table, rows=signs)
