@@ -20,11 +20,11 @@ from reports.decision.stored_problem import StagedReplay
 from reports.document.all_sections import sections_of
 from reports.document.examination import Examination
 from reports.document.illustrative import illustrative_because, recorded_section
-from reports.document.provenance import condensed
 from reports.document.rebuilding import rebuild_commands
 from reports.document.replay_analysis import ReplayAnalysis
 from reports.document.standing_text import LIMITS, OWN_TERMS, TERMS, months_limit
 from reports.forms.typesetting import in_type
+from reports.inputs.provenance import condensed
 from reports.inputs.report_inputs import ReportInputs
 from reports.recommendation.candidate_verdicts import CandidateVerdict
 from reports.recommendation.harm_verdicts import HarmVerdict
