@@ -16,7 +16,7 @@ from firstflight.recorded_pages import import_pages
 from firstflight.settings import Settings, from_environment
 from reports.inputs.errors import ReportError
 from reports.loads.carried import FOLDER as LOADS
-from reports.recomputation.recompute import Places, recompute
+from reports.recomputation.recompute import Places, recompute, recompute_items
 from storage.report_versions import ReportVersionError
 from storage.sums import MANIFEST, SUMS, broken_sums, manifest_of, seal
 
@@ -87,6 +87,13 @@ def test_what_follows_from_the_pages_is_computed_again_to_the_last_digit(item: s
     found = recompute(EDITION, item, places=places)
     assert found.again
     assert found.differences == ()
+
+
+def test_every_item_is_computed_again_from_a_clone_to_the_last_digit(places: Places) -> None:
+    """Gain and harm too, by the loads that the edition carries: the data folder has neither a replay nor a back-cast."""
+    found = recompute_items(EDITION, [], places=places)
+    assert {"number-gain", "number-harm", "verdicts", "fig-gains", "inputs"} < {one.id for one in found}
+    assert [(one.id, one.differences) for one in found if one.differences] == []
 
 
 def test_without_its_loads_what_follows_from_the_replay_asks_for_the_replay(
