@@ -20,7 +20,7 @@ from reports.decision.standing import Look, Standing, stand, targets
 from reports.decision.statements import Statement, statements_of
 from reports.decision.until_decided import STEPS
 from reports.decision.weighted_sample import WeightedSample
-from reports.recommendation.candidates import CANDIDATES
+from reports.recommendation.candidates import BURSTS
 from reports.recommendation.mixture import ORDINARY
 from reports.recommendation.rule import MARGINS, RULE, Rule
 from reports.statistics.bootstrap import Floats
@@ -179,7 +179,7 @@ def limit(one: Statement) -> float:
 
 def play(world: World, setting: Setting, rng: np.random.Generator) -> Standing:
     """What is known at the end of a replay in stages: when an answer is settled, or the budget is used."""
-    windows = [one.window for one in CANDIDATES]
+    windows = [one.window for one in BURSTS]
     statements = statements_of(setting.rule, windows, incumbent=INCUMBENT)
     loads, draws = Loads(world, setting, rng), collections.Counter({ORDINARY: FIRST_DRAWS})
     looks: list[Look] = []
