@@ -104,7 +104,7 @@ class Drivers:
 
 async def _start() -> _Driver:
     before = set(running())
-    # Of a driver that dies Playwright raises no class of its own.
+    # Playwright raises no class of its own where its driver dies.
     (playwright,) = await asyncio.gather(async_playwright().start(), return_exceptions=True)
     if isinstance(playwright, BaseException):
         if isinstance(playwright, (PlaywrightError, OSError)):

@@ -151,7 +151,7 @@ def version_or_next(_: click.Context, __: click.Parameter, value: str | None) ->
     type=click.Choice(["all", "stages", "none"]),
     default="all",
     show_default=True,
-    help="Loads of the replay that the report carries, some 8 bytes each, so that `report recompute` needs no replay: of all replays, of the stages alone, or none.",
+    help="Loads of the replay that the report carries, some 7 bytes each, so that `report recompute` needs no replay: of all replays, of the stages alone, or none.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print report.json.")
 @click.pass_obj

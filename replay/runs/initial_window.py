@@ -6,7 +6,11 @@ equal to the burst of as many, since it is another candidate for what servers ma
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+WORD = re.compile(r"(\d{1,9})(p| paced)?", re.ASCII)
+"""A window in one word or as in a sentence."""
 
 
 class Paced(int):
@@ -70,10 +74,10 @@ def window_of(word: str) -> int:
     >>> [window_of("16"), window_of("16p"), window_of("16 paced")]
     [16, 16p, 16p]
     """
-    number = word.removesuffix(" paced").removesuffix("p")
-    if not number.isascii() or not number.isdecimal():
+    match = WORD.fullmatch(word)
+    if not match:
         raise ValueError(f"{word!r} is no initial window such as 16 or, paced, 16p")
-    return Paced(number) if word != number else int(number)
+    return Paced(match[1]) if match[2] else int(match[1])
 
 
 def in_json(window: int) -> int | str:

@@ -48,7 +48,7 @@ def test_words_and_sentences_are_read_back() -> None:
             assert is_paced(window_of(told)) == is_paced(window)
 
 
-@pytest.mark.parametrize("word", ["", "p", "10.5", "-3", "paced", "10 p", "\u0661\u0660"])
+@pytest.mark.parametrize("word", ["", "p", "10.5", "-3", "paced", "10 p", "10p paced", "\u0661\u0660"])
 def test_what_is_no_window_is_refused(word: str) -> None:
     with pytest.raises(ValueError, match="no initial window"):
         window_of(word)
