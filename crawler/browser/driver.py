@@ -31,6 +31,9 @@ ARGUMENT = b"run-driver"
 GONE = "Connection closed while reading from the driver"
 """Text of the bare Exception that Playwright raises or leaves in the event loop when its driver dies."""
 
+ENDED = "Playwright's driver ended as it started: is there memory left?"
+"""What is said of a driver that dies before its first browser."""
+
 
 @dataclasses.dataclass(slots=True)
 class _Driver:
@@ -113,13 +116,11 @@ async def _start() -> _Driver:
                 f"Playwright's driver does not start ({said}): install playwright anew"
             ) from playwright
         if str(playwright) == GONE:
-            raise LaunchFailed(
-                "Playwright's driver ended as it started: is there memory left?"
-            ) from playwright
+            raise LaunchFailed(ENDED) from playwright
         raise playwright
     ours = [pid for pid in running() if pid not in before]
     if not ours:
-        raise LaunchFailed("Playwright's driver ended as soon as it had started: is there memory left?")
+        raise LaunchFailed(ENDED)
     return _Driver(playwright, ours[0])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -13,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from reports.forms.draft import MOST_ROWS, fit, left_out
 from reports.forms.kramdown import draft_kramdown
-from reports.forms.printed import Printed, printed
+from reports.forms.printed import Printed, Table, printed
 from reports.forms.rfcxml import draft_xml
 
 pytestmark = pytest.mark.process
@@ -125,3 +127,21 @@ def test_each_block_stands_alone(built: Built) -> None:
                 if kind == "table":
                     assert f"iw-{one['id']}" in kramdown.read_text(encoding="ascii")
     assert ET.parse(blocks / "reference.xml").getroot().get("anchor") == "FIRSTFLIGHT2026"
+
+
+def test_a_table_that_no_page_holds_is_left_out_and_its_command_is_named() -> None:
+    row = ("IW 16", "1.2")
+    short = Table(
+        id="short",
+        title="All networks",
+        headings=("window", "saved"),
+        is_number=(False, True),
+        rows=(row,) * MOST_ROWS,
+        source="",
+        query="",
+        command="firstflight report recompute 2026 v1 short",
+    )
+    long = dataclasses.replace(short, rows=(*short.rows, row))
+    assert [one.rows for one in fit(short)] == [short.rows]
+    assert list(fit(long)) == []
+    assert long.command in left_out(long)
