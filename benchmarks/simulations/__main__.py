@@ -86,10 +86,7 @@ def fixed(repetitions: int) -> str:
 def in_stages(repetitions: int) -> str:
     """Answers of replays in stages."""
     runs = {
-        staged_text.key(world, setting): (
-            functools.partial(staged.run, world, setting),
-            round(repetitions * setting.part),
-        )
+        staged_text.key(world, setting): (functools.partial(staged.run, world, setting), repetitions)
         for setting in staged.SETTINGS
         for world in characteristics.WORLDS
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchmarks.simulations.characteristics import WORLDS, World
-from benchmarks.simulations.staged import SETTINGS, Setting
+from benchmarks.simulations.staged import SETTINGS, Setting, right_answer
 
 MOST_WRONG, MOST_UNDECIDED = 5.0, 20.0
 """Bounds in percent of the draws."""
@@ -17,6 +17,12 @@ Counts = Mapping[str, Mapping[str, int]]
 def key(world: World, setting: Setting) -> str:
     """Name of a world under a setting, in results."""
     return f"{setting.id}: {world.id}"
+
+
+def answer_text(world: World) -> str:
+    """The right answer of a world, as reports name it."""
+    answer = right_answer(world)
+    return "no change" if answer is None else f"IW {answer}"
 
 
 def missed(found: Mapping[str, int]) -> list[str]:
@@ -39,7 +45,7 @@ def text(counts: Counts, *, commit: str, date: str) -> str:
         "| rule and budget | world | right answer | draws | right | wrong, at most 5 % | undecided, at most 20 % | missed |",
         "|---|---|---|---|---|---|---|---|",
         *(
-            f"| {setting.id} | {world.id} | {'no change' if world.answer is None else f'IW {world.answer}'} | {sum(found.values())} | "
+            f"| {setting.id} | {world.id} | {answer_text(world)} | {sum(found.values())} | "
             + " | ".join(f"{percent(found, one):.1f} %" for one in ("right", "wrong", "undecided"))
             + f" | {', '.join(missed(found)) or '-'} |"
             for setting, world, found in rows

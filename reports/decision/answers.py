@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 NO_CHANGE = None
 
@@ -23,31 +24,26 @@ def possible_answers(
     >>> possible_answers([16], incumbent=10, admissible={16: None}, is_worthwhile={(16, 10): True}) == {16, None}
     True
     """
-    found: set[int | None] = set()
     windows = sorted(set(candidates) - {incumbent})
-    ways = [(True, False) if admissible[one] is None else (admissible[one],) for one in windows]
-    for chosen in itertools.product(*ways):
-        rivals = {incumbent, *(one for one, is_in in zip(windows, chosen, strict=True) if is_in)}
-        for window in windows:
-            could, must = _chosen(window, rivals, incumbent, is_worthwhile)
-            if could:
-                found.add(window)
-            if must:
-                break
-        else:
-            found.add(NO_CHANGE)
+    bits = {window: 1 << place for place, window in enumerate([incumbent, *windows])}
+    # Every way in which candidates can be admissible, as a set of bits; the incumbent always is.
+    ways = np.array([bits[incumbent]], dtype=np.int64)
+    for window in windows:
+        without = ways[:0] if admissible[window] else ways
+        within = ways[:0] if admissible[window] is False else ways | bits[window]
+        ways = np.concatenate([without, within])
+    found: set[int | None] = set()
+    is_left = np.ones(len(ways), dtype=bool)  # whether no smaller window is chosen for certain
+    for window in windows:
+        gain = is_worthwhile[window, incumbent]
+        surpassing = {rival: is_worthwhile[rival, window] for rival in bits if rival > window}
+        shown = sum(bits[rival] for rival, surpasses in surpassing.items() if surpasses)
+        not_refuted = sum(bits[rival] for rival, surpasses in surpassing.items() if surpasses is not False)
+        is_rival = (ways & bits[window]) != 0
+        if gain is not False and (is_left & is_rival & ((ways & shown) == 0)).any():
+            found.add(window)
+        if gain:
+            is_left &= ~(is_rival & ((ways & not_refuted) == 0))
+    if is_left.any():
+        found.add(NO_CHANGE)
     return frozenset(found)
-
-
-def _chosen(
-    window: int,
-    rivals: set[int],
-    incumbent: int,
-    is_worthwhile: Mapping[tuple[int, int], bool | None],
-) -> tuple[bool, bool]:
-    """Whether a window could be chosen among admissible rivals if no smaller one is, and whether it must be."""
-    if window not in rivals:
-        return False, False
-    gain = is_worthwhile[window, incumbent]
-    beaten = [is_worthwhile[rival, window] for rival in rivals if rival > window]
-    return gain is not False and True not in beaten, gain is True and all(one is False for one in beaten)

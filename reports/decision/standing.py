@@ -98,12 +98,14 @@ def _decided_by(
     The bounds of all statements and looks hold together with the rule's confidence, so that they are wider than an interval of one number.
     """
     found: dict[str, Interval] = {}
-    for look, share in zip(looks, increments([look.fraction for look in looks]), strict=True):
-        for one in statements:
+    shares = increments([look.fraction for look in looks])
+    for one in statements:
+        for look, share in zip(reversed(looks), reversed(shares), strict=True):
             effect = look.measured.get(one.id)
             if effect is not None and _judge(one, effect, share) == holds[one.id]:
                 lower, upper = effect.lower(share * one.refute_tail), effect.upper(share * one.confirm_tail)
                 found[one.id] = Interval(effect.value, lower, upper)
+                break
     return found
 
 
