@@ -18,7 +18,7 @@ from api.documents import routes as documents
 from api.explorer import first_flight
 from api.explorer import routes as explorer
 from api.http.cors import Preflight
-from api.http.hosts import PlainRequests, trusted_names
+from api.http.hosts import Hosts, PlainRequests, trusted_names
 from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
@@ -126,6 +126,7 @@ def create_app(
     answers: Path | None = None,
     prepared: Path | None = None,
     base_url: str = "",
+    listens_at: str = "",
     trusted_hosts: Iterable[str] = (),
     metrics: CollectorRegistry | None = None,
     contact: Contact = NOBODY,
@@ -137,8 +138,9 @@ def create_app(
 
     `allowed_signers` lists the signers whose signatures are good; `answers` is a folder in which answers are cached, and
     `prepared` is one for files that are made of each release; without it strata and sites are read more slowly.
-    Links begin with `base_url`; without it they are paths. Requests must be for `trusted_hosts`, the base URL's host or
-    loopback; with neither trusted hosts nor a base URL any host is accepted. `metrics` counts the answers; `contact` is
+    Links begin with `base_url`; without it as `api.http.hosts.base_of` says, with the request's host or `listens_at`.
+    Requests must be for `trusted_hosts`, the base URL's host or loopback; with neither trusted hosts nor a base URL any
+    host is accepted. `metrics` counts the answers; `contact` is
     shown on the page about the crawler. `outside_points` are what others counted; by default the bundled points. `lab` is
     the queue of pages to be replayed; without it the lab is off.
     """
@@ -172,17 +174,18 @@ def create_app(
         app.include_router(router)
     answer_with_problems(app, pages.problem_page)
     answer_with_redirects(app)
-    add_layers(app, trusted_names(base_url, trusted_hosts), metrics)
+    trusted = trusted_names(base_url, trusted_hosts)
+    add_layers(app, Hosts(trusted=trusted, base_url=base_url, listens_at=listens_at), metrics)
     return app
 
 
-def add_layers(app: FastAPI, trusted: frozenset[str], metrics: CollectorRegistry | None) -> None:
+def add_layers(app: FastAPI, hosts: Hosts, metrics: CollectorRegistry | None) -> None:
     """Add what every request passes, the outermost last."""
     app.add_middleware(HeadAsGet)
     app.add_middleware(Preflight)
     app.add_middleware(CommonHeaders)
     app.add_middleware(Front, app.state.library, app.state.memory)
-    app.add_middleware(PlainRequests, trusted)
+    app.add_middleware(PlainRequests, hosts)
     if metrics is not None:
         from api.http.metrics import Metered  # its library takes 3 MB, and few services are metered
 

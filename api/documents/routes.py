@@ -77,7 +77,7 @@ def document_of(request: Request, name: str) -> Metadata:
     """What the page of a document says of it; Problem if there is none of that name."""
     is_dictionary = name == DICTIONARY
     title = "Data dictionary" if is_dictionary else rendered(request, name).title
-    work = document_work(name, title=title, url=public(link(request, "document", name=name)))
+    work = document_work(name, title=title, url=public(request, link(request, "document", name=name)))
     return Metadata(
         work=work,
         checksum=work.data.removeprefix("sha256:"),

@@ -1,7 +1,10 @@
-"""Refuses requests whose host or whose length is ambiguous, before anything else handles them."""
+"""Refuses requests whose host or whose length is ambiguous, and finds the base URL of the links in their answers."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import ipaddress
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -37,25 +40,70 @@ def name_of(host: str) -> str:
     return (name if colon and (not port or port.isdigit()) and not port.endswith("]") else host).lower()
 
 
-class PlainRequests:
-    """Refuses requests for other hosts, with several Host headers, or with Transfer-Encoding."""
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Hosts:
+    """Host names that requests may use, and what links begin with."""
 
-    def __init__(self, app: ASGIApp, trusted: frozenset[str]) -> None:
-        """Wrap `app`; if `trusted` is empty, any host is accepted: no answer repeats it."""
+    trusted: frozenset[str] = frozenset()
+    """Names as of `trusted_names`; if empty, any host is accepted."""
+    base_url: str = ""
+    """Configured beginning of every link; empty for none."""
+    listens_at: str = ""
+    """Beginning of links where neither the base URL nor the request tells; empty for links that are paths."""
+
+
+@functools.lru_cache(256)
+def base_of(hosts: Hosts, host: str) -> str:
+    """What the links of an answer begin with, for a request with this Host header.
+
+    Only a Host that leads no reader to a stranger is repeated: a trusted name, loopback, or an address of a private network.
+
+    >>> base_of(Hosts(base_url="https://sizes.example/"), "localhost:8750")
+    'https://sizes.example'
+    >>> at = Hosts(listens_at="http://127.0.0.1:8080")
+    >>> base_of(at, "localhost:9000"), base_of(at, "192.168.1.7:8080"), base_of(at, "evil.example")
+    ('http://localhost:9000', 'http://192.168.1.7:8080', 'http://127.0.0.1:8080')
+    """
+    if hosts.base_url:
+        return hosts.base_url.rstrip("/")
+    name = name_of(host)
+    is_told = name in LOOPBACK or name in hosts.trusted or _is_private(name)
+    return f"http://{host.lower()}" if is_told else hosts.listens_at
+
+
+def _is_private(name: str) -> bool:
+    """True for an IP address of a private network, which is of no use to anyone outside it."""
+    try:
+        address = ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return address.is_private and "%" not in name  # what follows a scope's % is any text
+
+
+class PlainRequests:
+    """Refuses requests for other hosts, with several Host headers, or with Transfer-Encoding.
+
+    `scope["base_url"]` is what the links of the answer begin with.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
+        """Wrap `app`."""
         self.app = app
-        self._trusted = trusted
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
         if scope["type"] == "http":
             try:
-                self._check(scope["headers"])
+                host = self._checked(scope["headers"])
             except Problem as problem:
                 await problem_response(problem, scope["path"])(scope, receive, send)
                 return
+            scope.setdefault("base_url", base_of(self._hosts, host))
         await self.app(scope, receive, send)
 
-    def _check(self, headers: list[tuple[bytes, bytes]]) -> None:
+    def _checked(self, headers: list[tuple[bytes, bytes]]) -> str:
+        """The Host header; Problem if the request is refused."""
         if any(name == b"transfer-encoding" for name, _ in headers):
             # Only the lab's form has a body, and browsers state its length. RFC 9112 §6.1: a proxy in front may have found
             # the body's end elsewhere.
@@ -67,5 +115,6 @@ class PlainRequests:
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
         if len(hosts) > 1:
             raise Problem("bad-request", "more than one Host header", headers={"Connection": "close"})
-        if self._trusted and name_of("".join(hosts)) not in self._trusted:
+        if self._hosts.trusted and name_of("".join(hosts)) not in self._hosts.trusted:
             raise Problem("misdirected", "this service does not answer under that host name")
+        return "".join(hosts)

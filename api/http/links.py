@@ -1,4 +1,4 @@
-"""Links to the service's own pages and files, below the configured base URL; a request's Host is never used."""
+"""Links to the service's own pages and files, below the base URL of the request (`api.http.hosts.base_of`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def link(request: Request, name: str, /, **parameters: object) -> str:
-    """The URL of a route; without a base URL only its path, which is valid behind any proxy."""
+    """The URL of a route; only its path where no base URL is known."""
     return _based(request, str(request.app.state.path_of(name, **parameters)))
 
 
@@ -24,8 +24,8 @@ def own_link(request: Request, **changed: object) -> str:
 
 
 def _based(request: Request, path: str) -> str:
-    base: str = request.app.state.base_url
-    return base.rstrip("/") + path
+    base: str = request.scope["base_url"]
+    return base + path
 
 
 def relate(request: Request, relation: str, target: str, **attributes: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from fastapi import Request
     from starlette.types import Message
 
 
@@ -28,8 +28,8 @@ class Asked:
         return self.headers.get("content-type", "").partition(";")[0]
 
 
-async def ask(app: FastAPI, address: str) -> Asked:
-    """The answer to GET of `address`, a path with its query.
+async def ask(request: Request, address: str) -> Asked:
+    """The answer to GET of `address`, a path with its query, with links as an answer to the request itself has them.
 
     It is computed at once, without waiting for its turn: who asks already has one, and would wait for itself.
     """
@@ -48,16 +48,17 @@ async def ask(app: FastAPI, address: str) -> Asked:
         "server": ("localhost", 80),
         "client": None,
         "at_once": True,
+        "base_url": request.scope["base_url"],
     }
     heads: list[Message] = []
     body = bytearray()
 
-    request: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+    received: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
     async def receive() -> Message:
-        if not request:
+        if not received:
             await asyncio.Event().wait()  # files and streams wait here for a client that hangs up
-        return request.pop()
+        return received.pop()
 
     async def send(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -65,6 +66,6 @@ async def ask(app: FastAPI, address: str) -> Asked:
         elif message["type"] == "http.response.body":
             body.extend(message.get("body", b""))
 
-    await app(scope, receive, send)
+    await request.app(scope, receive, send)
     headers = {name.decode().lower(): value.decode("latin-1") for name, value in heads[0]["headers"]}
     return Asked(status=heads[0]["status"], headers=headers, body=bytes(body))

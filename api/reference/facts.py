@@ -32,7 +32,7 @@ async def facts_of_releases(request: Request, shelf: Shelf) -> dict[str, str]:
     crawl = first.crawl
     facts |= {"crawl": str(crawl), "version": str(first.version), "name": "distribution.parquet"}
     facts |= {"device": crawl.device, "vantage": crawl.vantage, "arm": crawl.arm, "kind": crawl.kind}
-    visits = await ask(request.app, f"/v1/visits.ndjson?crawl={crawl}&limit=1&fields=id,host")
+    visits = await ask(request, f"/v1/visits.ndjson?crawl={crawl}&limit=1&fields=id,host")
     row = json.loads(visits.body.partition(b"\n")[0] or b"{}") if visits.status == http.HTTPStatus.OK else {}
     if "id" in row:
         facts |= {"visit": str(row["id"]), "host": str(row["host"])}

@@ -65,10 +65,10 @@ async def _endpoint(
     }
     called = address(path, operation, facts)
     if called is not None:
-        answer = await ask(request.app, called)
+        answer = await ask(request, called)
         # An error is no example: a release that must not be cited, say, gets one.
         if answer.status < http.HTTPStatus.BAD_REQUEST:
-            url = (request.app.state.base_url or SERVED_AT).rstrip("/") + called
+            url = (request.scope["base_url"] or SERVED_AT) + called
             found |= {"address": called, "answer": shown(answer), "code": list(code(url, answer))}
     return found
 

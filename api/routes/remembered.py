@@ -106,8 +106,9 @@ class Memory:
         """The cache key and ETag of an answer: a hash of the data, the request, the content coding and the code."""
         path = scope["path"]
         moment = shelf.moment if path in OF_THE_MOMENT else ""
-        query, coding = scope["query_string"].decode("latin-1"), compression.coding(scope)
-        facts = "\n".join((self._base, shelf.edition, moment, path, query, coding))
+        query = scope["query_string"].decode("latin-1")
+        coding = compression.coding(scope)
+        facts = "\n".join((self._base, shelf.edition, moment, scope["base_url"], path, query, coding))
         return hashlib.sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()
 
     def remembered(self, key: str) -> Answer | None:

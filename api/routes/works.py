@@ -45,9 +45,9 @@ class Metadata:
         return (self.work.observed or "").replace("/", " to ")
 
 
-def public(url: str) -> str | None:
-    """The address if it is a whole URL: a path alone is of no use in a list of references."""
-    return url if "://" in url else None
+def public(request: Request, url: str) -> str | None:
+    """The address if it begins with the configured base URL: any other is of no use in a list of references."""
+    return url if request.app.state.base_url else None
 
 
 def forms_of(
@@ -73,7 +73,7 @@ def release_work(request: Request, version: Version, measure: str | None = None)
     return of_release(
         version.readable.manifest,
         checksum=version.checksum,
-        url=public(page),
+        url=public(request, page),
         measure=measure,
         observed=observed(request.app.state.library, version),
     )
@@ -140,7 +140,7 @@ def report_work(request: Request, report: Report, figure: str | None = None) -> 
         data=cited["data"],
         licence=cited["licence"],
         is_illustrative=content.get("is_illustrative", False),
-        url=public(page),
+        url=public(request, page),
         figure=(figure, figures_of(content)[figure]["title"]) if figure else None,
         observed=_observed(request, content),
     )

@@ -54,8 +54,8 @@ def command(
     """Serve releases and reports: web pages, the API, and the files. Ctrl-C ends it.
 
     It holds at most 2,048 connections, fewer where the limit of descriptors (ulimit -n) is lower. Strangers need a proxy
-    in front for TLS: docs/operations.md. FIRSTFLIGHT_PUBLIC_BASE_URL is what links then begin with,
-    FIRSTFLIGHT_TRUSTED_HOSTS, separated by commas, are further names that requests may be for.
+    in front for TLS: docs/operations.md. FIRSTFLIGHT_PUBLIC_BASE_URL is what links then begin with, in place of the
+    address asked at; FIRSTFLIGHT_TRUSTED_HOSTS, separated by commas, are further names that requests may be for.
 
     With FIRSTFLIGHT_LAB=1 readers may have a page of their own replayed, at /lab: one at a time, 60 s of a core each.
 
@@ -75,8 +75,8 @@ def command(
         if metrics_port is not None:
             listen(host, metrics_port).close()  # the worker's, later: a port in use is told of here
         listening = listen(host, port)
-    name = f"[{host}]" if ":" in host else host
-    click.echo(f"serving {settings.data_dir} on http://{name}:{listening.getsockname()[1]}/", err=True)
+    served_at = address(host, listening.getsockname()[1])
+    click.echo(f"serving {settings.data_dir} on {served_at}/", err=True)
 
     def load() -> ASGIApp:
         # Imported by the worker alone: this process only watches over it, and stays small.
@@ -99,6 +99,7 @@ def command(
             answers=settings.cache_dir / "answers",
             prepared=settings.cache_dir / "prepared",
             base_url=settings.public_base_url,
+            listens_at=served_at,
             trusted_hosts=settings.trusted_hosts,
             metrics=registry,
             contact=contact,
@@ -107,6 +108,16 @@ def command(
         )
 
     serving.serve(listening, load, header_timeout_s=header_timeout)
+
+
+def address(host: str, port: int) -> str:
+    """URL of the service for the machine itself; a host that means every address is loopback.
+
+    >>> address("0.0.0.0", 8080), address("::1", 8750)
+    ('http://127.0.0.1:8080', 'http://[::1]:8750')
+    """
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # it listens nowhere
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def check_lab(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""Ambiguous hosts and lengths of requests are refused, and no answer repeats the Host header."""
+"""Ambiguous hosts and lengths of requests are refused, and no answer repeats the name of a stranger in the Host header."""
 
 import re
 from pathlib import Path
@@ -14,6 +14,9 @@ CRAWL = "2026-11.desktop.local.tcp.localweb"
 EVERYTHING = ["/", "/v1/crawls", "/v1/releases", "/v1/reports", "/openapi.json", "/docs", f"/releases/{CRAWL}/v2",
               f"/v1/distributions?crawl={CRAWL}", "/v1/crawls/", f"/releases/{CRAWL}", "/reports/2026", "/nothing"]  # fmt: skip
 BASE_URL = "https://sizes.example"
+STRANGERS = ("evil.example", "evil.example:80", "evil.example@[::1", "[::evil.example", "[fe80::1%evil.example]",
+             "localhost:80@evil.example", "localhost:evil.example", "localhost/evil.example", "192.168.1.7.evil.example")  # fmt: skip
+PAGED = "/v1/releases?limit=1"
 
 
 def client_of(data_dir: Path, **options: Any) -> TestClient:
@@ -23,7 +26,7 @@ def client_of(data_dir: Path, **options: Any) -> TestClient:
 
 @pytest.mark.parametrize("path", EVERYTHING)
 def test_no_answer_repeats_the_host_of_the_request(client: TestClient, path: str) -> None:
-    for host in ("evil.example", "evil.example:80", "evil.example@[::1", "[::evil.example"):
+    for host in STRANGERS:
         answer = client.get(path, headers={"Host": host}, follow_redirects=False)
         assert answer.status_code < 500
         assert "evil.example" not in answer.text
@@ -41,6 +44,42 @@ def test_links_begin_with_the_base_url_that_was_configured(data_dir: Path) -> No
             assert link.startswith(f"{BASE_URL}/")
             again = client.get(link.removeprefix(BASE_URL), headers={"Host": "sizes.example"})
             assert again.status_code in (200, 307, 308)
+
+
+@pytest.mark.parametrize(
+    ("host", "base"),
+    [
+        ("127.0.0.1:9000", "http://127.0.0.1:9000"),  # another port, as of a container or a tunnel
+        ("LocalHost:8080", "http://localhost:8080"),
+        ("[::1]:8080", "http://[::1]:8080"),
+        ("192.168.1.7:8080", "http://192.168.1.7:8080"),
+        *((host, "http://127.0.0.1:8080") for host in (*STRANGERS, "8.8.8.8", "")),
+    ],
+)
+def test_without_a_base_url_next_is_absolute_at_the_address_that_was_asked_or_that_is_listened_on(
+    data_dir: Path, host: str, base: str
+) -> None:
+    client = client_of(data_dir, listens_at="http://127.0.0.1:8080")
+    answer = client.get(PAGED, headers={"Host": host})
+    assert answer.json()["next"].startswith(f"{base}/v1/releases?")
+    for relation in ("next", "canonical", "cite-as", "describedby"):
+        assert answer.links[relation]["url"].startswith(f"{base}/")
+
+
+def test_a_trusted_host_is_what_links_begin_with(data_dir: Path) -> None:
+    client = client_of(data_dir, listens_at="http://127.0.0.1:8080", trusted_hosts=["sizes.example"])
+    following = client.get(PAGED, headers={"Host": "sizes.example:81"}).json()["next"]
+    assert following.startswith("http://sizes.example:81/v1/releases?")
+
+
+def test_an_answer_that_was_cached_for_one_host_is_not_given_to_another(data_dir: Path) -> None:
+    client = client_of(data_dir, listens_at="http://127.0.0.1:8080")
+    for path in (PAGED, "/v1/crawls", "/"):
+        one, other = (client.get(path, headers={"Host": host}) for host in ("10.6.6.6", "localhost:8080"))
+        assert "http://10.6.6.6/" in one.headers["link"]
+        assert "10.6.6.6" not in other.text + str(other.headers)
+        held = {"Host": "localhost:8080", "If-None-Match": one.headers["etag"]}
+        assert client.get(path, headers=held).status_code == 200
 
 
 @pytest.mark.parametrize(
