@@ -1,15 +1,19 @@
 """`/v1/first-flight`: the share that fits into one window, at an address that stays, as numbers and as a figure."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
 from api.explorer.comparison import Comparison, compare
 from api.explorer.files import as_csv, png
 from api.explorer.routes import FIGURE_POLICY, figure_svg
 from api.explorer.strata import in_words
+from api.formats.negotiation import FIRST_FLIGHT, PNG, SVG, VEGA_LITE, accepted
+from api.formats.offered import CSV, JSON, Format, by_accept, not_offered
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.answers import Provenance
@@ -85,12 +89,41 @@ async def found(
 FoundDep = Annotated[Found, Depends(found)]
 
 
-@router.get("/first-flight", name="first_flight")
-async def read_first_flight(request: Request, found: FoundDep) -> FirstFlightAnswer:
+def _content(*formats: Format) -> dict[int | str, dict[str, Any]]:
+    """OpenAPI's answer of a route that answers in these formats."""
+    said = "; ".join(f"{one.media_type}: {one.means}" for one in formats if one != JSON)
+    content: dict[str, Any] = {one.media_type: {} for one in formats}
+    return {200: {"description": said or "the numbers", "content": content}}
+
+
+@router.get(
+    "/first-flight",
+    name="first_flight",
+    response_model=FirstFlightAnswer,
+    responses=_content(JSON, CSV, SVG, PNG),
+)
+async def by_header(request: Request, found: FoundDep) -> FirstFlightAnswer | Response:
     """The share that fits into a window of `iw` segments of `mss` bytes, with its confidence interval over sites.
 
-    The same address with `.csv`, `.svg`, `.png` or `.vl.json` after `first-flight` is the figure, or its data.
+    In JSON, unless the Accept header prefers the figure (`image/svg+xml`, `image/png`) or its data (`text/csv`). The same
+    address with `.json`, `.csv`, `.svg`, `.png` or `.vl.json` (Vega-Lite) after `first-flight` is in that format. What is
+    not offered has status 406.
     """
+    wanted = by_accept(accepted(request.scope), FIRST_FLIGHT)
+    if wanted == JSON:
+        return in_numbers(request, found)
+    comparison = await run_in_threadpool(compared, request, found)
+    return await run_in_threadpool(FIGURES[wanted], comparison)
+
+
+@router.get("/first-flight.json", name="first_flight_json")
+async def as_json(request: Request, found: FoundDep) -> FirstFlightAnswer:
+    """The share that fits into the window, with its confidence interval over sites, whatever the Accept header says."""
+    return in_numbers(request, found)
+
+
+def in_numbers(request: Request, found: Found) -> FirstFlightAnswer:
+    """The share that was found, with what it is of."""
     version = found.version
     return FirstFlightAnswer(
         provenance=provenance(request, version),
@@ -130,31 +163,20 @@ def compared(request: Request, found: FoundDep) -> Comparison:
 ComparedDep = Annotated[Comparison, Depends(compared)]
 
 
-def _figure(media_type: str) -> dict[int | str, dict[str, Any]]:
-    """OpenAPI's answer of a route with the figure or its data."""
-    return {200: {"description": "the figure, or its data", "content": {media_type: {}}}}
-
-
-@router.get(
-    "/first-flight.csv", name="first_flight_csv", response_class=Response, responses=_figure("text/csv")
-)
-async def as_table(comparison: ComparedDep) -> Response:
+@router.get("/first-flight.csv", name="first_flight_csv", response_class=Response, responses=_content(CSV))
+def as_table(comparison: ComparedDep) -> Response:
     """The points of the figure as CSV; the row of the window has the share's interval."""
     return Response(as_csv(comparison), media_type="text/csv; charset=utf-8")
 
 
-@router.get(
-    "/first-flight.svg", name="first_flight_svg", response_class=Response, responses=_figure("image/svg+xml")
-)
+@router.get("/first-flight.svg", name="first_flight_svg", response_class=Response, responses=_content(SVG))
 def as_svg(comparison: ComparedDep) -> Response:
     """The CDF and the window as SVG, to be embedded."""
     headers = {"Content-Security-Policy": FIGURE_POLICY}
     return Response(figure_svg(comparison, WIDTH), media_type="image/svg+xml", headers=headers)
 
 
-@router.get(
-    "/first-flight.png", name="first_flight_png", response_class=Response, responses=_figure("image/png")
-)
+@router.get("/first-flight.png", name="first_flight_png", response_class=Response, responses=_content(PNG))
 def as_png(comparison: ComparedDep) -> Response:
     """The CDF and the window as PNG."""
     return Response(png(figure_svg(comparison, WIDTH)), media_type="image/png")
@@ -164,7 +186,7 @@ def as_png(comparison: ComparedDep) -> Response:
     "/first-flight.vl.json",
     name="first_flight_vega",
     response_class=Response,
-    responses=_figure("application/json"),
+    responses=_content(VEGA_LITE),
 )
 def as_vega_lite(comparison: ComparedDep) -> Response:
     """The CDF and the window as Vega-Lite."""
@@ -172,3 +194,13 @@ def as_vega_lite(comparison: ComparedDep) -> Response:
 
     labels = {measure: label(measure) for measure in MEASURES}
     return Response(vega_lite(comparison, labels=labels, width=WIDTH), media_type="application/json")
+
+
+FIGURES: dict[Format, Callable[[Comparison], Response]] = {CSV: as_table, SVG: as_svg, PNG: as_png}
+"""What draws the figure, or writes its data, for the formats that the Accept header chooses."""
+
+
+@router.get("/first-flight.{suffix}", name="first_flight_as", include_in_schema=False)
+async def as_another(suffix: Annotated[str, Path(max_length=100)], found: FoundDep) -> None:  # noqa: ARG001  # its parameters are known
+    """Problem: the format is not offered."""
+    raise not_offered(f".{suffix}", FIRST_FLIGHT)

@@ -1,15 +1,16 @@
-"""The formats in which rows are offered, and the choice among them by suffix or Accept header (RFC 9110 §12.5.1)."""
+"""The formats in which rows and first flights are offered, and the choice by suffix or Accept header (RFC 9110 §12.5.1)."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from api.http.problems import Problem
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """A format of rows."""
+    """A format of an answer."""
 
     suffix: str
     media_type: str
@@ -43,17 +44,17 @@ PARQUET = Format(
     means="Parquet with the dictionary in its schema",
 )
 FORMATS = {one.suffix: one for one in (JSON, NDJSON, CSV, ARROW, PARQUET)}
-"""Every format by its suffix, the preferred first."""
+"""Every format of rows by its suffix, the preferred first."""
 
 
 def by_suffix(suffix: str) -> Format:
-    """The format of a suffix; Problem if it is not offered."""
+    """The format of rows of a suffix; Problem if it is not offered."""
     if suffix not in FORMATS:
-        raise _not_offered(f".{suffix}")
+        raise not_offered(f".{suffix}", FORMATS)
     return FORMATS[suffix]
 
 
-def by_accept(accept: str) -> Format:
+def by_accept(accept: str, offered: Mapping[str, Format] = FORMATS) -> Format:
     """The format that an Accept header prefers, JSON without one; Problem if it accepts none that is offered.
 
     >>> [by_accept(header).suffix for header in ("", "*/*", "text/csv", "text/html,*/*;q=0.8")]
@@ -65,9 +66,9 @@ def by_accept(accept: str) -> Format:
         return JSON
     weights = _weights(accept)
     # max() takes the first of equals, and so the preferred.
-    best = max(FORMATS.values(), key=lambda one: _weight(one.media_type, weights))
+    best = max(offered.values(), key=lambda one: _weight(one.media_type, weights))
     if not _weight(best.media_type, weights):
-        raise _not_offered(accept)
+        raise not_offered(accept, offered)
     return best
 
 
@@ -87,10 +88,10 @@ def _weights(accept: str) -> dict[str, float]:
     return found
 
 
-def _not_offered(asked: str) -> Problem:
-    offered = [{"suffix": f".{one.suffix}", "media_type": one.media_type} for one in FORMATS.values()]
+def not_offered(asked: str, offered: Mapping[str, Format]) -> Problem:
+    """The problem of a suffix or an Accept header that none of the formats meets."""
     return Problem(
         "not-acceptable",
-        f"rows are not offered as {asked[:200]}; there are {', '.join(f'.{one}' for one in FORMATS)}",
-        offered=offered,
+        f"the answer is not offered as {asked[:200]}; there are {', '.join(f'.{one}' for one in offered)}",
+        offered=[{"suffix": f".{one.suffix}", "media_type": one.media_type} for one in offered.values()],
     )

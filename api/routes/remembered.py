@@ -17,6 +17,7 @@ from api.caching.bounded import Bounded
 from api.caching.code_version import code_version
 from api.caching.disk import Disk
 from api.caching.single_flight import SingleFlight
+from api.formats import negotiation
 from api.http import compression
 from api.http.etags import CACHE_CONTROL, is_known, not_modified
 from api.http.links import link_header
@@ -103,12 +104,12 @@ class Memory:
         self._single_flight: SingleFlight[Answer] = SingleFlight(at_once=AT_ONCE, waiting=WAITING)
 
     def key(self, shelf: Shelf, scope: Scope) -> str:
-        """The cache key and ETag of an answer: a hash of the data, the request, the content coding and the code."""
+        """The cache key and ETag of an answer: a hash of the data, the request, the format, the content coding and the code."""
         path = scope["path"]
         moment = shelf.moment if path in OF_THE_MOMENT else ""
         query = scope["query_string"].decode("latin-1")
-        coding = compression.coding(scope)
-        facts = "\n".join((self._base, shelf.edition, moment, scope["base_url"], path, query, coding))
+        form = negotiation.chosen(scope), compression.coding(scope)
+        facts = "\n".join((self._base, shelf.edition, moment, scope["base_url"], path, query, *form))
         return hashlib.sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()
 
     def remembered(self, key: str) -> Answer | None:
@@ -190,7 +191,9 @@ def known(request: Request, key: str) -> Response:
 
 
 def vary(request: Request, response: Response) -> None:
-    """Say of an answer whose content coding is negotiated that it is (RFC 9110 §12.5.5)."""
+    """Say of an answer whose format or content coding is negotiated that it is (RFC 9110 §12.5.5)."""
+    if request.scope["path"] in negotiation.NEGOTIATED:
+        response.headers.add_vary_header("Accept")
     if compression.is_negotiated(request.scope["path"]):
         response.headers.add_vary_header("Accept-Encoding")
 

@@ -58,6 +58,51 @@ def test_the_figure_and_its_data_are_at_the_same_address_with_a_suffix(client: T
     ]
 
 
+@pytest.mark.parametrize(
+    ("accept", "suffix"),
+    [
+        ("", "json"),
+        ("*/*", "json"),
+        ("application/json", "json"),
+        ("text/html,application/xhtml+xml,image/avif,image/webp,*/*;q=0.8", "json"),
+        ("text/csv", "csv"),
+        ("image/svg+xml;q=0.9, image/png", "png"),
+        ("image/*", "svg"),
+    ],
+)
+def test_the_accept_header_chooses_the_format_and_a_suffix_overrules_it(
+    client: TestClient, accept: str, suffix: str
+) -> None:
+    by_suffix = client.get(f"/v1/first-flight.{suffix}?{QUERY}", headers={"Accept": "text/plain"})
+    for _ in range(2):  # computed, and from memory
+        by_header = client.get(f"/v1/first-flight?{QUERY}", headers={"Accept": accept})
+        assert by_header.status_code == by_suffix.status_code == 200
+        assert by_header.content == by_suffix.content
+        assert by_header.headers["content-type"] == by_suffix.headers["content-type"]
+        assert by_header.headers["vary"] == "Accept"
+
+
+def test_a_format_that_was_cached_is_not_given_for_another(client: TestClient) -> None:
+    in_numbers = client.get(f"/v1/first-flight?{QUERY}")
+    held = {"Accept": "text/csv", "If-None-Match": in_numbers.headers["etag"]}
+    table = client.get(f"/v1/first-flight?{QUERY}", headers=held)
+    assert (table.status_code, table.headers["content-type"]) == (200, "text/csv; charset=utf-8")
+    again = client.get(f"/v1/first-flight?{QUERY}", headers={**held, "If-None-Match": table.headers["etag"]})
+    assert (again.status_code, again.headers["vary"]) == (304, "Accept")
+
+
+def test_a_format_that_is_not_offered_is_a_problem_that_lists_those_that_are(client: TestClient) -> None:
+    for path, headers in (
+        ("/v1/first-flight", {"Accept": "text/plain"}),
+        ("/v1/first-flight", {"Accept": "application/json;q=0"}),
+        ("/v1/first-flight.parquet", {}),
+        ("/v1/first-flight.JSON", {}),
+    ):
+        answer = client.get(f"{path}?{QUERY}", headers=headers)
+        problem = assert_problem(answer, "not-acceptable", 406)
+        assert [one["suffix"] for one in problem["offered"]] == [".json", ".csv", ".svg", ".png", ".vl.json"]
+
+
 def test_a_release_without_strata_says_why_and_draws_nothing(client: TestClient) -> None:
     query = f"crawl={LOCALWEB}&protocol=h2"
     answer = client.get(f"/v1/first-flight?{query}").json()
