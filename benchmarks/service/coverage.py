@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -21,14 +23,20 @@ WINDOWS = (1, 2, 3, 4, 6, 10, 16, 24, 32, 64)
 RUNS = 3
 """Runs of each query, in turn."""
 
+PAGE = Path(__file__).parents[2] / "docs" / "recipes.md"
+RECIPE = re.compile(r"^### DuckDB, raw rows by any filter$.*?^```sql\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+STORE = "s3://bucket/releases"
+"""The folder of releases in the page's recipes."""
+
 
 def coverage(found: Sequence[Release]) -> dict[str, Any]:
     """Seconds of the ways to the shares that fit; BenchError if their counts differ."""
     ways: dict[str, Callable[[Sequence[Release]], list[tuple[int, ...]]]] = {
         "bare": _bare,
         "bare_known": _bare_known,
-        "ours": raw_counts,
-        "by_segment": counts_by_segment,
+        "bare_by_segment": _bare_by_segment,
+        "recipe": counts_of_recipe,
+        "views": raw_counts,
         "distribution": _distribution,
     }
     seconds: dict[str, list[float]] = {}
@@ -39,17 +47,23 @@ def coverage(found: Sequence[Release]) -> dict[str, Any]:
             counts[name] = way(found)
             seconds.setdefault(name, []).append(time.monotonic() - began)
         if len(set(map(tuple, counts.values()))) > 1:
-            raise BenchError("the bare scans, our query and the distributions count differently")
-    ratios = [ours / bare for ours, bare in zip(seconds["ours"], seconds["bare"], strict=True)]
+            raise BenchError("the bare scans, the recipe, our views and the distributions count differently")
     middle = {name: round(statistics.median(taken), 3) for name, taken in seconds.items()}
     return {
-        "coverage_scan_ratio": round(statistics.median(ratios), 2),
-        "coverage_seconds": middle["ours"],
-        "coverage_by_segment_seconds": middle["by_segment"],
+        "coverage_scan_ratio": _ratio(seconds["recipe"], seconds["bare"]),
+        "coverage_scan_by_segment_ratio": _ratio(seconds["recipe"], seconds["bare_by_segment"]),
+        "coverage_seconds": middle["recipe"],
+        "coverage_views_seconds": middle["views"],
         "coverage_bare_seconds": middle["bare"],
         "coverage_bare_known_seconds": middle["bare_known"],
+        "coverage_bare_by_segment_seconds": middle["bare_by_segment"],
         "coverage_distribution_seconds": middle["distribution"],
     }
+
+
+def _ratio(taken: Sequence[float], beside: Sequence[float]) -> float:
+    """Median over the runs of one way's time as a multiple of another's in the same run."""
+    return round(statistics.median(one / other for one, other in zip(taken, beside, strict=True)), 2)
 
 
 def _counts(column: str) -> str:
@@ -83,17 +97,43 @@ def raw_counts(found: Sequence[Release]) -> list[tuple[int, ...]]:
         return [row for one in found for row in _rows(database, one, query)]
 
 
-def counts_by_segment(found: Sequence[Release]) -> list[tuple[int, ...]]:
-    """The same counts by the same views: responses by the segment in which they end, which all windows are summed from."""
-    ends_in = f"least((wire_bytes + {MSS_FIG1 - 1}) // {MSS_FIG1}, {max(WINDOWS) + 1})"
-    query = f"SELECT {ends_in} AS segment, count(*) FROM ({ARRIVED}) WHERE is_whole AND wire_bytes IS NOT NULL GROUP BY segment"  # noqa: S608  # constants
-    counts = []
-    with open_database() as database:
-        for one in found:
-            ends = dict(_rows(database, one, query))
-            fitting = (sum(count for segment, count in ends.items() if segment <= iw) for iw in WINDOWS)
-            counts.append((sum(ends.values()), *fitting))
-    return counts
+ENDS_IN = f"least((wire_bytes + {MSS_FIG1 - 1}) // {MSS_FIG1}, {max(WINDOWS) + 1})"
+"""The segment in which a response ends, which all windows are summed from; those beyond the largest window are one."""
+
+
+def _bare_by_segment(found: Sequence[Release]) -> list[tuple[int, ...]]:
+    """The same counts by DuckDB alone over the file, each response counted once, by the segment in which it ends."""
+    with duckdb.connect(":memory:") as database:
+        return [
+            _summed(
+                database.execute(
+                    f"SELECT {ENDS_IN} AS segment, count(*) FROM read_parquet(?, hive_partitioning = false) "  # noqa: S608  # constants
+                    "WHERE is_complete IS NOT FALSE AND wire_bytes IS NOT NULL GROUP BY segment",
+                    [str(one.file("response"))],
+                ).fetchall()
+            )
+            for one in found
+        ]
+
+
+def _summed(ends: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    """The count of all responses and of those that fit each window, from those that end in each segment."""
+    counts = dict(ends)
+    return sum(counts.values()), *(sum(n for segment, n in counts.items() if segment <= iw) for iw in WINDOWS)
+
+
+def counts_of_recipe(found: Sequence[Release]) -> list[tuple[int, ...]]:
+    """The same counts by the recipe of docs/recipes.md for raw rows, in one statement over all releases."""
+    recipe = RECIPE.search(PAGE.read_text(encoding="utf-8"))
+    if recipe is None:
+        raise BenchError(f"{PAGE} has no recipe for raw rows")
+    folder = found[0].path.parents[len(found[0].crawl.path(Path(), version=1).parts) - 1]
+    with duckdb.connect(":memory:") as database:
+        rows = database.execute(recipe[1].replace(STORE, str(folder))).fetchall()
+    fitting = {(month, iw): count for month, iw, count, _, _ in rows}
+    known = {month: count for month, _, _, count, _ in rows}
+    months = [one.crawl.month for one in found]
+    return [(known[month], *(fitting[month, iw] for iw in WINDOWS)) for month in months]
 
 
 def _rows(database: duckdb.DuckDBPyConnection, release: Release, query: str) -> list[tuple[Any, ...]]:

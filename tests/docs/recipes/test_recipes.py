@@ -6,8 +6,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
+from fastapi.testclient import TestClient
 
+from api.app import create_app
+from releases.build import write_distribution
+from schema.crawls import CrawlName
 from tests.api.conftest import write_release_with_items
 from tests.docs.recipes.conftest import (
     MANY,
@@ -22,18 +27,21 @@ from tests.docs.recipes.conftest import (
     recipes,
     run,
 )
+from tests.factories.made_up_crawl import MadeUp, write_tables
+from tests.factories.made_up_release import make_release
 
 pytestmark = pytest.mark.process
 
 README = PAGE.parents[1] / "README.md"
 STATEMENT = re.compile(r"^    (SELECT .*?;)$", re.DOTALL | re.MULTILINE)
+RAW = "DuckDB, raw rows by any filter"
 SECRET = re.compile(r"`(CREATE SECRET \(.*\))`")
 
 
 def test_every_recipe_in_python_and_sql_is_run() -> None:
     tools = {
         *(ONE + tool for tool in ("pandas", "Polars", "pyarrow", "DuckDB")),
-        *(MANY + tool for tool in ("pyarrow", "Polars", "DuckDB", "Spark")),
+        *(MANY + tool for tool in ("pyarrow", "Polars", "DuckDB", RAW, "Spark")),
     }
     assert set(recipes()) == tools
     text = PAGE.read_text(encoding="utf-8")
@@ -87,3 +95,41 @@ def test_the_recipe_of_pyarrow_leaves_out_a_copy_that_is_not_complete(tmp_path: 
     (OCTOBER.path(tmp_path, version=1) / "manifest.json").unlink()
     _, code = recipes()[f"{MANY}pyarrow"]
     assert run(code.replace(f"{STORE}{REGION}", tmp_path.as_uri()))["shares"].keys() == {"2026-11"}
+
+
+def write_raw_rows(releases: Path, crawl: CrawlName, *, smaller: int) -> None:
+    """A release of raw rows with their distributions: sizes about windows, unknown, incomplete, and of no home page."""
+    tables = MadeUp()
+    for outcome, is_final in (("ok", True), ("timeout", True), ("ok", False), ("ok", True)):
+        tables.add_visit(outcome=outcome, is_final=is_final)
+        tables.add_connection()
+        for size in (0, 1, 1430, 1431, 14_301, 91_520, 91_521, *[14_300] * smaller):
+            tables.add_response(size)
+        if outcome == "timeout" or not is_final:
+            tables.add_response(1)
+        tables.add_response(None, unknown="unseen")
+        tables.add_response(7, is_complete=False)
+    folder = crawl.path(releases, version=1)
+    write_tables(folder, tables)
+    write_distribution(folder)
+    make_release(folder, crawl, rows={name: len(found) for name, found in tables.rows().items()})
+
+
+def test_the_recipe_over_raw_rows_gives_the_shares_of_the_service_at_every_window(tmp_path: Path) -> None:
+    for smaller, crawl in enumerate((OCTOBER, NOVEMBER)):
+        write_raw_rows(tmp_path / "releases", crawl, smaller=smaller)
+    _, code = recipes()[MANY + RAW]
+    rows = duckdb.execute(code.replace(STORE, str(tmp_path / "releases"))).fetchall()
+    assert [row[:2] for row in rows] == [
+        (one.month, iw) for one in (OCTOBER, NOVEMBER) for iw in range(1, 65)
+    ]
+    found = {(month, iw): (share, known) for month, iw, _, known, share in rows}
+    with TestClient(create_app(tmp_path / "releases", tmp_path / "reports")) as client:
+        for crawl in (OCTOBER, NOVEMBER):
+            for iw in (1, 2, 9, 10, 11, 63, 64):
+                query = f"crawl={crawl}&version=1&iw={iw}&mss=1430"
+                expected = client.get(f"/v1/first-flight?{query}").json()
+                share, known = found[crawl.month, iw]
+                assert share == pytest.approx(expected["share"], rel=1e-12)
+                assert known == expected["known"]
+    assert found["2026-10", 10] != found["2026-11", 10]
