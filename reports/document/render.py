@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from releases.formatting import (
     grouped,
@@ -16,15 +16,15 @@ from releases.formatting import (
     significant,
     size,
     stated,
-    tied,
     visible_text,
     wholes,
 )
 from reports.answer.deciding import deciding_sentence
 from reports.document.illustrative import marks
-from reports.document.theme import DARK, LIGHT
+from reports.document.theme import recolouring
 from reports.forms.printed import bounds_near, cell
 from reports.forms.provenance import parameters, provenance
+from reports.forms.typesetting import unbroken
 from reports.forms.verdict_matrix import by_sender, footnotes, letter
 from reports.forms.write import draft_path
 
@@ -44,13 +44,6 @@ def render_html(
         .get_template("report.html.j2")
         .render(**standing(content), figures=drawn, narrow=for_phones, recolouring=recolouring())
     )
-
-
-def recolouring() -> list[tuple[str, str]]:
-    """Pairs of figure colours: on light ground, and its replacement on dark ground."""
-    pairs = {LIGHT.ink: DARK.ink, LIGHT.faint: DARK.faint}
-    pairs |= {colour: DARK.palette[measure] for measure, colour in LIGHT.palette.items()}
-    return sorted(pairs.items())
 
 
 def standing(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,7 +81,7 @@ def _environment() -> jinja2.Environment:
         "range": range_text,
         "css": css_text,
         "stated": stated,
-        "tied": together,
+        "typed": as_typed,
         "by_sender": by_sender,
         "footnotes": footnotes,
         "letter": letter,
@@ -97,11 +90,17 @@ def _environment() -> jinja2.Environment:
 
 
 def visible(value: Any) -> Any:  # noqa: ANN401  # a template prints any type
-    """Replace invisible characters: controls and direction marks could make a name look like another."""
+    """Replace invisible characters, which could make a name look like another, and keep a number and its unit on one line."""
     if not isinstance(value, str):
         return value
-    shown = visible_text(value)
-    return Markup(shown) if isinstance(value, Markup) else shown  # noqa: S704  # it was Markup
+    if isinstance(value, Markup):
+        return Markup(visible_text(value))  # noqa: S704  # it was Markup
+    return unbroken(visible_text(value))
+
+
+def as_typed(value: str) -> Markup:
+    """Text that readers run, with its spaces as they are."""
+    return escape(visible_text(value))
 
 
 def css_text(value: str) -> str:
@@ -111,8 +110,3 @@ def css_text(value: str) -> str:
     ('IW 16 is recommended', ' style')
     """
     return "".join(one for one in value if one.isalnum() or one in " .,:-_")
-
-
-def together(sentence: str) -> str:
-    """Put no-break spaces between numbers and units, and between "IW" and its number."""
-    return tied(sentence).replace("IW ", "IW\u00a0")

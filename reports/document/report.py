@@ -26,7 +26,8 @@ from reports.document.rebuilding import publishing_options
 from reports.document.render import render_html
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
 from reports.document.size_figures import cdf_figure
-from reports.document.theme import LIGHT, png, svg, unnamed, vega_lite
+from reports.document.theme import LIGHT, bare, for_both_schemes, png, svg, vega_lite
+from reports.forms.figure_files import Coloured
 from reports.forms.summary_text import summary_text
 from reports.forms.write import FOLDER as FORMS
 from reports.forms.write import write_forms
@@ -116,13 +117,24 @@ def write_report(
     }
     charts, for_phones = draw(inputs, content, note=marks(content) or None)
     figures, narrow = (
-        {name: unnamed(svg(chart)) for name, chart in drawn.items()} for drawn in (charts, for_phones)
+        {name: bare(svg(chart)) for name, chart in drawn.items()} for drawn in (charts, for_phones)
     )
     with put_new(folder) as stage:
         (stage / CONTENT).write_text(canonical(content), encoding="utf-8")
         page = render_html(content, figures=figures, narrow=narrow)
         (stage / PAGE).write_text(page, encoding="utf-8")
-        in_colour = {name: (vega_lite(chart), figures[name], png(chart)) for name, chart in charts.items()}
+        in_colour = {
+            name: Coloured(
+                svg=figures[name],
+                png=png(chart),
+                texts={
+                    ".vl.json": vega_lite(chart),
+                    ".svg": for_both_schemes(figures[name]),
+                    **({"-narrow.svg": for_both_schemes(narrow[name])} if name in narrow else {}),
+                },
+            )
+            for name, chart in charts.items()
+        }
         report = write_forms(stage / FORMS, content, marks=marks(content), charts=in_colour)
         (stage / "summary.txt").write_text(summary_text(report), encoding="utf-8")
         carry_loads(stage, inputs, loads)

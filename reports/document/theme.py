@@ -88,7 +88,7 @@ LIGHT = Theme(
 )
 DARK = Theme(
     id="dark",
-    background="#14171a",
+    background="#14181b",
     ink="#e6e8ea",
     faint="#363b41",
     palette={measure: curve.dark for measure, curve in CURVES.items()},
@@ -96,8 +96,19 @@ DARK = Theme(
 THEMES = (LIGHT, DARK)
 
 
-MARK_NAMES = re.compile(r' (?:aria-label|aria-roledescription|role)="[^"]*"')
-"""Attributes by which Vega describes marks and axes."""
+UNPAINTED = re.compile(
+    r'<path class="(?:back|fore)ground" aria-hidden="true" d="[^"]*"(?: pointer-events="none")?(?: display="none")?/>'
+)
+"""Paths of Vega's groups that have neither a colour nor a line."""
+
+TAG = re.compile(r"<[a-z][^<>]*>")
+
+NOT_DRAWN = re.compile(
+    r' (?:aria-[a-z]+|role|class|pointer-events)="[^"]*"| (?:opacity|stroke-width)="1"| font-weight="normal"| transform="translate\(0,0\)"'
+)
+"""Attributes by which Vega describes marks and axes to programs, and those that say what holds without them."""
+
+EMPTY = "<g></g>"
 
 
 def svg(chart: alt.TopLevelMixin) -> str:
@@ -109,13 +120,36 @@ def svg(chart: alt.TopLevelMixin) -> str:
     return PLACES.sub(lambda found: LONG.sub(lambda one: f"{float(one[0]):.2f}", found[0]), whole)
 
 
-def unnamed(drawing: str) -> str:
-    """Leave the names of marks out of an SVG, which are a third of it: for a figure beside a table of its data.
+def bare(drawing: str) -> str:
+    """The same picture without what is not drawn, two fifths of it: for a figure that has a name and a table of its data beside it.
 
-    >>> unnamed('<path aria-label="IW 3: 0.6" role="graphics-symbol" d="M0,0"/>')
-    '<path d="M0,0"/>'
+    >>> bare('<g class="axis"><path aria-label="IW 3: 0.6" role="graphics-symbol" d="M0,0" opacity="1"/></g>')
+    '<g><path d="M0,0"/></g>'
     """
-    return MARK_NAMES.sub("", drawing)
+    found = TAG.sub(lambda tag: NOT_DRAWN.sub("", tag[0]), UNPAINTED.sub("", drawing))
+    while EMPTY in found:
+        found = found.replace(EMPTY, "")
+    return found
+
+
+def recolouring() -> list[tuple[str, str]]:
+    """Pairs of figure colours: on light ground, and its replacement on dark ground."""
+    pairs = {LIGHT.ink: DARK.ink, LIGHT.faint: DARK.faint}
+    pairs |= {colour: DARK.palette[measure] for measure, colour in LIGHT.palette.items()}
+    return sorted(pairs.items())
+
+
+def for_both_schemes(drawing: str) -> str:
+    """A drawing as a file of its own: whole on a narrow screen, with dark ground and light colours on a dark one.
+
+    >>> for_both_schemes("<svg></svg>").partition("(prefers-color-scheme:dark){")[2].startswith("svg{background:#14181b}")
+    True
+    """
+    rules = (
+        f'[{name}="{light}"]{{{name}:{dark}}}' for light, dark in recolouring() for name in ("fill", "stroke")
+    )
+    style = f"svg{{max-width:100%;height:auto}}@media screen and (prefers-color-scheme:dark){{svg{{background:{DARK.background}}}{''.join(rules)}}}"
+    return re.sub(r"<svg[^>]*>", lambda root: f"{root[0]}<style>{style}</style>", drawing, count=1)
 
 
 def png(chart: alt.TopLevelMixin, *, scale: float = 1.5) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,17 @@ from reports.forms.printed import Printed, Table
 from reports.forms.summary_text import wrapped
 
 Data = Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Coloured:
+    """A figure in colour."""
+
+    svg: str
+    """The drawing on white ground, as the PDF has it."""
+    png: bytes
+    texts: Mapping[str, str]
+    """Its files of text by the end of their names: `.svg`, `-narrow.svg` for phones if it is a wide one, `.vl.json`."""
 
 
 def csv_text(columns: Sequence[Data], rows: Sequence[Data]) -> str:
@@ -51,8 +63,8 @@ def _values(column: Data, value: Any) -> list[Any]:  # noqa: ANN401  # a cell ha
     return [known, None, None]
 
 
-def write_figures(folder: Path, report: Printed, *, charts: Mapping[str, tuple[str, str, bytes]]) -> None:
-    """Write the files of every figure. `charts` are Vega-Lite, SVG and PNG of figures that are drawn in colour, by id."""
+def write_figures(folder: Path, report: Printed, *, charts: Mapping[str, Coloured]) -> None:
+    """Write the files of every figure. `charts` are those that are drawn in colour, by id."""
     folder.mkdir()
     for figure in report.figures:
         base = folder / figure.id
@@ -62,10 +74,9 @@ def write_figures(folder: Path, report: Printed, *, charts: Mapping[str, tuple[s
         _write(base, "-monochrome.svg", svg_text(figure))
         _write(base, ".txt", "\n".join([*wrapped(figure.title), "", *ascii_figure(figure), ""]))
         if figure.id in charts:
-            vega_lite, svg, png = charts[figure.id]
-            _write(base, ".vl.json", vega_lite)
-            _write(base, ".svg", svg)
-            base.with_name(f"{base.name}.png").write_bytes(png)
+            for suffix, text in charts[figure.id].texts.items():
+                _write(base, suffix, text)
+            base.with_name(f"{base.name}.png").write_bytes(charts[figure.id].png)
         else:
             _write(base, ".svg", svg_text(figure))
 

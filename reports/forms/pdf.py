@@ -15,6 +15,7 @@ import pikepdf
 import typst
 
 from reports.forms.printed import Printed, Table
+from reports.forms.typesetting import each_text, unbroken
 
 TEMPLATE = Path(__file__).with_name("templates") / "report.typ"
 
@@ -74,7 +75,7 @@ def packed(document: bytes) -> bytes:
 
 
 def _data(report: Printed, drawings: Mapping[str, str]) -> dict[str, Any]:
-    """What the template reads."""
+    """What the template reads, in which no line ends within a number."""
     data = dataclasses.asdict(report)
     for section, made in zip(report.sections, data["sections"], strict=True):
         made["figures"] = [
@@ -91,13 +92,15 @@ def _data(report: Printed, drawings: Mapping[str, str]) -> dict[str, Any]:
             {**dataclasses.asdict(table), "shares": _column_shares(table)} for table in section.tables
         ]
     published = f"version {report.version}" + (f", {report.date}" if report.date else "")
-    return {
+    told = {
         **data,
         "author": AUTHOR,
         "version": str(report.version),
         "running": f"{report.title}: {report.headline}",
         "byline": f"{AUTHOR}. {published[0].upper()}{published[1:]}. Release sha256:{report.sha256}",
     }
+    read: dict[str, Any] = each_text(told, unbroken)
+    return read
 
 
 def _column_shares(table: Table) -> list[float | None]:
@@ -119,7 +122,7 @@ def _column_shares(table: Table) -> list[float | None]:
 
 
 def _share(heading: str, cells: Sequence[str]) -> float:
-    words = [word for text in (heading, *cells) for word in text.split()]
+    words = [word for text in (heading, *cells) for word in unbroken(text).split(" ")]
     longest = max(map(len, cells), default=0)
     if longest <= SHORT:
         return max(longest, max(map(len, heading.split()), default=0), min(len(heading), HEADING))

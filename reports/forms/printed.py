@@ -181,7 +181,8 @@ def _sections(content: Data, marks: str, recompute: str) -> Iterator[Section]:
             id=one["id"],
             title=one["title"],
             paragraphs=tuple(text for text in (one["lead"], one["missing"], *one["notes"]) if text),
-            figures=tuple(_figure(figure, marks, recompute) for figure in one["figures"]),
+            # A figure of nothing is not drawn.
+            figures=tuple(_figure(figure, marks, recompute) for figure in one["figures"] if figure["rows"]),
             tables=tuple(_table(table, recompute, table["notes"]) for table in one["tables"]),
         )
     if content["networks"]:

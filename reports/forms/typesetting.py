@@ -1,17 +1,26 @@
-"""Typesetting of a report's texts: numbers in sentences as everywhere, and lines of plain text that never break a number."""
+"""Typesetting of a report's texts: numbers in sentences as everywhere, and lines that end within no number, as in "IW 10" or "3 segments"."""
 
 from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Callable
 from typing import Any
 
-from releases.formatting import NARROW, apart, in_ascii
+from releases.formatting import NARROW, apart, in_ascii, tied
 
-TYPED = ("query", "command")
-"""Texts that readers run."""
+TYPED = ("query", "command", "commands", "deciding_command", "svg")
+"""Texts that readers or programs run."""
 
-NO_BREAK = f"{NARROW}\u00a0"
+NO_BREAK_SPACE = "\u00a0"
+
+NUMBERED = re.compile(
+    r"\b(?P<name>IW|RFC|Figure|Fig\.|Table) (?=\d)"
+    r"|(?<=\d) (?=(?:segments?|bytes|datagrams?|packets?|rounds?|round trips?|hours?|minutes?|seconds?|months?|years?)\b)"
+)
+"""Spaces between a name and its number, and between a number and what it counts."""
+
+NO_BREAK = f"{NARROW}{NO_BREAK_SPACE}"
 """Spaces at which no line may end: between thousands, and between a number and its unit."""
 
 TIE = "\u2060"
@@ -26,11 +35,27 @@ def in_type(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
     >>> in_type({"note": "below -1 %", "query": "SELECT -1 %"}) == {"note": "below \u22121\u202f%", "query": "SELECT -1 %"}
     True
     """
+    return each_text(value, apart)
+
+
+def each_text(value: Any, set_: Callable[[str], str]) -> Any:  # noqa: ANN401  # JSON has any shape
+    """Plain data with `set_` of each of its texts; what readers run stays as it is."""
     if isinstance(value, str):
-        return apart(value)
+        return set_(value)
     if isinstance(value, dict):
-        return {key: inner if key in TYPED else in_type(inner) for key, inner in value.items()}
-    return [in_type(inner) for inner in value] if isinstance(value, list) else value
+        return {key: inner if key in TYPED else each_text(inner, set_) for key, inner in value.items()}
+    return [each_text(inner, set_) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def unbroken(text: str) -> str:
+    """The text for a page that breaks lines itself: none ends between a number and its unit, its name or what it counts.
+
+    Forms in ASCII, JSON and CSV have plain spaces there.
+
+    >>> unbroken("3 pp at IW 10 of 12.3 Mbps, or 10 segments") == f"3{NARROW}pp at IW\u00a010 of 12.3{NARROW}Mbps, or 10\u00a0segments"
+    True
+    """
+    return NUMBERED.sub(lambda found: f"{found['name'] or ''}{NO_BREAK_SPACE}", tied(text))
 
 
 def tied_ascii(text: str, tie: str = TIE) -> str:

@@ -3,7 +3,8 @@
 report.md .txt .pdf, summary.md    the report in other formats
 report.schema.json                the JSON Schema of report.json
 index.json                        each figure and table: its place in the page, its data, query and command
-figures/ tables/                  data as CSV; drawings as SVG, PNG, Vega-Lite, ASCII, and SVG in black and white
+figures/ tables/                  data as CSV; drawings as SVG, SVG for phones, PNG, Vega-Lite, ASCII, and SVG in
+                                  black and white
 draft/                            a skeleton of an Internet-Draft for kramdown-rfc and in RFCXML, and its blocks one by one; a figure is a
                                   block of RFCXML for both, since kramdown-rfc passes it on
 """
@@ -16,7 +17,7 @@ from typing import Any
 
 from releases.citation.reference import reference_block, reference_element, written
 from reports.forms.draft import draft_name, fit, references
-from reports.forms.figure_files import index_text, write_figures, write_tables
+from reports.forms.figure_files import Coloured, index_text, write_figures, write_tables
 from reports.forms.json_schema import schema_text
 from reports.forms.kramdown import draft_kramdown, table_block
 from reports.forms.markdown import report_markdown, summary_markdown
@@ -39,11 +40,7 @@ def draft_path(year: int) -> str:
     return f"{FOLDER}/{DRAFTS}/{draft_name(year)}"
 
 
-Chart = tuple[str, str, bytes]
-"""A figure in colour: Vega-Lite, SVG, PNG."""
-
-
-def write_forms(folder: Path, content: Data, *, marks: str, charts: Mapping[str, Chart]) -> Printed:
+def write_forms(folder: Path, content: Data, *, marks: str, charts: Mapping[str, Coloured]) -> Printed:
     """Write all forms of the content of report.json into a new folder; returns the printed report.
 
     `marks` are the words that mark its numbers; `charts` the figures that are drawn in colour, by id.
@@ -53,7 +50,7 @@ def write_forms(folder: Path, content: Data, *, marks: str, charts: Mapping[str,
     write_figures(folder / "figures", report, charts=charts)
     write_tables(folder / "tables", list(tables_of(content)))
     drawings = {
-        figure.id: charts[figure.id][1] if figure.id in charts else svg_text(figure)
+        figure.id: charts[figure.id].svg if figure.id in charts else svg_text(figure)
         for figure in report.figures
     }
     texts = {

@@ -15,7 +15,12 @@ def servers_table_section(servers: Mapping[str, Any] | None, *, source: str) -> 
     """The section from the content's servers, or that no packets were captured."""
     lead = "How many segments a server sends before the first acknowledgment comes back, read from captured packets."
     if servers is None:
-        return not_measured("servers", TITLE, lead, "its packets were not captured.")
+        return not_measured(
+            "servers",
+            TITLE,
+            lead,
+            "its packets were not captured. Those of a crawl by firstflight are, and fill this section.",
+        )
     columns = (
         Column(id="segments", title="segments", kind="count"),
         Column(id="exact", title="connections, exact", kind="count"),

@@ -41,7 +41,12 @@ def tail_section(release: Release, *, window_bytes: int, source: str) -> Section
     """
     lead = f"A few hosts can send most of the responses that are larger than the first flight, here {grouped(window_bytes)} bytes."
     if is_recorded(release.manifest.crawl.kind):
-        return not_measured("tail", TITLE, lead, "the recording has no names of hosts.")
+        return not_measured(
+            "tail",
+            TITLE,
+            lead,
+            "the recording has no names of hosts. A crawl by firstflight has them, and fills this section.",
+        )
     hosts, addresses = (counts_by(release, column, window_bytes) for column in ("host", "remote_address"))
     if not hosts:
         return not_measured("tail", TITLE, lead, "no response of a named host is larger.")

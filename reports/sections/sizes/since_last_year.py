@@ -52,7 +52,10 @@ def year_of(release: Release, *, windows: Sequence[int]) -> Year:
 def without_last_year(wanted: CrawlName) -> Section:
     """The section where the release of the crawl `wanted` is not there."""
     return not_measured(
-        "since-last-year", TITLE, LEAD, f"there is no release of {wanted} to compare it with."
+        "since-last-year",
+        TITLE,
+        LEAD,
+        f"there is no release of {wanted} to compare it with. A release of that name would fill this section.",
     )
 
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pypdf
 import pytest
 
 from releases.formatting import MINUS, NARROW
@@ -42,6 +43,27 @@ def prose(text: str) -> str:
 def test_no_form_with_typography_has_an_untypical_number(built: Built, name: str, fault: str) -> None:
     text = prose((built[0] / name).read_text(encoding="utf-8"))
     assert re.findall(f".{{0,30}}(?:{UNTYPICAL[fault]}).{{0,20}}", text) == []
+
+
+def test_no_line_of_the_page_or_the_pdf_ends_between_a_number_and_its_name_or_what_it_counts(
+    built: Built,
+) -> None:
+    page = prose((built[0] / "index.html").read_text(encoding="utf-8"))
+    assert "IW\u00a010" in page
+    assert re.findall(r".{0,30}(?:\b(?:IW|RFC) \d|\d segments).{0,20}", page) == []
+    reader = pypdf.PdfReader(built[0] / "forms" / "report.pdf")
+    text = "\n".join(one.extract_text() for one in reader.pages)
+    assert "IW\u00a010" in text
+    assert re.findall(r"\b(?:IW|RFC) ?\n\d", text) == []
+
+
+def test_commands_queries_and_plain_forms_have_ordinary_spaces(built: Built) -> None:
+    page = (built[0] / "index.html").read_text(encoding="utf-8")
+    typed = re.findall(r"(?s)<pre>(.*?)</pre>", page)
+    assert len(typed) > 10
+    assert [one for one in typed if "\u00a0" in one] == []
+    for name in ("report.json", *ASCII, "forms/draft/blocks/verdicts.md"):
+        assert "\u00a0" not in (built[0] / name).read_text(encoding="utf-8"), name
 
 
 @pytest.mark.parametrize("name", ASCII)

@@ -71,7 +71,8 @@ def test_without_such_a_release_one_sentence_names_it(tmp_path: Path) -> None:
         write_release(tmp_path, crawl(), other)
     section = section_of(tmp_path)
     assert section["missing"] == (
-        "Not measured in this release: there is no release of 2025-11.desktop.here.tcp.web to compare it with."
+        "Not measured in this release: there is no release of 2025-11.desktop.here.tcp.web to compare it with. "
+        "A release of that name would fill this section."
     )
     assert not section["tables"]
 
