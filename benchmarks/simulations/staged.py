@@ -17,7 +17,7 @@ from benchmarks.simulations.characteristics import WORLDS, World
 from replay.runs.initial_window import Paced
 from reports.decision.bounds import Measured
 from reports.decision.forecast import SPREADS
-from reports.decision.standing import Look, Standing, stand, targets
+from reports.decision.standing import Look, Standing, stand, targets, windows_of
 from reports.decision.statements import Statement, statements_of
 from reports.decision.until_decided import STEPS
 from reports.decision.weighted_sample import WeightedSample
@@ -190,7 +190,6 @@ def play(world: World, setting: Setting, rng: np.random.Generator) -> Standing:
         wanted = targets(statements, standing)
         if looks:
             draws += further_draws(
-                standing,
                 wanted,
                 seconds=(step - used) * REFERENCE_SECONDS * setting.budgets,
                 load_s=LOAD_S * setting.loads_more,
@@ -211,22 +210,18 @@ def play(world: World, setting: Setting, rng: np.random.Generator) -> Standing:
     return standing
 
 
-def further_draws(
-    standing: Standing, wanted: list[Statement], *, seconds: float, load_s: float
-) -> collections.Counter[str]:
+def further_draws(wanted: list[Statement], *, seconds: float, load_s: float) -> collections.Counter[str]:
     """Draws of a stage by condition: half of the time for ordinary loads, half for the harm conditions that are asked for."""
-    asked = collections.defaultdict(set)
-    for one in wanted:
-        asked[one.condition].add(one.candidate)
+    asked = {one.condition: windows_of(wanted, one.condition, incumbent=INCUMBENT) for one in wanted}
     others = len(asked.keys() - {ORDINARY})
     half = 0.5 if others and ORDINARY in asked else 1.0
     found: collections.Counter[str] = collections.Counter()
-    for condition, candidates in asked.items():
+    for condition, windows in asked.items():
         if condition == ORDINARY:
             again = any(one.kind == "self" for one in wanted)
-            found[condition] = int(seconds * half / (load_s * (1 + len(standing.live) + again)))
+            found[condition] = int(seconds * half / (load_s * (len(windows) + again)))
         else:
-            found[condition] = int(seconds * half / others / (HARM_LOAD_S * (1 + len(candidates))))
+            found[condition] = int(seconds * half / others / (HARM_LOAD_S * len(windows)))
     return found
 
 

@@ -16,7 +16,7 @@ from replay.runs.conditions import Conditions
 from reports.decision.design import LEAST_A_NETWORK, allocate, pairs
 from reports.decision.draws import Frame
 from reports.decision.expected_time import expected_log_ms
-from reports.decision.standing import Standing, targets
+from reports.decision.standing import Standing, targets, windows_of
 from reports.decision.statements import Statement, statements_of
 from reports.recommendation.mixture import ORDINARY
 from reports.recommendation.rule import RULE, Role, Rule
@@ -160,8 +160,7 @@ def _part(
     seconds: float,
     drawn: int,
 ) -> Part:
-    candidates = {one.candidate for one in wanted if one.kind != "self"}
-    windows = tuple(sorted({problem.incumbent, *(standing.live if condition == ORDINARY else candidates)}))
+    windows = windows_of(wanted, condition, incumbent=problem.incumbent)
     again = any(one.kind == "self" for one in wanted)
     roles = {one.population for one in wanted} or {"average"}
     weights = np.maximum.reduce([problem.weights[role] for role in sorted(roles)])

@@ -135,21 +135,49 @@ def targets(statements: Sequence[Statement], standing: Standing) -> list[Stateme
     """The open statements that further draws should settle.
 
     One refuted statement loses a candidate: where an effect lies beyond its limit, the one that is furthest in terms of its
-    error is enough. A candidate without one needs all its statements. Lost candidates need none.
+    error is enough. A candidate without one needs all its statements that can tell between the answers that are left: where one
+    is left, none can, and it remains to show that the incumbent equals itself.
     """
     found = [one for one in statements if one.kind == "self" and standing.holds[one.id] is None]
-    for window in standing.live:
+    for window in _that_matter(statements, standing):
         open_ones = [
             one
             for one in statements
-            if one.candidate == window and standing.holds[one.id] is None and one.kind != "self"
+            if one.candidate == window and standing.holds[one.id] is None and _matters(one, standing)
         ]
         against = [one for one in open_ones if _is_against(one, standing)]
-        if against:
-            found.append(max(against, key=lambda one: _distance(standing.measured[one.id])))
-        else:
-            found += [one for one in open_ones if one.other not in standing.lost]
+        found += (
+            [max(against, key=lambda one: _distance(standing.measured[one.id]))] if against else open_ones
+        )
     return found
+
+
+def _that_matter(statements: Sequence[Statement], standing: Standing) -> list[int]:
+    """The candidates that could be the answer, or surpass one that could."""
+    surpassing = {
+        one.candidate
+        for one in statements
+        if one.kind == "gain"
+        and one.other in standing.answers
+        and one.other < one.candidate
+        and standing.holds[one.id] is not False
+    }
+    return [window for window in standing.live if window in standing.answers or window in surpassing]
+
+
+def _matters(one: Statement, standing: Standing) -> bool:
+    """Return whether a statement about such a candidate can tell between the answers that are left: gains over others cannot."""
+    if one.kind == "gain":
+        return one.other in standing.answers or (
+            one.other == standing.incumbent and one.candidate in standing.answers
+        )
+    return one.kind == "harm"
+
+
+def windows_of(wanted: Iterable[Statement], condition: str, *, incumbent: int) -> tuple[int, ...]:
+    """The windows that a draw under a condition needs for these statements, the incumbent among them."""
+    compared = [(one.candidate, one.other) for one in wanted if one.condition == condition]
+    return tuple(sorted({incumbent, *(window for pair in compared for window in pair)}))
 
 
 def _is_against(one: Statement, standing: Standing) -> bool:

@@ -1,0 +1,79 @@
+"""What further draws should settle: the statements that can still tell between the answers that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from replay.runs.initial_window import Paced
+from reports.decision.bounds import Measured
+from reports.decision.standing import Look, Standing, stand, targets, windows_of
+from reports.decision.statements import statements_of
+from reports.recommendation.mixture import ORDINARY
+from tests.reports.decision.worlds import INCUMBENT, problem
+
+WINDOWS = (3, 10, Paced(16), 16, 30)
+STATEMENTS = statements_of(problem().rule, WINDOWS, incumbent=INCUMBENT)
+BELOW, ABOVE, UNCERTAIN = (-1.0, 1e-6), (1.0, 1e-6), (-1.0, 10.0)
+
+
+def standing(effects: Mapping[str, tuple[float, float]], *, otherwise: tuple[float, float]) -> Standing:
+    """What is known after one look at effects with their errors, told as distances from the limits."""
+
+    def measured(id_: str) -> Measured:
+        distance, error = effects.get(id_, otherwise)
+        return Measured(value=distance, limit=0.0, error=error, skewness=0.0, pages=600)
+
+    look = Look(fraction=0.5, measured={one.id: measured(one.id) for one in STATEMENTS})
+    return stand(STATEMENTS, [look], incumbent=INCUMBENT)
+
+
+def wanted(found: Standing) -> set[str]:
+    return {one.id for one in targets(STATEMENTS, found)}
+
+
+GAINS_OF_LARGER = {"gain/16-16p": ABOVE, "gain/30-16p": ABOVE, "gain/30-16": ABOVE}
+NONE_OF_SMALLER = {"gain/3-10": ABOVE}
+
+
+def test_where_one_answer_is_left_only_the_incumbent_is_loaded_against_itself() -> None:
+    found = standing(
+        {**GAINS_OF_LARGER, **NONE_OF_SMALLER, "gain/10-3": UNCERTAIN, "itself/slower": UNCERTAIN},
+        otherwise=BELOW,
+    )
+    assert found.answers == {Paced(16)}
+    assert not found.is_settled
+    assert wanted(found) == {"itself/slower"}
+    assert windows_of(targets(STATEMENTS, found), ORDINARY, incumbent=INCUMBENT) == (INCUMBENT,)
+
+
+def test_what_cannot_surpass_an_answer_that_is_left_is_loaded_no_more() -> None:
+    harms = {
+        one.id: UNCERTAIN for one in STATEMENTS if one.kind == "harm" and one.candidate in (Paced(16), 30)
+    }
+    found = standing({**GAINS_OF_LARGER, **NONE_OF_SMALLER, **harms}, otherwise=BELOW)
+    assert found.answers == {Paced(16), 16}
+    assert 30 in found.live
+    assert wanted(found) == {id_ for id_ in harms if "/16p-10" in id_}
+    assert windows_of(targets(STATEMENTS, found), ORDINARY, incumbent=INCUMBENT) == (INCUMBENT, Paced(16))
+
+
+def test_what_may_surpass_an_answer_is_loaded_with_it() -> None:
+    found = standing({**NONE_OF_SMALLER, "gain/16-16p": ABOVE, "gain/30-16p": UNCERTAIN}, otherwise=BELOW)
+    assert found.answers == {Paced(16), 30}
+    assert wanted(found) == {"gain/30-16p"}
+    assert windows_of(targets(STATEMENTS, found), ORDINARY, incumbent=INCUMBENT) == (10, Paced(16), 30)
+
+
+def test_one_effect_beyond_its_limit_is_enough_to_lose_a_candidate() -> None:
+    open_ends = {one.id: UNCERTAIN for one in STATEMENTS if one.kind != "self"}
+    beyond = "slow_mean/ordinary/30-10"
+    found = standing({**open_ends, beyond: (1.0, 10.0)}, otherwise=BELOW)
+    assert {id_ for id_ in wanted(found) if "/30-" in id_} == {beyond}
+
+
+@pytest.mark.parametrize("certain", [BELOW, ABOVE], ids=["all true", "all false"])
+def test_nothing_is_wanted_where_everything_is_known(certain: tuple[float, float]) -> None:
+    found = standing({"itself/slower": BELOW, "itself/faster": BELOW}, otherwise=certain)
+    assert wanted(found) == set()
