@@ -95,10 +95,12 @@ def replay(facts: dict[str, Any]) -> str:
 def spelled(budget: str) -> str:
     """A budget of `replay run` as the text has it.
 
-    >>> spelled("150000loads"), spelled("45m")
-    ('150,000 loads', '45m')
+    >>> spelled("150000loads"), spelled("45m"), spelled("2h")
+    ('150,000 loads', '45 minutes', '2 hours')
     """
-    return f"{int(budget.removesuffix('loads')):,} loads" if budget.endswith("loads") else budget
+    if budget.endswith("loads"):
+        return f"{int(budget.removesuffix('loads')):,} loads"
+    return f"{budget[:-1]} {({'s': 'seconds', 'm': 'minutes', 'h': 'hours'})[budget[-1]]}"
 
 
 def decide(facts: dict[str, Any]) -> str:
