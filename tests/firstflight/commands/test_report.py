@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner, Result
 
+from firstflight.commands import report_recompute
 from firstflight.commands.report import command
 from firstflight.main import main
 from firstflight.settings import Settings
+from reports.document.report import build_report
+from reports.recommendation.rule import RULE
+from reports.recomputation.recompute import Recomputed, recompute_items
 from tests.factories.made_up_crawl import NAME
-from tests.factories.made_up_report import crawl, data_folder, write_release
+from tests.factories.made_up_report import crawl, data_folder, read_data_folder, write_release
 
 pytestmark = pytest.mark.process
+
+QUICK = dataclasses.replace(RULE, replicates=50, harm_conditions=())
 
 
 def run(data_dir: Path, *arguments: str) -> Result:
@@ -30,10 +39,44 @@ def test_build_writes_the_report_and_prints_its_path(tmp_path: Path) -> None:
     data_folder(tmp_path)
     result = run(tmp_path, "build", "--year", "2026")
     assert result.exit_code == 0, result.output
-    assert result.stdout == f"{tmp_path / 'reports' / '2026' / 'v1' / 'index.html'}\n"
-    assert (
-        (tmp_path / "reports" / "2026" / "v1" / "summary.txt").read_text().startswith("First flights in 2026")
+    folder = tmp_path / "reports" / "2026" / "v1"
+    assert result.stdout == f"{folder / 'index.html'}\n"
+    assert (folder / "summary.txt").read_text().startswith("First flights in 2026")
+    assert {path.name for path in (folder / "loads").iterdir()} == {"full.parquet", "facts.parquet"}
+
+
+def test_all_items_of_a_report_are_computed_again_from_the_loads_that_it_carries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data_folder(tmp_path)
+    folder = tmp_path / "reports" / "2026" / "v1"
+    build_report(read_data_folder(tmp_path), folder, commit="c0ffee", rule=QUICK)
+    shutil.rmtree(tmp_path / "replays")
+    monkeypatch.setattr(report_recompute, "recompute_items", functools.partial(recompute_items, rule=QUICK))
+    again = run(tmp_path, "recompute", "2026", "v1", "all")
+    assert again.exit_code == 0, again.output
+    listed = json.loads((folder / "forms" / "index.json").read_text(encoding="utf-8"))
+    ids = {*(one["id"] for one in listed), "number-fits", "number-gain"}
+    assert {f"equal {name}" for name in ids} <= {*again.stdout.splitlines()}
+    assert all(line.startswith("equal ") for line in again.stdout.splitlines())
+    assert "computed by the loads that the report carries\n" in again.stderr
+
+
+def test_items_that_differ_are_named_with_their_lines_and_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [
+        Recomputed(id="cdf", again="a,b\n", differences=()),
+        Recomputed(id="shares", again="c,d\n", differences=("-c,e", "+c,d")),
+    ]
+    monkeypatch.setattr(report_recompute, "folder_of", lambda *_: tmp_path)
+    monkeypatch.setattr(
+        report_recompute, "recompute_items", lambda _, wanted, **__: found[-1:] if wanted else found
     )
+    every = run(tmp_path, "recompute", "2026", "v1", "all")
+    assert (every.exit_code, every.stdout) == (1, "equal cdf\n-c,e\n+c,d\ndiffers shares\n")
+    one = run(tmp_path, "recompute", "2026", "v1", "shares")
+    assert (one.exit_code, one.stdout) == (1, "c,d\n-c,e\n+c,d\ndiffers\n")
 
 
 def test_json_prints_report_json(tmp_path: Path) -> None:
@@ -45,7 +88,8 @@ def test_json_prints_report_json(tmp_path: Path) -> None:
 
 def test_the_commands_in_a_report_exist(tmp_path: Path) -> None:
     data_folder(tmp_path)
-    facts = json.loads(run(tmp_path, "build", "--year", "2026", "--json").stdout)
+    facts = json.loads(run(tmp_path, "build", "--year", "2026", "--loads", "none", "--json").stdout)
+    assert not (tmp_path / "reports" / "2026" / "v1" / "loads").exists()
     assert [line.split()[1:3] for line in facts["redo"]] == [
         ["release", "verify"],
         ["replay", "run"],
@@ -70,5 +114,6 @@ def test_a_missing_input_is_one_line_with_the_command_that_makes_it(tmp_path: Pa
     assert not (tmp_path / "reports").exists()
 
 
-def test_an_invalid_year_is_a_usage_error(tmp_path: Path) -> None:
+def test_an_invalid_year_or_choice_of_loads_is_a_usage_error(tmp_path: Path) -> None:
     assert run(tmp_path, "build", "--year", "26").exit_code == 2
+    assert run(tmp_path, "build", "--year", "2026", "--loads", "some").exit_code == 2

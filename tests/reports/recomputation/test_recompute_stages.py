@@ -20,6 +20,7 @@ from reports.decision.stored_stages import stages_folder, write_stage
 from reports.decision.until_decided import Budget, until_decided
 from reports.document.report import build_report
 from reports.inputs.errors import ReportError
+from reports.loads.carried import FACTS, FULL, STAGES, carry_loads
 from reports.loads.carried import FOLDER as LOADS
 from reports.recommendation.ledger import CHOICES
 from reports.recommendation.rule import RULE
@@ -201,6 +202,9 @@ def test_the_full_replay_beside_the_stages_has_what_they_lack_and_decides_nothin
     both = build_report(read_data_folder(tmp_path, rule=QUICK), folder, commit="c0ffee", rule=QUICK)
     for name in ("answer", "verdicts", "stages", "recommendation"):
         assert both[name] == alone[name]
+    assert {one.name for one in (folder / LOADS).iterdir()} == {STAGES, FULL, FACTS}
+    carry_loads(tmp_path, read_data_folder(tmp_path, rule=QUICK), "stages")
+    assert {one.name for one in (tmp_path / LOADS).iterdir()} == {STAGES, FACTS}
     assert (alone["beside"], both["beside"]["pages"]) == (None, PAGES)
     sections = {one["id"]: one for one in both["sections"]}
     assert {"by-protocol", "http-arms"} <= {one["id"] for one in sections["protocols"]["tables"]}
