@@ -14,6 +14,7 @@ function load(address) {
 }
 
 async function show() {
+  const hadFocus = document.activeElement === button;
   button.disabled = true;
   state.textContent = "Loading 0.9 MB …";
   try {
@@ -34,10 +35,13 @@ async function show() {
     });
     figure.querySelector("picture").hidden = true;
     button.remove();
+    // Else the keyboard would begin at the top of the page again.
+    if (hadFocus) place.focus({ preventScroll: true });
     state.textContent = "Point at a curve for its numbers; turn the wheel or pinch to enlarge, drag to move.";
   } catch (error) {
     figure.querySelector(".interactive")?.remove();
     button.disabled = false;
+    if (hadFocus) button.focus({ preventScroll: true });
     state.textContent = `The figure stays as it is: ${error.message}.`;
   }
 }

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+PAPER = {"width": 690, "height": 1000}
+"""Letter paper between margins of a centimetre and a half, in CSS pixels."""
 CONTROLS = ("form", "button", ".files")
 
 
@@ -29,3 +31,15 @@ def test_the_printed_explorer_has_no_form_no_button_and_no_links_to_files(
         assert [visible(one) for one in CONTROLS] == [False, False, False]
         assert visible("#figure")
         assert visible("#numbers")
+
+
+def test_paper_cuts_no_table_off(client_of_items: TestClient) -> None:
+    four_windows = "/explore?measure=responses&iw=3&iw=10&iw=16&iw=30"
+    for path in (four_windows, "/"):
+        with launched() as browser, opened(browser, client_of_items, path) as page:
+            page.set_viewport_size(PAPER)
+            page.emulate_media(media="print")
+            tables = page.locator(".wide")
+            assert tables.count()
+            for one in tables.all():
+                assert one.evaluate("box => box.scrollWidth <= box.clientWidth"), path
