@@ -134,7 +134,9 @@ def test_the_explorers_figure_becomes_interactive_where_the_reader_asks_for_it(
             assert page.locator("#figure .mark-line path").count() == 2
             assert page.locator("#figure .interactive").get_attribute("aria-label") == description
             assert not page.locator("#figure picture").is_visible()
-            assert page.locator("#figure .interactive").evaluate("figure => figure === document.activeElement")
+            assert page.locator("#figure .interactive").evaluate(
+                "figure => figure === document.activeElement"
+            )
 
 
 def test_the_explorers_form_works_from_the_keyboard_and_without_scripts(

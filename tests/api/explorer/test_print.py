@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-PAPER = {"width": 690, "height": 1000}
+PAPER_WIDTH = 690
 """Letter paper between margins of a centimetre and a half, in CSS pixels."""
 CONTROLS = ("form", "button", ".files")
 
@@ -37,7 +37,7 @@ def test_paper_cuts_no_table_off(client_of_items: TestClient) -> None:
     four_windows = "/explore?measure=responses&iw=3&iw=10&iw=16&iw=30"
     for path in (four_windows, "/"):
         with launched() as browser, opened(browser, client_of_items, path) as page:
-            page.set_viewport_size(PAPER)
+            page.set_viewport_size({"width": PAPER_WIDTH, "height": 1000})
             page.emulate_media(media="print")
             tables = page.locator(".wide")
             assert tables.count()
