@@ -65,6 +65,8 @@ class Section:
     paragraphs: tuple[str, ...]
     items: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
+    empty_figures: tuple[Figure, ...] = ()
+    """Figures without data, which have files as the others, and no place in a document."""
     tables: tuple[Table, ...] = ()
     commands: tuple[str, ...] = ()
 
@@ -116,8 +118,8 @@ class Printed:
 
     @property
     def figures(self) -> Iterator[Figure]:
-        """Every figure, in the order of the report."""
-        return (figure for section in self.sections for figure in section.figures)
+        """Every figure, in the order of the report, those without data last in their sections."""
+        return (one for section in self.sections for one in (*section.figures, *section.empty_figures))
 
     @property
     def tables(self) -> Iterator[Table]:
@@ -177,12 +179,13 @@ def _sections(content: Data, marks: str, recompute: str) -> Iterator[Section]:
     if content["verdicts"]:
         yield _verdicts(content["verdicts"], recompute)
     for one in content["sections"]:
+        figures = tuple(_figure(figure, marks, recompute) for figure in one["figures"])
         yield Section(
             id=one["id"],
             title=one["title"],
             paragraphs=tuple(text for text in (one["lead"], one["missing"], *one["notes"]) if text),
-            # A figure of nothing is not drawn.
-            figures=tuple(_figure(figure, marks, recompute) for figure in one["figures"] if figure["rows"]),
+            figures=tuple(figure for figure in figures if figure.table.rows),
+            empty_figures=tuple(figure for figure in figures if not figure.table.rows),
             tables=tuple(_table(table, recompute, table["notes"]) for table in one["tables"]),
         )
     if content["networks"]:

@@ -21,6 +21,7 @@ import pytest
 
 from releases.formatting import in_ascii
 from reports.forms.ascii_figure import ascii_figure
+from reports.forms.markdown import report_markdown
 from reports.forms.monochrome import BAND, NAMESPACE
 from reports.forms.pdf import packed, pdf
 from reports.forms.printed import printed
@@ -172,6 +173,17 @@ def test_the_plain_text_has_what_markdown_has_in_72_columns_of_ascii(built: Buil
             assert all(in_ascii(text).split()[0] in words for text in row if text.strip())
     for figure in report.figures:
         assert all(f"  {line}".rstrip() in lines for line in ascii_figure(figure))
+
+
+def test_a_figure_without_data_has_files_and_no_place_in_a_document(built: Built) -> None:
+    content = copy.deepcopy(built[1])
+    (section,) = (one for one in content["sections"] if one["id"] == "gains")
+    section["figures"][0]["rows"] = []
+    report = printed(content, marks="illustrative")
+    assert "fig-gains" in {one.id for one in report.figures}
+    for text in (report_text(report), report_markdown(report)):
+        assert "recompute 2026 v1 fig-gains" not in text
+        assert "recompute 2026 v1 cdf" in text
 
 
 def test_commands_of_the_plain_text_are_those_of_the_report_for_a_shell(built: Built) -> None:
