@@ -36,7 +36,7 @@ PAPER_DPI = 64
 SHEETS = (1, 2)
 """Sheets of the edition's page as a browser prints it that have a picture."""
 
-OF_EDITION = {"matrix": ".matrix >> nth=0", "forest": "#fig-countries", "ledger": "#fig-ledger"}
+OF_EDITION = {"matrix": ".matrix >> nth=0", "forest": "#fig-countries", "ledger": "#ledger"}
 """Elements of the edition that have pictures of their own, by the pictures' names."""
 
 EACH_WAY: tuple[tuple[int, Scheme], ...] = tuple((width, scheme) for width in SIZES for scheme in SCHEMES)
