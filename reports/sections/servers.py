@@ -59,21 +59,26 @@ def servers_table_section(servers: Mapping[str, Any] | None, *, source: str) -> 
                 query=query,
             ),
             flights_table(servers, source),
-            Table(
-                id="windows-unknown",
-                title="Why a window is not exact",
-                columns=(
-                    Column(id="reason", title="reason", kind="text"),
-                    Column(id="connections", title="connections", kind="count"),
-                ),
-                rows=tuple(
-                    {"reason": one["definition"] or one["unknown"], "connections": one["connections"]}
-                    for one in servers["unknown"]
-                ),
-                source=source,
-                query="SELECT initial_window_unknown, count(*) FROM 'connection.parquet' GROUP BY 1 ORDER BY 2 DESC",
-            ),
+            unknown_table(servers, source),
         ),
+    )
+
+
+def unknown_table(servers: Mapping[str, Any], source: str) -> Table:
+    """Connections whose window is not exact, by the reason."""
+    return Table(
+        id="windows-unknown",
+        title="Why a window is not exact",
+        columns=(
+            Column(id="reason", title="reason", kind="text"),
+            Column(id="connections", title="connections", kind="count"),
+        ),
+        rows=tuple(
+            {"reason": one["definition"] or one["unknown"], "connections": one["connections"]}
+            for one in servers["unknown"]
+        ),
+        source=source,
+        query="SELECT initial_window_unknown, count(*) FROM 'connection.parquet' GROUP BY 1 ORDER BY 2 DESC",
     )
 
 
