@@ -156,7 +156,7 @@ def skewed(rng: np.random.Generator, shape: float, count: int) -> Floats:
 
 
 def effect(one: Statement, world: World) -> float:
-    """The true effect of a statement: windows of 16 segments and more save the same and harm the same, paced or not; smaller ones nothing."""
+    """The true effect of a statement: from the smallest that saves, all windows save the same and harm the same; smaller ones do neither."""
     saved = {
         window: math.log1p(-world.gain_percent / 100) * (window >= SMALLEST)
         for window in (one.candidate, one.other)

@@ -60,7 +60,11 @@ def test_what_cannot_surpass_an_answer_that_is_left_is_loaded_no_more() -> None:
 
 
 def test_what_may_surpass_an_answer_is_loaded_with_it() -> None:
-    found = standing({**NONE_OF_SMALLER, "gain/16-16p": ABOVE, "gain/30-16p": UNCERTAIN}, otherwise=BELOW)
+    over_a_lost_one = {"gain/30-3": UNCERTAIN, "gain/16p-3": UNCERTAIN}
+    found = standing(
+        {**NONE_OF_SMALLER, **over_a_lost_one, "gain/16-16p": ABOVE, "gain/30-16p": UNCERTAIN},
+        otherwise=BELOW,
+    )
     assert found.answers == {Paced(16), 30}
     assert wanted(found) == {"gain/30-16p"}
     assert windows_of(targets(STATEMENTS, found), ORDINARY, incumbent=INCUMBENT) == (10, Paced(16), 30)
