@@ -12,8 +12,8 @@ from api.explorer.comparison import Comparison, compare
 from api.explorer.files import as_csv, png
 from api.explorer.routes import FIGURE_POLICY, figure_svg
 from api.explorer.strata import in_words
-from api.formats.negotiation import FIRST_FLIGHT, PNG, SVG, VEGA_LITE, accepted
-from api.formats.offered import CSV, JSON, Format, by_accept, not_offered
+from api.formats.negotiation import FIRST_FLIGHT, PNG, SVG, VEGA_LITE, choose
+from api.formats.offered import CSV, JSON, Format, not_offered
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.answers import Provenance
@@ -109,11 +109,11 @@ async def by_header(request: Request, found: FoundDep) -> FirstFlightAnswer | Re
     address with `.json`, `.csv`, `.svg`, `.png` or `.vl.json` (Vega-Lite) after `first-flight` is in that format. What is
     not offered has status 406.
     """
-    wanted = by_accept(accepted(request.scope), FIRST_FLIGHT)
-    if wanted == JSON:
+    drawn = FIGURES.get(choose(request.scope) or JSON)
+    if drawn is None:
         return in_numbers(request, found)
     comparison = await run_in_threadpool(compared, request, found)
-    return await run_in_threadpool(FIGURES[wanted], comparison)
+    return await run_in_threadpool(drawn, comparison)
 
 
 @router.get("/first-flight.json", name="first_flight_json")

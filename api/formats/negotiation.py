@@ -1,4 +1,4 @@
-"""The formats of answers that are cached and whose format the Accept header may choose."""
+"""The formats of answers that are cached, and the choice among them by the Accept header (RFC 9110 §12.5.1)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,30 @@ VEGA_LITE = Format(
 )
 FIRST_FLIGHT = {one.suffix: one for one in (JSON, CSV, SVG, PNG, VEGA_LITE)}
 """Formats of a first flight by suffix, the preferred first: JSON by its media type is the answer in numbers."""
+SERIES = {one.suffix: one for one in (JSON, CSV)}
+JSON_ALONE = {JSON.suffix: JSON}
 
-NEGOTIATED = {"/v1/first-flight": FIRST_FLIGHT}
-"""Formats that the Accept header chooses among, by path."""
+OFFERED = {"/v1/first-flight": FIRST_FLIGHT, "/v1/series": SERIES, "/v1/outside-series": SERIES}
+"""Formats by path; at other paths of the API answers are JSON alone."""
+API = "/v1/"
+
+IN_CSV: dict[int | str, dict[str, Any]] = {200: {"content": {CSV.media_type: {"schema": {"type": "string"}}}}}
+"""OpenAPI's answer of an address that offers CSV, beside what it answers else."""
+
+
+def offered(path: str) -> Mapping[str, Format] | None:
+    """Formats among which the Accept header chooses at a path; None for pages, and where a suffix has chosen.
+
+    >>> offered("/v1/first-flight.csv"), offered("/explore")
+    (None, None)
+    >>> list(offered("/v1/series")), list(offered("/v1/sites/www.example.com"))
+    (['json', 'csv'], ['json'])
+    """
+    rest = path.removeprefix(API)
+    has_suffix = "." in rest and "/" not in rest  # names of hosts have dots, and a folder before them
+    if rest == path or has_suffix:
+        return None
+    return OFFERED.get(path, JSON_ALONE)
 
 
 def accepted(scope: Mapping[str, Any]) -> str:
@@ -25,12 +46,16 @@ def accepted(scope: Mapping[str, Any]) -> str:
     return ",".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"accept")
 
 
+def choose(scope: Mapping[str, Any]) -> Format | None:
+    """The format that the Accept header chooses, None where it has no choice; Problem if it accepts none that is offered."""
+    among = offered(scope["path"])
+    return None if among is None else by_accept(accepted(scope), among)
+
+
 def chosen(scope: Mapping[str, Any]) -> str:
     """Suffix of the format that the Accept header chooses; empty where it chooses none, or accepts none."""
-    offered = NEGOTIATED.get(scope["path"])
-    if offered is None:
-        return ""
     try:
-        return by_accept(accepted(scope), offered).suffix
+        found = choose(scope)
     except Problem:
         return ""
+    return "" if found is None else found.suffix

@@ -6,6 +6,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
+from api.formats.negotiation import IN_CSV, choose
+from api.formats.offered import CSV
 from api.outside.time_charts import Panel, panels
 from api.routes.pages import page
 from api.routes.parameters import ClientQuery, OutsideQuery
@@ -90,15 +92,24 @@ def told(kind: Kind, points: Sequence[Point]) -> OutsideSeries:
     )
 
 
-@router.get("/v1/outside-series", name="outside_series", tags=["v1"])
+@router.get(
+    "/v1/outside-series",
+    name="outside_series",
+    tags=["v1"],
+    response_model=OutsideAnswer,
+    responses=IN_CSV,
+)
 async def read_outside_series(
     request: Request, series: OutsideQuery = None, client: ClientQuery = None
-) -> OutsideAnswer:
+) -> OutsideAnswer | Response:
     """What others counted: HTTP Archive's weights of pages since 2010, with the breaks that it states itself.
 
     These count other things, by other methods, than releases do: they stand apart from `/v1/series`, and are never joined to it.
+    In JSON, unless the Accept header prefers `text/csv`.
     """
     points = chosen(request, series, client)
+    if choose(request.scope) == CSV:
+        return as_csv(points)
     held = {one.series for one in points}
     return OutsideAnswer(series=[told(kind, points) for kind in KINDS.values() if kind.id in held])
 
@@ -108,14 +119,18 @@ async def read_outside_series(
     name="outside_series_csv",
     tags=["v1"],
     response_class=Response,
-    responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
+    responses=IN_CSV,
 )
 async def read_outside_series_csv(
     request: Request, series: OutsideQuery = None, client: ClientQuery = None
 ) -> Response:
     """The same points as CSV: series, date, client, scope, p10, p25, p50, p75, p90, share; an unknown value is empty."""
-    text = to_text(chosen(request, series, client))
-    return Response(text, media_type="text/csv; charset=utf-8")
+    return as_csv(chosen(request, series, client))
+
+
+def as_csv(points: Sequence[Point]) -> Response:
+    """Points as CSV."""
+    return Response(to_text(points), media_type="text/csv; charset=utf-8")
 
 
 @router.get("/history", name="history", include_in_schema=False, response_class=HTMLResponse)

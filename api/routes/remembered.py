@@ -161,6 +161,7 @@ class Remembered(APIRoute):
                 "at_once"
             ):  # asked by an answer that is being computed: api/reference/asking.py
                 return await compute(request)
+            negotiation.choose(request.scope)  # a problem, if what is offered is not accepted
             memory: Memory = request.app.state.memory
             key = memory.key(request.scope["shelf"], request.scope)
             tags = request.headers.get("if-none-match", "")
@@ -192,7 +193,7 @@ def known(request: Request, key: str) -> Response:
 
 def vary(request: Request, response: Response) -> None:
     """Say of an answer whose format or content coding is negotiated that it is (RFC 9110 §12.5.5)."""
-    if request.scope["path"] in negotiation.NEGOTIATED:
+    if negotiation.offered(request.scope["path"]) is not None:
         response.headers.add_vary_header("Accept")
     if compression.is_negotiated(request.scope["path"]):
         response.headers.add_vary_header("Accept-Encoding")

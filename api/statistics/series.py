@@ -8,6 +8,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from api.formats.negotiation import IN_CSV, choose
+from api.formats.offered import CSV
 from api.http.links import link, own_link, relate
 from api.http.problems import Problem
 from api.routes.parameters import (
@@ -213,25 +215,25 @@ async def pinned_series(request: Request, found: SeriesDep) -> SeriesAnswer:
 PinnedSeriesDep = Annotated[SeriesAnswer, Depends(pinned_series)]
 
 
-@router.get("/series", name="series")
-async def read_series(found: PinnedSeriesDep) -> SeriesAnswer:
+@router.get("/series", name="series", response_model=SeriesAnswer, responses=IN_CSV)
+async def read_series(request: Request, found: PinnedSeriesDep) -> SeriesAnswer | Response:
     """A statistic by month, each with its confidence interval, and a flag where months differ in more than their date.
 
     Crawls of different devices, protocol arms or kinds are never one series. The newest version of each release is used, or
     those that `release` names, as the canonical address does; a month without a release, or whose release is damaged, has no
-    value and says why.
+    value and says why. In JSON, unless the Accept header prefers `text/csv`.
     """
-    return found
+    return as_csv(found) if choose(request.scope) == CSV else found
 
 
-@router.get(
-    "/series.csv",
-    name="series_csv",
-    response_class=Response,
-    responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
-)
+@router.get("/series.csv", name="series_csv", response_class=Response, responses=IN_CSV)
 async def read_series_csv(found: PinnedSeriesDep) -> Response:
     """The same series as CSV, a row a month; the column `flags` has the changes since the month before."""
+    return as_csv(found)
+
+
+def as_csv(found: SeriesAnswer) -> Response:
+    """A series as CSV."""
     names = [name for name in SeriesPoint.model_fields if name != "url"]
     text = io.StringIO(newline="")
     writer = csv.writer(text)
