@@ -124,6 +124,18 @@ OPTIONS = (
 )
 
 
+def in_words(seconds: float) -> str:
+    """A time that somebody waits for, in minutes or hours.
+
+    >>> in_words(163), in_words(20), in_words(5399), in_words(5400)
+    ('3 minutes', '1 minute', '90 minutes', '1.5 hours')
+    """
+    minutes = max(1, round(seconds / 60))
+    if seconds >= 1.5 * 3600:
+        return f"{seconds / 3600:,.1f} hours"
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"
+
+
 def replay_options(command: Command) -> Command:
     """Add OPTIONS to a command, which passes them to `plan_replay`."""
     for option in reversed(OPTIONS):
@@ -151,7 +163,7 @@ class PlannedReplay:
         return (
             f"{pages['pages']:,} of {self.facts['pages_there']:,} pages, {len(networks)} networks "
             f"({self.networks}), {len(parameters['windows'])} windows, {len(parameters['seeds'])} seeds: "
-            f"{len(self.cells):,} loads, about {core_seconds(self.cells) / 3600:.1f} hours of a core"
+            f"{len(self.cells):,} loads, about {in_words(core_seconds(self.cells))} of a core"
         )
 
     @property
