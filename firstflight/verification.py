@@ -66,8 +66,9 @@ def checks(settings: Settings, engine: Engine | None) -> list[Callable[[], Item]
     sums = {(str(one.crawl), one.version): one for one in there if isinstance(one, Release)}
     for kind, name, folder in stored_folders(settings):
         found.append(functools.partial(of_folder, kind, name, folder, sums, settings.allowed_signers))
-    for file in sorted(settings.populations.glob("*.csv")):
-        found.append(functools.partial(of_population, file))
+    files = [file for suffix in ("csv", "json") for file in settings.populations.glob(f"*.{suffix}")]
+    for name in sorted({file.stem for file in files}):
+        found.append(functools.partial(of_population, settings.populations, name))
     return found
 
 
@@ -130,14 +131,14 @@ def of_folder(
     return _judged(kind, name, wrong, said, state(folder, allowed_signers))
 
 
-def of_population(file: Path) -> Item:
+def of_population(folder: Path, name: str) -> Item:
     """Check a fetched population of networks against its checksum."""
     try:
-        networks = len(find_population(file.parent, file.stem).profiles)
+        networks = len(find_population(folder, name).profiles)
     except PopulationError as exc:
-        return Item(kind="population", name=file.stem, state="damaged", said=str(exc))
+        return Item(kind="population", name=name, state="damaged", said=str(exc))
     said = f"{networks} networks are as its SHA-256 says"
-    return Item(kind="population", name=file.stem, state="ok", said=said)
+    return Item(kind="population", name=name, state="ok", said=said)
 
 
 def misplaced(

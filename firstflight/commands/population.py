@@ -101,6 +101,8 @@ def fetch(
     """
     if bool(users) != bool(users_source and users_source.strip()):
         raise click.UsageError("--users and --users-source go together")
+    if countries and per_country:
+        raise click.UsageError("--per-country has every country: leave --country out")
     if (countries or per_country) and users:
         raise click.UsageError("--users weights the world: leave --country and --per-country out")
     with one_line(PopulationError, OSError):

@@ -97,7 +97,9 @@ def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
             f"{path}: its name becomes the population's id; call it something like ndt-2026-05.csv"
         )
     if not MEASURED.fullmatch(measured):
-        raise PopulationError(f"{measured!r} is no month such as 2026-05")
+        raise PopulationError(
+            f"say when the population was measured: --population-measured is {measured or 'empty'}, not a month such as 2026-05"
+        )
     if not source.strip():
         raise PopulationError("say where the population comes from: --population-source is empty")
     content = _content(path)

@@ -9,12 +9,12 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.networks.population_csv import CsvPopulation, PopulationError, read_population
+from replay.networks.population_csv import ID, CsvPopulation, PopulationError, read_population
 from storage.staging import put_file_in_place
 
 BUNDLED = Path(__file__).with_name("stored")
@@ -68,7 +68,7 @@ class NewPopulation:
 def store(folder: Path, new: NewPopulation) -> StoredPopulation:
     """Store a population, each file whole or not at all; PopulationError if its id is stored with other networks."""
     facts, path = new.facts, folder / f"{new.id}.csv"
-    known = {one.id: one for one in stored(folder)}.get(new.id)
+    known = _named(folder, new.id)
     if known is not None and known.sha256 != facts.sha256:
         raise PopulationError(f"{new.id} is stored already, with other networks: move {path} away first")
     text = json.dumps(dataclasses.asdict(facts), indent=1, sort_keys=True) + "\n"
@@ -82,35 +82,52 @@ def store(folder: Path, new: NewPopulation) -> StoredPopulation:
 
 def stored(folder: Path) -> list[StoredPopulation]:
     """Facts of the bundled populations and of those in a folder, by id. Raises PopulationError."""
-    found = {facts.id: facts for place in (folder, BUNDLED) for facts in _facts(place)}
-    return [found[name] for name in sorted(found)]
+    files = {path.stem: path for place in (folder, BUNDLED) for path in place.glob("*.json")}
+    return [_facts(files[name]) for name in sorted(files)]
 
 
 def find_population(folder: Path, name: str) -> CsvPopulation:
     """Read a stored population by its id; PopulationError if there is none, or if it contradicts its checksum."""
     facts = facts_of(folder, name)
-    place = BUNDLED if (BUNDLED / f"{name}.json").exists() else folder
-    found = read_population(place / f"{name}.csv", measured=facts.measured, source=facts.source)
-    if found.populations[0].checksum != facts.sha256:
-        raise PopulationError(f"{place / name}.csv is damaged: its SHA-256 is not the one in {name}.json")
+    path = _place(folder, name) / f"{name}.csv"
+    again = (
+        f"remove {name}.csv and {name}.json, and make the population again (`firstflight population fetch`)"
+    )
+    if not path.is_file():
+        raise PopulationError(f"{path} is missing: {again}")
+    if hashlib.sha256(path.read_bytes()).hexdigest() != facts.sha256:
+        raise PopulationError(f"{path} is damaged, since its SHA-256 is not the one in {name}.json: {again}")
+    found = read_population(path, measured=facts.measured, source=facts.source)
     whole, slow = (dataclasses.replace(one, is_stored=True) for one in found.populations)
     return dataclasses.replace(found, populations=(whole, slow))
 
 
 def facts_of(folder: Path, name: str) -> StoredPopulation:
     """Facts of a stored population by its id; PopulationError if there is none."""
-    known = {one.id: one for one in stored(folder)}
-    if name not in known:
+    if (found := _named(folder, name)) is None:
+        known = sorted({path.stem for place in (folder, BUNDLED) for path in place.glob("*.json")})
         raise PopulationError(f"no file and no stored population {name!r}; stored are {', '.join(known)}")
-    return known[name]
+    return found
 
 
-def _facts(place: Path) -> Iterator[StoredPopulation]:
-    for path in sorted(place.glob("*.json")):
-        try:
-            facts = StoredPopulation(**json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as exc:
-            raise PopulationError(f"{path} does not describe a population: {exc}") from exc
-        if facts.id != path.stem:
-            raise PopulationError(f"{path} describes {facts.id}")
-        yield facts
+def _place(folder: Path, name: str) -> Path:
+    return BUNDLED if (BUNDLED / f"{name}.json").exists() else folder
+
+
+def _named(folder: Path, name: str) -> StoredPopulation | None:
+    """Facts of one population, whatever state the others are in; None if there is none."""
+    path = _place(folder, name) / f"{name}.json"
+    return _facts(path) if ID.fullmatch(name) and path.is_file() else None
+
+
+def _facts(path: Path) -> StoredPopulation:
+    try:
+        facts = StoredPopulation(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as exc:
+        raise PopulationError(
+            f"{path} is damaged, since it does not describe a population: remove it and {path.stem}.csv, and make the population "
+            f"again ({exc})"
+        ) from exc
+    if facts.id != path.stem:
+        raise PopulationError(f"{path} describes {facts.id}: rename it and its .csv to that")
+    return facts

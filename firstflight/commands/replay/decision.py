@@ -153,6 +153,10 @@ def plan_decision(
     wanted = windows if own_windows else tuple(one.window for one in CANDIDATES)
     if conditions[0].pacing:
         wanted = tuple(window for window in wanted if not is_paced(window))
+    if set(wanted) <= {RULE.permanent_incumbent}:
+        raise click.UsageError(
+            f"IW {RULE.permanent_incumbent} is in force: name a window beside it, such as --iw 16,30, or leave --iw out"
+        )
     problem = Problem(
         recipes=tuple(sorted(recipes, key=lambda one: (one.response_bytes, one.visit_id))),
         networks=tuple(sorted(profiles, key=lambda one: (one.down_bps, one.id))),

@@ -15,6 +15,7 @@ from tqdm import tqdm
 from firstflight.commands.replay.decision import run_until_decided, until_options
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commands.replay.options import EXPECTED, PlannedReplay, plan_replay, replay_options
+from firstflight.commands.replay.unused import refuse_unused
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.errors import ReplayError
@@ -107,6 +108,7 @@ def run_replay(
       firstflight replay run --crawl 2026-11 --loss own,0.01,0.01x4 --competition none,2xbbr@10
     """
     settings: Settings = context.obj
+    refuse_unused(context)
     if until:
         if chunk:
             raise click.UsageError("--until decided has stages in place of chunks")

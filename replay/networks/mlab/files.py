@@ -39,7 +39,7 @@ SIZE_LIMIT = 4_000_000
 
 TIMEOUT_S = 60.0
 
-MONTH = re.compile(r"20\d\d-(0[1-9]|1[0-2])", re.ASCII)
+MONTH = re.compile(r"\d\d\d\d-(0[1-9]|1[0-2])", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +120,11 @@ def find_month(month: str, *, source: str | None = None, manifest: Path = MANIFE
     """
     if not MONTH.fullmatch(month):
         raise PopulationError(f"{month!r} is no month such as 2025-10")
-    if not (checksum := read_manifest(manifest).get(month)):
+    months = read_manifest(manifest)
+    if not (checksum := months.get(month)):
         raise PopulationError(
-            f"M-Lab's manifest has no file of {month}; give a newer manifest.json by --manifest"
+            f"M-Lab's manifest has no file of {month}, but those of {min(months, default='no month')} to "
+            f"{max(months, default='none')}; later months need a newer manifest.json (--manifest)"
         )
     bundled = HERE / f"downloads_{month}.parquet"
     if source is None and bundled.exists():

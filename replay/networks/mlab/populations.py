@@ -113,6 +113,8 @@ def made(
     suffix: str = "",
 ) -> NewPopulation:
     """The population of a cloud. The id names rho where it is not the default one: -r60 is -0.6, -rp05 is 0.05."""
+    if not -1 < rho < 1:
+        raise PopulationError(f"rho must be a correlation such as -0.3, not {rho}")
     if not math.isclose(rho, round(rho, 2)):
         raise PopulationError(
             f"rho {rho} has more than two decimals, which the population's id has no room for"

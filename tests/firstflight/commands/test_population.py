@@ -14,7 +14,7 @@ from firstflight.commands.report import check_population
 from firstflight.main import main
 from firstflight.settings import from_environment
 from firstflight.verification import checks
-from replay.networks.stored_populations import BUNDLED, facts_of, stored
+from replay.networks.stored_populations import BUNDLED, facts_of, find_population, stored
 from storage.year import NotReady
 
 MONTHS = Path(__file__).parents[2] / "replay/networks/mlab"
@@ -79,7 +79,11 @@ def test_each_country_is_fetched_from_a_folder(tmp_path: Path) -> None:
     [
         (("--month", "2031-01"), "manifest has no file of 2031-01"),
         (("--month", "2025-10", "--country", "QQ"), "no country 'QQ'"),
+        (("--month", "1999-10"), "no file of 1999-10, but those of 2009-01 to 2026-01"),
         (("--month", "2024-10", "--from", "nowhere"), "nowhere has neither"),
+        (("--month", "2025-10", "--country", "DE", "--per-country"), "leave --country out"),
+        (("--month", "2025-10", "--country", "DE", "--rho", "2"), "2.0 is not in the range -0.9<=x<=0.9"),
+        (("--month", "2025-10", "--country", "DE", "--rho", "nan"), "rho must be a correlation such as -0.3"),
         (("--month", "2025-10", "--users", __file__), "go together"),
         (
             ("--month", "2025-10", "--users", __file__, "--users-source", "x", "--country", "DE"),
@@ -101,6 +105,19 @@ def test_a_fetched_population_is_verified() -> None:
     file.write_text(file.read_text(encoding="utf-8").replace("3028", "3029"), encoding="utf-8")
     found = {item.name: item.state for item in (check() for check in checks(settings, None))}
     assert found == {"mlab-2025-10-de": "damaged", "mlab-2025-10-de-crux": "ok"}
+
+
+def test_a_damaged_description_is_that_populations_damage_alone() -> None:
+    assert run("population", "fetch", "mlab", "--month", "2025-10", "--country", "DE").exit_code == 0
+    settings = from_environment()
+    description = settings.populations / "mlab-2025-10-de.json"
+    description.write_text("{", encoding="utf-8")
+    assert len(find_population(settings.populations, "mlab-2025-10-de-crux").profiles) == 64
+    (settings.populations / "mlab-2025-10-de-crux.csv").unlink()
+    found = {item.name: item for item in (check() for check in checks(settings, None))}
+    assert [found[name].state for name in sorted(found)] == ["damaged", "damaged"]
+    assert "remove it and mlab-2025-10-de.csv, and make the population again" in found["mlab-2025-10-de"].said
+    assert "mlab-2025-10-de-crux.csv is missing: remove" in found["mlab-2025-10-de-crux"].said
 
 
 def test_a_replay_takes_a_stored_population_by_its_id() -> None:

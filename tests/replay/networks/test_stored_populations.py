@@ -82,6 +82,21 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
         find_population(tmp_path, "own-2026-05")
 
 
+def test_a_torn_file_is_told_as_damage_and_not_by_its_bad_line(tmp_path: Path) -> None:
+    store(tmp_path, new())
+    with (tmp_path / "own-2026-05.csv").open("ab") as file:
+        file.write(b"\xff")
+    with pytest.raises(PopulationError, match=r"is damaged, .* make the population again"):
+        find_population(tmp_path, "own-2026-05")
+
+
+def test_an_id_is_no_path(tmp_path: Path) -> None:
+    store(tmp_path, new())
+    (tmp_path / "further").mkdir()
+    with pytest.raises(PopulationError, match="no stored population"):
+        find_population(tmp_path / "further", "../own-2026-05")
+
+
 def test_an_unknown_id_names_those_that_there_are(tmp_path: Path) -> None:
     with pytest.raises(PopulationError, match="stored are mlab-2025-10, mlab"):
         find_population(tmp_path, "ndt")

@@ -235,7 +235,7 @@ def test_a_chunk_that_cannot_be_is_one_line(data: Path, chunk: str) -> None:
     ("options", "said"),
     [
         (TOLD, "belong to --population"),
-        (("--population", "ndt-2026-05.csv"), "'' is no month such as 2026-05"),
+        (("--population", "ndt-2026-05.csv"), "--population-measured is empty, not a month such as 2026-05"),
         (("--population", "ndt-2026-05.csv", *TOLD[:2]), "--population-source is empty"),
         (("--population", "ndt-2026-05.csv", *TOLD, "--profiles", "wpt-cable"), "leave --profiles out"),
         (("--population", "broken.csv", *TOLD), "line 2: loss must be a number from 0 to 0.5, not '7'"),
@@ -250,6 +250,34 @@ def test_a_population_that_is_told_badly_is_one_line(
     assert done.exit_code != 0
     assert said in done.output
     assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--budget", "45m"), "--budget does nothing without --until decided"),
+        (("--run", "2"), "--run does nothing without --until decided"),
+        (("--harm-pages", "3"), "--harm-pages does nothing without --harm or --sensitivity"),
+        (("--harm-iw", "16"), "--harm-iw does nothing without --harm or --sensitivity"),
+        (("--harm-seeds", "3", "--sensitivity"), "--harm-seeds does nothing without --harm"),
+        (
+            ("--sensitivity-pages", "3", "--harm", "core"),
+            "--sensitivity-pages does nothing without --sensitivity",
+        ),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(data: Path, options: tuple[str, ...], said: str) -> None:
+    done = run(*options)
+    assert (done.exit_code, done.output.splitlines()[-1]) == (2, f"Error: {said}")
+
+
+@pytest.mark.parametrize("command", [("plan",), ("merge", "--chunks", "2")])
+def test_plan_and_merge_refuse_what_a_run_refuses(data: Path, command: tuple[str, ...]) -> None:
+    done = invoke(*command, "--harm-seeds", "3")
+    assert (done.exit_code, done.output.splitlines()[-1]) == (
+        2,
+        "Error: --harm-seeds does nothing without --harm",
+    )
 
 
 def test_a_replay_of_a_release_is_over_todays_networks_and_says_how_many(data: Path) -> None:

@@ -232,3 +232,16 @@ def test_a_budget_that_is_none_is_one_line(data: Path, budget: str) -> None:
     done = run("--budget", budget)
     assert done.exit_code == 2
     assert "is neither a time such as 45m or 2h nor a number such as 20000loads" in done.output
+
+
+@pytest.mark.parametrize("option", ["--networks", "--seeds", "--harm-pages", "--harm-iw", "--harm-seeds"])
+def test_what_stages_choose_themselves_is_refused(data: Path, option: str) -> None:
+    done = run(option, "3")
+    assert done.exit_code == 2
+    assert f"leave {option} out" in done.output
+
+
+def test_the_window_in_force_alone_is_no_question(data: Path) -> None:
+    done = run("--iw", "10")
+    assert done.exit_code == 2
+    assert "IW 10 is in force: name a window beside it" in done.output
