@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from releases.interval import Interval
+from reports.decision.draws import Draws
 from reports.decision.record import saved_percent
+from reports.decision.stage import draws_after_each, looks_by
 from reports.decision.stored_problem import StagedReplay
-from reports.decision.until_decided import Outcome, outcome_of
+from reports.decision.until_decided import Outcome, outcome_by, outcome_of
 from reports.recommendation.ledger import CHOICES, UNDECIDED, Entry
 from reports.recommendation.rule import Rule
 from reports.recommendation.sensitivity import variants
@@ -21,9 +22,10 @@ def choices_of(staged: StagedReplay, *, window: int | None) -> Iterator[Entry]:
     """
     found = staged.outcome
     known = {one.id: one.rule for one in variants(staged.problem.rule)}
+    draws = list(draws_after_each(staged.problem, staged.stages))
     for one in CHOICES:
         low, high = (end if end and end[1] in known else None for end in (one.low, one.high))
-        at_low, at_high = (_judged(staged, known[end[1]]) if end else None for end in (low, high))
+        at_low, at_high = (_judged(staged, draws, known[end[1]]) if end else None for end in (low, high))
         yield Entry(
             input=one.id,
             title=one.title,
@@ -44,8 +46,12 @@ def choices_of(staged: StagedReplay, *, window: int | None) -> Iterator[Entry]:
         )
 
 
-def _judged(staged: StagedReplay, rule: Rule) -> Outcome:
-    return outcome_of(dataclasses.replace(staged.problem, rule=rule), staged.stages)
+def _judged(staged: StagedReplay, draws: Sequence[Mapping[str, Draws]], rule: Rule) -> Outcome:
+    """The outcome by another rule and the same `draws` after each stage, which differ only if the rule asks of other conditions."""
+    problem, stages = staged.problem.by(rule), staged.stages
+    if problem.conditions == staged.problem.conditions:
+        return outcome_by(problem, stages, looks_by(problem, stages, draws))
+    return outcome_of(problem, stages)
 
 
 def _answer(found: Outcome) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import collections
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from replay.runs.initial_window import Paced, is_paced
 from reports.statistics.bootstrap import Floats, Mask
 from reports.statistics.paired_loads import NUMERIC_COLUMNS
 
@@ -58,47 +59,79 @@ class Draws:
         return array
 
 
-def gather(rows: Iterable[Mapping[str, Any]], frame: Frame, *, incumbent: int) -> Draws:
-    """The draws of the rows of one condition, whose `iw` may be paced; their order does not matter. Loads that are not done are unknown."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Loads:
+    """Loads of one condition; arrays run along the loads."""
+
+    draws: Integers
+    """Places of page and network in the frame, and the odd seed of the round: [load, 3]."""
+    windows: Integers
+    """Windows as numbers in their order: twice the segments, and one more for a burst."""
+    is_again: Mask
+    """True for the incumbent's load with another seed."""
+    numbers: Floats
+    """[load, column] in the order of NUMERIC_COLUMNS; NaN where the load was not done, or the value is unknown."""
+
+
+def loads_of(rows: Sequence[Mapping[str, Any]], frame: Frame, *, paces_all: bool = False) -> Loads:
+    """The loads of the frame's pages over its networks. A paced load has a paced window, unless the condition paces all."""
     pages = {visit: place for place, visit in enumerate(frame.pages)}
     networks = {name: place for place, name in enumerate(frame.networks)}
-    found: dict[tuple[int, int, int], dict[tuple[int, bool], Mapping[str, Any]]] = collections.defaultdict(
-        dict
+    rows = [row for row in rows if row["visit_id"] in pages and row["profile"] in networks]
+    seeds = np.array([row["seed"] for row in rows], dtype=np.intp)
+    is_again: Mask = seeds % SEEDS_OF_A_DRAW == 0
+    places = [(pages[row["visit_id"]], networks[row["profile"]]) for row in rows]
+    numbers = np.full((len(rows), len(NUMERIC_COLUMNS)), np.nan)
+    is_done = np.array([row["state"] == "done" for row in rows], dtype=np.bool_)
+    if is_done.any():
+        values = operator.itemgetter(*NUMERIC_COLUMNS)
+        numbers[is_done] = np.array(
+            [values(row) for row in rows if row["state"] == "done"],
+            dtype=np.float64,  # None is NaN
+        )
+    return Loads(
+        draws=np.column_stack([np.array(places, dtype=np.intp).reshape(-1, 2), seeds - is_again]),
+        windows=np.array(
+            [2 * int(row["iw"]) + (paces_all or not row["pacing"]) for row in rows], dtype=np.intp
+        ),
+        is_again=is_again,
+        numbers=numbers,
     )
-    windows = {incumbent}
-    for row in rows:
-        if row["visit_id"] not in pages or row["profile"] not in networks:
-            continue
-        is_again = row["seed"] % SEEDS_OF_A_DRAW == 0
-        key = (pages[row["visit_id"]], networks[row["profile"]], row["seed"] - is_again)
-        found[key][row["iw"], is_again] = row
-        windows.add(row["iw"])
-    keys, ordered = sorted(found), tuple(sorted(windows))
-    draws = [found[key] for key in keys]
+
+
+def gather(parts: Sequence[Loads], frame: Frame, *, incumbent: int) -> Draws:
+    """The draws of the loads of one condition in several parts. If a load occurs twice, the later one counts."""
+    windows = np.concatenate([one.windows for one in parts])
+    is_again = np.concatenate([one.is_again for one in parts])
+    numbers = np.concatenate([one.numbers for one in parts])
+    draws, of_load = _distinct(np.concatenate([one.draws for one in parts]))
+    of_incumbent = 2 * int(incumbent) + (not is_paced(incumbent))
+    ordered = np.unique(np.append(windows, of_incumbent))
+    values = np.full((len(NUMERIC_COLUMNS), len(draws), len(ordered)), np.nan)
+    first = ~is_again
+    values[:, of_load[first], np.searchsorted(ordered, windows[first])] = numbers[first].T
+    again = np.full((len(NUMERIC_COLUMNS), len(draws)), np.nan)
+    second = is_again & (windows == of_incumbent)
+    again[:, of_load[second]] = numbers[second].T
     return Draws(
         frame=frame,
-        pages=np.array([page for page, _, _ in keys], dtype=np.intp),
-        networks=np.array([network for _, network, _ in keys], dtype=np.intp),
-        windows=ordered,
-        values={
-            column: np.array(
-                [[_value(draw.get((window, False)), column) for window in ordered] for draw in draws]
-            ).reshape(len(draws), len(ordered))
-            for column in NUMERIC_COLUMNS
-        },
-        again={
-            column: np.array(
-                [_value(draw.get((incumbent, True)), column) for draw in draws], dtype=np.float64
-            )
-            for column in NUMERIC_COLUMNS
-        },
+        pages=draws[:, 0].copy(),
+        networks=draws[:, 1].copy(),
+        windows=tuple(one // 2 if one % 2 else Paced(one // 2) for one in ordered.tolist()),
+        values=dict(zip(NUMERIC_COLUMNS, values, strict=True)),
+        again=dict(zip(NUMERIC_COLUMNS, again, strict=True)),
     )
 
 
-def _value(row: Mapping[str, Any] | None, column: str) -> float:
-    if row is None or row["state"] != "done" or row[column] is None:
-        return np.nan
-    return float(row[column])
+def _distinct(rows: Integers) -> tuple[Integers, Integers]:
+    """The distinct rows in order, and the place of each row among them."""
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    is_first = np.ones(len(rows), dtype=np.bool_)
+    is_first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    places = np.empty(len(rows), dtype=np.intp)
+    places[order] = np.cumsum(is_first) - 1
+    return ordered[is_first], places
 
 
 def known(arrays: Sequence[Floats]) -> Mask:

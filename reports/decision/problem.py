@@ -77,6 +77,12 @@ class Problem:
         """Conditions of the loads by id."""
         return {ORDINARY: self.base} | {one.id: one.conditions for one in self.rule.deciding_conditions}
 
+    def by(self, rule: Rule) -> Problem:
+        """The same question by another rule; what does not depend on the rule is not computed again."""
+        other = dataclasses.replace(self, rule=rule)
+        vars(other).update(frame=self.frame, weights=self.weights, expected=self.expected)
+        return other
+
     def cell(
         self, page: int, network: int, window: int, seed: int, condition: str, *, alias: bool = False
     ) -> Cell:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Mapping, Sequence
+import functools
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from replay.runs.initial_window import Paced
-from reports.decision.draws import Draws, gather
+from reports.decision.draws import Draws, Loads, gather, loads_of
 from reports.decision.measuring import measure
 from reports.decision.problem import Part, Problem
 from reports.decision.standing import Look, Standing, stand
@@ -38,9 +39,19 @@ class Stage:
 
 def looks_at(problem: Problem, stages: Sequence[Stage]) -> list[Look]:
     """A look after each of these stages."""
+    return looks_by(problem, stages, draws_after_each(problem, stages))
+
+
+def looks_by(problem: Problem, stages: Sequence[Stage], draws: Iterable[Mapping[str, Draws]]) -> list[Look]:
+    """A look after each of these stages, by the `draws` after each."""
     return [
-        Look(fraction=stage.fraction, measured=_measured(problem, stages[:number]))
-        for number, stage in enumerate(stages, start=1)
+        Look(
+            fraction=stage.fraction,
+            measured=measure(
+                problem.statements, there, problem.weights, problem.rule, expected=problem.expected
+            ),
+        )
+        for stage, there in zip(stages, draws, strict=True)
     ]
 
 
@@ -49,35 +60,46 @@ def standing_after(problem: Problem, stages: Sequence[Stage]) -> Standing:
     return stand(problem.statements, looks_at(problem, stages), incumbent=problem.incumbent)
 
 
-def _measured(problem: Problem, stages: Sequence[Stage]) -> Mapping[str, Any]:
-    draws = draws_of(problem, stages)
-    return measure(problem.statements, draws, problem.weights, problem.rule, expected=problem.expected)
-
-
 def draws_of(problem: Problem, stages: Sequence[Stage]) -> dict[str, Draws]:
     """All draws of the stages by condition."""
+    return _draws(problem, [_loads(problem, stage) for stage in stages])
+
+
+def draws_after_each(problem: Problem, stages: Sequence[Stage]) -> Iterator[dict[str, Draws]]:
+    """Yield all draws by condition after each of these stages."""
+    loads: list[dict[str, Loads]] = []
+    for stage in stages:
+        loads.append(_loads(problem, stage))
+        yield _draws(problem, loads)
+
+
+def _draws(problem: Problem, loads: Sequence[Mapping[str, Loads]]) -> dict[str, Draws]:
+    parts: dict[str, list[Loads]] = collections.defaultdict(list)
+    for stage in loads:
+        for name, some in stage.items():
+            parts[name].append(some)
+    return {name: gather(some, problem.frame, incumbent=problem.incumbent) for name, some in parts.items()}
+
+
+def _loads(problem: Problem, stage: Stage) -> dict[str, Loads]:
+    """The loads of a stage by condition."""
     # A load by an alias route is the incumbent's again; its even seed tells it apart. Pacing is the window's.
     names = [name for name in problem.base.columns() if name not in ("route", "pacing")]
     arms = {
-        _columns({column: conditions.columns()[column] for column in names}): name
+        _columns(conditions.columns()[column] for column in names): name
         for name, conditions in problem.conditions.items()
     }
+    # Words are compared, since a file's numbers may be of another type; few combinations occur.
+    arm_of = functools.cache(lambda *values: arms[_columns(values)])
+    values = operator.itemgetter(*names)
     rows: dict[str, list[Row]] = collections.defaultdict(list)
-    for stage in stages:
-        for row in stage.rows:
-            rows[arms[_columns({name: row[name] for name in names})]].append(
-                row | {"iw": _window(problem, row)}
-            )
-    return {name: gather(some, problem.frame, incumbent=problem.incumbent) for name, some in rows.items()}
+    for row in stage.rows:
+        rows[arm_of(*values(row))].append(row)
+    return {name: loads_of(some, problem.frame, paces_all=problem.base.pacing) for name, some in rows.items()}
 
 
-def _window(problem: Problem, row: Row) -> int:
-    """The window of a load, which is paced if the load is and ordinary loads are not."""
-    return Paced(row["iw"]) if row["pacing"] and not problem.base.pacing else row["iw"]
-
-
-def _columns(values: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(value) for value in values.values())
+def _columns(values: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(map(str, values))
 
 
 def drawn(stages: Sequence[Stage]) -> dict[str, int]:
