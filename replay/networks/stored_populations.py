@@ -105,9 +105,15 @@ def find_population(folder: Path, name: str) -> CsvPopulation:
 def facts_of(folder: Path, name: str) -> StoredPopulation:
     """Facts of a stored population by its id; PopulationError if there is none."""
     if (found := _named(folder, name)) is None:
-        known = sorted({path.stem for place in (folder, BUNDLED) for path in place.glob("*.json")})
-        raise PopulationError(f"no file and no stored population {name!r}; stored are {', '.join(known)}")
+        raise PopulationError(
+            f"no file and no stored population {name!r}; stored are {', '.join(stored_ids(folder))}"
+        )
     return found
+
+
+def stored_ids(folder: Path) -> list[str]:
+    """Ids of the bundled populations and of those in a folder, whatever state they are in."""
+    return sorted({path.stem for place in (folder, BUNDLED) for path in place.glob("*.json")})
 
 
 def _place(folder: Path, name: str) -> Path:

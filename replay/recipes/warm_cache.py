@@ -23,13 +23,18 @@ def warm_recipe(recipe: Recipe) -> Recipe:
     answered by 304, as if nothing changes within a minute; all others, and those of unknown freshness, come whole. TLS is as on
     the first visit. Raises RecipeError if no header was recorded.
     """
-    if all(one.fresh_s is None for one in recipe.objects):
+    if not has_freshness(recipe):
         raise RecipeError(
             f"{recipe.page}: a warm cache needs the caching headers of the responses, which releases hold "
             "from schema version 3 on; replay a newer release, a HAR or a CDP log, or leave out --cache warm"
         )
     objects = (dataclasses.replace(one, response_bytes=revisit_bytes(one)) for one in recipe.objects)
     return dataclasses.replace(recipe, objects=tuple(objects))
+
+
+def has_freshness(recipe: Recipe) -> bool:
+    """Return whether a header of any response was recorded that says how long a cache may use it."""
+    return any(one.fresh_s is not None for one in recipe.objects)
 
 
 def revisit_bytes(one: Object) -> int:

@@ -8,7 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from replay.recipes.http_version import HTTP1, HTTP2
-from replay.runs.conditions import FIRST_BYTE, LAST_BYTE, Conditions, Loss, Queue
+from replay.runs.conditions import (
+    FIRST_BYTE,
+    LAST_BYTE,
+    RESUMED,
+    UNLIMITED_REQUESTS,
+    Conditions,
+    Loss,
+    Neighbours,
+    Queue,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +114,33 @@ INPUTS: tuple[Input, ...] = (
         source="RFC 8446: early data is the shortest handshake",
     ),
     Input(
+        id="resumption",
+        title="TLS handshakes that resume an earlier connection",
+        unit="",
+        low=None,
+        default="none",
+        high=End(value="all, without certificates", conditions=Conditions(tls_handshake=RESUMED)),
+        source="RFC 8446; what the servers' certificates open of the window is not opened then",
+    ),
+    Input(
+        id="cache",
+        title="cache of the browser",
+        unit="",
+        low=None,
+        default="empty",
+        high=End(value="filled a minute ago", conditions=Conditions(warm_cache=True)),
+        source="what the recorded headers let a browser use again; a first visit is the most there can be to load",
+    ),
+    Input(
+        id="requests",
+        title="requests of low priority that the browser holds back",
+        unit="",
+        low=None,
+        default="as Chromium",
+        high=End(value="none", conditions=Conditions(requests=UNLIMITED_REQUESTS)),
+        source="Chromium's resource scheduler; other browsers have other limits",
+    ),
+    Input(
         id="http",
         title="version of HTTP that the hosts are asked over",
         unit="",
@@ -175,6 +211,15 @@ INPUTS: tuple[Input, ...] = (
         default="tail drop",
         high=End(value="CAKE", conditions=Conditions(queue=Queue(discipline="cake"))),
         source="what home routers use beside tail drop",
+    ),
+    Input(
+        id="background",
+        title="share of the bottleneck that other people's flows ask for",
+        unit="%",
+        low=End(value="0", conditions=Conditions(neighbours=Neighbours(load=0.0))),
+        default="5",
+        high=End(value="50", conditions=Conditions(neighbours=Neighbours(load=0.5))),
+        source="ours: nobody else, and the load of the harm conditions",
     ),
     Input(
         id="loss",

@@ -10,8 +10,9 @@ from firstflight.settings import Settings
 from replay.networks.population_csv import CsvPopulation
 from replay.networks.profiles import Profile
 from replay.networks.representatives import representatives
-from replay.networks.stored_populations import find_population, stored
+from replay.networks.stored_populations import find_population, stored_ids
 from replay.recipes.page_recipe import Recipe
+from replay.recipes.warm_cache import has_freshness
 from replay.runs.cells import Cell, plan
 from replay.runs.conditions import Conditions
 from replay.runs.replay_folder import population_facts
@@ -41,7 +42,12 @@ def sensitivity_replay(
 ) -> SensitivityReplay:
     """Plan the loads over `profiles` and over those stored relatives of the `population` that there are; None has none."""
     conditions = [end.conditions for end in ENDS if not end.population]
-    cells = plan(recipes, profiles, windows=windows, seeds=SEEDS, conditions=conditions)
+    cells: list[Cell] = []
+    for is_warm in (False, True):
+        # What no header tells may be used again has no second visit.
+        some = [one for one in recipes if not is_warm or has_freshness(one)]
+        arms = [one for one in conditions if one.warm_cache == is_warm]
+        cells += plan(some, profiles, windows=windows, seeds=SEEDS, conditions=arms)
     there = relatives(settings, population, networks) if population else {}
     for one in there.values():
         cells += plan(recipes, one.profiles, windows=windows, seeds=SEEDS, conditions=[Conditions()])
@@ -55,7 +61,7 @@ def sensitivity_replay(
 
 def relatives(settings: Settings, population: str, networks: int) -> dict[str, CsvPopulation]:
     """The stored populations that stand for an end of an input, by what the end adds to the id."""
-    known = {one.id for one in stored(settings.populations)}
+    known = stored_ids(settings.populations)
     wanted = {end.population: f"{population}-{end.population}" for end in ENDS if end.population}
     return {
         suffix: representatives(find_population(settings.populations, name), networks)

@@ -6,15 +6,18 @@ import dataclasses
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from replay.runs.conditions import FIRST_BYTE, Conditions, Neighbours
 from reports.backcast.stored import Standing
 from reports.document.rebuilding import rebuild_commands
 from reports.document.report import compose, write_report
 from reports.document.standing_text import months_limit
 from reports.inputs.errors import ReportError
 from reports.recommendation.rule import RULE
+from schema.computed_tables import CELL
 from schema.recorded import RECORDED
 from storage.report_versions import Publication
 from storage.sums import seal
@@ -63,6 +66,20 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
         f" --population ndt-2026-05 --networks {len(PROFILE_IDS)} --seeds"
         in rebuild_commands(read_data_folder(tmp_path))[1]
     )
+
+
+def test_loads_at_the_ends_of_inputs_are_no_harm_conditions_in_the_commands(tmp_path: Path) -> None:
+    some = FEW_CELLS.to_pylist()
+    busy = Conditions(neighbours=Neighbours(load=0.5)).columns()
+    late = Conditions(discovery=FIRST_BYTE).columns()
+    rows = [*some, *(row | end for end in (busy, late) for row in some if row["route"] == "own")]
+    data_folder(tmp_path, table=pa.Table.from_pylist(rows, schema=CELL))
+    path = tmp_path / "replays" / str(NAME) / "replay.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(content | {"sensitivity_populations": {}}), encoding="utf-8")
+    seal(path.parent, {})
+    (command,) = [one for one in rebuild_commands(read_data_folder(tmp_path)) if " replay run " in one]
+    assert command.endswith(" --sensitivity --harm-pages 1")
 
 
 def test_the_commands_import_recorded_pages_and_repeat_the_back_cast(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from replay.runs.conditions import HANDSHAKES, Conditions
 from reports.recommendation.estimates import estimates_of
 from reports.recommendation.inputs import ENDS, INPUTS, End
 from reports.recommendation.ledger import CHOICES, Entry, Sample, ledger
@@ -113,6 +114,19 @@ def test_an_answer_that_is_not_decided_is_no_answer_of_no_change() -> None:
     )
     found = ledger(estimates, decide(estimates, rule=noisy), [], {}, None, window=16, rule=noisy)
     assert {one.answer_default for one in found} == {"undecided"}
+
+
+def test_every_condition_of_a_load_is_an_input_with_an_end() -> None:
+    changed = {
+        one.name
+        for one in dataclasses.fields(Conditions)
+        for end in ENDS
+        if getattr(end.conditions, one.name) != one.default
+    }
+    # Bulk flows are of the harm conditions, and the alias route is the comparison of a window with itself.
+    assert {one.name for one in dataclasses.fields(Conditions)} - changed == {"competition", "alias"}
+    handshakes = {end.conditions.tls_handshake for end in ENDS}
+    assert handshakes == set(HANDSHAKES)
 
 
 def test_ids_are_unique_and_every_input_has_an_end_and_a_source() -> None:
