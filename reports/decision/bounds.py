@@ -1,4 +1,4 @@
-"""One-sided bounds of a mean over pages, corrected for skewness by Hall's transformation.
+"""One-sided bounds of a mean over pages, corrected for skewness by Hall's transformation; of rare events, by Clopper and Pearson.
 
 Peter Hall, On the Removal of Skewness by Transformation, Journal of the Royal Statistical Society B 54 (1992). Like the
 bootstrap-t it is right to second order; unlike it, it needs no replicates, so that the very small error probabilities of early
@@ -15,6 +15,7 @@ import numpy as np
 
 from releases.interval import Interval
 from reports.statistics.bootstrap import Floats
+from reports.statistics.exact import clopper_pearson
 
 NORMAL = NormalDist()
 
@@ -72,6 +73,42 @@ class Measured:
         if tail <= LEAST_TAIL or self.degrees < LEAST_DEGREES:
             return math.inf
         return student(-NORMAL.inv_cdf(tail), self.degrees)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RareEvents(Measured):
+    """A share in percentage points that few pages have any of: its bounds are those of *pages* with an event.
+
+    So few events do not show how large an event is, but a page's share is at most whole. Draws over some networks weigh more than
+    others: the mean is at most the heaviest page's weight times the expected number of pages with an event, which Clopper and Pearson's
+    upper end bounds where pages have unequal chances too (Hoeffding 1956).
+    """
+
+    with_event: int
+    """Pages with an event that makes the effect larger."""
+    others_with_event: int | None
+    """Pages with an event that makes it smaller; None for a level, which is not below 0."""
+    heaviest: float
+    """Weight of the heaviest page in units of the mean page's."""
+
+    @property
+    def interval(self) -> Interval:
+        """The value with its 95 % interval, of this effect by itself."""
+        return Interval(self.value, self.lower(0.025), self.upper(0.025))
+
+    def upper(self, tail: float) -> float:
+        """Upper bound that is too low with probability `tail` at most."""
+        return max(self.value, self._most(self.with_event, tail))
+
+    def lower(self, tail: float) -> float:
+        """Lower bound that is too high with probability `tail` at most."""
+        least = 0.0 if self.others_with_event is None else -self._most(self.others_with_event, tail)
+        return min(self.value, least)
+
+    def _most(self, events: int, tail: float) -> float:
+        if tail <= LEAST_TAIL:
+            return 100.0
+        return min(100.0, 100 * self.heaviest * clopper_pearson(events, self.pages, 1 - 2 * tail)[1])
 
 
 def student(score: float, degrees: float) -> float:

@@ -20,7 +20,7 @@ from reports.recommendation.rule import Margin, Role, Rule
 from reports.statistics.bootstrap import Floats, weighted_quantile
 
 LEAST_PAGES_WITH_EVENTS = 10
-"""Fewest pages with an event, at either window, whose spread is that of the event. Ours."""
+"""Fewest pages with an event, at either window, whose spread is that of the event: of fewer, pages with an event are counted. Ours."""
 
 Populations = Mapping[Role, Floats]
 """Weights of the frame's networks by role."""
@@ -123,14 +123,18 @@ def _share(margin: Margin, one: Statement, draws: Draws, weights: Floats, rule: 
         for window in (one.candidate, one.other)
     ]
     sample, (mine, others) = _known(draws, arrays, weights, rule)
-    if sample is None or len(np.unique(sample.pages[(mine > 0) | (others > 0)])) < LEAST_PAGES_WITH_EVENTS:
+    if sample is None:
         return None
     limit, values = margin.limit, mine - others
+    is_level = False
     if margin.is_level:
         if margin.worsening_limit is not None and sample.mean(others) >= margin.limit:
             limit = margin.worsening_limit
         else:
-            values = mine
+            values, is_level = mine, True
+    if len(np.unique(sample.pages[(mine > 0) | (others > 0)])) < LEAST_PAGES_WITH_EVENTS:
+        worse, better = (mine, others) if one.sign > 0 else (others, mine)
+        return sample.rare(worse, None if is_level else better, one.sign * sample.mean(values), limit)
     return sample.measured(one.sign * values, one.sign * sample.mean(values), limit)
 
 

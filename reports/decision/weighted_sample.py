@@ -10,7 +10,7 @@ import dataclasses
 
 import numpy as np
 
-from reports.decision.bounds import Measured
+from reports.decision.bounds import TWO_SIDED_95, Measured, RareEvents
 from reports.decision.draws import Draws, Integers
 from reports.statistics.bootstrap import Floats, Mask
 
@@ -68,6 +68,24 @@ class WeightedSample:
                 np.float64
             ),
         )
+
+    def rare(self, worse: Floats, better: Floats | None, value: float, limit: float) -> RareEvents:
+        """An effect of shares that are zero on nearly all pages: `worse` less `better`, or a level without `better`."""
+        weights = np.bincount(self.pages, self.shares, self.pages_there)
+        pages = int((weights > 0).sum())
+        found = RareEvents(
+            value=value,
+            limit=limit,
+            error=0.0,
+            skewness=0.0,
+            pages=pages,
+            by_network=np.zeros(self.networks_there),
+            with_event=len(np.unique(self.pages[worse > 0])),
+            others_with_event=None if better is None else len(np.unique(self.pages[better > 0])),
+            heaviest=float(weights.max()) * pages,
+        )
+        error = (found.interval.upper - value) / TWO_SIDED_95
+        return dataclasses.replace(found, error=error, between=error**2)
 
     def _third(self, by_page: Floats, drawn: Floats) -> float:
         """Third cumulant of the mean; few draws of a network hide a part of theirs, which its k-statistic makes up for."""

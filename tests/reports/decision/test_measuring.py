@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from releases.interval import Interval
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.networks.profiles import symmetric
 from reports.decision.design import EVEN_SHARE, allocate
@@ -12,6 +13,7 @@ from reports.decision.expected_time import expected_log_ms
 from reports.decision.measuring import with_control
 from reports.decision.weighted_sample import WeightedSample
 from reports.statistics.bootstrap import Floats
+from reports.statistics.exact import clopper_pearson
 from tests.reports.decision.worlds import recipe
 
 PAGES, NETWORKS = 400, 4
@@ -59,6 +61,34 @@ def test_the_mean_undoes_where_draws_went() -> None:
     sample = drawn(np.random.default_rng(5))
     assert sample.shares.sum() == pytest.approx(1)
     assert sample.mean(sample.networks.astype(float)) == pytest.approx(float(WEIGHTS @ np.arange(NETWORKS)))
+
+
+@pytest.mark.parametrize("chances", [(0.02, 0.02, 0.02, 0.02), (0.0, 0.0, 0.0, 0.08), (0.03, 0.01, 0.0, 0.0)])
+def test_bounds_of_rare_events_hold_wherever_the_events_are(chances: tuple[float, ...]) -> None:
+    truth = 100 * float(WEIGHTS @ np.array(chances))
+    rng = np.random.default_rng(6)
+    held = []
+    for _ in range(400):
+        sample = drawn(rng)
+        values = 100.0 * (rng.random(len(sample.pages)) < np.array(chances)[sample.networks])
+        found = sample.rare(values, None, sample.mean(values), 0.0)
+        held.append(found.upper(0.05) >= truth)
+        assert found.lower(0.05) == 0.0 <= found.value <= found.upper(0.05)
+    assert np.mean(held) >= 0.95
+
+
+def test_without_an_event_the_bounds_are_clopper_and_pearsons_of_pages() -> None:
+    pages = np.arange(PAGES).repeat(2)  # each page over two networks is one page
+    networks = np.tile([0, 1], PAGES)
+    shares, counts = np.full(len(pages), 1 / len(pages)), np.full(len(pages), PAGES)
+    none = np.zeros(len(pages))
+    found = WeightedSample(pages, networks, shares, counts, PAGES, 2).rare(none, none, 0.0, 0.5)
+    most = 100 * clopper_pearson(0, PAGES, 0.95)[1]
+    assert (found.lower(0.025), found.upper(0.025)) == pytest.approx((-most, most))
+    assert found.interval == Interval(0.0, -most, most)
+    assert found.upper(1e-9) > found.upper(0.025)
+    assert found.upper(0.0) == 100.0
+    assert 1.96 * found.error == pytest.approx(most, rel=1e-4)
 
 
 def test_draws_go_where_errors_are_large_and_loads_are_cheap() -> None:

@@ -13,7 +13,7 @@ from replay.runs.initial_window import Paced
 from reports.decision.record import sentence, to_dict
 from reports.decision.stage import Stage, standing_after
 from reports.decision.until_decided import Budget, Loaded, Outcome, until_decided
-from tests.reports.decision.worlds import World, problem
+from tests.reports.decision.worlds import World, ordinary, problem
 
 BUDGET_S = 12.0
 
@@ -64,6 +64,24 @@ def test_where_every_window_sends_too_much_again_nothing_changes_and_little_is_r
     assert found.is_settled
     assert found.standing.answers == {None}
     assert found.fraction < 1
+
+
+@pytest.mark.parametrize(("limit", "admits"), [(15.0, True), (2.0, False)])
+def test_where_nothing_is_sent_again_as_many_pages_as_a_bound_asks_for_admit_a_window(
+    limit: float, admits: bool
+) -> None:
+    nothing = World(saves={16: -0.06}, sends_again={10: -3.0, 16: -3.0})
+    (margin,) = ordinary("retransmitted_bytes_average")
+    asked = problem(windows=(10, 16), pages=200, margins=(dataclasses.replace(margin, limit=limit),))
+    found = until_decided(
+        asked, (), budget=Budget(amount=BUDGET_S), guests=1, load=nothing.load, keep=lambda *_: None
+    )
+    # Two hundred pages without an event show that fewer than some 5 % have one, and not that fewer than 1 % have.
+    harm = found.standing.measured["retransmitted_bytes_average/ordinary/16-10"]
+    assert (harm.value, harm.pages, harm.limit) == (0.0, 200, limit)
+    assert found.is_settled == admits, sentence(found)
+    assert (found.standing.answers == {16}) == admits
+    assert not found.standing.lost
 
 
 def test_lost_candidates_are_left_out_of_later_stages() -> None:
