@@ -70,7 +70,7 @@ def test_bounds_of_rare_events_hold_wherever_the_events_are(chances: tuple[float
     held = []
     for _ in range(400):
         sample = drawn(rng)
-        values = 100.0 * (rng.random(len(sample.pages)) < np.array(chances)[sample.networks])
+        values = np.where(rng.random(len(sample.pages)) < np.array(chances)[sample.networks], 100.0, 0.0)
         found = sample.rare(values, None, sample.mean(values), 0.0)
         held.append(found.upper(0.05) >= truth)
         assert found.lower(0.05) == 0.0 <= found.value <= found.upper(0.05)
