@@ -38,8 +38,15 @@ def plan_lines(problem: Problem, *, budget: Budget, guests: int) -> Iterator[str
     )
     yield "expected half-intervals if half of the loads go to the harm conditions, for candidates that nothing speaks against:"
     by_condition = {name: draws / 2 / (1 if name == ORDINARY else others) for name in problem.conditions}
-    found = expectations(problem.statements, by_condition, worthwhile=problem.rule.worthwhile_percent)
+    found = expectations(
+        problem.statements,
+        by_condition,
+        pages=len(problem.recipes),
+        worthwhile=problem.rule.worthwhile_percent,
+    )
     yield from map(_line, _rows(found))
+    if len(problem.recipes) < problem.rule.minimum_pages:
+        yield f"these pages decide nothing: the rule asks for at least {problem.rule.minimum_pages}"
 
 
 def _rows(found: Iterable[Expectation]) -> list[tuple[str, list[Expectation]]]:
@@ -56,6 +63,7 @@ def _line(row: tuple[str, list[Expectation]]) -> str:
     """The effect, its limit, and the widest half-interval."""
     title, alike = row
     one = max(alike, key=lambda found: found.half)
-    said = "" if one.is_reachable else "  not to be met: more pages or a longer budget"
+    wanted = "more pages" if one.asks_for_pages else "a longer budget"
+    said = "" if one.is_reachable else f"  not to be met: it takes {wanted}"
     many = f" ({len(alike)})" if len(alike) > 1 else ""
     return f"  {title + many:<82} limit {one.limit:>5g} {one.unit:<2} ± {one.half:>6.2f}{said}"
