@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import importlib.resources
@@ -11,8 +12,9 @@ LIBRARIES = ("fastapi", "jinja2", "markdown-it-py", "mdit-py-plugins", "numpy", 
 """Libraries that influence the bytes of an answer."""
 
 
+@functools.cache
 def code_version() -> str:
-    """SHA-256 over the files of the packages that answers come from and the versions of the libraries."""
+    """SHA-256 over the files of the packages that answers come from and the versions of the libraries, as they are when it is first asked."""
     digest = hashlib.sha256()
     for name in LIBRARIES:
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())

@@ -1,5 +1,6 @@
 """A small library made on the spot: two crawls, one of them in two versions, and one report."""
 
+import contextlib
 import datetime
 import shutil
 from collections.abc import Iterator, Mapping
@@ -119,22 +120,42 @@ def running(at: datetime.datetime) -> Progress:
     )
 
 
-@pytest.fixture
-def data_dir(tmp_path: Path) -> Path:
-    releases = tmp_path / "releases"
+def write_library(root: Path) -> Path:
+    """Write releases, a report and the progress of a crawl, which a service shows, and a file which it does not."""
+    releases = root / "releases"
     write_release(releases, CrawlName(month="2026-10", kind="localweb"), version=1)
     for version in (1, 2):
         write_release(releases, CrawlName(month="2026-11", kind="localweb"), version=version)
     write_release(releases, CrawlName(month="2026-11", device="mobile", kind="web"), version=1)
-    report = tmp_path / "reports/2026/v1"
+    report = root / "reports/2026/v1"
     (report / "figures").mkdir(parents=True)
     (report / "index.html").write_text(REPORT)
     (report / "report.json").write_text('{"year": 2026}\n')
     (report / "summary.txt").write_text("no change\n")
     (report / "figures/cdf.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
-    write_progress(tmp_path / "progress", running(datetime.datetime(2026, 12, 1, 6, 30, tzinfo=datetime.UTC)))
-    (tmp_path / "secret.txt").write_text("not to be served")
-    return tmp_path
+    write_progress(root / "progress", running(datetime.datetime(2026, 12, 1, 6, 30, tzinfo=datetime.UTC)))
+    (root / "secret.txt").write_text("not to be served")
+    return root
+
+
+@contextlib.contextmanager
+def serving_library(root: Path) -> Iterator[TestClient]:
+    """A client of a service over the library in a folder."""
+    app = create_app(
+        root / "releases",
+        root / "reports",
+        progress=root / "progress",
+        lab=Queue(at_once),
+        looked_at_every_s=0,
+    )
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """The folder of a library that the test may change."""
+    return write_library(tmp_path)
 
 
 @pytest.fixture
@@ -146,14 +167,31 @@ def two(data_dir: Path) -> Path:
     return year
 
 
-@pytest.fixture
-def client(data_dir: Path) -> Iterator[TestClient]:
-    app = create_app(
-        data_dir / "releases",
-        data_dir / "reports",
-        progress=data_dir / "progress",
-        lab=Queue(at_once),
-        looked_at_every_s=0,
-    )
-    with TestClient(app, raise_server_exceptions=False) as client:
+@pytest.fixture(scope="session")
+def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client of a service over a library that no test changes."""
+    with serving_library(write_library(tmp_path_factory.mktemp("library"))) as client:
         yield client
+
+
+@pytest.fixture
+def own_client(data_dir: Path) -> Iterator[TestClient]:
+    """A client of a service over the library of this test."""
+    with serving_library(data_dir) as client:
+        yield client
+
+
+def own_or_shared(request: pytest.FixtureRequest, own: str, shared: str) -> TestClient:
+    """The client of one fixture for a test that may change its library or the code, and else that of the other.
+
+    An application describes its routes when it is first asked, which takes longer than most tests.
+    """
+    is_changing = {"tmp_path", "monkeypatch"} & set(request.fixturenames)
+    client: TestClient = request.getfixturevalue(own if is_changing else shared)
+    return client
+
+
+@pytest.fixture
+def client(request: pytest.FixtureRequest) -> TestClient:
+    """A client of a service over the library: the test's own, or the one that all tests share."""
+    return own_or_shared(request, "own_client", "shared_client")

@@ -20,7 +20,7 @@ from schema.computed_tables import MEASURES
 from schema.crawls import CrawlName
 from storage.report_versions import Publication, find_version, withdraw
 from storage.sums import checksum_of
-from tests.api.conftest import write_release, write_release_with_items
+from tests.api.conftest import own_or_shared, write_release, write_release_with_items
 from tests.api.test_v1 import assert_problem
 from tests.factories.published_report import CITABLE, SECOND, write_version
 
@@ -50,29 +50,47 @@ def rows_of(page: str) -> dict[str, str]:
     return {name: html.unescape(re.sub("<[^>]*>", "", value)) for name, value in found}
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Path:
-    """A release with items and the days of its visits, an illustrative one without, the edition, and two versions of a year's report."""
-    visits = tmp_path / "visits.parquet"
+def write_citable(root: Path) -> Path:
+    """Write a release with items and the days of its visits, an illustrative one without, the edition, and two versions of a year's report."""
+    visits = root / "visits.parquet"
     days = [datetime.datetime(2026, 10, day, 23, 59, tzinfo=datetime.UTC) for day in (7, 3, 5)]
     pq.write_table(pa.table({"started_at": days}), visits)
     write_release_with_items(
-        tmp_path / "releases",
+        root / "releases",
         OBSERVED,
         others={"visit.parquet": visits},
         authors=(Author(name="Lovelace", given="Ada", orcid="https://orcid.org/0000-0002-1825-0097"),),
     )
-    write_release(tmp_path / "releases", NAME, version=1)
-    shutil.copytree(EDITION, tmp_path / "reports" / "2026" / f"v{NUMBER}")
+    write_release(root / "releases", NAME, version=1)
+    shutil.copytree(EDITION, root / "reports" / "2026" / f"v{NUMBER}")
     for publication in (Publication(date="2026-01-15"), SECOND):
-        write_version(tmp_path / "reports" / "2025", publication, **CITABLE)
-    return tmp_path
+        write_version(root / "reports" / "2025", publication, **CITABLE)
+    return root
 
 
 @pytest.fixture
-def client(library: Path) -> Iterator[TestClient]:
+def library(tmp_path: Path) -> Path:
+    """A library that the test may change."""
+    return write_citable(tmp_path)
+
+
+@pytest.fixture
+def own(library: Path) -> Iterator[TestClient]:
     with TestClient(create_app(library / "releases", library / "reports", looked_at_every_s=0)) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    library = write_citable(tmp_path_factory.mktemp("library"))
+    with TestClient(create_app(library / "releases", library / "reports", looked_at_every_s=0)) as client:
+        yield client
+
+
+@pytest.fixture
+def client(request: pytest.FixtureRequest) -> TestClient:
+    """A client of a service over the library, which a test shares with others unless it asks for it."""
+    return own_or_shared(request, "own", "shared")
 
 
 @pytest.mark.parametrize(

@@ -3,22 +3,25 @@
 import csv
 import io
 import json
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 from fastapi.testclient import TestClient
 
 from schema.crawls import CrawlName
-from tests.api.conftest import item_table, write_release_with_items
+from tests.api.conftest import item_table, serving_library, write_library, write_release_with_items
 from tests.api.test_v1 import LOCALWEB, assert_problem
 
 QUERY = "crawl=2026-12.desktop.local.tcp.localweb&iw=13&mss=1220&protocol=h2"
 
 
-@pytest.fixture(autouse=True)
-def december(data_dir: Path) -> Path:
-    """A month with strata."""
-    return write_release_with_items(data_dir / "releases", CrawlName(month="2026-12", kind="localweb"))
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client of a service that has a month with strata."""
+    root = write_library(tmp_path_factory.mktemp("library"))
+    write_release_with_items(root / "releases", CrawlName(month="2026-12", kind="localweb"))
+    with serving_library(root) as client:
+        yield client
 
 
 def test_any_window_has_its_share_and_interval(client: TestClient) -> None:

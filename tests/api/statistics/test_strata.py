@@ -1,5 +1,6 @@
 """Distributions and series of strata, with confidence intervals, and what releases without strata answer."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +9,39 @@ from fastapi.testclient import TestClient
 
 from schema.computed_tables import MEASURES
 from schema.crawls import CrawlName
-from tests.api.conftest import item_table, write_release_with_items
+from tests.api.conftest import (
+    item_table,
+    own_or_shared,
+    serving_library,
+    write_library,
+    write_release_with_items,
+)
 from tests.api.test_v1 import LOCALWEB, assert_problem
 
 CRAWL = "2026-12.desktop.local.tcp.localweb"
 
 
-@pytest.fixture(autouse=True)
+MONTH = CrawlName(month="2026-12", kind="localweb")
+
+
+@pytest.fixture
 def december(data_dir: Path) -> Path:
-    """A month with strata, after two without."""
-    crawl = CrawlName(month="2026-12", kind="localweb")
-    return write_release_with_items(data_dir / "releases", crawl)
+    """A month with strata, after two without, which the test may change."""
+    return write_release_with_items(data_dir / "releases", MONTH)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    root = write_library(tmp_path_factory.mktemp("library"))
+    write_release_with_items(root / "releases", MONTH)
+    with serving_library(root) as client:
+        yield client
+
+
+@pytest.fixture
+def client(request: pytest.FixtureRequest) -> TestClient:
+    """A client of a service over these months, which a test shares with others unless it asks for December."""
+    return own_or_shared(request, "own_client", "shared")
 
 
 def distributions(client: TestClient, crawl: str = CRAWL, **parameters: Any) -> dict[str, Any]:
@@ -94,6 +117,7 @@ def test_a_stratum_that_a_release_lacks_is_unknown_with_a_sentence(
     assert why in answer["stratum_unknown"]
 
 
+@pytest.mark.usefixtures("december")
 def test_recorded_pages_have_no_stratum_of_rank(client: TestClient, data_dir: Path) -> None:
     crawl = CrawlName(month="2025-08", kind="recorded")
     write_release_with_items(data_dir / "releases", crawl)
