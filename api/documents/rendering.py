@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -22,6 +23,9 @@ ANCHORED = 4
 TITLE = 3
 """Tokens of the heading that each document begins with."""
 
+KEPT = 8
+"""Documents that are kept as HTML: a page and its citations need a document several times."""
+
 WIDE = '<div class="wide" tabindex="0" role="group" aria-label="Table">'
 
 
@@ -36,6 +40,7 @@ class Rendered:
     html: Markup
 
 
+@functools.lru_cache(KEPT)
 def render(text: str, *, source: str, base: str) -> Rendered:
     """A document in Markdown that begins with its title; it is the file `source` of docs, and documents are below `base`.
 

@@ -70,11 +70,11 @@ def key(
     columns = max(1, min(2, width // KEY_COLUMN))
     for at, name in enumerate(names):
         left = (at % columns) * width // columns
-        y = alt.value(top + KEY_ROW * (at // columns))
+        y = alt.YValue(top + KEY_ROW * (at // columns))
         base = alt.Chart(alt.InlineData(values=[{"name": name}]))
         yield base.mark_rule(
             color=colours[name], strokeWidth=2, strokeDash=list(dashes[name]), aria=False
-        ).encode(x=alt.value(left), x2=alt.value(left + KEY_LINE), y=y)
+        ).encode(x=alt.XValue(left), x2=alt.X2Value(left + KEY_LINE), y=y)
         yield base.mark_point(
             shape=MARKERS[at % len(MARKERS)],
             filled=True,
@@ -82,7 +82,7 @@ def key(
             opacity=1,
             color=colours[name],
             aria=False,
-        ).encode(x=alt.value(left + KEY_LINE // 2), y=y)
+        ).encode(x=alt.XValue(left + KEY_LINE // 2), y=y)
         yield base.mark_text(align="left", baseline="middle", fontSize=12, color=ink).encode(
-            x=alt.value(left + KEY_LINE + 8), y=y, text="name:N"
+            x=alt.XValue(left + KEY_LINE + 8), y=y, text=alt.Text("name:N")
         )

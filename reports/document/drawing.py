@@ -130,11 +130,11 @@ def intervals(
     rules = [
         alt.Chart(alt.InlineData(values=[{"at": one["value"]}]))
         .mark_rule(color=LIGHT.ink, strokeDash=[3, 3])
-        .encode(y="at:Q")
+        .encode(y=alt.Y("at:Q"))
         for one in figure["lines"]
     ]
     spans = base.mark_rule(strokeWidth=2, opacity=0.7).encode(
-        x=x, y=alt.Y("lower:Q", title=title), y2="upper:Q", color=told["color"], **dodge
+        x=x, y=alt.Y("lower:Q", title=title), y2=alt.Y2("upper:Q"), color=told["color"], **dodge
     )
     points = base.mark_point(filled=True, size=55, opacity=1).encode(
         x=x, y=alt.Y(f"{figure['y']}:Q", title=title), **told, **dodge

@@ -95,7 +95,7 @@ def draw_forest(
     written = (
         alt.Chart(alt.InlineData(values=placed.names))
         .mark_text(align="left", baseline="middle", fontSize=11.5, color=LIGHT.ink)
-        .encode(x=alt.value(-margin), y=y, text="line:N")
+        .encode(x=alt.XValue(-margin), y=y, text=alt.Text("line:N"))
     )
     layers = [*marks(figure, placed.rows, y=y, has_grid=not is_narrow), written]
     if is_narrow:
@@ -138,7 +138,7 @@ def separators(placed: Placed, *, y: alt.Y, margin: int, width: int) -> alt.Char
     drawn: alt.Chart = (
         alt.Chart(alt.InlineData(values=[{"place": end} for _, end in placed.rooms[:-1]]))
         .mark_rule(color=LIGHT.faint, aria=False)
-        .encode(x=alt.value(-margin), x2=alt.value(width), y=y)
+        .encode(x=alt.XValue(-margin), x2=alt.X2Value(width), y=y)
     )
     return drawn
 
@@ -155,7 +155,7 @@ def marks(
         "axis": alt.Axis(tickCount=FOREST_TICKS, grid=has_grid),
     }
     spans = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("lower:Q", **x), x2="upper:Q", y=y, color=told["color"], **heard
+        x=alt.X("lower:Q", **x), x2=alt.X2("upper:Q"), y=y, color=told["color"], **heard
     )
     points = base.mark_point(filled=True, size=40 if figure["series"] else 70, opacity=1).encode(
         x=alt.X(f"{figure['x']}:Q", **x), y=y, **told, **heard
@@ -177,13 +177,15 @@ def across(
         if parts:
             every = [{**at, "place": start, "end": end} for start, end in parts]
             cut = alt.Chart(alt.InlineData(values=every)).mark_rule(**style)
-            rules.append(cut.encode(x="at:Q", y=alt.Y("place:Q", axis=None), y2="end:Q"))
+            rules.append(cut.encode(x=alt.X("at:Q"), y=alt.Y("place:Q", axis=None), y2=alt.Y2("end:Q")))
         else:
-            rules.append(base.mark_rule(**style).encode(x="at:Q", y=alt.value(0), y2=alt.value(height)))
+            rules.append(
+                base.mark_rule(**style).encode(x=alt.X("at:Q"), y=alt.YValue(0), y2=alt.Y2Value(height))
+            )
         if place:
             labels.append(
                 base.mark_text(align="left", dx=4, dy=-10, fontSize=12, color=colour).encode(
-                    x="at:Q", y=alt.value(6), text="label:N"
+                    x=alt.X("at:Q"), y=alt.YValue(6), text=alt.Text("label:N")
                 )
             )
     return [*rules, *layers, *labels]

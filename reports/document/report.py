@@ -45,6 +45,7 @@ from storage.sums import seal
 
 if TYPE_CHECKING:
     import altair as alt
+from altair.utils.schemapi import debug_mode
 
 FIRST = Publication()
 """Publication of a first version without a date."""
@@ -115,7 +116,10 @@ def write_report(
             is_illustrative=composed["is_illustrative"],
         ),
     }
-    charts, for_phones = draw(inputs, content, note=marks(content) or None)
+    charts, for_phones = (
+        {name: vega_lite(chart) for name, chart in drawn.items()}
+        for drawn in draw(inputs, content, note=marks(content) or None)
+    )
     figures, narrow = (
         {name: bare(svg(chart)) for name, chart in drawn.items()} for drawn in (charts, for_phones)
     )
@@ -128,7 +132,7 @@ def write_report(
                 svg=figures[name],
                 png=png(chart),
                 texts={
-                    ".vl.json": vega_lite(chart),
+                    ".vl.json": chart,
                     ".svg": for_both_schemes(figures[name]),
                     **({"-narrow.svg": for_both_schemes(narrow[name])} if name in narrow else {}),
                 },
@@ -198,6 +202,14 @@ def draw(
 
     `note` marks each.
     """
+    # Altair checks a chart as a whole when it is written; to check each of its parts too takes most of the time.
+    with debug_mode(False):
+        return _drawn(inputs, content, note=note)
+
+
+def _drawn(
+    inputs: ReportInputs, content: Mapping[str, Any], *, note: str | None
+) -> tuple[dict[str, alt.TopLevelMixin], dict[str, alt.TopLevelMixin]]:
     figures = {one["id"]: one for section in content["sections"] for one in section["figures"]}
     wide = {name for name, one in figures.items() if is_wide(one)}
     drawn: dict[str, alt.TopLevelMixin] = {}

@@ -155,7 +155,7 @@ def _areas(
     return [
         alt.Chart(alt.InlineData(values=rows))
         .mark_area(color=colours[name], opacity=BAND_OPACITY)
-        .encode(x=x, y=y, y2="upper:Q")
+        .encode(x=x, y=y, y2=alt.Y2("upper:Q"))
         for name, rows in found.items()
         if rows
     ]

@@ -111,9 +111,9 @@ NOT_DRAWN = re.compile(
 EMPTY = "<g></g>"
 
 
-def svg(chart: alt.TopLevelMixin) -> str:
-    """Render a chart as self-contained SVG; the same chart gives the same bytes."""
-    drawn: str = vl_convert.vegalite_to_svg(chart.to_json(indent=None), allowed_base_urls=[])
+def svg(chart: alt.TopLevelMixin | str) -> str:
+    """Render a chart, or its Vega-Lite, as self-contained SVG; the same chart gives the same bytes."""
+    drawn: str = vl_convert.vegalite_to_svg(_written(chart), allowed_base_urls=[])
     # Each text names its font; said once for all, it makes the drawing a seventh smaller.
     family = f' font-family="{FONT}"'
     whole = drawn.replace(family, "").replace("<svg ", f"<svg{family} ", 1)
@@ -152,12 +152,12 @@ def for_both_schemes(drawing: str) -> str:
     return re.sub(r"<svg[^>]*>", lambda root: f"{root[0]}<style>{style}</style>", drawing, count=1)
 
 
-def png(chart: alt.TopLevelMixin, *, scale: float = 1.5) -> bytes:
-    """Render a chart as PNG on white ground, with `scale` pixels for each CSS pixel.
+def png(chart: alt.TopLevelMixin | str, *, scale: float = 1.5) -> bytes:
+    """Render a chart, or its Vega-Lite, as PNG on white ground, with `scale` pixels for each CSS pixel.
 
     The picture has a palette of the charts' colours and their shades on white, with which it is about an eighth as large.
     """
-    drawn: bytes = vl_convert.vegalite_to_png(chart.to_json(indent=None), scale=scale, allowed_base_urls=[])
+    drawn: bytes = vl_convert.vegalite_to_png(_written(chart), scale=scale, allowed_base_urls=[])
     with Image.open(io.BytesIO(drawn)) as opened:
         chart_alone = opened.convert("RGBA")
     picture = Image.alpha_composite(Image.new("RGBA", chart_alone.size, LIGHT.background), chart_alone)
@@ -186,3 +186,7 @@ def vega_lite(chart: alt.TopLevelMixin) -> str:
     """The Vega-Lite of a chart with its data, as a file."""
     made: str = chart.to_json(indent=None)
     return made + "\n"
+
+
+def _written(chart: alt.TopLevelMixin | str) -> str:
+    return chart if isinstance(chart, str) else vega_lite(chart)

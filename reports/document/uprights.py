@@ -43,13 +43,13 @@ def uprights(
         heard = alt.Description("window:N")
         stroke: dict[str, Any] = {"color": ink, "strokeWidth": 1}
         yield base.mark_rule(**stroke, strokeDash=[4, 3]).encode(
-            x=alt.value(x), y=alt.value(LEADER_FOOT), y2=alt.value(height), description=heard
+            x=alt.XValue(x), y=alt.YValue(LEADER_FOOT), y2=alt.Y2Value(height), description=heard
         )
         yield base.mark_rule(**stroke, aria=False).encode(
-            x=alt.value(above), y=alt.value(LEADER_TOP), x2=alt.value(x), y2=alt.value(LEADER_FOOT)
+            x=alt.XValue(above), y=alt.YValue(LEADER_TOP), x2=alt.X2Value(x), y2=alt.Y2Value(LEADER_FOOT)
         )
         yield base.mark_text(baseline="middle", color=ink, fontSize=12).encode(
-            x=alt.value(above), y=alt.value(NAME_TOP), text="name:N"
+            x=alt.XValue(above), y=alt.YValue(NAME_TOP), text=alt.Text("name:N")
         )
 
 
