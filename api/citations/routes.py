@@ -93,6 +93,7 @@ def cite_report(
         else link(request, "report_page", **named)
     )
     relate(request, "cite-as", page)
+    relate(request, "describedby", link(request, "report_errata", year=year))
     return written(report_work(request, report, figure), form)
 
 

@@ -39,8 +39,9 @@ def data_dictionary(request: Request) -> Response:
 
 
 @router.get(f"/documents/{shelved.IMAGES}/{{name:path}}", name="document_image")
-def document_image(name: str) -> Response:
+def document_image(request: Request, name: str) -> Response:
     """An image of a document."""
+    relate(request, "license", licence_page(LICENCE))
     try:
         content = shelved.image(name)
     except KeyError as exc:

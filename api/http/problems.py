@@ -92,7 +92,11 @@ def from_exception(exc: Exception) -> Problem:
     if isinstance(exc, Problem):
         return exc
     if isinstance(exc, RequestValidationError):
-        errors = [{"parameter": _parameter(error["loc"]), "detail": error["msg"]} for error in exc.errors()]
+        errors = [
+            # The library writes before every sentence of ours which exception had it.
+            {"parameter": _parameter(error["loc"]), "detail": error["msg"].removeprefix("Value error, ")}
+            for error in exc.errors()
+        ]
         return Problem(
             "bad-parameter", "; ".join(f"{e['parameter']}: {e['detail']}" for e in errors), errors=errors
         )
@@ -135,8 +139,8 @@ def wants_page(accept: str) -> bool:
     return is_named and not {"application/json", MEDIA_TYPE} & named.keys()
 
 
-def problem_response(problem: Problem, path: str) -> Response:
-    """The answer to a request for `path`."""
+def problem_response(problem: Problem, path: str, base_url: str = "") -> Response:
+    """The answer to a request for `path`; links begin with `base_url`."""
     body = {
         "type": f"/problems#{problem.kind.id}",
         "title": problem.kind.title,
@@ -146,14 +150,16 @@ def problem_response(problem: Problem, path: str) -> Response:
         **problem.members,
     }
     # Some problems are answered outside the middleware that adds the common headers.
-    headers = _headers(problem)
+    headers = _headers(problem, base_url)
     return Response(
         json.dumps(body, ensure_ascii=False), problem.kind.status, headers=headers, media_type=MEDIA_TYPE
     )
 
 
-def _headers(problem: Problem) -> dict[str, str]:
-    return {**HEADERS, "Cache-Control": "no-store", "Vary": "Accept", **problem.headers}
+def _headers(problem: Problem, base_url: str) -> dict[str, str]:
+    """Headers of a problem; its page describes it, and nothing else of it is to be linked, cited or kept."""
+    described = f'<{base_url}/problems#{problem.kind.id}>; rel="describedby"; type="text/html"'
+    return {**HEADERS, "Cache-Control": "no-store", "Vary": "Accept", "Link": described, **problem.headers}
 
 
 def answer_with_problems(app: FastAPI, as_page: Callable[[Request, Problem], str]) -> None:
@@ -161,11 +167,12 @@ def answer_with_problems(app: FastAPI, as_page: Callable[[Request, Problem], str
 
     async def answer(request: Request, exc: Exception) -> Response:
         problem = from_exception(exc)
+        base_url = request.scope.get("base_url", "")
         if wants_page(request.headers.get("accept", "")):
             page = as_page(request, problem)
-            return HTMLResponse(page, problem.kind.status, headers=_headers(problem))
+            return HTMLResponse(page, problem.kind.status, headers=_headers(problem, base_url))
         # Not `request.url`: it contains the Host header, which may be malformed.
-        return problem_response(problem, request.scope["path"])
+        return problem_response(problem, request.scope["path"], base_url)
 
     for kind in (Problem, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)

@@ -8,10 +8,12 @@ from pydantic import BaseModel, Field
 
 from api.formats.negotiation import IN_CSV, choose
 from api.formats.offered import CSV
+from api.http.links import link, relate
 from api.outside.time_charts import Panel, panels
 from api.routes.pages import page
 from api.routes.parameters import ClientQuery, OutsideQuery
 from api.routes.remembered import Remembered
+from releases.citation.licences import licence_page
 from releases.outside.lines import lines
 from releases.outside.points import Point, to_text
 from releases.outside.series import BREAKS, CHANGELOG, KINDS, Kind, Statistic
@@ -67,6 +69,14 @@ def chosen(request: Request, series: str | None, client: str | None) -> list[Poi
     ]
 
 
+def relate_to_publisher(request: Request, points: Sequence[Point]) -> None:
+    """State in the Link header the licences of the series that the points are of, and the page that describes them."""
+    held = {one.series for one in points}
+    for licence in sorted({kind.spdx for kind in KINDS.values() if kind.id in held}):
+        relate(request, "license", licence_page(licence))
+    relate(request, "describedby", f"{link(request, 'history')}#series", type="text/html")
+
+
 def told(kind: Kind, points: Sequence[Point]) -> OutsideSeries:
     """A series with its points and flags."""
     own = [one for one in points if one.series == kind.id]
@@ -108,6 +118,7 @@ async def read_outside_series(
     In JSON, unless the Accept header prefers `text/csv`.
     """
     points = chosen(request, series, client)
+    relate_to_publisher(request, points)
     if choose(request.scope) == CSV:
         return as_csv(points)
     held = {one.series for one in points}
@@ -125,7 +136,9 @@ async def read_outside_series_csv(
     request: Request, series: OutsideQuery = None, client: ClientQuery = None
 ) -> Response:
     """The same points as CSV: series, date, client, scope, p10, p25, p50, p75, p90, share; an unknown value is empty."""
-    return as_csv(chosen(request, series, client))
+    points = chosen(request, series, client)
+    relate_to_publisher(request, points)
+    return as_csv(points)
 
 
 def as_csv(points: Sequence[Point]) -> Response:
@@ -137,6 +150,7 @@ def as_csv(points: Sequence[Point]) -> Response:
 async def history(request: Request) -> Response:
     """Sixteen years of page weight, as others counted it."""
     points = chosen(request, None, None)
+    relate_to_publisher(request, points)
     dates = sorted(one.date for one in points)
     drawn: list[Panel] = panels(points)
     shown = [told(kind, points) for kind in KINDS.values() if any(one.series == kind.id for one in points)]

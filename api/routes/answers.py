@@ -33,7 +33,7 @@ class Provenance(BaseModel):
     )
     quality_means: str = Field(description="meaning of the quality level")
     licence: str = Field(description="licence of the data")
-    cite_as: str = Field(description="how to cite it")
+    cite_as: str = Field(description="how to cite it; if it is illustrative, why it is not to be cited")
     url: str = Field(description="page of the release")
     errata: list[str] = Field(
         default_factory=list,

@@ -49,11 +49,15 @@ class Work:
     """Address that stays; None where the service has no public address."""
     authors: tuple[Author, ...] = (MAINTAINERS,)
     refusal: str = ""
-    """Why it must not be cited, as a sentence; empty if it may be."""
+    """Why no citation of it is written, as a sentence; empty if one is."""
+    is_evidence: bool = True
+    """False if it is illustrative and must not be cited at all; `refusal` says so."""
 
     @property
     def line(self) -> str:
-        """A line for a list of references."""
+        """A line for a list of references; if it must not be cited, the sentence that says why."""
+        if not self.is_evidence:
+            return self.refusal
         authors = "; ".join(one.inverted for one in self.authors)
         named = f"{authors.rstrip('.')}. {self.title}. {self.series}, version {self.version}; {self.data}. {self.licence}."
         return f"{named} {self.url}" if self.url else named
@@ -103,6 +107,7 @@ def of_release(
         refusal=f"Crawl {crawl} is illustrative: it is made from the bundled local web, is no evidence about the web, and is not to be cited."
         if is_illustrative
         else "",
+        is_evidence=not is_illustrative,
     )
 
 
@@ -139,6 +144,7 @@ def of_report(
         refusal=f"The report for {year}, version {version}, is illustrative: its data are no evidence about the web, and it is not to be cited."
         if is_illustrative
         else "",
+        is_evidence=not is_illustrative,
     )
 
 

@@ -37,6 +37,11 @@ class Kind:
     is_yearly: bool = False
     """True for single points of yearly chapters, which nothing joins."""
 
+    @property
+    def spdx(self) -> str:
+        """SPDX identifier of the licence that is stated for the values."""
+        return "MIT" if self.licence == REPORTS_LICENCE else self.licence
+
 
 SITE = "https://httparchive.org/reports/page-weight"
 REPOSITORY = "HTTPArchive/httparchive.org, static/json, commits cc79d2bea10a and 2fa2f0b86b78"

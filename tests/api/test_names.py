@@ -162,5 +162,31 @@ def test_links_begin_with_the_public_address_of_the_service(data_dir: Path) -> N
             assert all(target.startswith("https://") for target in links(client, path).values())
 
 
+def test_a_problem_is_described_by_its_type_and_is_not_cited(client: TestClient, data_dir: Path) -> None:
+    page, json = (client.get("/nothing", headers={"Accept": accept}) for accept in ("text/html", "*/*"))
+    assert page.headers["content-type"].startswith("text/html")
+    for answer in (page, json):
+        assert LINK.findall(answer.headers["link"]) == [("/problems#not-found", "describedby")]
+    assert 'id="not-found"' in client.get("/problems").text
+    app = create_app(data_dir / "releases", data_dir / "reports", base_url="https://sizes.test/")
+    with TestClient(app, base_url="https://sizes.test") as public:
+        assert "<https://sizes.test/problems#not-found>" in public.get("/nothing").headers["link"]
+
+
+@pytest.mark.parametrize("path", ["/v1/outside-series", "/v1/outside-series.csv", "/history"])
+def test_what_others_counted_has_their_licences_and_is_described_with_its_sources(
+    client: TestClient, path: str
+) -> None:
+    found = LINK.findall(client.get(path).headers["link"])
+    pages = [f"https://spdx.org/licenses/{one}.html" for one in ("Apache-2.0", "MIT")]
+    assert [target for target, relation in found if relation == "license"] == pages
+    assert ("/history#series", "describedby") in found
+    if path.startswith("/v1"):
+        one = LINK.findall(client.get(f"{path}?series=pervasive-sizes").headers["link"])
+        assert [target for target, relation in one if relation == "license"] == pages[:1]
+
+
 def test_code_has_its_own_licence(client: TestClient) -> None:
-    assert links(client, "/static/style.css")["license"] == "https://spdx.org/licenses/MIT.html"
+    assert {
+        links(client, path)["license"] for path in ("/static/style.css", "/documents/images/endurance.svg")
+    } == {"https://spdx.org/licenses/MIT.html"}

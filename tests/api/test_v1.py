@@ -11,6 +11,7 @@ from api.routes.answers import DistributionsAnswer
 from schema.computed_tables import MEASURES
 
 LOCALWEB = "2026-11.desktop.local.tcp.localweb"
+MOBILE = "2026-11.mobile.local.tcp.web"
 
 
 def assert_problem(
@@ -60,9 +61,12 @@ def test_an_answer_says_its_licence_and_how_to_cite_it(client: TestClient) -> No
     answer = client.get("/v1/distributions", params={"crawl": LOCALWEB}).json()["provenance"]
     assert answer["licence"] == "CC-BY-4.0"
     assert answer["version"] == 2
-    assert LOCALWEB in answer["cite_as"]
-    assert answer["checksum"] in answer["cite_as"]
     assert client.get(answer["url"]).status_code == 200
+    assert answer["cite_as"].startswith(f"Crawl {LOCALWEB} is illustrative: ")
+    assert answer["cite_as"].endswith("is not to be cited.")
+    live = client.get("/v1/distributions", params={"crawl": MOBILE}).json()["provenance"]
+    assert MOBILE in live["cite_as"]
+    assert live["checksum"] in live["cite_as"]
 
 
 def test_a_release_lists_files_whose_checksums_hold(client: TestClient) -> None:

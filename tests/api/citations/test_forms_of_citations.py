@@ -67,6 +67,10 @@ def test_the_address_in_every_form_leads_to_the_page_of_what_is_cited(
 ) -> None:
     citation = public.get(cited.replace("FORM", form))
     assert citation.links["cite-as"]["url"] == f"https://sizes.test{page}"
+    described = (
+        "/errata" if cited.startswith("/reports/") else "/docs" if "documents" in cited else "dictionary.json"
+    )
+    assert citation.links["describedby"]["url"].endswith(described)
     (address,) = set(ADDRESS.findall(citation.text))
     assert address == f"https://sizes.test{page}"
     answer = public.get(address, follow_redirects=False)
