@@ -27,7 +27,7 @@ from benchmarks.killed_crawl import KilledCrawl
 from benchmarks.local_web import serving
 from crawler.worker.limits import DEFAULTS
 from firstflight.settings import from_environment
-from reports.document.theme import svg
+from reports.document.theme import LABELS, svg
 
 FIGURE = Path("docs/images/endurance.svg")
 
@@ -138,6 +138,8 @@ def figure(facts: dict[str, Any]) -> alt.Chart:
         )
         .properties(width=620, height=240)
         .configure_view(stroke=None)
+        .configure_axis(**LABELS)
+        .configure_legend(**LABELS)
     )
     return chart
 

@@ -110,19 +110,21 @@ def packet_agreement(packets: Mapping[str, int] | None) -> str | None:
     )
 
 
-def size(size_bytes: int | None) -> str:
-    """A size to three significant digits, in units of 1000 bytes.
+def size(size_bytes: int | None, *, has_zeros: bool = False) -> str:
+    """A size to three significant digits, in units of 1000 bytes; a measured one `has_zeros` behind the point, a bound has none.
 
-    >>> [size(n).replace(NARROW, " ") for n in (950, 14_300, 2_345_678, 2 * 10**12)]
-    ['950 B', '14.3 kB', '2.35 MB', '2000 GB']
+    >>> [size(n).replace(NARROW, " ") for n in (950, 14_300, 2_345_678, 999_900, 2 * 10**12)]
+    ['950 B', '14.3 kB', '2.35 MB', '1 MB', '2 000 GB']
+    >>> [size(n, has_zeros=True).replace(NARROW, " ") for n in (100, 1200, 99_960)]
+    ['100 B', '1.20 kB', '100 kB']
     """
     if size_bytes is None:
         return UNKNOWN
+    rounded = float(f"{size_bytes:.{DIGITS - 1}e}")
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if size_bytes >= 1000 * factor:
-            return f"{size_bytes // factor}{NARROW}{unit}"
-        if size_bytes >= factor:
-            return f"{size_bytes / factor:.3g}{NARROW}{unit}"
+        if rounded >= factor:
+            value = rounded / factor
+            return _with_unit(significant(value), unit) if has_zeros else stated(value, unit)
     return f"{size_bytes}{NARROW}B"
 
 

@@ -13,9 +13,12 @@ from markupsafe import Markup, escape
 from mdit_py_plugins.anchors import anchors_plugin
 
 from api.documents.shelved import address
+from releases.formatting import apart
 
 if TYPE_CHECKING:
+    from markdown_it.renderer import RendererHTML
     from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
 
 ANCHORED = 4
 """Deepest level of headings that have an anchor."""
@@ -27,6 +30,8 @@ KEPT = 8
 """Documents that are kept as HTML: a page and its citations need a document several times."""
 
 WIDE = '<div class="wide" tabindex="0" role="group" aria-label="Table">'
+DRAWING = '<span class="wide drawing" tabindex="0" role="group" aria-label="Figure">'
+"""What a drawing scrolls in, which would have letters too small to read if it were made as narrow as a phone."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +57,7 @@ def render(text: str, *, source: str, base: str) -> Rendered:
     )
     markdown.add_render_rule("table_open", lambda *_: WIDE + "<table>")
     markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    markdown.add_render_rule("image", _image)
     tokens = markdown.parse(text)
     for token in _every(tokens):
         _adapt(token, source=source, base=base)
@@ -69,13 +75,22 @@ def render(text: str, *, source: str, base: str) -> Rendered:
     )
 
 
+def _image(
+    renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType
+) -> str:
+    """An image; a drawing in a box that scrolls."""
+    html = renderer.image(tokens, place, options, env)
+    is_drawing = str(tokens[place].attrs["src"]).endswith(".svg")
+    return f"{DRAWING}{html}</span>" if is_drawing else html
+
+
 def _every(tokens: Sequence[Token]) -> list[Token]:
     """The tokens and those within them."""
     return [one for token in tokens for one in (token, *(token.children or ()))]
 
 
 def _adapt(token: Token, *, source: str, base: str) -> None:
-    """Let a link or an image lead to its page, and show HTML as text."""
+    """Let a link or an image lead to its page, write numbers as on every page, and show HTML as text."""
     if token.type == "link_open":
         found = address(str(token.attrs["href"]), source=source, base=base)
         # What is no page keeps its words: an anchor without an address is no link.
@@ -87,6 +102,8 @@ def _adapt(token: Token, *, source: str, base: str) -> None:
         token.attrs.pop("style", None) == "text-align:right"
     ):  # the pages' policy allows no styles in attributes
         token.attrs["class"] = "n"
+    elif token.type == "text":
+        token.content = apart(token.content)
     elif token.type in ("html_block", "html_inline"):
         token.content = "" if token.content.lstrip().startswith("<!--") else str(escape(token.content))
 

@@ -7,10 +7,10 @@ import math
 import textwrap
 from collections.abc import Callable
 
-from api.axes import Mark
+from api.axes import WINDOW_ROW, Mark, in_rows
 from api.explorer.comparison import Comparison, Curve, Panel
 from api.routes.charts import outline
-from releases.formatting import size
+from releases.formatting import size, stated
 
 NARROW, WIDE = 360, 960
 """Widths of figures in CSS pixels: for phones, and for everything wider."""
@@ -21,9 +21,6 @@ PANEL_WIDTH = 300
 LEFT, RIGHT, TOP, BOTTOM = 44, 24, 64, 34
 """Margins of a panel, in CSS pixels: for shares, for the end of the axis, for title and two rows of windows, and for sizes."""
 
-WINDOW_ROW = 14
-"""Height of each further row of windows, in CSS pixels."""
-
 PLOT_HEIGHT = 230
 LARGE_PLOT_HEIGHT = 340
 """Height of a plot that has a wide figure for itself."""
@@ -31,12 +28,6 @@ LARGE_PLOT_HEIGHT = 340
 LEGEND_LINE = 20
 LETTER_WIDTH = 6.5
 """Width of a letter in CSS pixels, about."""
-
-BOLD_LETTER_WIDTH = 8
-"""Width of a bold digit in CSS pixels, about."""
-
-GAP = 8
-"""Least space between the labels of two windows in one row, in CSS pixels."""
 
 LABEL_WIDTH = 46
 """Width that a label of the size axis needs."""
@@ -139,7 +130,7 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
         plot_width=round(plot_width, 1),
         plot_height=plot_height,
         x_marks=tuple(Mark(x(10**power), size(10**power)) for power in range(low, high + 1, every)),
-        y_marks=tuple(Mark(y(percent / 100), f"{percent} %") for percent in (0, 25, 50, 75, 100)),
+        y_marks=tuple(Mark(y(percent / 100), stated(percent, "%")) for percent in (0, 25, 50, 75, 100)),
         windows=windows,
         top=top,
     )
@@ -154,23 +145,3 @@ def path(curve: Curve, x: Callable[[int], float], y: Callable[[float], float], *
     """The step function of a CDF from the left edge of the plot to `end`, as SVG path data."""
     steps = "".join(f"H{x(size_bytes)}V{y(share)}" for size_bytes, share in curve.steps)
     return f"M0 {y(0)}{steps}H{round(end, 1)}"
-
-
-def in_rows(marks: list[Mark]) -> tuple[Mark, ...]:
-    """Marks in ascending order, each in the lowest row in which its label does not touch the one before.
-
-    >>> [mark.row for mark in in_rows([Mark(10, "3"), Mark(20, "4"), Mark(30, "30"), Mark(38, "42"), Mark(90, "100")])]
-    [0, 1, 0, 2, 0]
-    """
-    rows: list[Mark] = []
-    placed = []
-    for mark in marks:
-        row = next((row for row, last in enumerate(rows) if not _touch(last, mark)), len(rows))
-        rows[row : row + 1] = [mark]
-        placed.append(dataclasses.replace(mark, row=row))
-    return tuple(placed)
-
-
-def _touch(one: Mark, other: Mark) -> bool:
-    """Return whether the labels of two marks would touch in the same row."""
-    return other.at - one.at < BOLD_LETTER_WIDTH * (len(one.label) + len(other.label)) / 2 + GAP

@@ -10,6 +10,7 @@ from api.axes import Mark
 from api.explorer.drawing import BOTTOM, LEFT, LEGEND_LINE, PANEL_WIDTH, PLOT_HEIGHT, RIGHT, wrapped
 from api.explorer.months import OverMonths, SideBySide
 from api.statistics.answers import SeriesAnswer, SeriesPoint
+from releases.formatting import stated
 
 ABOVE = 24
 """Space above the plot for the numbers of flags, in CSS pixels."""
@@ -108,7 +109,7 @@ def draw_months(found: SideBySide, *, width: int) -> MonthsDrawing:
             for month, place in months.items()
             if place % math.ceil(MONTH_WIDTH / step) == 0
         ),
-        y_marks=tuple(Mark(_y(percent / 100), f"{percent} %") for percent in (0, 25, 50, 75, 100)),
+        y_marks=tuple(Mark(_y(percent / 100), stated(percent, "%")) for percent in (0, 25, 50, 75, 100)),
     )
 
 

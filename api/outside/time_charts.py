@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from api.axes import Mark, scale
-from releases.formatting import NARROW, grouped, size
+from releases.formatting import NARROW, grouped, size, stated
 from releases.outside.lines import Line, lines
 from releases.outside.points import Point
 from releases.outside.series import KINDS, Break, Statistic
@@ -175,13 +175,11 @@ def curve(line: Line, statistic: Statistic, x: Callable[[str], float], y: Callab
 def in_unit(value: float, unit: str) -> str:
     """A value as the other pages write it: sizes and HTTP Archive's KB with their unit, shares in percent, other numbers alone.
 
-    >>> in_unit(0.5, "share"), in_unit(12, "requests")
-    ('50 %', '12')
-    >>> [in_unit(*one).replace(NARROW, " ") for one in ((400_000, "bytes"), (2000, "KB"))]
-    ['400 kB', '2 000 KB']
+    >>> [in_unit(*one).replace(NARROW, " ") for one in ((0.5, "share"), (12, "requests"), (400_000, "bytes"), (2000, "KB"))]
+    ['50 %', '12', '400 kB', '2 000 KB']
     """
     if unit == "share":
-        return f"{value:.0%}".replace("%", " %")
+        return stated(round(100 * value), "%")
     if unit == "bytes":
         return size(round(value))
     return grouped(round(value)) + (f"{NARROW}{unit}" if unit == "KB" else "")

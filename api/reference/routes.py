@@ -19,6 +19,9 @@ router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse,
 SERVED_AT = "http://127.0.0.1:8750"
 """Where `firstflight serve` serves unless it is told otherwise: examples of code need a whole URL."""
 
+LARGEST = 2**31 - 1
+"""Largest value of a 32-bit number, from which on a bound says no more than the type."""
+
 FEW = 20
 """Most parameters that are listed one by one where an endpoint filters by columns."""
 
@@ -58,7 +61,7 @@ async def _endpoint(
     found: dict[str, Any] = {
         "path": path,
         "says": operation.get("description", operation["summary"]),
-        "parameters": listed,
+        "parameters": [_parameter(one) for one in listed],
         "columns": columns,
         "address": None,
         "leads_to": list(targets(path)),
@@ -71,6 +74,27 @@ async def _endpoint(
             url = (request.scope["base_url"] or SERVED_AT) + called
             found |= {"address": called, "answer": shown(answer), "code": list(code(url, answer))}
     return found
+
+
+def _parameter(parameter: dict[str, Any]) -> dict[str, Any]:
+    """What the page shows of a parameter: its values where they are a list, its default, and the largest value."""
+    schema = parameter["schema"]
+    # One that may be omitted is described as null or something else, one that may be repeated as items.
+    kinds = [schema, *schema.get("anyOf", []), schema.get("items", {})]
+    most = next((kind["maximum"] for kind in kinds if "maximum" in kind), LARGEST)
+    default = schema.get("default")
+    said = ", ".join(map(str, default)) if isinstance(default, list) else default
+    facts = {
+        "required": parameter.get("required", False),
+        f"default: `{said}`": default is not None,
+        f"at most {most:,}": most < LARGEST,
+    }
+    return {
+        "name": parameter["name"],
+        "says": parameter.get("description", ""),
+        "facts": [fact for fact, is_so in facts.items() if is_so],
+        "among": next((kind["enum"] for kind in kinds if "enum" in kind), []),
+    }
 
 
 ALWAYS = ("crawl", "version", "fields", "limit", "cursor")

@@ -7,13 +7,17 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 
-from api.axes import Mark, decades
+from api.axes import WINDOW_ROW, Mark, decades, in_rows
 from api.routes.distributions import Distribution
-from releases.formatting import size
+from releases.formatting import size, stated
 
-WIDTH, HEIGHT = 340, 200
+WINDOW_ROWS = 3
+"""Rows of windows above the plot that there is room for; 3, 10, 16 and 30 segments need no more over ten decades."""
+
+TOP = 4 + WINDOW_ROW * WINDOW_ROWS
+WIDTH, HEIGHT = 340, TOP + 168
 MANY_DECADES = 5
-LEFT, RIGHT, TOP, BOTTOM = 42, 10, 32, 26
+LEFT, RIGHT, BOTTOM = 42, 10, 26
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,8 +61,8 @@ def chart(distribution: Distribution) -> Chart | None:
         band=outline(band, x, y) if band else "",
         path="".join([*steps, f"H{WIDTH - RIGHT}"]),
         x_marks=tuple(Mark(x(10**power), size(10**power)) for power in range(low, high + 1, every)),
-        y_marks=tuple(Mark(y(percent / 100), f"{percent} %") for percent in (0, 50, 100)),
-        windows=tuple(Mark(x(fit.window_bytes), f"{fit.iw}") for fit in distribution.fits),
+        y_marks=tuple(Mark(y(percent / 100), stated(percent, "%")) for percent in (0, 50, 100)),
+        windows=in_rows([Mark(x(fit.window_bytes), f"{fit.iw}") for fit in distribution.fits]),
     )
 
 

@@ -1,6 +1,7 @@
 """The web pages: an overview, and each release with its distributions. They run no script and load nothing external."""
 
 import contextlib
+import functools
 import importlib.resources
 import re
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import markupsafe
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
+from api.axes import WINDOW_ROW
 from api.http.links import relate
 from api.http.middleware import HEADERS
 from api.http.problems import KINDS, Problem
@@ -32,7 +34,16 @@ from api.stored.held_items import NAME, HeldItems
 from api.stored.shelf import Version
 from releases.cdf import incomplete
 from releases.citation.licences import licence_page
-from releases.formatting import UNKNOWN, grouped, number, packet_agreement, size, visible_text
+from releases.formatting import (
+    NARROW,
+    apart,
+    grouped,
+    packet_agreement,
+    quantity,
+    size,
+    stated,
+    visible_text,
+)
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.sample import WHOLE
@@ -72,42 +83,56 @@ def in_words(distributions: Sequence[Distribution], schema_version: int) -> str:
 def percent(share: float) -> str:
     """A share in percent to one decimal place; only exact values are shown as 0 % or 100 %.
 
-    >>> percent(0.5), percent(0.99999), percent(1.0), percent(0.00001)
-    ('50.0 %', '>99.9 %', '100 %', '<0.1 %')
+    >>> [percent(share).replace(NARROW, " ") for share in (0.5, 0.99999, 1.0, 0.00001)]
+    ['50.0 %', '>99.9 %', '100 %', '<0.1 %']
     """
     if share in (0, 1):
-        return f"{share:.0%}".replace("%", " %")
-    if share > 0.999:
-        return ">99.9 %"
-    return "<0.1 %" if share < 0.001 else f"{share * 100:.1f} %"
+        shown = f"{share:.0%}"
+    elif share > 0.999:
+        shown = ">99.9%"
+    else:
+        shown = "<0.1%" if share < 0.001 else f"{share:.1%}"
+    return shown.replace("%", f"{NARROW}%")
+
+
+def level(share: float) -> str:
+    """A share that was stated, as a level of confidence, in percent.
+
+    >>> level(0.95).replace(NARROW, " ")
+    '95 %'
+    """
+    return stated(100 * share, "%")
 
 
 def between(ends: Sequence[str]) -> str:
     """An interval in words, with a common unit named once.
 
-    >>> between(["41.5 %", "44.8 %"]), between(["980 B", "1.2 kB"]), between(["<0.1 %", "0.2 %"]), between(["999.5 ms", "1 359.1 ms"])
-    ('41.5 to 44.8 %', '980 B to 1.2 kB', '<0.1 to 0.2 %', '999.5 to 1 359.1 ms')
+    >>> between(["41.5 %", "44.8 %"]), between(["980 B", "1.20 kB"]), between(["<0.1 %", "0.2 %"]), between(["998 ms", "1 359 ms"])
+    ('41.5 to 44.8 %', '980 B to 1.20 kB', '<0.1 to 0.2 %', '998 to 1 359 ms')
     """
     (lower, *unit), (_, *other) = (re.split(r"\s(?=\D*$)", end) for end in ends)
     return f"{lower if unit == other else ends[0]} to {ends[1]}"
 
 
 def with_code(text: str) -> markupsafe.Markup:
-    """Text as HTML, in which what stands between backticks is code.
+    """Text as HTML, in which what stands between backticks is code, and numbers elsewhere are as on every page.
 
-    >>> print(with_code("a < b of `iw` segments"))
-    a &lt; b of <code>iw</code> segments
+    >>> print(with_code("a < b of `1,000` segments, 1,000 times").replace(NARROW, " "))
+    a &lt; b of <code>1,000</code> segments, 1 000 times
     """
-    return markupsafe.Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(markupsafe.escape(text))))  # noqa: S704  # it is escaped
+    prose = re.split("(`[^`]+`)", text)
+    prose[::2] = map(apart, prose[::2])
+    escaped = str(markupsafe.escape("".join(prose)))
+    return markupsafe.Markup(re.sub("`([^`]+)`", r"<code>\1</code>", escaped))  # noqa: S704  # it is escaped
 
 
 def milliseconds(time_us: int | None) -> str:
-    """A time in µs as milliseconds with one decimal place.
+    """A time in µs as milliseconds with three significant digits.
 
-    >>> milliseconds(1250).replace("\u202f", " "), milliseconds(None) == UNKNOWN
-    ('1.2 ms', True)
+    >>> [milliseconds(time).replace(NARROW, " ") for time in (1250, 2_470_400)], milliseconds(None) == UNKNOWN
+    (['1.25 ms', '2 470 ms'], True)
     """
-    return UNKNOWN if time_us is None else f"{number(time_us / 1000)}\u202fms"
+    return quantity(None if time_us is None else time_us / 1000, "ms")
 
 
 def _environment() -> jinja2.Environment:
@@ -122,9 +147,12 @@ def _environment() -> jinja2.Environment:
         zip=zip,
         between=between,
         number=grouped,
-        size=size,
+        size=functools.partial(size, has_zeros=True),
+        bound=size,
+        apart=apart,
         label=label,
         percent=percent,
+        level=level,
         quality=quality,
         plainly=lambda sentence: sentence.rstrip(". "),
         incomplete=in_words,
@@ -134,7 +162,9 @@ def _environment() -> jinja2.Environment:
         visible=visible_text,
         with_code=with_code,
     )
-    environment.globals.update(QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, chart=chart, lab_is_on=False)
+    environment.globals.update(
+        QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, WINDOW_ROW=WINDOW_ROW, chart=chart, lab_is_on=False
+    )
     return environment
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from replay.networks.mlab.sample import mid_shares
 from replay.networks.population_csv import CsvPopulation
 from replay.networks.stored_populations import StoredPopulation
-from reports.document.theme import FONT, LIGHT, LOCALE, svg
+from reports.document.theme import FONT, LABELS, LIGHT, LOCALE, svg
 
 WIDTH, HEIGHT = 210, 190
 
@@ -31,9 +31,13 @@ def population_figure(facts: StoredPopulation, population: CsvPopulation) -> str
         .configure(font=FONT, locale=LOCALE)
         .configure_view(stroke=None)
         .configure_axis(
-            labelColor=LIGHT.ink, titleColor=LIGHT.ink, titleFontWeight="normal", gridColor=LIGHT.faint
+            labelColor=LIGHT.ink,
+            titleColor=LIGHT.ink,
+            titleFontWeight="normal",
+            gridColor=LIGHT.faint,
+            **LABELS,
         )
-        .configure_legend(orient="bottom", title=None, labelColor=LIGHT.ink, labelLimit=220)
+        .configure_legend(orient="bottom", title=None, labelColor=LIGHT.ink, labelLimit=220, **LABELS)
     )
     return svg(drawn)
 

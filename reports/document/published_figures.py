@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from replay.published.reproduction import Reproduction, Row
-from reports.document.theme import LIGHT, LOCALE, svg
+from reports.document.theme import LABELS, LIGHT, LOCALE, svg
 
 COLUMNS = 2
 WIDTH, HEIGHT = 400, 210
@@ -45,10 +45,14 @@ def figure(one: Reproduction) -> str | None:
         .properties(background=LIGHT.background, padding=12)
         .configure(locale=LOCALE)
         .configure_axis(
-            gridColor=LIGHT.faint, labelColor=LIGHT.ink, titleColor=LIGHT.ink, titleFontWeight="normal"
+            gridColor=LIGHT.faint,
+            labelColor=LIGHT.ink,
+            titleColor=LIGHT.ink,
+            titleFontWeight="normal",
+            **LABELS,
         )
         .configure_title(color=LIGHT.ink, fontSize=13, anchor="start")
-        .configure_legend(orient="bottom", title=None, labelColor=LIGHT.ink)
+        .configure_legend(orient="bottom", title=None, labelColor=LIGHT.ink, **LABELS)
         .configure_view(stroke=LIGHT.faint)
     )
     return svg(whole)

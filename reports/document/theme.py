@@ -24,6 +24,9 @@ LOCALE: dict[str, Any] = {
 }
 """Locale of all figures (Vega-Lite's `locale`): numbers along axes are those of `releases.formatting`."""
 
+LABELS: dict[str, Any] = {"labelFontSize": 11}
+"""Size of the labels of axes and legends, in CSS pixels; Vega's own 10 is too small to read on a phone."""
+
 BYTES = f"replace(format(datum.value, '~s'), regexp('([a-zA-Z]?)$'), '{NARROW}$1') + 'B'"
 """Vega expression for the label of a size along an axis, as 10 kB."""
 

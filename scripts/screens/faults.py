@@ -33,6 +33,16 @@ least => {
 """
 
 
+SHRUNK = """
+least => [...document.images]
+    .filter(image => image.currentSrc.split(/[?#]/)[0].endsWith(".svg") && image.getBoundingClientRect().width < least * image.naturalWidth)
+    .map(image => `${new URL(image.currentSrc).pathname}: ${image.naturalWidth} px shown as ${Math.round(image.getBoundingClientRect().width)}`)
+"""
+
+LEAST_SCALE = 0.9
+"""Least scale at which a drawing in a file of its own is shown, whose letters nothing else looks at: most have 12 px."""
+
+
 def violations(page: Page) -> list[str]:
     """A line for each violation of axe-core's rules on the page as it is shown now."""
     return [
@@ -43,8 +53,13 @@ def violations(page: Page) -> list[str]:
 
 
 def unreadable(page: Page) -> list[str]:
-    """A line if the page is wider than its screen, and for letters that are too small."""
+    """A line if the page is wider than its screen, for letters that are too small, and for drawings that are made smaller."""
     width, shown = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     too_wide = [f"the page is {width} px wide on a screen of {shown} px"] if width > shown else []
     small = page.evaluate(SMALL_LABELS, LEAST_PX)
-    return [*too_wide, *(f"letters below {LEAST_PX} px: {one}" for one in small[:NODES])]
+    shrunk = page.evaluate(SHRUNK, LEAST_SCALE)
+    return [
+        *too_wide,
+        *(f"letters below {LEAST_PX} px: {one}" for one in small[:NODES]),
+        *(f"a drawing is made smaller: {one}" for one in shrunk[:NODES]),
+    ]

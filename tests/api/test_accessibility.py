@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fastapi import FastAPI
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
 from benchmarks.pages import MOST_BYTES
 from releases.errata.stored import record
@@ -58,6 +58,7 @@ OTHERS = (
     f"/releases/{OF_ITEMS}/v1/measures/responses",
     "/reports/2026/v1/figures/cdf",
     "/documents/methods",
+    "/documents/populations",
 )
 """A page of a withdrawn version, the errata that tell of it, two crawls side by side, and pages of what is cited."""
 
@@ -132,14 +133,19 @@ def test_no_page_is_heavier_than_its_bound_with_its_style_and_its_scripts(servic
 def test_each_kind_of_fault_is_found(client: TestClient, browser: Browser) -> None:
     page_of_faults = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Faults</title></head><body><main>
         <h1>Faults</h1><img src="data:,"><svg width="50" viewBox="0 0 100 100"><text y="50" font-size="20">small</text></svg>
-        <table width="2000"><tr><td>wide</td></tr></table></main></body></html>"""
+        <table width="2000"><tr><td>wide</td></tr></table><img src="/wide.svg" alt="" width="300"></main></body></html>"""
     application(client).add_api_route("/faults", lambda: HTMLResponse(page_of_faults))
+    drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="900" height="9"/>'
+    application(client).add_api_route(
+        "/wide.svg", lambda: Response(drawing, media_type="image/svg+xml"), response_class=Response
+    )
     with opened(browser, client, "/faults") as page:
         page.set_viewport_size(SIZES[390])
         assert [one.split(":")[0] for one in violations(page)] == ["image-alt"]
-        wide, small = unreadable(page)
+        wide, small, shrunk = unreadable(page)
         assert wide.endswith("px wide on a screen of 390 px")
         assert small == "letters below 11 px: small: 10.0 px"
+        assert shrunk == "a drawing is made smaller: /wide.svg: 900 px shown as 300"
 
 
 def test_pages_are_found_from_the_routes(service: TestClient) -> None:

@@ -1,11 +1,14 @@
 import dataclasses
+import itertools
 import re
 
+from api.axes import WINDOW_ROW
 from api.routes.charts import chart
 from api.routes.distributions import Distribution
 from api.routes.pages import TEMPLATES
 from api.stored.held_cdfs import Points
 from releases.cdf import Fit
+from releases.slow_start import WINDOWS
 
 
 def made(points: tuple[tuple[int, float], ...]) -> Distribution:
@@ -42,3 +45,16 @@ def test_a_share_of_which_most_sizes_are_unknown_is_not_stated() -> None:
     assert shares([stated]).count('class="fill"') == 2
     assert 'class="fill"' not in shares([few])
     assert "3 unknown" in shares([few])
+
+
+def test_labels_of_windows_do_not_touch_and_lie_within_the_chart() -> None:
+    """Labels of 12 px: a bold digit is about 8 px wide, and 9 px high."""
+    for high in range(5, 11):
+        few = made(((1, 0.2), (10**high, 1.0)))
+        drawn = chart(dataclasses.replace(few, fits=tuple(Fit(iw, iw * 1430, 0, 0.0) for iw in WINDOWS)))
+        assert drawn is not None
+        assert [mark.label for mark in drawn.windows] == ["3", "10", "16", "30"]
+        for one, other in itertools.combinations(drawn.windows, 2):
+            apart = other.at - one.at >= 8 * (len(one.label) + len(other.label)) / 2
+            assert one.row != other.row or apart, (high, one, other)
+        assert drawn.top - 6 - WINDOW_ROW * max(mark.row for mark in drawn.windows) >= 9

@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from releases.citation.forms import FORMS
+from releases.formatting import NARROW
 from schema.authors import Author
 from schema.computed_tables import MEASURES
 from schema.crawls import CrawlName
@@ -165,9 +166,9 @@ def test_a_measure_has_its_definition_shares_with_intervals_figure_and_data(clie
     ]
     for fit in found["fits"]:
         (row,) = [row for row in table if row[0] == f"IW {fit['iw']}"]
-        assert row[2] == f"{fit['share'] * 100:.1f} %".replace("100.0 %", "100 %")
+        assert row[2] == f"{fit['share'] * 100:.1f}{NARROW}%".replace("100.0", "100")
         assert row[3].startswith(f"{fit['lower'] * 100:.1f}")
-        assert re.fullmatch(r"[\d.]+ to [\d.]+ %", row[3])
+        assert re.fullmatch(rf"[\d.]+ to [\d.]+{NARROW}%", row[3])
     for address in re.findall(r'(?:href|src|srcset)="(/(?:explore|v1|releases)[^"]*)"', page):
         assert client.get(html.unescape(address)).status_code == 200, address
     assert "/explore.svg?" in page

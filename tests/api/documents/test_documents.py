@@ -9,8 +9,10 @@ from fastapi.testclient import TestClient
 
 from api.documents.rendering import render
 from api.documents.shelved import sources
+from releases.formatting import NARROW
 from schema.computed_tables import MEASURES
 from schema.dictionary import dictionary
+from scripts.screens.faults import LEAST_PX
 from tests.api.test_v1 import assert_problem
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -75,7 +77,7 @@ def test_html_in_a_document_is_text_and_a_comment_is_left_out() -> None:
 
 
 def test_a_cell_names_its_column_and_has_no_style_of_its_own() -> None:
-    found = html("| case | share of *all* |\n|---|--:|\n| a | 1 % |\n")
+    found = html("| case | share of *all* |\n|---|--:|\n| a | 1 % |\n").replace(NARROW, " ")
     assert '<td data-label="case">a</td>' in found
     assert '<td class="n" data-label="share of all">1 %</td>' in found
     assert "style=" not in found
@@ -84,6 +86,30 @@ def test_a_cell_names_its_column_and_has_no_style_of_its_own() -> None:
 def test_a_column_without_a_name_has_no_heading() -> None:
     found = html("|  | share |\n|---|---|\n| a | 1 % |\n")
     assert "<tr>\n<td></td>\n<th>share</th>\n</tr>" in found
+
+
+def test_numbers_of_a_document_are_as_on_every_page_and_code_is_as_written() -> None:
+    found = html("-3 of 1,430 bytes, `1,430`, 14600 bytes, 95 % ([v1,2](https://a.test/1,000))")
+    assert (
+        f"<p>\u22123 of 1{NARROW}430 bytes, <code>1,430</code>, 14{NARROW}600 bytes, 95{NARROW}% (" in found
+    )
+    assert 'href="https://a.test/1,000">v1,2</a>' in found
+
+
+def test_a_drawing_scrolls_and_a_picture_does_not() -> None:
+    found = html("![a](images/endurance.svg) ![b](images/screens/home/390-dark.webp)")
+    assert re.findall(r'<span class="wide drawing" [^>]*><img[^>]*endurance.svg"[^>]*></span> <img', found)
+
+
+def test_no_drawing_of_the_docs_has_letters_that_are_too_small() -> None:
+    drawings = list((DOCS / "images").glob("*.svg"))
+    sizes = {
+        path.name: [float(one) for one in re.findall(r'font-size="([\d.]+)px"', path.read_text())]
+        for path in drawings
+    }
+    assert len(sizes) > 10
+    assert all(sizes.values())
+    assert {name: min(found) for name, found in sizes.items() if min(found) < LEAST_PX} == {}
 
 
 def test_a_link_that_would_run_a_script_is_no_link() -> None:

@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from api.explorer.choice import windows
+from releases.formatting import NARROW
 from schema.crawls import CrawlName
 from tests.api.conftest import UNKNOWN, write_release
 from tests.api.test_v1 import assert_problem
@@ -46,7 +47,7 @@ def test_the_table_has_the_shares_of_each_release_beside_each_other(client: Test
     for release in (f"{DESKTOP}/v2", f"{MOBILE}/v1"):
         row = re.search(rf'<th scope="row">{re.escape(release)}</th>(.*?)</tr>', page, re.DOTALL)
         assert row is not None
-        assert re.findall(r"\d+\.\d %", row[1]) == ["25.0 %", "50.0 %"]
+        assert re.findall(rf"\d+\.\d{NARROW}%", row[1]) == [f"25.0{NARROW}%", f"50.0{NARROW}%"]
         assert f"+{UNKNOWN['responses']} unknown" in row[1]
 
 

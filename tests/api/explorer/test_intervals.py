@@ -4,6 +4,7 @@ import re
 
 from fastapi.testclient import TestClient
 
+from releases.formatting import NARROW
 from tests.api.explorer.conftest import WITH, WITHOUT
 from tests.api.explorer.test_explorer import SVG, drawn, rows
 
@@ -45,7 +46,7 @@ def test_shares_and_quantiles_of_the_table_have_their_intervals_beside_them(
     page = client_of_items.get(f"/explore?crawl={WITH}&measure=responses&iw=3,10").text
     row = re.search(r"<tbody>(.*?)</tbody>", page, re.DOTALL)
     assert row is not None
-    assert len(re.findall(r"<small>[\d.]+ to [\d.]+ %</small>", row[1])) == 2
+    assert len(re.findall(rf"<small>[\d.]+ to [\d.]+{NARROW}%</small>", row[1])) == 2
     assert len(re.findall(r"<small>[\d.,]+ to [\d.,]+\skB</small>", row[1])) == 2
 
 

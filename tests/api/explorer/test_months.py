@@ -9,6 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
+from releases.formatting import NARROW
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release, write_release_with_items
 from tests.api.explorer.test_explorer import SVG
@@ -78,7 +79,7 @@ def test_the_table_has_the_shares_of_the_api_and_an_unknown_month_says_why(year:
     points = year.get("/v1/series?kind=web&measure=responses&iw=3&mss=1430").json()["points"]
     shown = [row[:2] for row in cells(page)]
     assert shown == [
-        [point["month"], "\u2013" if point["value"] is None else f"{100 * point['value']:.1f} %"]
+        [point["month"], "\u2013" if point["value"] is None else f"{100 * point['value']:.1f}{NARROW}%"]
         for point in points
     ]
     assert cells(page)[2][2] == "there is no release of this month"

@@ -10,6 +10,7 @@ import pytest
 from api.lab.drawing import MOST_ROWS, drawing
 from api.lab.networks import choose, offered_networks, usual_network
 from api.lab.page_replay import WINDOWS
+from releases.formatting import NARROW
 from scripts.screens.browser import SIZES, launched, opened
 from scripts.screens.faults import unreadable, violations
 from tests.api.lab.conftest import HeldLab, give, har
@@ -74,8 +75,8 @@ def test_the_result_has_its_numbers_as_text_and_neither_script_nor_style_within(
     while HOST not in (text := lab_client.get(where).text):
         pass
     assert len(re.findall("<svg height", text)) == len(NETWORKS) * len(WINDOWS)
-    assert "10.0 % sent again" not in text
-    assert "1.0 % sent again" in text  # 10 kB of 1 MB at IW 10
+    assert f"10.0{NARROW}% sent again" not in text
+    assert f"1.0{NARROW}% sent again" in text  # 10 kB of 1 MB at IW 10
     assert text.count("12 https://site1.test/12.css") == len(NETWORKS)
     assert "<script" not in text
     assert "style=" not in text

@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.reference.asking import Asked
 from api.reference.examples import LONGEST_LINE, MOST_LINES, SUFFIXES, code, shown
+from releases.formatting import NARROW
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release
 
@@ -167,3 +168,14 @@ def test_the_page_is_small_although_rows_have_hundreds_of_filters(service: TestC
 def test_a_call_by_curl_is_one_word_of_the_shell(text: str) -> None:
     (_, call), *_ = code(text, answered("application/json", b"{}"))
     assert re.fullmatch(r"curl -s '(?:[^']|'\\'')*'", call)
+
+
+def test_a_parameter_has_its_values_its_default_and_its_largest_value(client: TestClient) -> None:
+    found = {path: re.sub("<[^>]*>", "", html.unescape(one)) for path, one in sections(client).items()}
+    of_series = found["/v1/series"]
+    assert "protocol of the response or connection: http/1.1, h2, h3\n" in of_series
+    assert "of others (third): first, third\n" in of_series
+    assert f"payload of a full segment, in bytes (default: 1430; at most 65{NARROW}495)\n" in of_series
+    assert f"releases of a page (default: 100; at most 1{NARROW}000)\n" in found["/v1/releases"]
+    assert f"the ranks from 1{NARROW}001 to 10{NARROW}000: 1000, 10000," in of_series
+    assert "(required)" in found["/v1/pages/{visit}"]
