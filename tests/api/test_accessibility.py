@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import re
 import shutil
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from benchmarks.pages import MOST_BYTES
 from releases.errata.stored import record
 from scripts.screens.addresses import AS_A_BROWSER, NOWHERE, AddressError, addresses
 from scripts.screens.browser import SCHEMES, SIZES, launched, opened
-from scripts.screens.faults import unreadable, violations
+from scripts.screens.faults import LEAST_PX, unreadable, violations
 from storage.report_versions import find_version, withdraw
 from tests.api.conftest import write_release_with_items
 from tests.api.rows.conftest import NAME, made_up, write_crawl
@@ -171,3 +172,17 @@ def test_pages_are_found_from_the_routes(service: TestClient) -> None:
     )
     with pytest.raises(AddressError, match=r"/hosts/\{owner\} needs an example of 'owner'"):
         addresses(app, service, examples=EXAMPLES)
+
+
+def test_letters_of_pages_are_of_one_scale() -> None:
+    """Each size is 1.2 times the next smaller one; drawings have one size, and tables on paper a smaller one."""
+    style = (Path(__file__).parents[2] / "api" / "static" / "style.css").read_text(encoding="utf-8")
+    screen, paper = style.split("@media print")
+    scale = {name: float(size) for name, size in re.findall(r"--(small|larger?|title): ([\d.]+)rem", style)}
+    assert {name: round(math.log(size, 1.2), 2) for name, size in scale.items()} == {
+        "small": -1.0, "large": 1.0, "larger": 2.0, "title": 3.0,
+    }  # fmt: skip
+    sizes = set(re.findall(r"font-size: ([^;}]+?)[;} ]", screen))
+    assert sizes <= {*(f"var(--{name})" for name in scale), "1rem", f"{scale['small']}em".lstrip("0"), "12px"}
+    assert set(re.findall(r"font-size: ([^;}]+?)[;} ]", paper)) == {".75rem"}
+    assert 16 * scale["small"] ** 2 >= LEAST_PX  # code in small letters

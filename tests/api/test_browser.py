@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from api.contact import Contact
+from releases.formatting import NARROW
 from schema.computed_tables import MEASURES
 from tests.firstflight.commands.served import served
 
@@ -87,7 +88,7 @@ def test_the_pages_show_their_content_on_a_desk_and_on_a_phone_by_day_and_by_nig
             cells = (
                 page.get_by_role("row").filter(has_text="+2 unknown").get_by_role("cell").all_inner_texts()
             )
-            assert cells[:2] == ["25.0 %", "50.0 %"]
+            assert cells[:2] == [f"25.0{NARROW}%", f"50.0{NARROW}%"]
             assert page.get_by_role("link", name="2026", exact=True).is_visible()
             assert contrast(page) > 7
             bar = page.get_by_role("progressbar")
