@@ -1,7 +1,8 @@
 """Parameters of the routes: their types, defaults and checks."""
 
+import re
 from collections.abc import Iterator
-from typing import Annotated, Literal, get_origin
+from typing import Annotated, Any, Literal, get_origin
 from urllib.parse import quote, urlencode
 
 from fastapi import Depends, Path, Query, Request
@@ -59,16 +60,20 @@ def query_parameters(dependant: Dependant) -> Iterator[tuple[str, bool]]:
         yield from query_parameters(other)
 
 
+NUMBERS = frozenset({"version", "visit"})
+"""Parameters of paths that are numbers."""
+
+NUMBER = re.compile(r"\s*\+?0*([1-9][0-9]*)(?:\.0*)?\s*")
+"""A number in any of the ways in which the library reads it, and as it is written in addresses."""
+
+
 async def whole_names(request: Request) -> None:
-    """Redirect a request for a crawl by a short name to the crawl's whole name, which alone identifies it.
+    """Redirect a request for a crawl by a short name, or for a number or host written otherwise, to the address that alone identifies it.
 
     A short name that means no released crawl is left to the route, which says so.
     """
     found: Shelf = request.scope["shelf"]
-    in_path = {
-        name: found.whole_name(value) if name == "crawl" else value
-        for name, value in request.path_params.items()
-    }
+    in_path = {name: _whole(found, name, value) for name, value in request.path_params.items()}
     query = [
         (name, found.whole_name(value) if name == "crawl" else value)
         for name, value in request.query_params.multi_items()
@@ -78,6 +83,16 @@ async def whole_names(request: Request) -> None:
     named = {name: quote(str(value)) for name, value in in_path.items()}
     path = request.app.url_path_for(request.scope["route"].name, **named)
     raise Elsewhere(f"{path}?{urlencode(query)}" if query else str(path))
+
+
+def _whole(shelf: Shelf, name: str, value: Any) -> Any:  # noqa: ANN401  # a path's parameter is text, or what its convertor makes of it
+    """A parameter of a path as the address has it that identifies what is asked for."""
+    if name == "crawl":
+        return shelf.whole_name(value)
+    if name == "host":
+        return value.lower().removesuffix(".")  # names of hosts have no case (RFC 4343)
+    number = NUMBER.fullmatch(value) if name in NUMBERS and isinstance(value, str) else None
+    return number[1] if number else value
 
 
 def known_measure(measure: str) -> str:

@@ -86,6 +86,24 @@ def test_the_whole_name_without_a_version_redirects_to_the_newest(client: TestCl
     assert answer.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.parametrize("number", ["01", "1.0", "%2B1", "%201", "0001.00"])
+def test_a_number_that_is_written_otherwise_redirects_to_the_one_address(
+    client: TestClient, number: str
+) -> None:
+    for path in (f"/releases/{LOCALWEB}/v{{}}", f"/releases/{LOCALWEB}/v{{}}/manifest.json"):
+        answer = client.get(path.format(number), follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (307, path.format(1))
+        assert answer.headers["cache-control"] == "no-store"
+    visit = client.get(f"/v1/pages/{number}?crawl={LOCALWEB}", follow_redirects=False)
+    assert visit.headers["location"] == f"/v1/pages/1?crawl={LOCALWEB}"
+
+
+@pytest.mark.parametrize("path", ["/sites", "/v1/sites"])
+def test_a_host_has_one_address(client: TestClient, path: str) -> None:
+    answer = client.get(f"{path}/Www.Site1.TEST.", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, f"{path}/www.site1.test")
+
+
 def test_only_a_whole_name_with_a_version_is_immutable(client: TestClient) -> None:
     paths = {
         f"/releases/{LOCALWEB}/v1/manifest.json": True,
