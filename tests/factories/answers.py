@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from typing import Any
 
@@ -29,8 +30,9 @@ HEADLINES: dict[str, tuple[Findings, Standing]] = {
 """Findings and instrument by the headline that they give."""
 
 
+@functools.cache
 def bundled_limits() -> str:
-    """The limits of the recorded pages that come with the code."""
+    """The limits of the recorded pages that come with the code, which are read once."""
     source = read_recording().source
     inferred = {"connections": {"share": 0.8156}}
     told = {"pages": 591, "source": source.source, "recorded": source.recorded, "inferred": inferred}

@@ -34,12 +34,13 @@ def openings(folder: Path, content: dict[str, Any]) -> dict[str, str]:
         for name in ("report.md", "summary.md", "report.txt")
     }
     (draft,) = (folder / "draft").glob("*.md")
+    page = render_html(content, figures={})
     pages = pypdf.PdfReader(folder / "report.pdf").pages
     return {
         **{name: text.split("firstflight report recompute")[0] for name, text in texts.items()},
         "summary.txt": summary_text(report).split("number  ")[0],
-        "page": re.sub("<[^>]*>", "", render_html(content, figures={}).split("<main>")[0].split("<body>")[1])
-        + re.sub("<[^>]*>", "", render_html(content, figures={}).split("<main>")[1].split("</section>")[0]),
+        "page": re.sub("<[^>]*>", "", page.split("<main>")[0].split("<body>")[1])
+        + re.sub("<[^>]*>", "", page.split("<main>")[1].split("</section>")[0]),
         "PDF": pages[0].extract_text(),
         "draft for kramdown": draft.read_text(encoding="utf-8").split("--- middle")[1].split("# ")[1],
         "draft in RFCXML": re.sub(
