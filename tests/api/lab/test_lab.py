@@ -52,7 +52,7 @@ def test_a_page_is_replayed_from_the_form_to_its_waterfalls(lab_client: TestClie
         time.sleep(0.1)
     assert answer.status_code == 200, answer.text
     assert "3 responses" in answer.text
-    assert "1 more are left out" in answer.text
+    assert "1 more is left out" in answer.text
     assert len(re.findall(r'aria-label="Waterfall at IW \d+', answer.text)) == 2 * len(WINDOWS)
     assert f"of {SEEDS} loads:" not in answer.text  # none was refused, and none failed
     # 20 kB are more than three segments: on the slow network the window of 3 takes a round trip more than that of 30.
