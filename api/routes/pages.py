@@ -129,7 +129,7 @@ def with_code(text: str) -> markupsafe.Markup:
 def milliseconds(time_us: int | None) -> str:
     """A time in µs as milliseconds with three significant digits.
 
-    >>> [milliseconds(time).replace(NARROW, " ") for time in (1250, 2_470_400)], milliseconds(None) == UNKNOWN
+    >>> [milliseconds(time).replace(NARROW, " ") for time in (1250, 2_470_400)], milliseconds(None) == quantity(None, "ms")
     (['1.25 ms', '2 470 ms'], True)
     """
     return quantity(None if time_us is None else time_us / 1000, "ms")

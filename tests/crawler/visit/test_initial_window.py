@@ -36,6 +36,10 @@ LONG = Page(
 """A page of 200 kB in one response: 138 segments."""
 
 
+TRIES = 3
+"""Visits until the machine lets the sender go on: a busy one holds it up, and then the window is said to be unknown."""
+
+
 def visited(protocol: Spoken, window: int) -> list[dict[str, Any]]:
     with path(DELAY_S, initial_window=window), contextlib.closing(open_socket(DEVICE)) as sock:
         return asyncio.run(_visited(protocol, sock))
@@ -55,7 +59,10 @@ async def _visited(protocol: Spoken, sock: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_response_in_clear_text_tells_the_servers_initial_window_exactly(window: int) -> None:
-    (found,) = in_namespace("tests.crawler.visit.test_initial_window:visited", "h1", window)
+    for _ in range(TRIES):
+        (found,) = in_namespace("tests.crawler.visit.test_initial_window:visited", "h1", window)
+        if found["initial_window_unknown"] != "sender_paused":
+            break
     assert (found["initial_window_segments"], found["initial_window_unknown"]) == (window, None)
     # The header is a segment of its own, which the server wrote before the body.
     assert (window - 1) * SEGMENT_BYTES < found["first_flight_bytes"] <= window * SEGMENT_BYTES
