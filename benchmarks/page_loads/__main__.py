@@ -1,7 +1,7 @@
 """Holds the replay's page loads against Chromium's over a real path: `scripts/bench page-loads`.
 
 Loads are kept in build/bench/page-loads as they are made, so a run that was stopped goes on. The table is written into
-docs/methods.md. It needs root (network namespaces, a TUN device, and precedence before other processes).
+docs/methods.md, the times of each page into docs/page-loads.csv. It needs root (network namespaces, a TUN device, and precedence before other processes).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import results
-from benchmarks.page_loads import pages, table
-from benchmarks.page_loads.comparing import Comparison, Load, compare
+from benchmarks.page_loads import page_times, pages, table
+from benchmarks.page_loads.comparing import Comparison, Load, compare, measured
 from benchmarks.page_loads.loading import RealLoad, read_loads
 from benchmarks.page_loads.networks import NETWORKS
 from benchmarks.page_loads.replayed import release_of, replayed
@@ -66,10 +66,16 @@ def take_precedence() -> None:
 
 
 def load_all(loads: int) -> None:
-    """Make all loads that are left."""
-    for name in SETS:
-        command = [sys.executable, "-m", "benchmarks.page_loads", "--inside", name, "--loads", str(loads)]
-        subprocess.run([*IN_A_NAMESPACE, *command], check=True, preexec_fn=take_precedence)
+    """Make all loads that are left; each set has a network namespace and a browser of its own, side by side."""
+    command = [*IN_A_NAMESPACE, sys.executable, "-m", "benchmarks.page_loads", "--loads", str(loads)]
+    running = [subprocess.Popen([*command, "--inside", name], preexec_fn=take_precedence) for name in SETS]
+    try:
+        failed = [one.args for one in running if one.wait()]
+    finally:
+        for one in running:
+            one.terminate()
+    if failed:
+        sys.exit("loads are missing, see above; the same command goes on with them")
 
 
 def kept() -> list[RealLoad]:
@@ -120,7 +126,9 @@ def main() -> None:
         load_all(asked.loads)
     theirs = kept()
     real = [as_load(one) for one in theirs if one.refused is None]
-    found = compare(real, replayed_loads(asked.guests), [network.id for network in NETWORKS])
+    networks = [network.id for network in NETWORKS]
+    page_times.write(page_times.KEPT, measured(real, replayed_loads(asked.guests), networks))
+    found = compare(page_times.read(page_times.KEPT))
     facts |= {
         "loads": len(real),
         "refused": len(theirs) - len(real),

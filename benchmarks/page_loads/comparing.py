@@ -77,23 +77,31 @@ class Comparison:
 Times = Mapping[tuple[str, int], Sequence[float]]
 """Times by page and window, one for each load."""
 
+Measured = Mapping[tuple[str, str], tuple[Times, Times]]
+"""Real and replayed times by network and measure."""
 
-def compare(real: Iterable[Load], replayed: Iterable[Load], networks: Sequence[str]) -> list[Comparison]:
-    """Compare all measures over each network, on pages that have all windows in both."""
+
+def measured(real: Iterable[Load], replayed: Iterable[Load], networks: Sequence[str]) -> Measured:
+    """All measures of loads over each network."""
     real, replayed = list(real), list(replayed)
-    return [
-        compare_measure(network, name, times(real, network, measure), times(replayed, network, measure))
+    return {
+        (network, name): (times(real, network, measure), times(replayed, network, measure))
         for network in networks
         for name, measure in MEASURES.items()
-    ]
+    }
+
+
+def compare(found: Measured) -> list[Comparison]:
+    """Compare all measures over each network, on pages that have all windows in both."""
+    return [compare_measure(network, name, *both) for (network, name), both in found.items()]
 
 
 def times(loads: Iterable[Load], network: str, measure: Callable[[Load], float]) -> Times:
-    """A measure of all loads over a network."""
+    """A measure of all loads over a network, to a microsecond."""
     found: dict[tuple[str, int], list[float]] = {}
     for load in loads:
         if load.network == network:
-            found.setdefault((load.page, load.iw), []).append(measure(load))
+            found.setdefault((load.page, load.iw), []).append(round(measure(load), 3))
     return found
 
 

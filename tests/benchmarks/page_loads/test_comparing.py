@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.page_loads import table
-from benchmarks.page_loads.comparing import Comparison, Load, compare
+from benchmarks.page_loads.comparing import Comparison, Load, compare, measured
 
 NETWORK = "a-network"
 REAL = {
@@ -36,7 +36,7 @@ def loads(times: dict[tuple[str, int], float], *factors: float) -> list[Load]:
 
 
 def found(real: list[Load], replayed: list[Load]) -> dict[str, Comparison]:
-    return {one.measure: one for one in compare(real, replayed, [NETWORK])}
+    return {one.measure: one for one in compare(measured(real, replayed, [NETWORK]))}
 
 
 def test_the_error_is_the_median_over_pages_and_windows_of_the_loads_medians() -> None:
