@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.page_loads import page_times, table
+from benchmarks.page_loads import page_times
 from benchmarks.page_loads.comparing import compare, measured
 from tests.benchmarks.page_loads.test_comparing import NETWORK, REAL, REPLAYED, loads
-
-METHODS = Path("docs/methods.md")
 
 
 def test_what_is_kept_leads_to_the_same_comparison(tmp_path: Path) -> None:
     found = measured(loads(REAL, 0.9, 1.0, 1.1, 1.2), loads(REPLAYED, 1.0), [NETWORK])
     page_times.write(tmp_path / "times.csv", found)
     assert compare(page_times.read(tmp_path / "times.csv")) == compare(found)
-
-
-def test_the_tables_of_the_methods_follow_from_the_times_that_are_kept() -> None:
-    found = compare(page_times.read(page_times.KEPT))
-    assert table.markdown(found, "").lstrip() in METHODS.read_text(encoding="utf-8")
