@@ -28,6 +28,7 @@ VARIABLES = {
     "SERIES": "{{ params.series }}",
     "CRAWL": "{{ ti.xcom_pull(task_ids='ready') }}",
     "POPULATION": "{{ params.population }}",
+    "NETWORKS": "{{ params.networks }}",
     "SEEDS": "{{ params.seeds }}",
     "PAGES": "{{ params.pages or '' }}",
     "HARM": "{{ params.harm }}",
@@ -36,7 +37,8 @@ VARIABLES = {
 }
 
 REPLAY = (
-    '--crawl "$CRAWL" --population "$POPULATION" --iw candidates --seeds "$SEEDS" --harm "$HARM" --sensitivity '
+    '--crawl "$CRAWL" --population "$POPULATION" --networks "$NETWORKS" --iw candidates --seeds "$SEEDS" --harm "$HARM" '
+    "--sensitivity "
     '${PAGES:+--pages "$PAGES"}'
 )
 """Options of the replay, the same for every chunk: all windows that the rule may recommend, and the ledger's inputs at the ends of their ranges."""
@@ -56,6 +58,13 @@ PARAMETERS = {
         type="string",
         pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
         description="Networks: a stored population, at most 24 months older than the crawl (`firstflight population list`).",
+    ),
+    "networks": Param(
+        8,
+        type="integer",
+        minimum=2,
+        maximum=200,
+        description="The population's networks to replay over; each stands for a group of like ones.",
     ),
     "seeds": Param(3, type="integer", minimum=1, maximum=1000, description="Seeds of each cell."),
     "pages": Param(

@@ -25,6 +25,7 @@ LOCAL_WEB = {"kind": "localweb", "list": "/data/lists/localweb.txt", "local_web"
 
 REPORT = {
     "series": "desktop.local.tcp.localweb",
+    "networks": 2,
     "seeds": 1,
     "pages": 6,
     "harm": "none",
@@ -144,14 +145,23 @@ class Run:
 
     def success(self) -> float:
         """Wait for its end; its seconds. Ends this program, saying what its tasks came to, if that is no success."""
-        wait(lambda: self.state() in ("success", "failed"), f"the end of {self.dag_id}")
+        try:
+            wait(lambda: self.state() in ("success", "failed"), f"the end of {self.dag_id}")
+        except SystemExit:
+            self.tell()
+            raise
         if self.state() == "success":
             return time.monotonic() - self.began
-        for task in self.tasks():
-            print(f"{task['task_id']}: {task['state']}, try {task['try_number']}", file=sys.stderr)
-            if task["state"] == "failed":
-                print(self.log(task, task["try_number"])[-4000:], file=sys.stderr)
+        self.tell()
         sys.exit(f"the run of {self.dag_id} failed")
+
+    def tell(self) -> None:
+        """Print what its tasks came to, and the end of the log of each that is neither done nor still to come."""
+        for task in self.tasks():
+            attempt = task["try_number"]
+            print(f"{task['task_id']}: {task['state']}, try {attempt}, {task['duration']} s", file=sys.stderr)
+            if attempt and task["state"] != "success":
+                print(self.log(task, attempt)[-4000:], file=sys.stderr)
 
 
 def wait(is_so: Callable[[], bool], what: str, within_s: float = WITHIN_S) -> None:

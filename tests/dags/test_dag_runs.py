@@ -26,7 +26,7 @@ def run(name, parameters):
 
 run("monthly_crawl", json.loads(sys.argv[2]))
 os.environ["FIRSTFLIGHT_BIN"] = sys.argv[3]
-run("annual_report", {"year": 2026, "seeds": 2, "pages": 5, "chunks": 3})
+run("annual_report", {"year": 2026, "networks": 4, "seeds": 2, "pages": 5, "chunks": 3})
 run("maintenance", {"detach_after": 24})
 """
 
@@ -97,7 +97,7 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
     assert release.manifest.rows["visit"] >= 4
     assert release.manifest.rows["response"] > 40
     *report, one, other, third, last = called.read_text().splitlines()
-    replay = f"--crawl {CRAWL} --population mlab-2025-10 --iw candidates --seeds 2 --harm core --sensitivity --pages 5"
+    replay = f"--crawl {CRAWL} --population mlab-2025-10 --networks 4 --iw candidates --seeds 2 --harm core --sensitivity --pages 5"
     assert [*report[:3], *sorted(report[3:6]), *report[6:]] == [
         "report ready --year 2026 --series desktop.local.tcp.web --population mlab-2025-10",
         f"release verify --crawl {CRAWL}",

@@ -154,6 +154,8 @@ class PlannedReplay:
     """Everything that the cells depend on, for replay.json."""
     networks: str
     """What the networks are a part of."""
+    windows: Sequence[int]
+    """Windows of the pages' loads, a paced one for itself."""
     responses: bool
 
     @property
@@ -162,7 +164,7 @@ class PlannedReplay:
         pages, networks, parameters = (self.facts[name] for name in ("recipes", "profiles", "parameters"))
         return (
             f"{pages['pages']:,} of {self.facts['pages_there']:,} pages, {len(networks)} networks "
-            f"({self.networks}), {len(parameters['windows'])} windows, {len(parameters['seeds'])} seeds: "
+            f"({self.networks}), {len(self.windows)} windows, {len(parameters['seeds'])} seeds: "
             f"{len(self.cells):,} loads, about {in_words(core_seconds(self.cells))} of a core"
         )
 
@@ -229,6 +231,7 @@ def plan_replay(
         folder=settings.replays / source.folder,
         facts=facts,
         networks=which,
+        windows=windows,
         responses=responses,
     )
 

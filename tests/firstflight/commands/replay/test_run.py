@@ -286,6 +286,7 @@ def test_a_replay_of_a_release_is_over_todays_networks_and_says_how_many(data: P
         "2 of 2 pages, 8 networks (for the 64 of mlab-2025-10), 2 windows, 2 seeds: 64 loads"
     )
     assert "64 networks (for the 64 of mlab-2025-10)" in invoke("plan", "--networks", "all").output
+    assert "), 3 windows, " in invoke("plan", "--iw", "10,16,16p").output
 
 
 @pytest.mark.parametrize("networks", ["1", "201", "-3", "few"])
