@@ -25,8 +25,21 @@ NEEDED = (
 """Kernel modules with parameters, in the order of their dependencies."""
 
 
+REGISTERS = "amx_tile"
+"""Flag of a CPU whose registers do not fit into this kernel's buffer: its first process dies (guest/kernel/host-registers.patch)."""
+
+
+def runs_here(cpu: Path = Path("/proc/cpuinfo")) -> bool:
+    """Return whether Debian's kernel can run on this machine's CPU."""
+    return REGISTERS not in cpu.read_text(encoding="ascii").split()
+
+
 def locate(player: Path, *, kernel: Path = KERNEL, modules: Path = MODULES) -> Lab:
-    """The lab on Debian's kernel; LabMissing if it is not installed."""
+    """The lab on Debian's kernel; LabMissing if it is not installed, or cannot run on this CPU."""
+    if not runs_here():
+        raise LabMissing(
+            "the second opinion needs a CPU without AMX, on which Debian's user-mode-linux dies; take another machine"
+        )
     versions = sorted(modules.glob("*/kernel"))
     if not kernel.is_file() or not versions:
         raise LabMissing(f"the second opinion needs Debian's {PACKAGE}: apt-get install {PACKAGE}")
