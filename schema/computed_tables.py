@@ -113,6 +113,7 @@ CELL = pa.schema(
             "payload_bytes int64?": "payload that the client received",
             "responses int32?": "number of responses of the page",
             "responses_retransmitted int32?": "number of responses during which their connection retransmitted",
+            "responses_own_retransmitted int32?": "number of responses of whose own bytes the server retransmitted any during the load; null in replays older than this column",
             "connections int32?": "number of TCP connections of the page",
             "connections_initial_loss int32?": "number of connections that retransmitted within their first IW segments",
             "bytes_initial_loss int64?": "payload that those connections had retransmitted by the time their first IW segments had arrived",

@@ -9,6 +9,7 @@
 #include "page/later.h"
 #include "page/load.h"
 #include "transport/packet_log.h"
+#include "transport/retransmission_log.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ static void load_page(const char *id, const struct page *page, int iw, nanosecon
     for (;;) {
         nanoseconds time = last_look(); /* when something is due, the timer has just looked at the clock */
         read_packet_log();
+        read_retransmission_log();
         if (loading == INT64_MAX && time >= start) {
             loading = time;
             drops = bottleneck_drops();
@@ -72,6 +74,7 @@ void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, co
     }
     failure = NULL;
     nanoseconds began = rest();
+    read_retransmission_log();
     read_packet_log(); /* headers that earlier measurements left behind */
     seed_randomness(seed);
     seed_losses(seed);

@@ -52,6 +52,7 @@
 #include "page/load.h"
 #include "page/name_resolution.h"
 #include "transport/packet_log.h"
+#include "transport/retransmission_log.h"
 #include "transport/server.h"
 
 #include <inttypes.h>
@@ -156,6 +157,7 @@ static void start(char *window_list, int host_words, char **words) {
     }
     allow_descriptors();
     find_clock();
+    find_retransmission_log();
     start_loop();
     find_bottleneck();
     read_hosts(host_words, words);

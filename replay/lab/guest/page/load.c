@@ -11,6 +11,7 @@
 #include "page/responses.h"
 #include "page/retransmissions.h"
 #include "transport/packet_log.h"
+#include "transport/retransmission_log.h"
 #include "transport/server.h"
 #include "transport/tcp.h"
 
@@ -249,6 +250,11 @@ static void arrived(struct connection *connection, int index, nanoseconds time) 
     object->last_packet = time;
 }
 
+static void sent_again(struct connection *connection, int index) {
+    (void)connection;
+    objects[index].own_retransmitted = true;
+}
+
 static void failed(struct connection *connection, const char *why) {
     (void)connection;
     failure = why;
@@ -256,13 +262,13 @@ static void failed(struct connection *connection, const char *why) {
 
 static const struct application http_application = {
     .size = sizeof(struct http_connection), .established = established, .accepted = accepted, .asked = asked,
-    .received = received, .reached = reached, .arrived = arrived, .failed = failed};
+    .received = received, .reached = reached, .arrived = arrived, .sent_again = sent_again, .failed = failed};
 
 /* Print the load's line without its end, which the short flows and the probe print. */
 void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
     if (logging_packets) print_responses(page, objects, began);
     struct totals totals = {0};
-    int responses_retransmitted = 0;
+    int responses_retransmitted = 0, own_retransmitted = 0;
     nanoseconds latencies = 0, render_blocking = document_first;
     for (int i = 0; i < page->origin_count; i++)
         for (int j = 0; j < origins[i].connection_count; j++) {
@@ -272,6 +278,7 @@ void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
     for (int i = 0; i < page->object_count; i++) {
         const struct object_state *object = &objects[i];
         responses_retransmitted += object->retransmitted;
+        own_retransmitted += object->own_retransmitted;
         latencies += object->last_byte - object->sent;
         if (page->objects[i].render_blocking && object->last_byte > render_blocking) render_blocking = object->last_byte;
     }
@@ -287,4 +294,5 @@ void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
            responses_retransmitted, totals.connections, totals.initial_loss, totals.initial_bytes_again,
            totals.segments_sent, totals.segments_retransmitted, totals.segments_spurious, totals.bytes_retransmitted, drops, totals.snd_cwnd_min,
            competition_bytes);
+    if (has_retransmission_log()) printf(", \"responses_own_retransmitted\": %d", own_retransmitted);
 }

@@ -5,7 +5,7 @@
 
 struct object_state {
     int next_waiting;
-    bool retransmitted;
+    bool retransmitted, own_retransmitted;
     uint32_t retransmitted_before;
     nanoseconds wanted, sent, last_byte;
     nanoseconds first_byte, last_packet; /* from the packet log, as are the flights */

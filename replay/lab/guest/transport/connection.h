@@ -24,6 +24,7 @@ struct application {
     void (*received)(struct connection *connection);                           /* the client has read */
     void (*reached)(struct connection *connection, const struct mark *mark);   /* the client has read up to it */
     void (*arrived)(struct connection *connection, int object, nanoseconds time); /* a segment of it, at the client */
+    void (*sent_again)(struct connection *connection, int object);             /* the server: some bytes of it */
     void (*failed)(struct connection *connection, const char *why);
 };
 
@@ -48,7 +49,7 @@ struct connection {
     struct streams streams;
     struct records records;
     int64_t record_left; /* bytes of the record, or of the clear text, that has begun */
-    struct span *spans; /* the packet log's */
+    struct span *spans;
     int span_count, span_room;
     uint32_t down_isn;
 };

@@ -1,6 +1,6 @@
 #include "transport/packet_log.h"
 #include "loop/failure.h"
-#include "loop/memory.h"
+#include "transport/spans.h"
 #include "transport/tcp.h"
 
 #include <arpa/inet.h>
@@ -46,25 +46,6 @@ void open_packet_log(void) {
     if (ring == MAP_FAILED || bind(log, (struct sockaddr *)&address, sizeof address) < 0) die("packet log");
     from_real_time = clock_of(CLOCK_MONOTONIC) - clock_of(CLOCK_REALTIME);
     logging_packets = true;
-}
-
-/* Note that these bytes of the connection are this response's. */
-void note_span(struct connection *connection, int object, int64_t from, int64_t end) {
-    if (!logging_packets || !connection->application->arrived || object < 0) return;
-    connection->spans =
-        with_room(connection->spans, connection->span_count, &connection->span_room, sizeof *connection->spans);
-    connection->spans[connection->span_count++] = (struct span){from, end, object};
-}
-
-/* Index of the first span that ends behind `at`. */
-static int span_behind(const struct connection *connection, int64_t at) {
-    int low = 0, high = connection->span_count;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (connection->spans[middle].end > at) high = middle;
-        else low = middle + 1;
-    }
-    return low;
 }
 
 static void arrived(struct connection *connection, int64_t from, int64_t to, nanoseconds time) {

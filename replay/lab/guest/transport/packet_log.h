@@ -8,5 +8,4 @@
 extern bool logging_packets;
 
 void open_packet_log(void);
-void note_span(struct connection *connection, int object, int64_t from, int64_t end);
 void read_packet_log(void);

@@ -2,7 +2,7 @@
 #include "loop/failure.h"
 #include "loop/memory.h"
 #include "network/hosts.h"
-#include "transport/packet_log.h"
+#include "transport/spans.h"
 #include "transport/tcp.h"
 
 #include <errno.h>

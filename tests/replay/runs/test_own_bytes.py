@@ -1,0 +1,82 @@
+"""Responses of whose own bytes something was sent again, told from those whose connection sent anything again."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from replay.lab.guest_process import Lab
+from replay.networks.profiles import symmetric
+from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.runs.cells import plan
+from replay.runs.conditions import UNLIMITED_REQUESTS, Conditions, Neighbours
+from replay.runs.run import replay
+
+pytestmark = pytest.mark.lab
+
+FAST = symmetric("fast", bps=20_000_000, rtt_us=50_000, source="tests")
+SHALLOW = dataclasses.replace(FAST, id="shallow", queue_bytes=20 * 1514)
+"""Its queue overflows under a large first window."""
+LOSSY = dataclasses.replace(FAST, id="lossy", queue_bytes=4_000_000, loss=0.02)
+ROOMY = dataclasses.replace(FAST, id="roomy", queue_bytes=4_000_000)
+SMALL = 6
+"""Responses of a segment each, which come last."""
+
+
+def page(visit_id: int, name: str, *, h2: bool, sizes: tuple[int, ...]) -> Recipe:
+    """A document of one segment, and responses of these sizes from its host; each is more urgent than the next."""
+    origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=0, tls_after_bytes=0)
+    document = Object(response_id=1, origin=0, parent=-1, response_bytes=1_000, is_document=True)
+    others = tuple(
+        Object(
+            response_id=2 + place,
+            origin=0,
+            parent=0,
+            response_bytes=size,
+            is_document=False,
+            urgency=min(place, 7),
+        )
+        for place, size in enumerate(sizes)
+    )
+    return Recipe(page=name, visit_id=visit_id, origins=(origin,), objects=(document, *others), left_out=0)
+
+
+@pytest.fixture(scope="module")
+def rows(lab: Lab) -> dict[tuple[str, str], dict[str, object]]:
+    """One load of each page over each network, with nobody else at the bottleneck, by page and network."""
+    alone = [Conditions(neighbours=Neighbours(), prioritised=True, requests=UNLIMITED_REQUESTS)]
+    pages = [
+        page(1, "one after another", h2=True, sizes=(200_000, *(1_000,) * SMALL)),
+        page(2, "apart", h2=False, sizes=(60_000,) * 4),
+    ]
+    cells = plan(pages, [SHALLOW, LOSSY, ROOMY], windows=(100,), seeds=1, conditions=alone)
+    found = replay(lab, cells, guests=1).rows
+    assert [row["reason"] for row in found if row["state"] != "done"] == []
+    return {(row["page"], row["profile"]): row for row in found}
+
+
+def test_a_response_behind_another_is_not_retransmitted_because_that_one_is(
+    rows: dict[tuple[str, str], dict[str, object]],
+) -> None:
+    row = rows["one after another", "shallow"]
+    assert row["responses_retransmitted"] == 1 + SMALL
+    assert row["responses_own_retransmitted"] == 1
+
+
+@pytest.mark.parametrize("network", ["shallow", "lossy"])
+def test_of_responses_on_connections_of_their_own_both_counts_agree(
+    rows: dict[tuple[str, str], dict[str, object]], network: str
+) -> None:
+    row = rows["apart", network]
+    assert row["responses_own_retransmitted"] == row["responses_retransmitted"]
+    assert row["responses_own_retransmitted"] != 0
+
+
+@pytest.mark.parametrize("page", ["one after another", "apart"])
+def test_where_nothing_is_sent_again_no_response_is_retransmitted(
+    rows: dict[tuple[str, str], dict[str, object]], page: str
+) -> None:
+    row = rows[page, "roomy"]
+    assert row["segments_retransmitted"] == 0
+    assert row["responses_own_retransmitted"] == 0
