@@ -33,6 +33,16 @@ least => {
 """
 
 
+LOADED = """
+() => [...document.images].every(image => {
+    const fits = source => !source.media || matchMedia(source.media).matches;
+    const source = [...(image.closest("picture")?.querySelectorAll("source") ?? [])].find(fits);
+    const wanted = source ? new URL(source.srcset.split(" ")[0], document.baseURI).href : image.currentSrc;
+    return image.loading === "lazy" && !image.currentSrc || image.complete && image.currentSrc === wanted;
+})
+"""
+"""Whether each image has loaded the drawing that is for this screen, which a browser fetches after the screen has changed."""
+
 SHRUNK = """
 least => [...document.images]
     .filter(image => image.currentSrc.split(/[?#]/)[0].endsWith(".svg") && image.getBoundingClientRect().width < least * image.naturalWidth)
@@ -54,6 +64,7 @@ def violations(page: Page) -> list[str]:
 
 def unreadable(page: Page) -> list[str]:
     """A line if the page is wider than its screen, for letters that are too small, and for drawings that are made smaller."""
+    page.wait_for_function(LOADED)
     width, shown = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     too_wide = [f"the page is {width} px wide on a screen of {shown} px"] if width > shown else []
     small = page.evaluate(SMALL_LABELS, LEAST_PX)

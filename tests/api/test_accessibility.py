@@ -10,6 +10,7 @@ import itertools
 import math
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -147,6 +148,26 @@ def test_each_kind_of_fault_is_found(client: TestClient, browser: Browser) -> No
         assert wide.endswith("px wide on a screen of 390 px")
         assert small == "letters below 11 px: small: 10.0 px"
         assert shrunk == "a drawing is made smaller: /wide.svg: 900 px shown as 300"
+
+
+@pytest.mark.browser
+def test_a_drawing_for_a_phone_that_comes_late_is_waited_for(client: TestClient, browser: Browser) -> None:
+    late = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Late</title>
+        <meta name="viewport" content="width=device-width"><style>img { max-width: 100%; }</style></head><body>
+        <picture><source media="(max-width: 40rem)" srcset="/drawing.svg?width=300"><img src="/drawing.svg?width=900" alt=""></picture>
+        </body></html>"""
+
+    def drawing(width: int) -> Response:
+        time.sleep(0.5 if width == 300 else 0)
+        svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="9"/>'
+        return Response(svg, media_type="image/svg+xml")
+
+    application(client).add_api_route("/late", lambda: HTMLResponse(late))
+    application(client).add_api_route("/drawing.svg", drawing, response_class=Response)
+    with opened(browser, client, "/late") as page:
+        assert unreadable(page) == []
+        page.set_viewport_size(SIZES[390])
+        assert unreadable(page) == []
 
 
 def test_pages_are_found_from_the_routes(service: TestClient) -> None:
