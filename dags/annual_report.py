@@ -38,8 +38,7 @@ VARIABLES = {
 
 REPLAY = (
     '--crawl "$CRAWL" --population "$POPULATION" --networks "$NETWORKS" --iw candidates --seeds "$SEEDS" --harm "$HARM" '
-    "--sensitivity "
-    '${PAGES:+--pages "$PAGES"}'
+    '--sensitivity ${PAGES:+--pages "$PAGES"}'
 )
 """Options of the replay, the same for every chunk: all windows that the rule may recommend, and the ledger's inputs at the ends of their ranges."""
 

@@ -25,13 +25,13 @@ NEEDED = (
 """Kernel modules with parameters, in the order of their dependencies."""
 
 
-REGISTERS = "amx_tile"
+AMX = "amx_tile"
 """Flag of a CPU whose registers do not fit into this kernel's buffer: its first process dies (guest/kernel/host-registers.patch)."""
 
 
 def runs_here(cpu: Path = Path("/proc/cpuinfo")) -> bool:
     """Return whether Debian's kernel can run on this machine's CPU."""
-    return REGISTERS not in cpu.read_text(encoding="ascii").split()
+    return AMX not in cpu.read_text(encoding="ascii").split()
 
 
 def locate(player: Path, *, kernel: Path = KERNEL, modules: Path = MODULES) -> Lab:

@@ -72,9 +72,9 @@ void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, co
         printf("@{\"cell\": \"%s\", \"failed\": \"the page's recipe is not valid: does any response come from a server?\"}\n", id);
         return;
     }
+    read_retransmission_log(); /* what earlier measurements left behind, which fails no load if it is too much */
     failure = NULL;
     nanoseconds began = rest();
-    read_retransmission_log();
     read_packet_log(); /* headers that earlier measurements left behind */
     seed_randomness(seed);
     seed_losses(seed);

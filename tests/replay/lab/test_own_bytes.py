@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,8 @@ LOSSY = dataclasses.replace(FAST, id="lossy", queue_bytes=4_000_000, loss=0.02)
 ROOMY = dataclasses.replace(FAST, id="roomy", queue_bytes=4_000_000)
 SMALL = 6
 """Responses of a segment each, which come last."""
+MANY, SIZE = 30, 5_000
+"""Responses of some segments each, one behind the other."""
 
 
 def page(visit_id: int, name: str, *, h2: bool, sizes: tuple[int, ...]) -> Recipe:
@@ -36,6 +39,7 @@ def page(visit_id: int, name: str, *, h2: bool, sizes: tuple[int, ...]) -> Recip
             response_bytes=size,
             is_document=False,
             urgency=min(place, 7),
+            is_incremental=False,
         )
         for place, size in enumerate(sizes)
     )
@@ -43,12 +47,13 @@ def page(visit_id: int, name: str, *, h2: bool, sizes: tuple[int, ...]) -> Recip
 
 
 @pytest.fixture(scope="module")
-def rows(lab: Lab) -> dict[tuple[str, str], dict[str, object]]:
+def rows(lab: Lab) -> dict[tuple[str, str], dict[str, Any]]:
     """One load of each page over each network, with nobody else at the bottleneck, by page and network."""
     alone = [Conditions(neighbours=Neighbours(), prioritised=True, requests=UNLIMITED_REQUESTS)]
     pages = [
         page(1, "one after another", h2=True, sizes=(200_000, *(1_000,) * SMALL)),
         page(2, "apart", h2=False, sizes=(60_000,) * 4),
+        page(3, "in a row", h2=True, sizes=(SIZE,) * MANY),
     ]
     cells = plan(pages, [SHALLOW, LOSSY, ROOMY], windows=(100,), seeds=1, conditions=alone)
     found = replay(lab, cells, guests=1).rows
@@ -57,16 +62,25 @@ def rows(lab: Lab) -> dict[tuple[str, str], dict[str, object]]:
 
 
 def test_a_response_behind_another_is_not_retransmitted_because_that_one_is(
-    rows: dict[tuple[str, str], dict[str, object]],
+    rows: dict[tuple[str, str], dict[str, Any]],
 ) -> None:
     row = rows["one after another", "shallow"]
     assert row["responses_retransmitted"] == 1 + SMALL
     assert row["responses_own_retransmitted"] == 1
 
 
+def test_retransmissions_are_of_the_responses_whose_bytes_the_queue_dropped(
+    rows: dict[tuple[str, str], dict[str, Any]],
+) -> None:
+    row = rows["in a row", "shallow"]
+    passed = SHALLOW.queue_bytes // 1514 * 1448 // SIZE
+    assert row["responses_own_retransmitted"] >= row["bytes_retransmitted"] / SIZE > MANY / 2
+    assert row["responses_own_retransmitted"] <= MANY + 1 - passed
+
+
 @pytest.mark.parametrize("network", ["shallow", "lossy"])
 def test_of_responses_on_connections_of_their_own_both_counts_agree(
-    rows: dict[tuple[str, str], dict[str, object]], network: str
+    rows: dict[tuple[str, str], dict[str, Any]], network: str
 ) -> None:
     row = rows["apart", network]
     assert row["responses_own_retransmitted"] == row["responses_retransmitted"]
@@ -75,7 +89,7 @@ def test_of_responses_on_connections_of_their_own_both_counts_agree(
 
 @pytest.mark.parametrize("page", ["one after another", "apart"])
 def test_where_nothing_is_sent_again_no_response_is_retransmitted(
-    rows: dict[tuple[str, str], dict[str, object]], page: str
+    rows: dict[tuple[str, str], dict[str, Any]], page: str
 ) -> None:
     row = rows[page, "roomy"]
     assert row["segments_retransmitted"] == 0

@@ -9,7 +9,7 @@
 
 enum { KEPT = 65535 };
 
-/* As in the kernel. */
+/* The kernel lays its log out like this (kernel/shown-retransmissions.patch). */
 struct sent_again {
     uint64_t from; /* bytes of the stream before it */
     uint32_t bytes;
@@ -35,7 +35,7 @@ void find_retransmission_log(void) {
 
 bool has_retransmission_log(void) { return shown != NULL; }
 
-/* What a client sent again has the server's port, which no connection has. */
+/* A client's retransmission names the server's port, which no connection has: it is passed over. */
 static void take(struct sent_again again) {
     struct connection *connection = connection_of(again.port);
     if (!connection || !connection->application->sent_again) return;
