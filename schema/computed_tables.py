@@ -96,6 +96,7 @@ CELL = pa.schema(
             "receiver string": "how the client receives: unlimited (a first window of 16 MB), linux (44 segments of 1,460 bytes), android (60), all with Linux's acknowledgements; or windows (44, and every second segment is acknowledged from the first on)",
             "http string": "version of HTTP that the hosts are asked over: recorded (each host's own), h1 (all over HTTP/1.1, up to six connections to a host), or h2 (all with TLS over HTTP/2, one connection to a host)",
             "h2_order string": "order in which a server answers several requests of an HTTP/2 connection: turns (a frame of 16 kB each) or priority (RFC 9218, as the requests state it)",
+            "send_buffer string": "what a server gives TCP ahead of what TCP sends: 64k or 16k (at most so many bytes over HTTP/2, TCP_NOTSENT_LOWAT), or linux (what the send buffer holds, which begins with 16 kB and grows with the congestion window)",
             "route string": "route that the servers take the initial window from: own, or alias, a second one of the same window, whose loads are to equal those of the first",
             "queue string?": "bottleneck queue used instead of the profile's: in bandwidth-delay products (BDP) or bytes (B) with tail drop, or fq_codel or cake; null: the profile's",
             "queue_bytes int64?": "bottleneck queue in effect, in bytes; null under fq_codel and cake, which have limits of their own, and in replays older than this column",

@@ -24,7 +24,7 @@ COUNTED = (
     "segments_sent",
     "segments_retransmitted",
     "responses",
-    "responses_retransmitted",
+    "responses_own_retransmitted",
     "connections",
     "connections_initial_loss",
     "bottleneck_drops",

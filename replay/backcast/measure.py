@@ -82,7 +82,7 @@ def segments_percent(rows: Rows, center: DataCenter, iw: int) -> float:
 
 def responses_percent(rows: Rows, center: DataCenter, iw: int) -> float:
     """Responses of which any segment was sent again, in percent, over the loads at one window."""
-    return _percent(rows, center, iw, "responses_retransmitted", "responses")
+    return _percent(rows, center, iw, "responses_own_retransmitted", "responses")
 
 
 def _percent(rows: Rows, center: DataCenter, iw: int, part: str, whole: str) -> float:

@@ -23,12 +23,29 @@ DNS = ("none", "recorded")
 """Values of the column `dns`: the browser knows the hosts' addresses; or it asks for each once, which takes a round trip and what the
 resolver needed in the recording."""
 
-ADDED_COLUMNS = {"dns": DNS[False], "http": RECORDED_HTTP}
-"""Columns of conditions that later code added, with the value that older cells have without naming it."""
-
 DISCOVERY = (RECORDED_DISCOVERY, FIRST_BYTE, LAST_BYTE) = ("recorded", "first-byte", "last-byte")
 """Values of the column `discovery`: when the browser asks for what a response leads to. As recorded, or by type and order,
 after its own delay; or at the first or the last byte of the response at once, between which the truth lies."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SendBuffer:
+    """What a server gives TCP ahead of what TCP sends. Responses that are asked for later go behind it."""
+
+    most_unsent: int
+    """Bytes over HTTP/2 beyond what was sent (TCP_NOTSENT_LOWAT); 0: as many as the send buffer holds."""
+    first_bytes: int = 0
+    """What the send buffer holds at first, in bytes; 0: 16 MB, which limit nothing. It grows with the congestion window."""
+
+
+USUAL_SEND_BUFFER, LINUX_SEND_BUFFER = "64k", "linux"
+SEND_BUFFERS = {
+    USUAL_SEND_BUFFER: SendBuffer(most_unsent=65_536),
+    "16k": SendBuffer(most_unsent=16_384),
+    LINUX_SEND_BUFFER: SendBuffer(most_unsent=0, first_bytes=16_384),
+}
+"""Values of the column `send_buffer`. Large content networks limit what is unsent to 16 kB (net.ipv4.tcp_notsent_lowat). Linux itself does not:
+its buffer begins with 16 kB (tcp_wmem) and holds twice the congestion window once the connection is there."""
 
 ROUTE = ("own", "alias")
 """Values of the column `route`: servers take their initial window from its own route, or from a second one."""
@@ -85,6 +102,10 @@ RECORDS = {
 }
 """Values of the column `tls_records`, as the player takes them: sizes as recorded, and of 16 kB where they are not; the same for
 all servers; or records of 16 kB of which each byte is of use when it arrives, which is not what browsers do."""
+
+
+ADDED_COLUMNS = {"dns": DNS[False], "http": RECORDED_HTTP, "send_buffer": USUAL_SEND_BUFFER}
+"""Columns of conditions that later code added, with the value that older cells have without naming it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -185,6 +206,8 @@ class Conditions:
     """Version of HTTP that the hosts are asked over: one of HTTP."""
     prioritised: bool = False
     """True if servers answer by the requests' priorities over HTTP/2."""
+    send_buffer: str = USUAL_SEND_BUFFER
+    """What servers give TCP ahead of what it sends: a key of SEND_BUFFERS."""
     alias: bool = False
     """True if servers take their initial window from a second route of the same size: such loads must equal those of the first."""
     neighbours: Neighbours | None = None
@@ -211,6 +234,7 @@ class Conditions:
             (f"to-{self.receiver}", self.receiver != UNLIMITED_RECEIVER),
             (f"over-{self.http}", self.http != RECORDED_HTTP),
             (H2_ORDER[True], self.prioritised),
+            (f"buffer-{self.send_buffer}", self.send_buffer != USUAL_SEND_BUFFER),
             (ROUTE[True], self.alias),
         )
         words += [word for word, is_there in others if is_there]
@@ -243,6 +267,7 @@ class Conditions:
             "receiver": self.receiver,
             "http": self.http,
             "h2_order": H2_ORDER[self.prioritised],
+            "send_buffer": self.send_buffer,
             "route": ROUTE[self.alias],
             "queue": self.queue and str(self.queue),
             "background_load": self.neighbours and self.neighbours.load,
@@ -259,6 +284,8 @@ class Conditions:
         competing = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
         yield f"tls-records {RECORDS[self.tls_records]}"
         yield f"priorities {'on' if self.prioritised else 'off'}"
+        buffer = SEND_BUFFERS[self.send_buffer]
+        yield f"send-buffer {buffer.most_unsent} {buffer.first_bytes}"
         yield f"alias {'on' if self.alias else 'off'}"
         yield f"request-limit {request_limit(profile) if self.requests == CHROMIUM_REQUESTS else '0 0'}"
         yield f"names {'on' if self.resolves_names else 'off'}"

@@ -25,7 +25,7 @@ from reports.statistics.simultaneous import LEAST_PAGES, PageMeans, page_means
 
 SHARES: dict[HarmMeasure, tuple[str, str]] = {
     "retransmitted_bytes": ("bytes_retransmitted", "payload_bytes"),
-    "responses_retransmitted": ("responses_retransmitted", "responses"),
+    "responses_retransmitted": ("responses_own_retransmitted", "responses"),
     "connections_initial_loss": ("connections_initial_loss", "connections"),
 }
 """Harm measures that are one count over another, with the columns of both."""

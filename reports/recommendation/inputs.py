@@ -11,6 +11,7 @@ from replay.recipes.http_version import HTTP1, HTTP2
 from replay.runs.conditions import (
     FIRST_BYTE,
     LAST_BYTE,
+    LINUX_SEND_BUFFER,
     RESUMED,
     UNLIMITED_REQUESTS,
     Conditions,
@@ -157,6 +158,17 @@ INPUTS: tuple[Input, ...] = (
         default="in turns",
         high=End(value="by priority", conditions=Conditions(prioritised=True)),
         source="RFC 9218; servers differ",
+    ),
+    Input(
+        id="send_buffer",
+        title="what servers give TCP ahead of what it sends",
+        unit="",
+        low=End(value="16 kB", conditions=Conditions(send_buffer="16k")),
+        default="64 kB over HTTP/2",
+        high=End(
+            value="what Linux's send buffer holds", conditions=Conditions(send_buffer=LINUX_SEND_BUFFER)
+        ),
+        source="net.ipv4.tcp_notsent_lowat of 16 kB at large content networks; nginx and Apache set no limit",
     ),
     Input(
         id="dns",

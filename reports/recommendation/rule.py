@@ -11,7 +11,7 @@ from typing import Literal
 from reports.recommendation.estimands import ESTIMANDS, Estimand
 from reports.recommendation.harm_conditions import HARM_CONDITIONS, ConditionKind, HarmCondition
 
-RULE_VERSION = 4
+RULE_VERSION = 5
 """Version of the rule; increased when a bound, an estimand or the order of decisions changes."""
 
 

@@ -17,7 +17,7 @@ from reports.sections.shape import Column, Figure, Line, Row, Section, Table, in
 
 LEVELS = {
     "bytes": ("bytes_retransmitted", "payload_bytes", "payload sent again"),
-    "responses": ("responses_retransmitted", "responses", "responses with any"),
+    "responses": ("responses_own_retransmitted", "responses", "responses with any"),
     "connections": ("connections_initial_loss", "connections", "connections with loss inside the window"),
 }
 """Shares of a load by id: part, whole, and title."""

@@ -24,7 +24,7 @@ NUMERIC_COLUMNS = (
     "response_latency_ms",
     "payload_bytes",
     "responses",
-    "responses_retransmitted",
+    "responses_own_retransmitted",
     "connections",
     "connections_initial_loss",
     "bytes_retransmitted",

@@ -80,7 +80,7 @@ def cell(
         "response_latency_ms": page_ms / 10,
         "payload_bytes": payload,
         "responses": 1000,
-        "responses_retransmitted": round(1000 * retransmitted_percent / 100),
+        "responses_own_retransmitted": round(1000 * retransmitted_percent / 100),
         "connections": 1000,
         "connections_initial_loss": round(1000 * retransmitted_percent / 100),
         "segments_sent": payload // 1448,

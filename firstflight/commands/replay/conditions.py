@@ -31,8 +31,10 @@ from replay.runs.conditions import (
     RECORDED_RECORDS,
     RECORDS,
     REQUESTS,
+    SEND_BUFFERS,
     SERVER_DELAY,
     UNLIMITED_RECEIVER,
+    USUAL_SEND_BUFFER,
     Competition,
     Conditions,
     Loss,
@@ -167,6 +169,15 @@ CONDITION_OPTIONS = (
         help="Order of a server's answers over HTTP/2: a frame each in turns, or by the requests' priorities (RFC 9218).",
     ),
     click.option(
+        "--send-buffer",
+        callback=among(SEND_BUFFERS, f"one of {', '.join(SEND_BUFFERS)}"),
+        metavar="NAME,...",
+        default=USUAL_SEND_BUFFER,
+        show_default=True,
+        help="What servers give TCP ahead of what it sends: 64k or 16k, at most so much over HTTP/2 (TCP_NOTSENT_LOWAT); linux: what "
+        "the send buffer holds, which grows with the window.",
+    ),
+    click.option(
         "--cache",
         callback=one_of(*CACHE),
         metavar="cold|warm,...",
@@ -194,6 +205,7 @@ def arms(
     receiver: tuple[str, ...],
     http: tuple[str, ...],
     h2_order: tuple[bool, ...],
+    send_buffer: tuple[str, ...],
 ) -> list[Conditions]:
     """The conditions of every combination."""
     return [
@@ -213,6 +225,7 @@ def arms(
             receiver=receiving,
             http=version,
             prioritised=prioritised,
+            send_buffer=buffer,
         )
         for control in congestion_control
         for paced in pacing
@@ -229,4 +242,5 @@ def arms(
         for receiving in receiver
         for version in http
         for prioritised in h2_order
+        for buffer in send_buffer
     ]

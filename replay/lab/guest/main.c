@@ -19,6 +19,8 @@
  *   request-limit LIMIT WEIGHT                                 requests of low priority at a time; 0: no limit (page/holding_back.c)
  *   handshake recorded|resumed|early-data                      the connections' TLS handshakes
  *   alias on|off                                               whether servers take their window from its second route
+ *   send-buffer UNSENT BYTES                                   what servers give TCP over H2 beyond what it has sent, and what their
+ *                                                              send buffers hold at first; 0: no limit, and what the kernel gives
  *   priorities on|off                                          whether servers answer by priority over H2
  *   server-delay on|off                                        whether servers wait before they answer, as recorded
  *   competing-flows FLOWS IW CONTROL                           endless downloads beside the pages
@@ -94,6 +96,7 @@ static bool obey_setting(const char *line) {
         set_discipline(name, target_us, interval_us);
     else if (sscanf(line, "competing-flows %d %d %127s", &count, &iw, name) == 3) set_competing_flows(count, iw, name);
     else if (sscanf(line, "request-limit %d %d", &count, &weight) == 2) set_request_limit(count, weight);
+    else if (sscanf(line, "send-buffer %d %d", &most_unsent_bytes, &count) == 2) set_send_buffers(count);
     else if (sscanf(line, "receive-window %d", &count) == 1) set_receive_window((uint32_t)count);
     else if (sscanf(line, "background %d", &iw) == 1) background_window = iw;
     else if (sscanf(line, "pause %lf", &seconds) == 1) set_pause((nanoseconds)(seconds * (double)SECOND));
@@ -113,19 +116,19 @@ static void add_page(const char *path) {
 
 /* Pages, flows and measurements; false if the line is none. */
 static bool obey_measurement(const char *line) {
-    char id[256], path[3000];
+    char id[512], path[3000];
     int index, iw, host;
     long bytes;
     uint64_t seed;
     double at_most;
     struct background others;
     if (strncmp(line, "flow ", 5) == 0) return add_flow(line + 5);
-    if (sscanf(line, "race %255s %lf %" SCNu64, id, &at_most, &seed) == 3) run_race(id, at_most, seed);
-    else if (sscanf(line, "cell %255s %d %d %" SCNu64 " %lf %lf %lf %lf %lf", id, &index, &iw, &seed,
+    if (sscanf(line, "race %511s %lf %" SCNu64, id, &at_most, &seed) == 3) run_race(id, at_most, seed);
+    else if (sscanf(line, "cell %511s %d %d %" SCNu64 " %lf %lf %lf %lf %lf", id, &index, &iw, &seed,
                     &others.short_per_second, &others.large_per_second, &others.least_bytes, &others.most_bytes,
                     &at_most) == 9 && index >= 0 && index < page_count)
         run_cell(id, pages[index], iw, seed, &others, at_most);
-    else if (sscanf(line, "flight %255s %d %d %ld", id, &host, &iw, &bytes) == 4 && host > 0 && host < host_count)
+    else if (sscanf(line, "flight %511s %d %d %ld", id, &host, &iw, &bytes) == 4 && host > 0 && host < host_count)
         run_flight(id, host, iw, bytes);
     else if (sscanf(line, "page %2999[^\n]", path) == 1) add_page(path);
     else return false;

@@ -30,7 +30,7 @@ def loads(service: str, *, responses: int, again: int, page_ms: float = 100.0) -
             **dict.fromkeys(COUNTED, 0),
             "segments_sent": 10 * responses,
             "responses": responses,
-            "responses_retransmitted": again if iw == EXPERIMENT else 0,
+            "responses_own_retransmitted": again if iw == EXPERIMENT else 0,
         }
         for iw in (BASE, EXPERIMENT)
     ]
@@ -47,7 +47,7 @@ def experiment(**again: int) -> Experiment:
 
 def share(found: list[dict[str, Any]]) -> float:
     (at_ten,) = (row for row in found[:2] if row["iw"] == EXPERIMENT)
-    return float(at_ten["responses_retransmitted"] / at_ten["responses"])
+    return float(at_ten["responses_own_retransmitted"] / at_ten["responses"])
 
 
 @pytest.mark.parametrize("service", SERVICES)

@@ -101,6 +101,7 @@ def test_a_cell_may_have_every_condition_at_once(lab: Lab) -> None:
         resolves_names=True,
         receiver="windows",
         prioritised=True,
+        send_buffer="linux",
     )
     cells: list[Cell] = plan(
         [page([one()], visit_id=2**62)], [named], windows=(100,), seeds=1, conditions=[every]

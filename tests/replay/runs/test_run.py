@@ -136,6 +136,7 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(discovery="last-byte"),
         Conditions(tls_handshake="resumed"),
         Conditions(prioritised=True),
+        Conditions(send_buffer="16k"),
         *(one.conditions for one in HARM_CONDITIONS),
     ]
     planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
@@ -163,6 +164,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "loss 0.000000000 1.000",
         "tls-records recorded 16384",
         "priorities off",
+        "send-buffer 65536 0",
         "alias off",
         "request-limit 10 0",
         "names off",

@@ -125,7 +125,7 @@ class World:
             "payload_bytes": int(sent),
             "bytes_retransmitted": int(sent * again * rng.gamma(2.0, 0.5)),
             "responses": 10,
-            "responses_retransmitted": 1,
+            "responses_own_retransmitted": 1,
             "connections": 5,
             "connections_initial_loss": 1,
             "bottleneck_drops": 1,

@@ -41,7 +41,7 @@ OF_MEANS = dataclasses.replace(
     RULE_OF_FEW_CONDITIONS, margins=tuple(one for one in RULE.margins if one.measure not in QUANTILES)
 )
 """Its bounds of means and shares."""
-MEASURED = ("page_ms", "bytes_retransmitted", "responses_retransmitted", "connections_initial_loss")
+MEASURED = ("page_ms", "bytes_retransmitted", "responses_own_retransmitted", "connections_initial_loss")
 BESIDE = {"short_flow_ms": 40.0, "probe_p95_ms": 60.0, "competition_bytes": 900_000}
 
 SOME = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])

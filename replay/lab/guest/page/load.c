@@ -21,7 +21,6 @@
 
 enum {
     H1_CONNECTIONS = 6,     /* that a browser opens to one host at most */
-    H2_BATCH_BYTES = 65536, /* given to TCP at once: later streams wait behind no more */
     HELLO = -1,             /* the TLS handshake, in place of an object */
 };
 
@@ -44,6 +43,7 @@ struct http_connection {
 };
 
 bool delaying_answers, prioritising, by_alias;
+int most_unsent_bytes;
 static const struct page *page;
 static int window, left; /* of the responses from servers */
 static nanoseconds began, document_first, document_last, last;
@@ -80,7 +80,7 @@ static void open_http(struct origin_state *origin) {
     http->origin = origin;
     origin->connections[origin->connection_count++] = http;
     if (is_h2(http)) {
-        http->tcp.batch = H2_BATCH_BYTES;
+        if (most_unsent_bytes) http->tcp.batch = most_unsent_bytes; /* given to TCP at once: later streams wait behind no more */
         set_option(http->tcp.client, IPPROTO_TCP, TCP_NODELAY, 1); /* H1 asks when all before is acknowledged */
     }
     open_connection(&http->tcp, server_address(origin->host));
@@ -176,7 +176,7 @@ static void established(struct connection *connection) {
 
 static void accepted(struct connection *connection) {
     struct http_connection *http = (struct http_connection *)connection;
-    if (is_h2(http)) set_option(connection->server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, H2_BATCH_BYTES);
+    if (is_h2(http) && most_unsent_bytes) set_option(connection->server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, most_unsent_bytes);
     begin_counting(&http->again, connection, window);
     set_sender(connection->server, NULL, pacing);
 }

@@ -5,6 +5,7 @@
 
 extern bool by_alias;         /* whether servers take their initial window from its second route */
 extern bool prioritising;     /* whether servers answer by priority over H2, and not in turns */
+extern int most_unsent_bytes; /* that a server gives TCP over H2 beyond what was sent; 0: as many as the send buffer holds */
 extern bool delaying_answers; /* whether servers wait before they answer, as the recipe says */
 
 void begin_load(const struct page *page, int iw, nanoseconds time);

@@ -154,3 +154,12 @@ void listen_at(int host) {
 void set_congestion_control(const char *name) {
     for (int i = FIRST_ORIGIN; i < host_count; i++) set_sender(listeners[i].descriptor, name, false);
 }
+
+/* Set what the send buffers of the origins' connections hold at first, from now on; 0: what the kernel gives (tcp_wmem). */
+void set_send_buffers(int bytes) {
+    static int kernels, current;
+    if (bytes == current) return;
+    if (!kernels) kernels = send_buffer(listeners[FIRST_ORIGIN].descriptor);
+    for (int i = FIRST_ORIGIN; i < host_count; i++) set_send_buffer(listeners[i].descriptor, bytes ? bytes : kernels);
+    current = bytes;
+}

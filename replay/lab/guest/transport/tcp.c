@@ -32,6 +32,19 @@ void set_sender(int descriptor, const char *control, bool paced) {
         die("SO_MAX_PACING_RATE");
 }
 
+int send_buffer(int descriptor) {
+    int bytes;
+    socklen_t length = sizeof bytes;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &bytes, &length) < 0) die("SO_SNDBUF");
+    return bytes;
+}
+
+/* The send buffer that connections accepted by this socket begin with. It stays Linux's to enlarge, with the congestion window. */
+void set_send_buffer(int descriptor, int bytes) {
+    set_option(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, bytes / 2); /* the kernel doubles it */
+    set_option(descriptor, SOL_SOCKET, SO_BUF_LOCK, 0);
+}
+
 void get_info(int descriptor, struct tcp_info *info) {
     socklen_t length = sizeof *info;
     memset(info, 0, sizeof *info);

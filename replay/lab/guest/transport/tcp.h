@@ -11,5 +11,7 @@ extern const char zeros[ZEROS];
 int make_socket(void);
 void set_option(int descriptor, int level, int name, int value);
 void set_sender(int descriptor, const char *control, bool paced);
+int send_buffer(int descriptor);
+void set_send_buffer(int descriptor, int bytes);
 void get_info(int descriptor, struct tcp_info *info);
 ssize_t discard(int descriptor);

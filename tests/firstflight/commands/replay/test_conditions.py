@@ -68,6 +68,7 @@ def test_every_combination_is_an_arm_and_the_first_is_that_of_the_defaults() -> 
         receiver=("unlimited", "linux"),
         http=("recorded", "h2"),
         h2_order=(False, True),
+        send_buffer=("64k", "linux"),
     )
-    assert len(set(found)) == 8192
+    assert len(set(found)) == 16384
     assert found[0] == Conditions()
