@@ -136,20 +136,51 @@ def targets(statements: Sequence[Statement], standing: Standing) -> list[Stateme
 
     One refuted statement loses a candidate: where an effect lies beyond its limit, the one that is furthest in terms of its
     error is enough. A candidate without one needs all its statements that can tell between the answers that are left: where one
-    is left, none can, and it remains to show that the incumbent equals itself.
+    is left, none can, and it remains to show that the incumbent equals itself. While one candidate is first in question, larger ones
+    need only be shown not to surpass it.
     """
     found = [one for one in statements if one.kind == "self" and standing.holds[one.id] is None]
+    first = _first_in_question(statements, standing)
     for window in _that_matter(statements, standing):
+        is_later = first is not None and window > first
         open_ones = [
             one
             for one in statements
-            if one.candidate == window and standing.holds[one.id] is None and _matters(one, standing)
+            if one.candidate == window
+            and standing.holds[one.id] is None
+            and (one.kind == "gain" and one.other == first if is_later else _matters(one, standing))
         ]
         against = [one for one in open_ones if _is_against(one, standing)]
         found += (
             [max(against, key=lambda one: _distance(standing.measured[one.id]))] if against else open_ones
         )
     return found
+
+
+def _first_in_question(statements: Sequence[Statement], standing: Standing) -> int | None:
+    """The smallest candidate that is shown worthwhile, whose harms are open and seem small, and that no larger one seems to surpass.
+
+    If it is admitted, larger ones are not needed; if not, their turn comes. None if there is no such candidate.
+    """
+    gains = {(one.candidate, one.other): one for one in statements if one.kind == "gain"}
+    for window in standing.live:
+        if window not in standing.answers or not standing.holds[gains[window, standing.incumbent].id]:
+            continue
+        harms = [one for one in statements if one.kind == "harm" and one.candidate == window]
+        if all(standing.holds[one.id] for one in harms):
+            return None
+        larger = [gains[rival, window] for rival in standing.live if rival > window]
+        if not any(_is_against(one, standing) for one in harms) and not any(
+            _seems_true(one, standing) for one in larger
+        ):
+            return window
+    return None
+
+
+def _seems_true(one: Statement, standing: Standing) -> bool:
+    """Return whether a statement is shown, or is open with an estimate that agrees."""
+    shown, effect = standing.holds[one.id], standing.measured.get(one.id)
+    return shown is True or (shown is None and effect is not None and effect.excess < 0)
 
 
 def _that_matter(statements: Sequence[Statement], standing: Standing) -> list[int]:

@@ -70,6 +70,38 @@ def test_what_may_surpass_an_answer_is_loaded_with_it() -> None:
     assert windows_of(targets(STATEMENTS, found), ORDINARY, incumbent=INCUMBENT) == (10, Paced(16), 30)
 
 
+OPEN_HARMS = {one.id: UNCERTAIN for one in STATEMENTS if one.kind == "harm"}
+NOT_SURPASSED = {"gain/16-16p": (1.0, 10.0), "gain/30-16p": (1.0, 10.0), "gain/30-16": (1.0, 10.0)}
+"""Open, with an estimate by which no larger window surpasses a smaller one."""
+
+
+def test_larger_candidates_wait_while_a_smaller_one_seems_to_be_the_answer() -> None:
+    found = standing({**NONE_OF_SMALLER, **OPEN_HARMS, **NOT_SURPASSED}, otherwise=BELOW)
+    assert found.answers == {None, Paced(16), 16, 30}
+    harms = {one.id for one in STATEMENTS if one.kind == "harm" and one.candidate == Paced(16)}
+    assert wanted(found) == {*harms, "gain/16-16p", "gain/30-16p"}
+
+
+def asked_beyond(effects: Mapping[str, tuple[float, float]]) -> set[int]:
+    """Windows whose harms are asked for, where harms are open and no gain of a larger window is shown."""
+    found = standing({**NONE_OF_SMALLER, **OPEN_HARMS, **NOT_SURPASSED, **effects}, otherwise=BELOW)
+    return {one.candidate for one in targets(STATEMENTS, found) if one.kind == "harm"}
+
+
+def test_their_turn_comes_once_something_speaks_against_it_or_one_seems_to_surpass_it() -> None:
+    assert asked_beyond({}) == {Paced(16)}
+    against = asked_beyond({"slow_mean/ordinary/16p-10": (1.0, 10.0)})
+    assert against == {Paced(16), 16}, "the next candidate is first in question"
+    assert asked_beyond({"gain/30-16p": UNCERTAIN, "gain/30-16": UNCERTAIN}) == {Paced(16), 16, 30}
+    assert asked_beyond({"gain/16p-10": UNCERTAIN}) == {Paced(16), 16}
+    assert asked_beyond({f"gain/{window}-10": UNCERTAIN for window in ("16p", 16, 30)}) == {Paced(16), 16, 30}
+
+
+def test_an_admitted_candidate_leaves_the_question_to_those_that_may_surpass_it() -> None:
+    admitted = {one.id: BELOW for one in STATEMENTS if one.kind == "harm" and one.candidate == Paced(16)}
+    assert asked_beyond(admitted) == {16, 30}
+
+
 def test_one_effect_beyond_its_limit_is_enough_to_lose_a_candidate() -> None:
     open_ends = {one.id: UNCERTAIN for one in STATEMENTS if one.kind != "self"}
     beyond = "slow_mean/ordinary/30-10"
