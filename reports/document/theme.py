@@ -99,21 +99,6 @@ DARK = Theme(
 THEMES = (LIGHT, DARK)
 
 
-UNPAINTED = re.compile(
-    r'<path class="(?:back|fore)ground" aria-hidden="true" d="[^"]*"(?: pointer-events="none")?(?: display="none")?/>'
-)
-"""Paths of Vega's groups that have neither a colour nor a line."""
-
-TAG = re.compile(r"<[a-z][^<>]*>")
-
-NOT_DRAWN = re.compile(
-    r' (?:aria-[a-z]+|role|class|pointer-events)="[^"]*"| (?:opacity|stroke-width)="1"| font-weight="normal"| transform="translate\(0,0\)"'
-)
-"""Attributes by which Vega describes marks and axes to programs, and those that say what holds without them."""
-
-EMPTY = "<g></g>"
-
-
 def svg(chart: alt.TopLevelMixin | str) -> str:
     """Render a chart, or its Vega-Lite, as self-contained SVG; the same chart gives the same bytes."""
     drawn: str = vl_convert.vegalite_to_svg(_written(chart), allowed_base_urls=[])
@@ -121,18 +106,6 @@ def svg(chart: alt.TopLevelMixin | str) -> str:
     family = f' font-family="{FONT}"'
     whole = drawn.replace(family, "").replace("<svg ", f"<svg{family} ", 1)
     return PLACES.sub(lambda found: LONG.sub(lambda one: f"{float(one[0]):.2f}", found[0]), whole)
-
-
-def bare(drawing: str) -> str:
-    """The same picture without what is not drawn, two fifths of it: for a figure that has a name and a table of its data beside it.
-
-    >>> bare('<g class="axis"><path aria-label="IW 3: 0.6" role="graphics-symbol" d="M0,0" opacity="1"/></g>')
-    '<g><path d="M0,0"/></g>'
-    """
-    found = TAG.sub(lambda tag: NOT_DRAWN.sub("", tag[0]), UNPAINTED.sub("", drawing))
-    while EMPTY in found:
-        found = found.replace(EMPTY, "")
-    return found
 
 
 def recolouring() -> list[tuple[str, str]]:
@@ -149,7 +122,10 @@ def for_both_schemes(drawing: str) -> str:
     True
     """
     rules = (
-        f'[{name}="{light}"]{{{name}:{dark}}}' for light, dark in recolouring() for name in ("fill", "stroke")
+        f'[{name}="{light}"]{{{name}:{dark}}}'
+        for light, dark in recolouring()
+        for name in ("fill", "stroke")
+        if f'{name}="{light}"' in drawing
     )
     style = f"svg{{max-width:100%;height:auto}}@media screen and (prefers-color-scheme:dark){{svg{{background:{DARK.background}}}{''.join(rules)}}}"
     return re.sub(r"<svg[^>]*>", lambda root: f"{root[0]}<style>{style}</style>", drawing, count=1)
@@ -187,7 +163,7 @@ def palette() -> Image.Image:
 
 def vega_lite(chart: alt.TopLevelMixin) -> str:
     """The Vega-Lite of a chart with its data, as a file."""
-    made: str = chart.to_json(indent=None)
+    made: str = chart.to_json(indent=None, separators=(",", ":"))
     return made + "\n"
 
 
