@@ -9,6 +9,7 @@ from typing import Any
 from replay.networks.profiles import FRAME_BYTES, Discipline, Profile, check_losses
 from replay.recipes.http_version import RECORDED_HTTP
 from replay.recipes.tls_records import TLS_RECORDS, runs_text
+from replay.runs.buffers import UNLIMITED_RECEIVER, USUAL_SEND_BUFFER, receiver_commands, send_buffer_command
 
 BACKGROUND_IW = 10
 """Initial window of background flows: today's (RFC 6928). Every guest has a route for it."""
@@ -28,25 +29,6 @@ DISCOVERY = (RECORDED_DISCOVERY, FIRST_BYTE, LAST_BYTE) = ("recorded", "first-by
 after its own delay; or at the first or the last byte of the response at once, between which the truth lies."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SendBuffer:
-    """What a server gives TCP ahead of what TCP sends. Responses that are asked for later go behind it."""
-
-    most_unsent: int
-    """Bytes over HTTP/2 beyond what was sent (TCP_NOTSENT_LOWAT); 0: as many as the send buffer holds."""
-    first_bytes: int = 0
-    """What the send buffer holds at first, in bytes; 0: 16 MB, which limit nothing. It grows with the congestion window."""
-
-
-USUAL_SEND_BUFFER, LINUX_SEND_BUFFER = "64k", "linux"
-SEND_BUFFERS = {
-    USUAL_SEND_BUFFER: SendBuffer(most_unsent=65_536),
-    "16k": SendBuffer(most_unsent=16_384),
-    LINUX_SEND_BUFFER: SendBuffer(most_unsent=0, first_bytes=16_384),
-}
-"""Values of the column `send_buffer`. Large content networks limit what is unsent to 16 kB (net.ipv4.tcp_notsent_lowat). Linux itself does not:
-its buffer begins with 16 kB (tcp_wmem) and holds twice the congestion window once the connection is there."""
-
 ROUTE = ("own", "alias")
 """Values of the column `route`: servers take their initial window from its own route, or from a second one."""
 
@@ -60,28 +42,6 @@ HANDSHAKES = (RECORDED_HANDSHAKE, RESUMED, EARLY_DATA) = ("recorded", "resumed",
 """Values of the column `tls_handshake`: full handshakes; resumed ones, without certificates and in one round trip; or resumed ones
 with the first request in the first flight (RFC 8446 §2.3)."""
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Receiver:
-    """How a client takes what servers send."""
-
-    first_window: int
-    """First receive window in segments of 1,460 bytes; 0: 16 MB, which limit nothing. From the first data on it grows as Linux's, which
-    doubles it with what arrives."""
-    delays_acknowledgements: bool = False
-    """True if every second segment is acknowledged from the first on, and a single one after 40 ms (RFC 5681 §4.2). Else as Linux does it:
-    each of the first segments, and of those that raise the window, unless the client has just sent something."""
-
-
-UNLIMITED_RECEIVER = "unlimited"
-RECEIVERS = {
-    UNLIMITED_RECEIVER: Receiver(first_window=0),
-    "linux": Receiver(first_window=44),
-    "android": Receiver(first_window=60),
-    "windows": Receiver(first_window=44, delays_acknowledgements=True),
-}
-"""Values of the column `receiver`. Linux has 64,240 bytes by its default buffers (tcp_rmem), and Windows about as much, 64 kB; Android
-sets 60 segments (net.tcp.default_init_rwnd). Windows' template for the Internet has DelayedAckFrequency 2 and DelayedAckTimeout 40 ms."""
 
 REQUESTS = (CHROMIUM_REQUESTS, UNLIMITED_REQUESTS) = ("chromium", "unlimited")
 """Values of the column `requests`: whether the browser holds requests of low priority back, as Chromium does, or none."""
@@ -284,8 +244,7 @@ class Conditions:
         competing = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
         yield f"tls-records {RECORDS[self.tls_records]}"
         yield f"priorities {'on' if self.prioritised else 'off'}"
-        buffer = SEND_BUFFERS[self.send_buffer]
-        yield f"send-buffer {buffer.most_unsent} {buffer.first_bytes}"
+        yield send_buffer_command(self.send_buffer)
         yield f"alias {'on' if self.alias else 'off'}"
         yield f"request-limit {request_limit(profile) if self.requests == CHROMIUM_REQUESTS else '0 0'}"
         yield f"names {'on' if self.resolves_names else 'off'}"
@@ -299,13 +258,6 @@ class Conditions:
         yield f"background-pacing {'on' if neighbours.everyone and self.pacing else 'off'}"
         yield f"probe {'on' if neighbours.probe else 'off'}"
         yield f"short-flows {'on' if neighbours.load else 'off'}"
-
-
-def receiver_commands(name: str) -> Iterator[str]:
-    """The player's commands for a client of RECEIVERS."""
-    receiver = RECEIVERS[name]
-    yield f"receive-window {receiver.first_window}"
-    yield f"delayed-acknowledgements {'on' if receiver.delays_acknowledgements else 'off'}"
 
 
 def request_limit(profile: Profile) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from replay.networks.profiles import Profile
 from replay.networks.queues import CODEL_INTERVAL_US, CODEL_TARGET_US, codel_target_us
-from replay.runs.conditions import UNLIMITED_RECEIVER, receiver_commands
+from replay.runs.buffers import UNLIMITED_RECEIVER, receiver_commands
 
 FIRST_ORIGIN = 2
 """Number of the first origin's host; host 0 is the client, host 1 serves the background traffic."""

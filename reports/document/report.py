@@ -18,7 +18,6 @@ from reports.answer.key_numbers import fits_number
 from reports.answer.shape import Answer, Findings
 from reports.decision.stored_problem import StagedReplay
 from reports.document.all_sections import stated_headline
-from reports.document.bare_drawing import bare
 from reports.document.drawing import draw_figure, flat, is_wide
 from reports.document.examination import examine
 from reports.document.figure_style import NARROW, WIDE
@@ -27,7 +26,7 @@ from reports.document.rebuilding import publishing_options
 from reports.document.render import render_html
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
 from reports.document.size_figures import cdf_figure
-from reports.document.theme import LIGHT, for_both_schemes, png, svg, vega_lite
+from reports.document.theme import LIGHT, bare, for_both_schemes, png, svg, vega_lite
 from reports.forms.figure_files import Coloured
 from reports.forms.summary_text import summary_text
 from reports.forms.write import FOLDER as FORMS

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from replay.recipes.http_version import HTTP1, HTTP2
+from replay.runs.buffers import LINUX_SEND_BUFFER
 from replay.runs.conditions import (
     FIRST_BYTE,
     LAST_BYTE,
-    LINUX_SEND_BUFFER,
     RESUMED,
     UNLIMITED_REQUESTS,
     Conditions,

@@ -18,6 +18,7 @@ from firstflight.commands.replay.condition_words import (
 )
 from replay.networks.queues import MOST_BYTES
 from replay.recipes.http_version import HTTP, RECORDED_HTTP
+from replay.runs.buffers import RECEIVERS, SEND_BUFFERS, UNLIMITED_RECEIVER, USUAL_SEND_BUFFER
 from replay.runs.conditions import (
     CACHE,
     CHROMIUM_REQUESTS,
@@ -25,16 +26,12 @@ from replay.runs.conditions import (
     DNS,
     H2_ORDER,
     HANDSHAKES,
-    RECEIVERS,
     RECORDED_DISCOVERY,
     RECORDED_HANDSHAKE,
     RECORDED_RECORDS,
     RECORDS,
     REQUESTS,
-    SEND_BUFFERS,
     SERVER_DELAY,
-    UNLIMITED_RECEIVER,
-    USUAL_SEND_BUFFER,
     Competition,
     Conditions,
     Loss,

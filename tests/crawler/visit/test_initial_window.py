@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from typing import Any
 
 import pytest
@@ -36,9 +37,10 @@ LONG = Page(
 """A page of 200 kB in one response: 138 segments."""
 
 
-TRIES = 3
+TRIES = 6
 HELD_UP = ("sender_paused", "flights_merged")
-"""Reasons that a busy machine gives: it holds the sender up, and then the window is said to be unknown. The page is visited again."""
+"""Reasons that a busy machine gives: it holds the sender up, and then the window is said to be unknown. The page is visited again,
+after a pause that grows."""
 
 
 def visited(protocol: Spoken, window: int) -> list[dict[str, Any]]:
@@ -60,7 +62,8 @@ async def _visited(protocol: Spoken, sock: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_response_in_clear_text_tells_the_servers_initial_window_exactly(window: int) -> None:
-    for _ in range(TRIES):
+    for seconds in range(TRIES):
+        time.sleep(seconds)
         (found,) = in_namespace("tests.crawler.visit.test_initial_window:visited", "h1", window)
         if found["initial_window_unknown"] not in HELD_UP:
             break

@@ -7,8 +7,9 @@ import pytest
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.runs.buffers import RECEIVERS
 from replay.runs.cells import plan
-from replay.runs.conditions import RECEIVERS, Conditions
+from replay.runs.conditions import Conditions
 from replay.runs.run import replay
 from tests.factories.lab_networks import FAST, RTT_MS
 

@@ -11,8 +11,9 @@ import pytest
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.runs.buffers import SEND_BUFFERS
 from replay.runs.cells import plan
-from replay.runs.conditions import SEND_BUFFERS, Conditions, Neighbours
+from replay.runs.conditions import Conditions, Neighbours
 from replay.runs.responses import response_tables
 from replay.runs.run import replay
 

@@ -9,9 +9,8 @@ import pytest
 import vl_convert
 from PIL import Image, ImageChops
 
-from reports.document.bare_drawing import bare
 from reports.document.drawing import draw_figure
-from reports.document.theme import for_both_schemes, recolouring, svg
+from reports.document.theme import bare, for_both_schemes, recolouring, svg
 
 pytestmark = pytest.mark.process
 
