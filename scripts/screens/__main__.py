@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "images" / "screens"
 
-QUALITY = 25
+QUALITY = 24
 """Quality of the WebP pictures, of 100."""
 
 MOST_KB = 2800
