@@ -15,6 +15,7 @@ from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import hypothesis
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
@@ -36,7 +37,11 @@ SLOW_BEGIN_BY = 0.7
 OBJECTS_BETWEEN_COLLECTIONS = 10_000
 """New objects after which Python looks for garbage among them; usually 700."""
 
-DATABASES = {"server", "embedded_server", "debian_server"}
+# An example that a busy machine holds up is no failure.
+hypothesis.settings.register_profile("firstflight", deadline=None)
+hypothesis.settings.load_profile("firstflight")
+
+DATABASES = {"embedded_server", "debian_server", "empty_database", "database"}
 """Fixtures that start PostgreSQL: a test that needs one of them is marked `database`."""
 
 
@@ -125,22 +130,19 @@ def debian_server(server_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(params=["embedded_server", "debian_server"], ids=["embedded-18", "debian-15"])
-def server(request: pytest.FixtureRequest) -> str:
-    """URL of each PostgreSQL in turn."""
-    url: str = request.getfixturevalue(request.param)
-    return url
-
-
-@pytest.fixture
-def empty_database(server: str) -> Iterator[str]:
-    """URL of a database without any table."""
-    with new_database(server) as url:
+def empty_database(request: pytest.FixtureRequest) -> Iterator[str]:
+    """URL of a database without any table, on each PostgreSQL in turn."""
+    with new_database(request.getfixturevalue(request.param)) as url:
         yield url
 
 
-@pytest.fixture
-def database(server: str) -> Iterator[Engine]:
-    """A database with our tables, on each PostgreSQL."""
+@pytest.fixture(
+    params=["embedded_server", pytest.param("debian_server", marks=pytest.mark.thorough)],
+    ids=["embedded-18", "debian-15"],
+)
+def database(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """A database with our tables; `scripts/test --all` takes each PostgreSQL."""
+    server: str = request.getfixturevalue(request.param)
     with with_tables(server) as engine:
         yield engine
 

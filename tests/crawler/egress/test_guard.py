@@ -67,7 +67,11 @@ def played(
         timeout=WITHIN_S,
     )
     if done.returncode:
-        pytest.fail(f"{' '.join(call)} failed: are user and network namespaces allowed here?\n{done.stderr}")
+        print(done.stderr)  # shown with the first test that needed it, not with each
+        last_line = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
+        if last_line.startswith("unshare: "):
+            last_line += ": are user and network namespaces allowed here?"
+        pytest.fail(f"{module} failed: {last_line}", pytrace=False)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
