@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
+from benchmarks.pages.addresses import AS_A_BROWSER
 from firstflight.settings import from_environment
-from scripts.screens.addresses import AS_A_BROWSER
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient

@@ -7,24 +7,32 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import statistics
+import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi.testclient import TestClient
 
+from api.app import create_app
 from api.documents.shelved import sources, text
 from benchmarks import results
 from benchmarks.markdown import measured, table
+from benchmarks.pages.addresses import addresses
+from benchmarks.pages.browser import launched
 from benchmarks.service.servers import free_port, process, until_it_answers
-from scripts.screens.addresses import addresses
-from scripts.screens.browser import launched
-from scripts.screens.site import recorded_site
+from firstflight.recorded_pages import bundled_release
+from firstflight.settings import from_environment
+from recordings.pages.rows import page_host
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+FIRSTFLIGHT = (sys.executable, "-m", "firstflight")
 
 MOST_BYTES = 150_000
 """Bound of a page without its data, in bytes as transferred."""
@@ -34,6 +42,12 @@ MOST_MS = 500.0
 
 LONGEST = 3
 """Documents that are loaded beside the pages of the routes."""
+
+YEAR = "2026"
+"""Year of the report that is built of the recorded pages."""
+
+PAGE = 488
+"""Page of the bundled recording whose site and waterfall are loaded: some thirty responses."""
 
 DATA = frozenset({"img", "image", "fetch", "xmlhttprequest"})
 """Initiators (Resource Timing) of data: figures and pictures, and what scripts ask for."""
@@ -48,7 +62,7 @@ PAINTED = """() => new Promise(resolve => new PerformanceObserver(list => {
 
 HEAD = """## Pages of the service
 
-`scripts/bench pages`: every page of the service over the recorded pages and the first edition, loaded {loads} times by Chromium with an empty cache, {width:,} px wide,
+`scripts/bench pages`: every page of the service over the recorded pages and a report of them, loaded {loads} times by Chromium with an empty cache, {width:,} px wide,
 from a service on loopback that had answered before. Bytes are those of Resource Timing's `transferSize`: as transferred, with
 300 for header fields. Data are figures and pictures; rows of tables
 count as the page. The first paint is the median of the loads, from the start of the navigation to the first content.
@@ -86,15 +100,40 @@ def documents() -> list[str]:
     return [f"/documents/{name}" for name in longest[:LONGEST]]
 
 
+def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
+    """Write the recorded pages and a report of them to `folder`; the paths of the service's pages over these."""
+    settings = dataclasses.replace(from_environment(), data_dir=folder)
+    release = bundled_release(settings)
+    crawl = str(release.crawl)
+    build = ("report", "build", "--year", YEAR, "--crawl", crawl, "--without-replay")
+    subprocess.run([*FIRSTFLIGHT, *build], env={**os.environ, **environment}, check=True)
+    page = f"/releases/{crawl}/v{release.manifest.version}"
+    examples = {
+        "crawl": crawl,
+        "year": YEAR,
+        "version": "1",
+        "/releases/{crawl}/v{version}": page,
+        "name": "index",
+        "path": "style.css",
+        "host": page_host(PAGE),
+        "/releases/{crawl}/v{version}/pages/{visit}": f"{page}/pages/{PAGE}",
+        "/releases/{crawl}/v{version}/measures/{measure}": f"{page}/measures/responses",
+        "figure": "cdf",
+        "/documents/images/{name:path}": "/documents/images/population-mlab-2025-10.svg",
+        "/documents/{name:path}": "/documents/forms",
+    }
+    app = create_app(settings.releases, settings.reports)
+    with TestClient(app, raise_server_exceptions=False) as client:
+        return addresses(app, client, examples=examples, others=documents())
+
+
 def measure(folder: Path, *, loads: int) -> list[dict[str, Any]]:
     """The median load of every page, over a service with its data in `folder`."""
-    site = recorded_site(folder)
-    with TestClient(site.app, raise_server_exceptions=False) as client:
-        paths = addresses(site.app, client, examples=site.examples, others=documents())
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
+    paths = pages_of(folder, environment)
     port = free_port()
     address = f"http://127.0.0.1:{port}"
-    call = [sys.executable, "-m", "firstflight", "serve", "--port", str(port)]
-    environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
+    call = [*FIRSTFLIGHT, "serve", "--port", str(port)]
     found = []
     with process(call, folder / "log", **environment), launched() as browser:
         until_it_answers(f"{address}/")
@@ -152,7 +191,3 @@ def main() -> int:
     print(section(facts))
     print(results.write("pages", facts))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
