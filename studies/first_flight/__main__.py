@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -79,6 +80,7 @@ def verdict(outcome: Outcome) -> str:
 
 def main() -> None:
     """Run the grid, one network after another, and write the table."""
+    argparse.ArgumentParser(prog="python -m studies.first_flight", description=__doc__).parse_args()
     cache = from_environment().cache_dir
     lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
     outcomes = []

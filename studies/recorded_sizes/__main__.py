@@ -7,6 +7,7 @@ tests/recordings/files/facts.csv holds.
 
 from __future__ import annotations
 
+import argparse
 import collections
 import csv
 import difflib
@@ -164,5 +165,14 @@ def header_text(entry: dict[str, Any]) -> list[str]:
     return ["0" if apart == 0 else "1 to 4" if apart <= 4 else "5 to 40" if apart <= 40 else "more"]
 
 
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m studies.recorded_sizes", description=__doc__)
+    parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--facts", action="store_true", help="print tests/recordings/files/facts.csv")
+    return parser.parse_args()
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), facts="--facts" in sys.argv)
+    asked = arguments()
+    main(asked.data_dir, facts=asked.facts)
