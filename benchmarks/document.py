@@ -10,12 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import crawl_figures, pages, plan, report
-from benchmarks.killed_crawl import LARGEST_PAGE_OBJECTS
+from benchmarks import crawl_figures
 from benchmarks.markdown import measured, table
+from benchmarks.pages import loads as pages
 from benchmarks.results import FOLDER
 from benchmarks.service.load import later_sections
-from crawler.browser.driver import BROWSERS_EACH, MEMORY_BYTES
 
 DOCUMENT = Path("docs/performance.md")
 
@@ -53,18 +52,6 @@ STEPS = """Where a boot's time goes, in ms of wall time since its start:
 
 SECOND = """{cells} of these transfers, also in real time under Debian's `user-mode-linux`, which has the same topology and player: the
 median difference of a transfer's time from the virtual one is {median_difference:+.1%}.
-"""
-
-ENDURANCE = """## Endurance
-
-`scripts/bench endurance`: {pages:,} local pages by {crawlers} crawlers with {browsers} browser each. In the first two fifths, {kills} crawlers,
-browsers, drivers and databases were killed. Final outcomes: {outcomes}; visits made again: {again}. Left behind
-at the end: {processes} processes and {files} files. {pages_per_second:.2f} pages a second, kills included: {days:.0f} days of such
-a machine for a million such pages, which have at most {largest} objects. Mean memory (PSS) in the third quarter of the pages and in the last:
-"""
-
-BOUNDED = """Growth is bounded: a driver is replaced after {browsers_each} browsers or above {memory_mb} MB of its own, and a crawler ends with its lane, after half an hour
-in a scheduled crawl.
 """
 
 
@@ -161,61 +148,21 @@ def second_opinion(found: dict[str, Any]) -> list[str]:
     return [SECOND.format(**found), table(head, rows)]
 
 
-def endurance(facts: dict[str, Any]) -> str:
-    """Section from endurance.json."""
-    rows = [
-        [role, f"{found['third_quarter_mb']:.0f}", f"{found['last_quarter_mb']:.0f}"]
-        for role, found in facts["memory"].items()
-    ]
-    shown = "![Memory over the pages](images/endurance.svg)\n"
-    told = (
-        facts
-        | facts["left"]
-        | {
-            "outcomes": counts(facts["outcomes"]),
-            "again": counts(facts["tried_again"]),
-            "days": 1e6 / facts["pages_per_second"] / 86_400,
-            "largest": LARGEST_PAGE_OBJECTS,
-        }
-    )
-    bounded = BOUNDED.format(browsers_each=BROWSERS_EACH, memory_mb=MEMORY_BYTES // 2**20)
-    parts = [ENDURANCE.format(**told), table(["MB", "third quarter", "last quarter"], rows), bounded, shown]
-    return "\n".join([*parts, measured(facts)])
-
-
-def counts(found: dict[str, int]) -> str:
-    """Counts by name, the largest first.
-
-    >>> counts({"crash": 3, "ok": 2000}), counts({})
-    ('2,000 ok, 3 crash', 'none')
-    """
-    return (
-        ", ".join(f"{count:,} {name}" for name, count in sorted(found.items(), key=lambda one: -one[1]))
-        or "none"
-    )
-
-
 SECTIONS = {
     "crawl": crawl_figures.section,
-    "endurance": endurance,
     "replay": replay,
-    "plan": plan.section,
     "decide": decide,
     "service": service,
     "pages": pages.section,
-    "report": report.section,
 }
 """Sections by the name of their file."""
 
 HEADINGS = {
     "crawl": crawl_figures.CRAWL.partition("\n")[0],
-    "endurance": ENDURANCE.partition("\n")[0],
     "replay": REPLAY.partition("\n")[0],
-    "plan": plan.HEAD.partition("\n")[0],
     "decide": DECIDE.partition("\n")[0],
     "service": SERVICE.partition("\n")[0],
     "pages": pages.HEAD.partition("\n")[0],
-    "report": report.HEAD.partition("\n")[0],
 }
 
 

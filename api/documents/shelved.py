@@ -9,9 +9,6 @@ from collections.abc import Iterator, Mapping
 from importlib.resources.abc import Traversable
 from urllib.parse import unquote, urlsplit
 
-PUBLISHED = "edition-"
-"""Beginning of the names of folders with published reports, which are no documents."""
-
 ELSEWHERE = {"../CHANGELOG.md": "changelog.md"}
 """Files outside docs that documents link to, by their name in docs."""
 
@@ -40,7 +37,7 @@ def name_of(path: str) -> str:
 
 def _markdown(folder: Traversable, below: str) -> Iterator[str]:
     for entry in folder.iterdir():
-        if entry.is_dir() and not entry.name.startswith(PUBLISHED):
+        if entry.is_dir():
             yield from _markdown(entry, f"{below}{entry.name}/")
         elif entry.name.endswith(".md"):
             yield below + entry.name

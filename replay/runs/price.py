@@ -32,7 +32,7 @@ WARM_UP_ROUND_TRIPS, SHARING_ROUND_TRIPS, WARM_UP_S = 10, 30, 0.1
 
 
 def core_s(cell: Cell) -> float:
-    """Seconds of a core for a load on the machine of docs/performance.md, without its guest's boot and calibration."""
+    """Seconds of a core for a load on the machine of studies/plan_prices, without its guest's boot and calibration."""
     page_s, before_s = page_seconds(cell), warm_up_seconds(cell)
     others = background(cell.background_load, cell.profile.down_bps)
     own = (

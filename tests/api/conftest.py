@@ -1,6 +1,7 @@
 """A small library made on the spot: two crawls, one of them in two versions, and one report."""
 
 import contextlib
+import dataclasses
 import datetime
 import shutil
 from collections.abc import Iterator, Mapping
@@ -15,12 +16,15 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.lab.queue import Queue
 from releases.distributions import compute
+from reports.document.report import build_report
+from reports.recommendation.rule import RULE
 from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
 from schema.crawls import CrawlName
 from storage.progress import Progress, write_progress
 from storage.report_versions import Publication
 from tests.factories.made_up_release import make_release
 from tests.factories.made_up_replay import at_once
+from tests.factories.made_up_report import data_folder, read_data_folder
 from tests.factories.published_report import SECOND, write_version
 
 SIZES = {"responses": [100, 4290, 4291, 14_300, 14_301, 50_000, 50_000, 600_000], "pages": [600_000]}
@@ -165,6 +169,17 @@ def two(data_dir: Path) -> Path:
     write_version(year, Publication(date="2026-01-15"))
     write_version(year, SECOND)
     return year
+
+
+@pytest.fixture(scope="session")
+def whole_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a report that is evidence, with its page and all forms, which no test changes."""
+    data_dir = tmp_path_factory.mktemp("report")
+    data_folder(data_dir, kind="web", measured="2026-11")
+    quick = dataclasses.replace(RULE, replicates=20, harm_conditions=())
+    folder = data_dir / "reports" / "2026" / "v1"
+    build_report(read_data_folder(data_dir), folder, commit="c0ffee", rule=quick)
+    return folder
 
 
 @pytest.fixture(scope="session")

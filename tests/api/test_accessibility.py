@@ -19,20 +19,19 @@ import pytest
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, Response
 
-from benchmarks.pages import MOST_BYTES
+from benchmarks.pages.addresses import AS_A_BROWSER, NOWHERE, AddressError, addresses
+from benchmarks.pages.browser import SCHEMES, SIZES, launched, opened
+from benchmarks.pages.loads import MOST_BYTES
 from releases.errata.stored import record
-from scripts.screens.addresses import AS_A_BROWSER, NOWHERE, AddressError, addresses
-from scripts.screens.browser import SCHEMES, SIZES, launched, opened
-from scripts.screens.faults import LEAST_PX, unreadable, violations
 from storage.report_versions import find_version, withdraw
 from tests.api.conftest import write_release_with_items
+from tests.api.faults import LEAST_PX, unreadable, violations
 from tests.api.rows.conftest import NAME, made_up, write_crawl
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
     from playwright.sync_api import Browser
 
-EDITION = Path(__file__).parents[2] / "docs" / "edition-2026"
 WITH_ROWS = dataclasses.replace(NAME, month="2026-09")
 """A crawl whose release has the tables of its page loads."""
 
@@ -46,7 +45,7 @@ EXAMPLES = {
     "/releases/{crawl}/v{version}/pages/{visit}": f"/releases/{WITH_ROWS}/v1/pages/1",
     "measure": "responses",
     "figure": "fig-gains",
-    "/documents/images/{name:path}": "/documents/images/endurance.svg",
+    "/documents/images/{name:path}": "/documents/images/population-mlab-2025-10.svg",
     "/documents/{name:path}": "/documents/forms",
 }
 TWO_DEVICES = "/explore?crawl=2026-11.desktop.local.tcp.localweb&crawl=2026-11.mobile.local.tcp.web"
@@ -75,15 +74,15 @@ REPORT = "/reports/2026/v1/"
 
 
 @pytest.fixture
-def service(client: TestClient, two: Path) -> TestClient:
-    """The service with the edition, a year with a withdrawn version, a release with rows, and an erratum."""
+def service(client: TestClient, two: Path, whole_report: Path) -> TestClient:
+    """The service with a whole report, a year with a withdrawn version, a release with rows, and an erratum."""
     write_crawl(two.parents[1] / "releases", WITH_ROWS, made_up())
     write_release_with_items(two.parents[1] / "releases", OF_ITEMS)
     crawl = EXAMPLES["crawl"]
     record(two.parents[1] / "releases", [crawl], wrong="too large", advice="wait", date="2027-04-01")
     withdraw(find_version(two.parent, 2025, 1), reason="the kernel was wrong", date="2027-04-01")
     shutil.rmtree(two.parent / "2026")
-    shutil.copytree(EDITION, two.parent / "2026" / "v1")
+    shutil.copytree(whole_report, two.parent / "2026" / "v1")
     return client
 
 

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from benchmarks.pages.browser import launched
 from firstflight.settings import from_environment
-from scripts.screens.browser import launched
 from tests.api.rows.conftest import CRAWL, NAME, made_up, write_crawl
 from tests.firstflight.commands.served import served
 

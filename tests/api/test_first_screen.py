@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchmarks.pages.browser import launched, opened
 from reports.document.render import render_html
 from reports.document.report import build_report
 from reports.recommendation.rule import RULE
-from scripts.screens.browser import launched, opened
 from storage.report_versions import Publication
 from storage.sums import manifest_of, seal
 from tests.factories.answers import HEADLINES, made_up_answer

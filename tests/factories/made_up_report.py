@@ -77,9 +77,14 @@ FEW_CELLS = replay_cells(pages=1, gain_percent={10: 0.0})
 
 
 def write_replay(
-    data_dir: Path, release: Release, table: pa.Table | None = None, *, checksum: str | None = None
+    data_dir: Path,
+    release: Release,
+    table: pa.Table | None = None,
+    *,
+    checksum: str | None = None,
+    measured: str | None = None,
 ) -> Path:
-    """The replay of `release`, or of a release with another `checksum`."""
+    """The replay of `release`, or of a release with another `checksum`, over networks that were `measured` in a month."""
     folder = data_dir / "replays" / str(release.manifest.crawl)
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(replay_cells() if table is None else table, folder / "cells.parquet")
@@ -94,7 +99,9 @@ def write_replay(
         "kernel": {"package": "linux-source-6.12", "version": "6.12.9-1", "recipe": "cd" * 32},
         "parameters": {"windows": [3, 10, 16, 30], "seeds": [1, 2, 3, 4], "segment_bytes": 1448},
         "profiles": [dataclasses.asdict(profile) for profile in PAPER_PROFILES],
-        "populations": [population_facts(one) for one in PAPER_POPULATIONS],
+        "populations": [
+            population_facts(one) | ({"measured": measured} if measured else {}) for one in PAPER_POPULATIONS
+        ],
         "gates": [
             {
                 "guest": 0,
@@ -114,10 +121,12 @@ def write_replay(
     return folder
 
 
-def data_folder(data_dir: Path, *, kind: str = "localweb", table: pa.Table | None = None) -> Release:
-    """A release of November 2026 with its replay."""
+def data_folder(
+    data_dir: Path, *, kind: str = "localweb", table: pa.Table | None = None, measured: str | None = None
+) -> Release:
+    """A release of November 2026 with its replay; of the kind `web`, and of networks `measured` then, it is evidence."""
     release = write_release(data_dir, crawl(), dataclasses.replace(NAME, kind=kind))
-    write_replay(data_dir, release, table)
+    write_replay(data_dir, release, table, measured=measured)
     return release
 
 

@@ -74,11 +74,6 @@ def _total(found: Result, protocol: str) -> str:
     return f"{TITLES[protocol]} {sum(one['equal'] for one in cells)} of {sum(one['of'] for one in cells)}"
 
 
-def committed() -> str:
-    """Return the committed table."""
-    return METHODS.read_text().partition(BEGIN)[2].partition(END)[0]
-
-
 def save(found: Result) -> None:
     """Save the result for the table."""
     RESULT.parent.mkdir(exist_ok=True)

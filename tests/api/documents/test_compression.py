@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.documents.shelved import sources
 from api.lab.queue import Queue
-from benchmarks.pages import MOST_BYTES
+from benchmarks.pages.loads import MOST_BYTES
 from tests.factories.made_up_replay import at_once
 
 GZIP = {"Accept-Encoding": "gzip"}

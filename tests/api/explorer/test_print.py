@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from scripts.screens.browser import launched, opened
+from benchmarks.pages.browser import launched, opened
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient

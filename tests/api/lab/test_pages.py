@@ -10,9 +10,9 @@ import pytest
 from api.lab.drawing import MOST_ROWS, drawing
 from api.lab.networks import choose, offered_networks, usual_network
 from api.lab.page_replay import WINDOWS
+from benchmarks.pages.browser import SIZES, launched, opened
 from releases.formatting import NARROW
-from scripts.screens.browser import SIZES, launched, opened
-from scripts.screens.faults import unreadable, violations
+from tests.api.faults import unreadable, violations
 from tests.api.lab.conftest import HeldLab, give, har
 from tests.factories.made_up_replay import HOST, made_up_replay
 

@@ -220,8 +220,3 @@ def test_sessions_are_resumed_where_there_are_tickets(visits: list[Visited]) -> 
         if one.page.host in ("resumed.test", "old.test"):
             resumed = [row["tls_resumed"] for row in one.seen["connections"] if row["host"] == "other.test"]
             assert True in resumed, f"{one}: {resumed}"
-
-
-def test_the_table_in_the_methods_is_what_was_found(zoo: Zoo) -> None:
-    found = result_of(zoo)
-    assert table.markdown(found) == table.committed(), "run python -m tests.zoo.table"

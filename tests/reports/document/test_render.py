@@ -23,7 +23,7 @@ from reports.forms.summary_text import summary_text
 from reports.recommendation.harm_conditions import CORE
 from reports.recommendation.rule import RULE
 from schema.computed_tables import CELL
-from scripts.screens.faults import unreadable, violations
+from tests.api.faults import unreadable, violations
 from tests.factories.made_up_report import data_folder, read_data_folder, replay_cells
 
 pytestmark = pytest.mark.process

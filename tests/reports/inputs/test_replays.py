@@ -26,21 +26,11 @@ from tests.factories.made_up_report import (
 from tests.factories.signing import make_signer
 
 
-def fresh_population(data_dir: Path, measured: str) -> None:
-    path = data_dir / "replays" / str(dataclasses.replace(NAME, kind="web")) / "replay.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    for one in content["populations"]:
-        one["measured"] = measured
-    path.write_text(json.dumps(content), encoding="utf-8")
-    seal(path.parent, {})
-
-
 @pytest.mark.parametrize(("measured", "is_illustrative"), [("2024-11", False), ("2024-10", True)])
 def test_a_population_of_at_most_24_months_is_evidence(
     tmp_path: Path, measured: str, is_illustrative: bool
 ) -> None:
-    data_folder(tmp_path, kind="web", table=FEW_CELLS)
-    fresh_population(tmp_path, measured)
+    data_folder(tmp_path, kind="web", table=FEW_CELLS, measured=measured)
     assert bool(illustrative_because(read_data_folder(tmp_path))) == is_illustrative
 
 
