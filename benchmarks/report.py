@@ -22,11 +22,11 @@ import pyarrow.parquet as pq
 from benchmarks import results
 from benchmarks.made_up_release import seal_release
 from benchmarks.markdown import measured, ranged, table
+from releases.build import write_computed
 from releases.catalogue import Release
-from releases.distributions import compute
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
-from schema.tables import RELEASED, SCHEMA_VERSION, Base
+from schema.tables import RELEASED, Base
 
 NOW = CrawlName(month="2026-11")
 BEFORE = CrawlName(month="2025-11")
@@ -58,8 +58,7 @@ def made_up_release(root: Path, crawl: CrawlName, *, responses: int, seed: int) 
     ):
         name = model.__tablename__
         pq.write_table(filled(arrow_schema(Base.metadata.tables[name]), columns), folder / f"{name}.parquet")
-    pq.write_table(compute(folder), folder / "distribution.parquet")
-    return seal_release(folder, crawl, schema_version=SCHEMA_VERSION, rows={})
+    return seal_release(folder, crawl, write_computed(folder, crawl.kind))
 
 
 def tables(crawl: CrawlName, pages: int, chance: np.random.Generator) -> list[dict[str, Any]]:
